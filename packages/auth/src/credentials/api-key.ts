@@ -1,0 +1,40 @@
+import { createHash, randomBytes } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** 62^43 > 2^256, so 43 characters hold 32 bytes; 62^6 > 2^32, so 6 hold the checksum. */
+const secretLength = 43;
+const checksumLength = 6;
+const pattern = new RegExp(`^tp_[0-9A-Za-z]{${secretLength + checksumLength}}$`);
+
+/** What all keys begin with, so that secret scanners can find them. */
+export const apiKeyPrefix = "tp_";
+
+/** A new API key: `key` is shown once, `hash` is stored, `start` lets people tell keys apart (KEY-3). */
+export function newApiKey(): { key: string; hash: string; start: string } {
+  const secret = toBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), secretLength);
+  const key = `${apiKeyPrefix}${secret}${checksum(secret)}`;
+  return { key, hash: hashApiKey(key), start: key.slice(0, apiKeyPrefix.length + 4) };
+}
+
+/** SHA-256 of the key, base64url without padding: what `apikey.key` holds. Keys carry 256 bits, so no salt. */
+export function hashApiKey(key: string): string {
+  return createHash("sha256").update(key).digest("base64url");
+}
+
+/** Whether a text can be a key at all: form and checksum. A mistyped key is told without asking the database. */
+export function isWellFormedApiKey(key: string): boolean {
+  if (!pattern.test(key)) return false;
+  const secret = key.slice(apiKeyPrefix.length, apiKeyPrefix.length + secretLength);
+  return key.slice(-checksumLength) === checksum(secret);
+}
+
+function checksum(secret: string): string {
+  return toBase62(BigInt(crc32(secret)), checksumLength);
+}
+
+function toBase62(value: bigint, length: number): string {
+  let text = "";
+  for (let rest = value; text.length < length; rest /= 62n) text = alphabet.charAt(Number(rest % 62n)) + text;
+  return text;
+}

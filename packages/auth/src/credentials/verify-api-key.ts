@@ -1,0 +1,98 @@
+import type { Pool } from "pg";
+import { hashApiKey, isWellFormedApiKey } from "./api-key.ts";
+
+/** A valid key: its id and the organization that owns it. */
+export type ApiKeyIdentity = { keyId: string; organizationId: string };
+
+/** Channel on which the database says that keys changed; the payload is the key's id. */
+export const apiKeyChannel = "towpath_apikey";
+
+type Checked = ApiKeyIdentity & { expiresAt: number };
+
+/**
+ * Checks an API key against the database: known, enabled, not expired. Null when it is not valid.
+ * Marks the key as used, at most once a minute.
+ *
+ * @throws when the database cannot be asked; the caller must then refuse.
+ */
+export async function verifyApiKey(pool: Pool, key: string): Promise<ApiKeyIdentity | null> {
+  const checked = await readKey(pool, key);
+  return checked && { keyId: checked.keyId, organizationId: checked.organizationId };
+}
+
+async function readKey(pool: Pool, key: string): Promise<Checked | null> {
+  if (!isWellFormedApiKey(key)) return null;
+  const { rows } = await pool.query(
+    `SELECT id, reference_id, expires_at, coalesce(last_request < now() - interval '1 minute', true) AS stale
+     FROM apikey
+     WHERE key = $1 AND enabled IS NOT FALSE AND (expires_at IS NULL OR expires_at > now())`,
+    [hashApiKey(key)],
+  );
+  const row = rows[0];
+  if (!row) return null;
+  if (row.stale) await pool.query("UPDATE apikey SET last_request = now() WHERE id = $1", [row.id]);
+  return {
+    keyId: row.id,
+    organizationId: row.reference_id,
+    expiresAt: row.expires_at ? row.expires_at.getTime() : Number.POSITIVE_INFINITY,
+  };
+}
+
+/** A key check for the hot path: the same answer as `verifyApiKey`, remembered for a short while. */
+export type ApiKeyChecker = {
+  verify: (key: string) => Promise<ApiKeyIdentity | null>;
+  /** Forgets what is remembered of one key, or of all: call it for every notification on `towpath_apikey`. */
+  forget: (keyId?: string) => void;
+};
+
+/**
+ * Makes a checker with an in-process cache. Only valid keys are remembered, for `rememberMs` (at most and by default
+ * 30 s) and never past their expiry; a revocation is at once when `forget` is wired to `towpath_apikey`.
+ */
+export function createApiKeyChecker(
+  pool: Pool,
+  options: { rememberMs?: number; now?: () => number } = {},
+): ApiKeyChecker {
+  const rememberMs = Math.min(options.rememberMs ?? 30_000, 30_000);
+  const now = options.now ?? Date.now;
+  const remembered = new Map<string, { identity: ApiKeyIdentity; until: number }>();
+  const pending = new Map<string, Promise<ApiKeyIdentity | null>>();
+  // Raised by `forget`: an answer that was read before a revocation must not be remembered after it.
+  let generation = 0;
+
+  const ask = async (hash: string, key: string) => {
+    const asked = generation;
+    const checked = await readKey(pool, key);
+    if (!checked) return null;
+    const identity = { keyId: checked.keyId, organizationId: checked.organizationId };
+    if (asked === generation) {
+      if (remembered.size >= 10_000) remembered.clear();
+      remembered.set(hash, { identity, until: Math.min(now() + rememberMs, checked.expiresAt) });
+    }
+    return identity;
+  };
+
+  return {
+    async verify(key) {
+      if (!isWellFormedApiKey(key)) return null;
+      const hash = hashApiKey(key);
+      const hit = remembered.get(hash);
+      if (hit && hit.until > now()) return hit.identity;
+      remembered.delete(hash);
+      const running = pending.get(hash);
+      if (running) return running;
+      const asking = ask(hash, key).finally(() => {
+        if (pending.get(hash) === asking) pending.delete(hash);
+      });
+      pending.set(hash, asking);
+      return asking;
+    },
+    forget(keyId) {
+      generation++;
+      pending.clear();
+      for (const [hash, entry] of remembered) {
+        if (keyId === undefined || entry.identity.keyId === keyId) remembered.delete(hash);
+      }
+    },
+  };
+}

@@ -1,0 +1,22 @@
+export {
+  appendBuildLog,
+  type BuildLogEntry,
+  type BuildLogKind,
+  type BuildLogLine,
+  type BuildLogPhase,
+  buildLogChannel,
+  readBuildLog,
+} from "./build-logs.ts";
+export { queryRequestLogs } from "./query-request-logs.ts";
+export type { RequestLogRow } from "./request-log.row.ts";
+export { requestLogStats } from "./request-log-stats.ts";
+export {
+  readServerLogs,
+  type ServerLogEntry,
+  type ServerLogLevel,
+  type ServerLogRow,
+  type ServerLogStream,
+  serverLogChannel,
+  writeServerLogs,
+} from "./server-logs.ts";
+export { writeRequestLogs } from "./write-request-logs.ts";

@@ -1,0 +1,134 @@
+import { z } from "zod";
+
+// Browser-safe: the dashboard validates its search parameters with the same objects as the server (VAL-5, PRJ-5).
+
+/** How far back a log screen looks. */
+export const timeRangeSchema = z.enum(["15m", "1h", "6h", "24h", "7d", "30d"]);
+export type TimeRange = z.infer<typeof timeRangeSchema>;
+
+/** Length of each time range in milliseconds. */
+export const timeRangeMs: Readonly<Record<TimeRange, number>> = {
+  "15m": 15 * 60_000,
+  "1h": 3_600_000,
+  "6h": 6 * 3_600_000,
+  "24h": 24 * 3_600_000,
+  "7d": 7 * 24 * 3_600_000,
+  "30d": 30 * 24 * 3_600_000,
+};
+
+/** What a request-log row can be asked for (VAL-5). `startDate` and `endDate` win over `timeRange`. */
+export const logQuerySchema = z.object({
+  projectId: z.uuid(),
+  deploymentIds: z.array(z.uuid()).max(200).optional(),
+  deploymentId: z.uuid().optional(),
+  startDate: z.coerce.date().optional(),
+  endDate: z.coerce.date().optional(),
+  timeRange: timeRangeSchema.default("24h"),
+  httpMethod: z.string().max(16).optional(),
+  jsonrpcMethod: z.string().max(256).optional(),
+  /** `tools` or `tools/`: every method under that prefix. */
+  methodPrefix: z.string().max(256).optional(),
+  toolName: z.string().max(512).optional(),
+  isError: z.boolean().optional(),
+  /** Part of a method, target, error message, client name, session or principal; case does not matter. */
+  search: z.string().max(512).optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  offset: z.coerce.number().int().min(0).default(0),
+});
+/** A parsed query, defaults filled in. */
+export type LogQuery = z.infer<typeof logQuerySchema>;
+/** A query as callers write it: only `projectId` is needed. */
+export type LogQueryInput = z.input<typeof logQuerySchema>;
+
+/** Search parameters of the logs screen (PRJ-5). */
+export const logSearchSchema = z.object({
+  status: z.enum(["all", "error"]).default("all"),
+  /** `all`, `tool:{name}`, a prefix ending in `/*`, or an exact JSON-RPC method. */
+  methodType: z.string().max(512).default("all"),
+  timeRange: timeRangeSchema.default("24h"),
+});
+export type LogSearch = z.infer<typeof logSearchSchema>;
+
+/** Translates the screen's search into a log query (PRJ-5). */
+export function logQueryFromSearch(projectId: string, search: LogSearch): LogQueryInput {
+  return {
+    projectId,
+    timeRange: search.timeRange,
+    ...(search.status === "error" ? { isError: true } : {}),
+    ...methodFilter(search.methodType),
+  };
+}
+
+function methodFilter(methodType: string): Pick<LogQueryInput, "toolName" | "methodPrefix" | "jsonrpcMethod"> {
+  if (methodType === "all" || methodType === "") return {};
+  if (methodType.startsWith("tool:")) return { toolName: methodType.slice("tool:".length) };
+  if (methodType.endsWith("/*")) return { methodPrefix: methodType.slice(0, -"*".length) };
+  return { jsonrpcMethod: methodType };
+}
+
+/** How an exchange ended, as recorded by the gateway. */
+export const outcomeSchema = z.enum([
+  "ok",
+  "rpc_error",
+  "tool_error",
+  "http_error",
+  "input_required",
+  "closed_by_client",
+  "closed_by_server",
+  "gateway_error",
+]);
+export type Outcome = z.infer<typeof outcomeSchema>;
+
+/** One row of the request log as people and programs read it; safe to send to members of the project. */
+export type RequestLogEntry = {
+  id: string;
+  /** ISO 8601, UTC, milliseconds. */
+  time: string;
+  deploymentId: string;
+  kind: string;
+  httpMethod: string;
+  method: string | null;
+  /** Tool name of a `tools/call`, else null. */
+  tool: string | null;
+  /** Tool name, prompt name or resource URI. */
+  target: string | null;
+  httpStatus: number;
+  isError: boolean;
+  errorCode: number | null;
+  errorMessage: string | null;
+  outcome: string;
+  durationMs: number;
+  /** Part of `durationMs` spent waiting for a starting or waking server. */
+  heldMs: number;
+  requestBytes: number;
+  responseBytes: number;
+  protocolVersion: string | null;
+  /** `name version` of the client, or its name alone. */
+  client: string | null;
+  clientName: string | null;
+  clientVersion: string | null;
+  session: string | null;
+  principal: string;
+  traceId: string | null;
+  requestPayload: unknown;
+  responsePayload: unknown;
+};
+
+/** A page of the request log, newest first. */
+export type RequestLogPage = { data: RequestLogEntry[]; limit: number; offset: number; hasMore: boolean };
+
+/** Numbers above the request log. Facets ignore the method filter, so that the other choices stay visible. */
+export type RequestLogStats = {
+  total: number;
+  errors: number;
+  /** Milliseconds; null without rows. */
+  p50Ms: number | null;
+  p95Ms: number | null;
+  startDate: string;
+  endDate: string;
+  bucketMs: number;
+  /** Every bucket of the range in order, empty ones too. */
+  buckets: { start: string; total: number; errors: number }[];
+  methods: { method: string; total: number; errors: number }[];
+  tools: { tool: string; total: number; errors: number }[];
+};

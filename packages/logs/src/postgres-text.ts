@@ -1,0 +1,20 @@
+/** PostgreSQL text cannot hold NUL; lone surrogates are not UTF-8. Both become U+FFFD, and the text is cut. */
+export function toPostgresText(text: string | null, maxLength: number): string | null {
+  if (text === null) return null;
+  const cut = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
+  return (cut.includes("\0") ? cut.replaceAll("\0", "\uFFFD") : cut).toWellFormed();
+}
+
+/**
+ * JSON text that `jsonb` accepts, or null. `JSON.stringify` escapes NUL and lone surrogates, and jsonb refuses
+ * exactly those escapes; pairs of surrogates come out literally, so an escaped surrogate is always a lone one.
+ */
+export function toPostgresJson(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  const json = JSON.stringify(value);
+  if (json === undefined) return null;
+  if (!json.includes("\\u")) return json;
+  return json.replace(/\\(?:u([0-9a-f]{4})|.)/g, (escaped, hex: string | undefined) =>
+    hex !== undefined && (hex === "0000" || /^d[89a-f]/.test(hex)) ? "\\ufffd" : escaped,
+  );
+}
