@@ -1,0 +1,1 @@
+export { type Actor, type Context, type Role, roles } from "./context.ts";

@@ -1,0 +1,1 @@
+export { asTowpathError, type ErrorCode, errorCodes, type FieldProblems, notFound, TowpathError } from "./errors.ts";

@@ -1,0 +1,1 @@
+export { type Clock, type JobName, type JobPayloads, type JobQueue, systemClock } from "./ports.ts";

@@ -1,0 +1,21 @@
+/** Jobs that the worker takes from the queue. Every handler is idempotent: delivery is at least once. */
+export type JobPayloads = {
+  /** A stored, signature-checked webhook delivery waits to be acted on. */
+  "webhook.process": { readonly deliveryId: string };
+  /** A queued build waits to be run. */
+  "build.run": { readonly buildId: string };
+};
+export type JobName = keyof JobPayloads;
+
+/** Puts jobs into the queue; pg-boss in production. */
+export type JobQueue = {
+  /** `key` makes the job unique while it waits: a second enqueue with the same key changes nothing. */
+  enqueue<Name extends JobName>(
+    name: Name,
+    payload: JobPayloads[Name],
+    options?: { readonly key?: string },
+  ): Promise<void>;
+};
+
+export type Clock = { now(): Date };
+export const systemClock: Clock = { now: () => new Date() };

@@ -1,0 +1,1 @@
+export { mcpUrl, routeLabel, serverUrl } from "./server-url.ts";

@@ -1,0 +1,46 @@
+/**
+ * The public base URL of a server: the template with `{name}` replaced by the label of its route.
+ * `http://localhost:8080/{name}` → `http://localhost:8080/echo-one`. The MCP endpoint is this plus `/mcp`.
+ */
+export function serverUrl(template: string, label: string): string {
+  return template.replace("{name}", label);
+}
+
+/** The URL that people paste into their MCP client. */
+export function mcpUrl(template: string, label: string): string {
+  return `${serverUrl(template, label)}/mcp`;
+}
+
+const longestLabel = 63;
+
+/**
+ * Host label of a branch's deployment: the project's name for the default branch, else name and branch joined,
+ * made fit for DNS (RFC 1035, section 2.3.1: letters, digits, hyphens, at most 63). A branch name that loses
+ * characters on the way gets a short hash of the whole, so that two branches never share a label.
+ */
+export function routeLabel(
+  projectName: string,
+  branch: { readonly name: string; readonly isDefault: boolean },
+): string {
+  const project = projectName.toLowerCase();
+  if (branch.isDefault) return project;
+  const plain = branch.name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  const room = longestLabel - project.length - 1;
+  if (plain === branch.name && plain.length <= room) return `${project}-${plain}`;
+  const hash = shortHash(branch.name);
+  const kept = plain.slice(0, room - hash.length - 1).replace(/-+$/, "");
+  return kept === "" ? `${project}-${hash}` : `${project}-${kept}-${hash}`;
+}
+
+/** FNV-1a, 32 bits, base 36: not a secret, only a mark that keeps labels apart. */
+function shortHash(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash ^= text.charCodeAt(index);
+    hash = Math.imul(hash, 0x01000193) >>> 0;
+  }
+  return hash.toString(36).padStart(7, "0").slice(-6);
+}

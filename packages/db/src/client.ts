@@ -1,0 +1,25 @@
+import { drizzle } from "drizzle-orm/node-postgres";
+import pg from "pg";
+import * as schema from "./schema/index.ts";
+
+/** Drizzle over one pool, or over the transaction that `db.transaction` hands out. */
+export type Database = ReturnType<typeof drizzle<typeof schema, pg.Pool>>;
+export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
+
+export type DatabaseClient = {
+  readonly db: Database;
+  /** The same pool for code that speaks SQL itself (logs, gateway). */
+  readonly pool: pg.Pool;
+  close(): Promise<void>;
+};
+
+/**
+ * Opens a pool; connects on first use. `url` may name a unix socket:
+ * `postgresql://user@/database?host=/folder&port=5432`.
+ */
+export function openDatabase(url: string, options: { readonly maxConnections?: number } = {}): DatabaseClient {
+  const pool = new pg.Pool({ connectionString: url, max: options.maxConnections ?? 10, idleTimeoutMillis: 30_000 });
+  // A connection that breaks while idle raises here; the pool replaces it, and the next query says what is wrong.
+  pool.on("error", () => {});
+  return { db: drizzle(pool, { schema, casing: "snake_case" }), pool, close: () => pool.end() };
+}

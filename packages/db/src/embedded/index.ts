@@ -1,0 +1,1 @@
+export { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "./postgres.ts";

@@ -1,0 +1,133 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import pg from "pg";
+import { postgresBinaries } from "./binaries.ts";
+
+const run = promisify(execFile);
+
+export type EmbeddedPostgres = {
+  /** Connection URL of the database `towpath`, over a unix socket. */
+  readonly url: string;
+  readonly pid: number;
+  /** Resolves when the server has ended, with what it printed last. */
+  readonly exited: Promise<string>;
+  /** Fast shutdown: open transactions are rolled back, data is flushed. */
+  stop(): Promise<void>;
+};
+
+export type EmbeddedOptions = {
+  readonly dataDirectory: string;
+  /** Short path for the socket; created with mode 0700, which is what keeps other users out. */
+  readonly socketDirectory: string;
+  /** For tests: no fsync. */
+  readonly durable: boolean;
+};
+
+/**
+ * PostgreSQL refuses to run as root. Inside a user namespace of its own it sees an ordinary user id while its files
+ * keep belonging to root, so no system account and no change of ownership is needed.
+ */
+function asOrdinaryUser(program: string, args: readonly string[]): [string, string[]] {
+  if (process.getuid?.() !== 0) return [program, [...args]];
+  return ["unshare", ["--user", "--map-user=65534", "--map-group=65534", "--", program, ...args]];
+}
+
+async function initialize(dataDirectory: string): Promise<void> {
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  const [program, args] = asOrdinaryUser(postgresBinaries().initdb, [
+    "--pgdata",
+    dataDirectory,
+    "--username=towpath",
+    "--auth=trust",
+    "--encoding=UTF8",
+    "--locale=C.UTF-8",
+    "--no-sync",
+  ]);
+  try {
+    await run(program, args);
+  } catch (error) {
+    // A folder that was half initialised would be taken for a finished one at the next start.
+    await rm(dataDirectory, { recursive: true, force: true });
+    throw new Error(`PostgreSQL could not create its data folder: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Lists what differs from PostgreSQL's defaults; only the socket is open, no TCP port. */
+function settings(options: EmbeddedOptions): string[] {
+  const values = [
+    "listen_addresses=",
+    `unix_socket_directories=${options.socketDirectory}`,
+    "port=5432",
+    "max_connections=200",
+    "shared_buffers=128MB",
+    "log_min_messages=warning",
+    "log_timezone=UTC",
+    "timezone=UTC",
+    ...(options.durable ? [] : ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]),
+  ];
+  return values.flatMap((value) => ["-c", value]);
+}
+
+async function waitUntilReady(url: string, child: ChildProcess, tail: () => string): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`PostgreSQL ended while starting: ${tail()}`);
+    const client = new pg.Client({ connectionString: url });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+  throw new Error(`PostgreSQL did not answer within 30 s: ${tail()}`);
+}
+
+async function ensureDatabase(adminUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  const found = await client.query("SELECT 1 FROM pg_database WHERE datname = 'towpath'");
+  if (found.rowCount === 0) await client.query("CREATE DATABASE towpath");
+  await client.end();
+}
+
+/**
+ * Starts the embedded PostgreSQL, creating its data folder and the database `towpath` on first use.
+ * @throws Error when it cannot start; the message carries PostgreSQL's own last lines.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  if (!existsSync(join(options.dataDirectory, "PG_VERSION"))) await initialize(options.dataDirectory);
+  await mkdir(options.socketDirectory, { recursive: true });
+  await chmod(options.socketDirectory, 0o700);
+  const [program, args] = asOrdinaryUser(postgresBinaries().postgres, [
+    "-D",
+    options.dataDirectory,
+    ...settings(options),
+  ]);
+  // Its own process group: Ctrl-C reaches Towpath alone, which then stops PostgreSQL last.
+  const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], detached: true });
+  let last = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    last = (last + chunk.toString()).slice(-4000);
+  });
+  const exited = once(child, "exit").then(() => last.trim());
+  const address = (database: string) =>
+    `postgresql://towpath@/${database}?host=${encodeURIComponent(options.socketDirectory)}&port=5432`;
+  await waitUntilReady(address("postgres"), child, () => last.trim());
+  await ensureDatabase(address("postgres"));
+  return {
+    url: address("towpath"),
+    pid: child.pid ?? 0,
+    exited,
+    stop: async () => {
+      if (child.exitCode === null) child.kill("SIGINT");
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { startEmbeddedPostgres } from "../embedded/index.ts";
+import { migrateDatabase } from "../migrate.ts";
+import { templateName } from "./test-database.ts";
+
+/** Vitest's global set-up: one PostgreSQL for the run, with a migrated template database. */
+export default async function startTestPostgres(): Promise<() => Promise<void>> {
+  if (process.env.TOWPATH_TEST_DATABASE_URL) return async () => {};
+  const folder = await mkdtemp(join(tmpdir(), "towpath-test-"));
+  const postgres = await startEmbeddedPostgres({
+    dataDirectory: join(folder, "data"),
+    socketDirectory: join(folder, "s"),
+    durable: false,
+  });
+  const admin = new pg.Client({ connectionString: postgres.url });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${templateName}`);
+  await admin.end();
+  await migrateDatabase(postgres.url.replace("/towpath?", `/${templateName}?`));
+  process.env.TOWPATH_TEST_DATABASE_URL = postgres.url;
+  return async () => {
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+}

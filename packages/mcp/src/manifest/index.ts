@@ -1,0 +1,1 @@
+export { type Manifest, manifestSchema } from "./manifest.ts";

@@ -1,0 +1,57 @@
+import { z } from "zod";
+
+const jsonObject = z.record(z.string(), z.unknown());
+
+const icons = z.array(z.looseObject({ src: z.string() })).optional();
+
+/**
+ * What a server said of itself in a real handshake (BLD-6). Items carry the names of the specification's entities
+ * (`tool_name`, `resource_name`, `template_name`, `prompt_name`) beside what the protocol says of them.
+ */
+export const manifestSchema = z.object({
+  protocolVersion: z.string(),
+  server: z.object({ name: z.string(), version: z.string(), title: z.string().optional() }),
+  instructions: z.string().nullable(),
+  tools: z.array(
+    z.object({
+      tool_name: z.string(),
+      title: z.string().nullable(),
+      description: z.string().nullable(),
+      inputSchema: jsonObject,
+      outputSchema: jsonObject.nullable(),
+      annotations: jsonObject.nullable(),
+      icons,
+    }),
+  ),
+  resources: z.array(
+    z.object({
+      resource_name: z.string(),
+      uri: z.string(),
+      title: z.string().nullable(),
+      description: z.string().nullable(),
+      mimeType: z.string().nullable(),
+      icons,
+    }),
+  ),
+  templates: z.array(
+    z.object({
+      template_name: z.string(),
+      uriTemplate: z.string(),
+      title: z.string().nullable(),
+      description: z.string().nullable(),
+      mimeType: z.string().nullable(),
+      icons,
+    }),
+  ),
+  prompts: z.array(
+    z.object({
+      prompt_name: z.string(),
+      title: z.string().nullable(),
+      description: z.string().nullable(),
+      arguments: z.array(z.object({ name: z.string(), description: z.string().nullable(), required: z.boolean() })),
+      icons,
+    }),
+  ),
+});
+
+export type Manifest = z.infer<typeof manifestSchema>;

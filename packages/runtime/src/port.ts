@@ -1,0 +1,144 @@
+/** What may be read, and where the process sees it. Paths are absolute; `inside` is the path in the sandbox. */
+export type Mount = { readonly host: string; readonly inside: string; readonly writable: boolean };
+
+export type Limits = {
+  /** Bytes of memory for all processes of the sandbox together. */
+  readonly memoryBytes: number;
+  /** Processes and threads together. */
+  readonly processes: number;
+  /** Share of one CPU: 1 = one core. */
+  readonly cpus: number;
+  /** Bytes that the private /tmp of the sandbox may hold. */
+  readonly tmpBytes: number;
+};
+
+/** `none`: no interface but its own loopback. `internet`: outgoing only, never the host's loopback. */
+export type Network = "none" | "internet";
+
+/** One command in a sandbox. The same shape serves build steps (run to the end) and servers (kept running). */
+export type SandboxSpec = {
+  readonly argv: readonly [string, ...string[]];
+  /** The whole environment of the process; nothing of the platform's is added. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly workingDirectory: string;
+  readonly mounts: readonly Mount[];
+  readonly limits: Limits;
+  readonly network: Network;
+};
+
+export type OutputStream = "stdout" | "stderr";
+
+/** Called with whole lines without their line end, at most 8 KiB each; longer ones are cut and say so. */
+export type OutputSink = (stream: OutputStream, line: string, time: Date) => void;
+
+export type ExitReason = "exited" | "signaled" | "out-of-memory" | "timed-out" | "stopped" | "output-limit";
+
+export type Exit = {
+  readonly reason: ExitReason;
+  /** Exit status when it exited by itself, else null. */
+  readonly code: number | null;
+  readonly signal: string | null;
+};
+
+export type RunOptions = {
+  readonly timeoutMs: number;
+  /** Output beyond this many bytes ends the command with reason `output-limit`. */
+  readonly outputBytes: number;
+  readonly onOutput: OutputSink;
+  readonly signal?: AbortSignal;
+};
+
+/** What a server needs to be started; made by the runner from a deployment. */
+export type InstanceSpec = {
+  readonly instanceId: string;
+  readonly sandbox: SandboxSpec;
+  /** A new folder on the host, mounted writable at /run/towpath; the server creates mcp.sock and status.json there. */
+  readonly socketDirectory: string;
+  /** From spawn to an answering socket. */
+  readonly startTimeoutMs: number;
+};
+
+/** A started server. All methods are idempotent. */
+export type InstanceHandle = {
+  readonly instanceId: string;
+  /** Absolute path of the unix socket that speaks HTTP, MCP at /mcp. */
+  readonly socketPath: string;
+  /** Stops all processes from running, keeps their memory. Resolves to false when the host cannot freeze. */
+  freeze(): Promise<boolean>;
+  /** Undoes `freeze`; at once when it is not frozen. */
+  wake(): Promise<void>;
+  /** SIGTERM, then SIGKILL to everything in the sandbox after `graceMs`. Resolves when nothing is left. */
+  stop(graceMs: number): Promise<Exit>;
+  /** Resolves once, when the server has ended for whatever reason. */
+  readonly exited: Promise<Exit>;
+};
+
+/** What the harness writes to /run/towpath/status.json; the start fails with `failed`. See python/towpath_runner. */
+export type HarnessStatus =
+  | {
+      readonly state: "ready";
+      readonly kind: string;
+      readonly frameworks: Readonly<Record<string, string>>;
+      readonly importMs: number;
+    }
+  | {
+      readonly state: "failed";
+      readonly code: HarnessFailureCode;
+      readonly message: string;
+      readonly file: string | null;
+      readonly line: number | null;
+      readonly module: string | null;
+      /** Objects in the file that would do, when the named one is missing. */
+      readonly candidates: readonly string[];
+      readonly traceback: string | null;
+    };
+
+export type HarnessFailureCode =
+  | "entrypoint_not_found"
+  | "syntax_error"
+  | "module_missing"
+  | "import_failed"
+  | "variable_missing"
+  | "object_missing"
+  | "unsupported_object"
+  | "factory_failed"
+  | "lifespan_failed"
+  | "mcp_version_mismatch";
+
+export type StartResult =
+  | { readonly ok: true; readonly handle: InstanceHandle; readonly startMs: number }
+  | {
+      readonly ok: false;
+      /** `harness`: it said why. `exited`: it ended without a word. `timeout`: neither ready nor failed in time. */
+      readonly cause: "harness" | "exited" | "timeout";
+      readonly status: Extract<HarnessStatus, { state: "failed" }> | null;
+      readonly exit: Exit | null;
+    };
+
+/** Which protections are in force on this host, for the log, the UI and the refusal to run. */
+export type Isolation = {
+  readonly driver: string;
+  readonly checks: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly required: boolean;
+    readonly detail: string;
+  }[];
+  /** False when a required check failed: nothing is run unless TOWPATH_ALLOW_UNSANDBOXED names it. */
+  readonly trusted: boolean;
+  readonly cgroup: "v2" | "v1" | "none";
+  readonly canFreeze: boolean;
+};
+
+/** The driver port. `sandbox` (bubblewrap on this host) and the fake of the tests implement it; one contract test. */
+export type RuntimeDriver = {
+  readonly name: string;
+  /** Really tries the isolation (reads host files, environment, sockets, neighbours from inside). */
+  selfTest(): Promise<Isolation>;
+  /** Runs a command to its end. Never throws for what the command does. */
+  run(spec: SandboxSpec, options: RunOptions): Promise<Exit>;
+  /** Starts a server and waits until its socket answers. Never throws for what the server does. */
+  start(spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult>;
+  /** Ends everything that this driver started and removes its cgroups and namespaces. */
+  close(): Promise<void>;
+};
