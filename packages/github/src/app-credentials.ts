@@ -1,0 +1,100 @@
+import { createPrivateKey } from "node:crypto";
+import { SignJWT } from "jose";
+import { z } from "zod";
+import type { GitHubConfig } from "./contract.ts";
+import { GitHubError, isGitHubError } from "./errors.ts";
+import { apiPath, requestJson } from "./request.ts";
+
+/** What an installation token may reach. One repository, or none named: only for listing. */
+export type TokenScope = {
+  readonly installationId: number;
+  readonly repository?: { readonly name: string } | { readonly id: number };
+  readonly permissions: Readonly<Record<string, "read" | "write">>;
+};
+
+const tokenSchema = z.object({ token: z.string(), expires_at: z.iso.datetime({ offset: true }) });
+
+type CachedToken = { readonly token: Promise<string>; expiresAtMs: number };
+
+/** A token is not used in its last five minutes, so that it does not die during a download. */
+const expiryMarginMs = 5 * 60_000;
+const cacheLimit = 500;
+
+export type AppCredentials = {
+  /** Authorization header of the App itself; good for nine minutes. */
+  appAuthorization(): Promise<string>;
+  /** Runs a call with a token of that scope. A cached token that GitHub no longer takes is replaced once. */
+  withInstallationToken<Result>(scope: TokenScope, call: (authorization: string) => Promise<Result>): Promise<Result>;
+};
+
+/** Makes and keeps the App's tokens: in memory only, by scope, never written anywhere (GH-2). */
+export function createAppCredentials(config: GitHubConfig): AppCredentials {
+  const key = createPrivateKey(config.privateKey);
+  const cache = new Map<string, CachedToken>();
+
+  async function appAuthorization(): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    // A minute back, as GitHub advises, for clocks that differ; ten minutes is the most that GitHub takes.
+    const jwt = new SignJWT({}).setProtectedHeader({ alg: "RS256", typ: "JWT" }).setIssuer(config.appId);
+    return `Bearer ${await jwt
+      .setIssuedAt(now - 60)
+      .setExpirationTime(now + 540)
+      .sign(key)}`;
+  }
+
+  async function fetchToken(scope: TokenScope, entry: () => CachedToken): Promise<string> {
+    const repository = scope.repository;
+    const url = config.apiUrl + apiPath("app", "installations", scope.installationId, "access_tokens");
+    const body = {
+      permissions: scope.permissions,
+      ...(repository &&
+        ("id" in repository ? { repository_ids: [repository.id] } : { repositories: [repository.name] })),
+    };
+    try {
+      const request = { method: "POST", url, authorization: await appAuthorization(), body } as const;
+      const { value } = await requestJson(request, tokenSchema);
+      entry().expiresAtMs = Date.parse(value.expires_at) - expiryMarginMs;
+      return value.token;
+    } catch (error) {
+      // 422: the installation does not reach that repository. To the caller it does not exist.
+      if (repository && isGitHubError(error, "invalid")) {
+        throw new GitHubError("not_found", { status: error.status, detail: error.message, cause: error });
+      }
+      throw error;
+    }
+  }
+
+  function tokenFor(scope: TokenScope, cacheKey: string): Promise<string> {
+    const cached = cache.get(cacheKey);
+    if (cached && cached.expiresAtMs > Date.now()) return cached.token;
+    const oldest = cache.keys().next().value;
+    if (cache.size >= cacheLimit && oldest !== undefined) cache.delete(oldest);
+    // Concurrent callers share the request; the expiry becomes known with its answer.
+    const entry: CachedToken = { token: fetchToken(scope, () => entry), expiresAtMs: Number.POSITIVE_INFINITY };
+    cache.delete(cacheKey);
+    cache.set(cacheKey, entry);
+    entry.token.catch(() => {
+      if (cache.get(cacheKey) === entry) cache.delete(cacheKey);
+    });
+    return entry.token;
+  }
+
+  async function withInstallationToken<Result>(
+    scope: TokenScope,
+    call: (authorization: string) => Promise<Result>,
+  ): Promise<Result> {
+    const cacheKey = JSON.stringify([scope.installationId, scope.repository ?? null, scope.permissions]);
+    const wasCached = cache.has(cacheKey);
+    const token = await tokenFor(scope, cacheKey);
+    try {
+      return await call(`Bearer ${token}`);
+    } catch (error) {
+      if (!isGitHubError(error, "unauthorized")) throw error;
+      cache.delete(cacheKey);
+      if (!wasCached) throw error;
+      return call(`Bearer ${await tokenFor(scope, cacheKey)}`);
+    }
+  }
+
+  return { appAuthorization, withInstallationToken };
+}

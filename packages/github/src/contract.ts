@@ -1,0 +1,141 @@
+import type {
+  GitHubApp,
+  GitHubBranch,
+  GitHubBranchSummary,
+  GitHubCommit,
+  GitHubDelivery,
+  GitHubInstallation,
+  GitHubRepository,
+  GitHubUser,
+} from "./github.schema.ts";
+
+/** What `createGitHub` needs. Credentials are the GitHub App's; URLs decide between github.com, an Enterprise host and the local forge. */
+export type GitHubConfig = {
+  readonly appId: string;
+  /** The App's name in URLs: `${url}/apps/{slug}/installations/new`. */
+  readonly appSlug: string;
+  /** PEM, PKCS#1 or PKCS#8. */
+  readonly privateKey: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly webhookSecret: string;
+  /** For browsers, without a trailing slash: https://github.com, http://localhost:8090 */
+  readonly url: string;
+  /** For REST, without a trailing slash: https://api.github.com, http://localhost:8090/api/v3 */
+  readonly apiUrl: string;
+};
+
+/** A repository as one installation sees it. Every token made for it reaches this repository only. */
+export type RepositoryAddress = {
+  readonly installationId: number;
+  readonly owner: string;
+  readonly name: string;
+};
+
+export type Page<Item> = {
+  readonly items: readonly Item[];
+  /** The next page's number, null on the last one. Pages count from 1. */
+  readonly nextPage: number | null;
+};
+
+/** A user's token. Belongs in memory or encrypted storage; never in a log or a URL. */
+export type UserToken = {
+  readonly accessToken: string;
+  /** null: does not expire. */
+  readonly expiresAt: Date | null;
+  readonly refreshToken: string | null;
+  readonly refreshTokenExpiresAt: Date | null;
+};
+
+export type RepositoryFile = {
+  /** From the root, with forward slashes. */
+  readonly path: string;
+  readonly size: number;
+};
+
+export type SampleFile = { readonly path: string; readonly content: string };
+
+export type NewRepository = {
+  readonly userToken: string;
+  /** Taken names get -2, -3, … up to -9. */
+  readonly name: string;
+  readonly description?: string;
+  readonly private?: boolean;
+  readonly files: readonly [SampleFile, ...SampleFile[]];
+  /** Message of the commit that adds the files. */
+  readonly message: string;
+};
+
+export type CreatedRepository = {
+  readonly repository: GitHubRepository;
+  /** The commit that holds the files; the head of the default branch. */
+  readonly commitSha: string;
+  /**
+   * The installation that can read the new repository. null: the App is not installed on the account, or only on chosen
+   * repositories without this one; then send the user to `settingsUrl`.
+   */
+  readonly installationId: number | null;
+  /** Where the account's owner can give the App access to it. */
+  readonly settingsUrl: string;
+};
+
+/** All calls throw `GitHubError` and nothing else, except that an abort of the given signal throws its reason. */
+export type GitHub = {
+  readonly config: Pick<GitHubConfig, "appId" | "appSlug" | "clientId" | "url" | "apiUrl">;
+
+  /** The App as GitHub knows it. Proves that id and private key fit together. */
+  app(): Promise<GitHubApp>;
+
+  // Users
+  /** Where to send the browser. `state` must come back unchanged to the callback. */
+  userAuthorizeUrl(input: { state: string; redirectUri?: string; codeChallenge?: string }): string;
+  /** A code works once and for ten minutes. An unknown or used one: `unauthorized`. */
+  exchangeCode(input: { code: string; redirectUri?: string; codeVerifier?: string }): Promise<UserToken>;
+  refreshUserToken(refreshToken: string): Promise<UserToken>;
+  viewer(userToken: string): Promise<GitHubUser>;
+  /** All installations that this user may manage or use. The only proof that an installation id may be claimed. */
+  userInstallations(userToken: string): Promise<readonly GitHubInstallation[]>;
+  /** Repositories of an installation that this user may read. */
+  userRepositories(userToken: string, installationId: number, page?: number): Promise<Page<GitHubRepository>>;
+  /** Creates a repository in the user's account and commits the files. See `CreatedRepository` for what may be missing. */
+  createRepositoryFromSample(input: NewRepository): Promise<CreatedRepository>;
+
+  // Installations
+  /** GitHub's page that installs the App, or configures it where it is installed. */
+  installUrl(state: string): string;
+  installation(installationId: number): Promise<GitHubInstallation>;
+  /** Up to 100 a page. */
+  repositories(installationId: number, page?: number): Promise<Page<GitHubRepository>>;
+
+  // One repository
+  repository(address: RepositoryAddress): Promise<GitHubRepository>;
+  /** For a repository that may have been renamed since. */
+  repositoryById(installationId: number, repositoryId: number): Promise<GitHubRepository>;
+  /** Up to 100 a page, by name. */
+  branches(address: RepositoryAddress, page?: number): Promise<Page<GitHubBranchSummary>>;
+  branch(address: RepositoryAddress, name: string): Promise<GitHubBranch>;
+  /** `ref`: sha, branch or tag. */
+  commit(address: RepositoryAddress, ref: string): Promise<GitHubCommit>;
+  /** True for a file; false for a folder, an absent path and an absent ref. */
+  fileExists(address: RepositoryAddress, path: string, ref: string): Promise<boolean>;
+  /** null when there is none; larger than 1 MB: `invalid`. */
+  readFile(address: RepositoryAddress, path: string, ref: string): Promise<string | null>;
+  /** Files of the tree. `truncated`: GitHub left some out (over 100,000 entries or 7 MB). */
+  listFiles(address: RepositoryAddress, ref: string): Promise<{ files: readonly RepositoryFile[]; truncated: boolean }>;
+  /** A gzipped tar with one top folder. The caller must read it to its end or cancel it. 30 s to its first byte; then `signal` decides. */
+  tarball(input: TarballInput, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+
+  // Webhooks
+  /** Newest first. For the sweep that finds missed ones. */
+  webhookDeliveries(page?: {
+    cursor?: string;
+  }): Promise<{ deliveries: readonly GitHubDelivery[]; nextCursor: string | null }>;
+  redeliver(deliveryId: number): Promise<void>;
+};
+
+export type TarballInput = RepositoryAddress & {
+  /** Narrows the token by id, so that a renamed repository still works. */
+  readonly repositoryId: number;
+  /** Full commit id. */
+  readonly sha: string;
+};

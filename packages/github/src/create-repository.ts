@@ -1,0 +1,105 @@
+import { z } from "zod";
+import type { AppCredentials } from "./app-credentials.ts";
+import type { CreatedRepository, GitHubConfig, NewRepository } from "./contract.ts";
+import { isGitHubError } from "./errors.ts";
+import { type GitHubRepository, gitHubInstallationSchema, gitHubRepositorySchema } from "./github.schema.ts";
+import { apiPath, requestJson } from "./request.ts";
+
+const shaSchema = z.object({ sha: z.string() });
+const refSchema = z.object({ object: shaSchema });
+const installationIdSchema = z.object({ id: z.number().int() });
+
+const nameAttempts = 9;
+const settleAttempts = 6;
+const settlePauseMs = 400;
+
+/** GitHub makes a new repository's first commit, and the App's access to it, a moment after it has answered. */
+async function onceSettled<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (let count = 1; ; count += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const isNotYet = isGitHubError(error, "not_found") || isGitHubError(error, "conflict");
+      if (!isNotYet || count === settleAttempts) throw error;
+      await new Promise((resolve) => setTimeout(resolve, settlePauseMs));
+    }
+  }
+}
+
+async function createUnderFreeName(config: GitHubConfig, input: NewRepository): Promise<GitHubRepository> {
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? input.name : `${input.name}-${count}`;
+    try {
+      // The git database of an empty repository takes no objects, hence auto_init.
+      const body = { name, description: input.description, private: input.private ?? false, auto_init: true };
+      const request = { method: "POST", url: `${config.apiUrl}/user/repos`, body } as const;
+      const authorization = `Bearer ${input.userToken}`;
+      return (await requestJson({ ...request, authorization }, gitHubRepositorySchema)).value;
+    } catch (error) {
+      if (!isGitHubError(error, "name_taken") || count === nameAttempts) throw error;
+    }
+  }
+}
+
+/** One commit with exactly these files on top of the first one. Returns its sha. */
+async function commitFiles(config: GitHubConfig, input: NewRepository, repository: GitHubRepository): Promise<string> {
+  const authorization = `Bearer ${input.userToken}`;
+  const git = `${config.apiUrl}${apiPath("repos", repository.owner.login, repository.name, "git")}`;
+  const post = async (path: string, body: unknown) =>
+    (await requestJson({ method: "POST", url: git + path, authorization, body }, shaSchema)).value.sha;
+
+  const headUrl = git + apiPath("ref", "heads", repository.default_branch);
+  const head = await onceSettled(() => requestJson({ method: "GET", url: headUrl, authorization }, refSchema));
+  const tree = await post("/trees", {
+    tree: input.files.map(({ path, content }) => ({ path, content, mode: "100644", type: "blob" })),
+  });
+  const commit = await post("/commits", { message: input.message, tree, parents: [head.value.object.sha] });
+  const url = git + apiPath("refs", "heads", repository.default_branch);
+  await requestJson({ method: "PATCH", url, authorization, body: { sha: commit } }, refSchema);
+  return commit;
+}
+
+async function installationOf(url: string, authorization: string): Promise<number | null> {
+  try {
+    return (await requestJson({ method: "GET", url, authorization }, installationIdSchema)).value.id;
+  } catch (error) {
+    if (isGitHubError(error, "not_found")) return null;
+    throw error;
+  }
+}
+
+async function settingsUrlOf(config: GitHubConfig, authorization: string, login: string): Promise<string> {
+  try {
+    const url = config.apiUrl + apiPath("users", login, "installation");
+    return (await requestJson({ method: "GET", url, authorization }, gitHubInstallationSchema)).value.html_url;
+  } catch (error) {
+    if (isGitHubError(error, "not_found")) return `${config.url}/apps/${config.appSlug}/installations/new`;
+    throw error;
+  }
+}
+
+/**
+ * Creates the repository in the account of the token's user and commits the files (ONB-4). Needs the App's permissions
+ * administration and contents, both write.
+ *
+ * An installation on chosen repositories gets those that the App itself creates without being asked. Should it not,
+ * nothing can be done from here: GitHub takes `PUT /user/installations/…/repositories/…` from classic personal tokens
+ * only. The answer then has no installation, and the page where the owner adds the repository.
+ */
+export async function createRepositoryFromSample(
+  config: GitHubConfig,
+  credentials: AppCredentials,
+  input: NewRepository,
+): Promise<CreatedRepository> {
+  const repository = await createUnderFreeName(config, input);
+  const commitSha = await commitFiles(config, input, repository);
+  const url = config.apiUrl + apiPath("repos", repository.owner.login, repository.name, "installation");
+  const authorization = await credentials.appAuthorization();
+  let installationId: number | null = null;
+  for (let count = 1; count <= 3 && installationId === null; count += 1) {
+    if (count > 1) await new Promise((resolve) => setTimeout(resolve, settlePauseMs));
+    installationId = await installationOf(url, authorization);
+  }
+  const settingsUrl = await settingsUrlOf(config, authorization, repository.owner.login);
+  return { repository, commitSha, installationId, settingsUrl };
+}

@@ -1,0 +1,54 @@
+import { createPrivateKey } from "node:crypto";
+import { z } from "zod";
+import type { GitHubConfig } from "./contract.ts";
+
+const withoutTrailingSlash = (url: string) => url.replace(/\/+$/, "");
+
+/** PEM as it is, or base64 of it, since many places that hold settings do not take line breaks. */
+export const privateKeySchema = z.string().transform((value, context) => {
+  const text = value.includes("-----BEGIN")
+    ? value.replaceAll("\\n", "\n")
+    : Buffer.from(value, "base64").toString("utf8");
+  try {
+    if (createPrivateKey(text).asymmetricKeyType === "rsa") return text;
+  } catch {
+    // Falls through: what the parser says about a broken key helps nobody, and may quote it.
+  }
+  context.addIssue({ code: "custom", message: "must be an RSA private key in PEM, or base64 of that" });
+  return z.NEVER;
+});
+
+/**
+ * The GitHub part of a process's settings. Spread `.shape` into its own object, then give the parsed value to
+ * `gitHubConfigFrom`.
+ */
+export const gitHubSettingsSchema = z.object({
+  GITHUB_APP_ID: z.string().min(1),
+  GITHUB_APP_SLUG: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be the App's name as in its URL"),
+  GITHUB_APP_PRIVATE_KEY: privateKeySchema,
+  GITHUB_CLIENT_ID: z.string().min(1),
+  GITHUB_CLIENT_SECRET: z.string().min(1),
+  GITHUB_WEBHOOK_SECRET: z.string().min(16, "must have at least 16 characters"),
+  GITHUB_URL: z
+    .url({ protocol: /^https?$/ })
+    .default("https://github.com")
+    .transform(withoutTrailingSlash),
+  GITHUB_API_URL: z
+    .url({ protocol: /^https?$/ })
+    .default("https://api.github.com")
+    .transform(withoutTrailingSlash),
+});
+export type GitHubSettings = z.infer<typeof gitHubSettingsSchema>;
+
+export function gitHubConfigFrom(settings: GitHubSettings): GitHubConfig {
+  return {
+    appId: settings.GITHUB_APP_ID,
+    appSlug: settings.GITHUB_APP_SLUG,
+    privateKey: settings.GITHUB_APP_PRIVATE_KEY,
+    clientId: settings.GITHUB_CLIENT_ID,
+    clientSecret: settings.GITHUB_CLIENT_SECRET,
+    webhookSecret: settings.GITHUB_WEBHOOK_SECRET,
+    url: settings.GITHUB_URL,
+    apiUrl: settings.GITHUB_API_URL,
+  };
+}

@@ -1,0 +1,101 @@
+import { z } from "zod";
+import type { GitHub, GitHubConfig, UserToken } from "./contract.ts";
+import { GitHubError } from "./errors.ts";
+import {
+  type GitHubInstallation,
+  gitHubInstallationSchema,
+  gitHubRepositorySchema,
+  gitHubUserSchema,
+} from "./github.schema.ts";
+import { apiPath, nextFromLink, requestJson } from "./request.ts";
+
+/** GitHub answers 200 also for a refused code, with `error` in the body. */
+const tokenAnswerSchema = z.union([
+  z.object({ error: z.string(), error_description: z.string().optional() }),
+  z.object({
+    access_token: z.string(),
+    expires_in: z.coerce.number().optional(),
+    refresh_token: z.string().optional(),
+    refresh_token_expires_in: z.coerce.number().optional(),
+  }),
+]);
+
+const installationsSchema = z.object({ installations: z.array(gitHubInstallationSchema) });
+const repositoriesSchema = z.object({ repositories: z.array(gitHubRepositorySchema) });
+
+/** A user sees few installations; the bound only stops an endless upstream. */
+const installationPageLimit = 20;
+
+function inSeconds(seconds: number | undefined): Date | null {
+  return seconds === undefined ? null : new Date(Date.now() + seconds * 1000);
+}
+
+async function requestUserToken(
+  config: GitHubConfig,
+  parameters: Record<string, string | undefined>,
+): Promise<UserToken> {
+  const { value } = await requestJson(
+    {
+      method: "POST",
+      url: `${config.url}/login/oauth/access_token`,
+      body: { client_id: config.clientId, client_secret: config.clientSecret, ...parameters },
+    },
+    tokenAnswerSchema,
+  );
+  if ("error" in value) throw new GitHubError("unauthorized", { detail: `code or token refused: ${value.error}` });
+  return {
+    accessToken: value.access_token,
+    expiresAt: inSeconds(value.expires_in),
+    refreshToken: value.refresh_token ?? null,
+    refreshTokenExpiresAt: inSeconds(value.refresh_token_expires_in),
+  };
+}
+
+async function allInstallations(config: GitHubConfig, authorization: string): Promise<GitHubInstallation[]> {
+  const installations: GitHubInstallation[] = [];
+  for (let page = 1; page <= installationPageLimit; page += 1) {
+    const url = `${config.apiUrl}/user/installations?per_page=100&page=${page}`;
+    const { value, link } = await requestJson({ method: "GET", url, authorization }, installationsSchema);
+    installations.push(...value.installations);
+    if (nextFromLink(link, "page") === null) break;
+  }
+  return installations;
+}
+
+type UserCalls = Pick<
+  GitHub,
+  "userAuthorizeUrl" | "exchangeCode" | "refreshUserToken" | "viewer" | "userInstallations" | "userRepositories"
+>;
+
+/** The calls made as a user who authorized the App. Source: GitHub docs, "Generating a user access token for a GitHub App". */
+export function createUserCalls(config: GitHubConfig): UserCalls {
+  return {
+    userAuthorizeUrl({ state, redirectUri, codeChallenge }) {
+      const url = new URL(`${config.url}/login/oauth/authorize`);
+      url.searchParams.set("client_id", config.clientId);
+      url.searchParams.set("state", state);
+      if (redirectUri) url.searchParams.set("redirect_uri", redirectUri);
+      if (codeChallenge) {
+        url.searchParams.set("code_challenge", codeChallenge);
+        url.searchParams.set("code_challenge_method", "S256");
+      }
+      return url.href;
+    },
+    exchangeCode: ({ code, redirectUri, codeVerifier }) =>
+      requestUserToken(config, { code, redirect_uri: redirectUri, code_verifier: codeVerifier }),
+    refreshUserToken: (refreshToken) =>
+      requestUserToken(config, { grant_type: "refresh_token", refresh_token: refreshToken }),
+    async viewer(userToken) {
+      const request = { method: "GET", url: `${config.apiUrl}/user`, authorization: `Bearer ${userToken}` } as const;
+      return (await requestJson(request, gitHubUserSchema)).value;
+    },
+    userInstallations: (userToken) => allInstallations(config, `Bearer ${userToken}`),
+    async userRepositories(userToken, installationId, page = 1) {
+      const path = apiPath("user", "installations", installationId, "repositories");
+      const url = `${config.apiUrl}${path}?per_page=100&page=${page}`;
+      const request = { method: "GET", url, authorization: `Bearer ${userToken}` } as const;
+      const { value, link } = await requestJson(request, repositoriesSchema);
+      return { items: value.repositories, nextPage: nextFromLink(link, "page") === null ? null : page + 1 };
+    },
+  };
+}
