@@ -1,0 +1,127 @@
+import type { RequestListener } from "node:http";
+import { afterEach, expect, test } from "vitest";
+import { McpClientError, openClient, readManifest } from "./index.ts";
+import { type Listening, legacy, legacyPagedServer, legacyToolServer, listen, modern } from "./testing/servers.ts";
+
+const running: Listening[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.close()));
+});
+
+async function serve(handler: RequestListener): Promise<Listening> {
+  const server = await listen(handler);
+  running.push(server);
+  return server;
+}
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  const error = await promise.then(
+    () => new Error("it worked"),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(McpClientError);
+  return (error as McpClientError).code;
+}
+
+test("BLD-6 the manifest of a 2026-07-28 server, over a URL and over a unix socket", async () => {
+  const { url, socketPath } = await serve(modern());
+  const manifest = await readManifest({ url }, { timeoutMs: 10_000 });
+  expect(manifest).toMatchObject({
+    protocolVersion: "2026-07-28",
+    server: { name: "modern", version: "2.0.0" },
+    instructions: "Be kind.",
+    resources: [{ resource_name: "motd", uri: "text://motd", mimeType: "text/plain" }],
+    templates: [{ template_name: "user", uriTemplate: "user://{id}" }],
+    prompts: [{ prompt_name: "greet", arguments: [{ name: "name", required: true }] }],
+  });
+  expect(manifest.tools.map((tool) => tool.tool_name)).toEqual(["add", "slow", "fails"]);
+  expect(manifest.tools[0]).toMatchObject({
+    title: "Add",
+    inputSchema: { required: ["a", "b"] },
+    outputSchema: { properties: { sum: { type: "number" } } },
+    annotations: { readOnlyHint: true },
+  });
+  expect(await readManifest({ socketPath }, { timeoutMs: 10_000 })).toEqual(manifest);
+});
+
+test("BLD-6 the manifest of a 2025 server; lacking capabilities are empty lists; its session is ended", async () => {
+  const { handler, sessions } = legacy(legacyToolServer);
+  const { socketPath } = await serve(handler);
+  const manifest = await readManifest({ socketPath }, { timeoutMs: 10_000 });
+  expect(manifest.protocolVersion).toBe("2025-11-25");
+  expect(manifest.tools.map((tool) => tool.tool_name)).toEqual(["echo"]);
+  expect([manifest.resources, manifest.templates, manifest.prompts]).toEqual([[], [], []]);
+  expect(sessions.size).toBe(0);
+});
+
+test("BLD-6 all pages are read; resources without templates are no failure", async () => {
+  const { url } = await serve(legacy(() => legacyPagedServer()).handler);
+  const manifest = await readManifest({ url }, { timeoutMs: 10_000 });
+  expect(manifest.tools).toHaveLength(130);
+  expect(manifest.tools.at(-1)?.tool_name).toBe("tool_129");
+  expect(manifest.templates).toEqual([]);
+});
+
+test("BLD-6 a manifest is bounded in items and in bytes", async () => {
+  const { url } = await serve(legacy(() => legacyPagedServer(1_000)).handler);
+  expect(await codeOf(readManifest({ url }, { timeoutMs: 10_000, maxItems: 100 }))).toBe("too_large");
+  const start = performance.now();
+  expect(await codeOf(readManifest({ url }, { timeoutMs: 10_000, maxBytes: 60_000 }))).toBe("too_large");
+  // Said at once, not when the time is over.
+  expect(performance.now() - start).toBeLessThan(5_000);
+});
+
+test("PRJ-4 calls tools, reads resources, gets prompts; the result is the server's own, with its duration", async () => {
+  const { url } = await serve(modern());
+  const client = await openClient({ url });
+  const sum = await client.callTool("add", { a: 2, b: 3 });
+  expect(sum.result).toMatchObject({ structuredContent: { sum: 5 }, content: [{ type: "text", text: "5" }] });
+  expect(sum.protocolVersion).toBe("2026-07-28");
+  expect(sum.durationMs).toBeGreaterThan(0);
+  expect((await client.callTool("fails", {})).result).toMatchObject({ isError: true });
+  expect((await client.readResource("user://7")).result).toMatchObject({ contents: [{ text: "a user" }] });
+  expect((await client.getPrompt("greet", { name: "Ada" })).result).toMatchObject({
+    messages: [{ content: { text: "Greet Ada" } }],
+  });
+  expect(await codeOf(client.readResource("text://nope"))).toBe("server_error");
+  expect(await codeOf(client.callTool("slow", {}, { timeoutMs: 200 }))).toBe("timeout");
+  const cancel = new AbortController();
+  setTimeout(() => cancel.abort(), 100);
+  expect(await codeOf(client.callTool("slow", {}, { signal: cancel.signal }))).toBe("aborted");
+  await client.close();
+  await client.close();
+});
+
+test("PRJ-4 headers reach the server; a legacy server answers the same calls", async () => {
+  const seen = new Set<string | undefined>();
+  const { handler } = legacy(legacyToolServer);
+  const { url } = await serve((request, response) => {
+    seen.add(request.headers["x-key"] as string | undefined);
+    return handler(request, response);
+  });
+  const client = await openClient({ url, headers: { "X-Key": "k1" } });
+  expect((await client.callTool("echo", { text: "hi" })).result).toMatchObject({ content: [{ text: "hi" }] });
+  expect(client.protocolVersion).toBe("2025-11-25");
+  await client.close();
+  expect([...seen]).toEqual(["k1"]);
+});
+
+test("BLD-6 what answers, but not with MCP, is told apart from what does not answer", async () => {
+  const answer = (status: number, body: string, headers = {}) =>
+    serve((_request, response) => {
+      response.writeHead(status, headers).end(body);
+    });
+  const options = { timeoutMs: 3_000 };
+  const html = await answer(200, "<h1>hi</h1>", { "content-type": "text/html" });
+  expect(await codeOf(readManifest(html, options))).toBe("not_mcp");
+  expect(await codeOf(readManifest(await answer(404, "no"), options))).toBe("not_found");
+  expect(await codeOf(readManifest(await answer(401, "no"), options))).toBe("unauthorized");
+  expect(await codeOf(readManifest(await answer(403, "no"), options))).toBe("forbidden");
+  expect(await codeOf(readManifest(await answer(502, "no"), options))).toBe("unreachable");
+  const gone = await listen(() => {});
+  await gone.close();
+  expect(await codeOf(readManifest({ url: gone.url }, options))).toBe("unreachable");
+  expect(await codeOf(readManifest({ socketPath: gone.socketPath }, options))).toBe("unreachable");
+  const silent = await serve(() => {});
+  expect(await codeOf(readManifest(silent, { timeoutMs: 300 }))).toBe("timeout");
+});

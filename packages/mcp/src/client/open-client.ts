@@ -1,0 +1,196 @@
+import {
+  Client,
+  type JsonSchemaValidatorResult,
+  type jsonSchemaValidator,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import { asMcpClientError, McpClientError } from "./errors.ts";
+import { connectTarget, type McpTarget } from "./target.ts";
+
+export type OpenOptions = {
+  /** For the handshake, and for each call unless the call says otherwise. Default 30,000. */
+  readonly timeoutMs?: number;
+  /** Ends the connection and everything that waits on it. */
+  readonly signal?: AbortSignal;
+  /** Bytes of answers over the whole life of the connection. Default 32 MiB. */
+  readonly maxBytes?: number;
+  /** Pages per list. Default 100. */
+  readonly maxPages?: number;
+};
+
+export type CallOptions = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
+
+/** `result` is what the server answered, unchecked against any schema of the tool. */
+export type CallOutcome = {
+  readonly result: Readonly<Record<string, unknown>>;
+  readonly durationMs: number;
+  readonly protocolVersion: string;
+};
+
+export type McpClient = {
+  /** The negotiated revision, e.g. `2026-07-28`. */
+  readonly protocolVersion: string;
+  readonly server: { readonly name: string; readonly version: string; readonly title?: string };
+  readonly instructions: string | null;
+  callTool(name: string, args: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<CallOutcome>;
+  readResource(uri: string, options?: CallOptions): Promise<CallOutcome>;
+  getPrompt(name: string, args: Readonly<Record<string, string>>, options?: CallOptions): Promise<CallOutcome>;
+  /** Ends a legacy session too. Idempotent, never throws. */
+  close(): Promise<void>;
+};
+
+/** Our own view of the connection, with the library's client for the lists. Not exported from the package. */
+export type OpenConnection = McpClient & {
+  readonly client: Client;
+  readonly guard: <T>(run: (signal: AbortSignal) => Promise<T>, options?: CallOptions) => Promise<T>;
+};
+
+const defaultTimeoutMs = 30_000;
+const defaultMaxBytes = 32 * 1024 * 1024;
+const goodbyeMs = 1_000;
+
+/**
+ * Schemas come from tenants: compiling one can cost a CPU (patterns) and proves nothing to us, so none is compiled.
+ * What a tool answers is shown as it is.
+ */
+const noValidation: jsonSchemaValidator = {
+  getValidator<T>() {
+    return (input: unknown): JsonSchemaValidatorResult<T> => ({
+      valid: true,
+      data: input as T,
+      errorMessage: undefined,
+    });
+  },
+};
+
+/**
+ * Connects to an MCP endpoint of either era: asks `server/discover` first, falls back to `initialize`
+ * (2026-07-28, "Version negotiation").
+ * @throws McpClientError
+ */
+export async function openClient(target: McpTarget, options: OpenOptions = {}): Promise<McpClient> {
+  const { client: _client, guard: _guard, ...publicPart } = await openConnection(target, options);
+  return publicPart;
+}
+
+/** @throws McpClientError */
+export async function openConnection(target: McpTarget, options: OpenOptions): Promise<OpenConnection> {
+  const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
+  const connection = connectTarget(target, options.maxBytes ?? defaultMaxBytes);
+  const client = new Client(
+    { name: "towpath", version: "0.1.0" },
+    {
+      versionNegotiation: { mode: "auto" },
+      jsonSchemaValidator: noValidation,
+      listMaxPages: options.maxPages ?? 100,
+      inputRequired: { autoFulfill: false },
+    },
+  );
+  const transport = new StreamableHTTPClientTransport(connection.url, {
+    fetch: connection.fetch,
+    requestInit: { headers: { ...target.headers } },
+    // A dead server is reported to the caller at once; reconnecting is the caller's choice.
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 1_000,
+      reconnectionDelayGrowFactor: 1,
+    },
+  });
+  const guard = guardWith([connection.overflow, ...(options.signal === undefined ? [] : [options.signal])], timeoutMs);
+  const close = closer(client, transport, connection.close);
+  try {
+    await guard((signal) => client.connect(transport, { signal, timeout: timeoutMs }));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const protocolVersion = client.getNegotiatedProtocolVersion() ?? "unknown";
+  return { client, guard, protocolVersion, ...identity(client), ...calls(client, guard, protocolVersion), close };
+}
+
+function identity(client: Client): Pick<McpClient, "server" | "instructions"> {
+  const implementation = client.getServerVersion();
+  const title = implementation?.title;
+  return {
+    // 2026-07-28 lets a server stay anonymous.
+    server: {
+      name: implementation?.name ?? "unnamed",
+      version: implementation?.version ?? "unknown",
+      ...(title === undefined ? {} : { title }),
+    },
+    instructions: client.getInstructions() ?? null,
+  };
+}
+
+function calls(
+  client: Client,
+  guard: OpenConnection["guard"],
+  protocolVersion: string,
+): Pick<McpClient, "callTool" | "readResource" | "getPrompt"> {
+  const timed = async (run: (signal: AbortSignal) => Promise<object>, options?: CallOptions): Promise<CallOutcome> => {
+    const start = performance.now();
+    const result = await guard(run, options);
+    return { result: { ...result }, durationMs: performance.now() - start, protocolVersion };
+  };
+  // `guard` holds the deadline; the library's own must not fire before it.
+  const more = (signal: AbortSignal) => ({ signal, timeout: 2 ** 31 - 1, allowInputRequired: true });
+  return {
+    callTool: (name, args, options) =>
+      timed((signal) => client.callTool({ name, arguments: { ...args } }, more(signal)), options),
+    readResource: (uri, options) =>
+      timed((signal) => client.readResource({ uri }, { ...more(signal), cacheMode: "bypass" }), options),
+    getPrompt: (name, args, options) =>
+      timed((signal) => client.getPrompt({ name, arguments: { ...args } }, more(signal)), options),
+  };
+}
+
+/** Runs with a deadline and all signals; whatever ends it, the error says which of them it was. */
+function guardWith(signals: readonly AbortSignal[], defaultMs: number): OpenConnection["guard"] {
+  return async (run, options = {}) => {
+    const deadline = AbortSignal.timeout(Math.ceil(options.timeoutMs ?? defaultMs));
+    const callers = [...signals, ...(options.signal === undefined ? [] : [options.signal])];
+    const all = AbortSignal.any([...callers, deadline]);
+    const ended = new Promise<never>((_resolve, reject) => {
+      all.addEventListener("abort", () => reject(all.reason), { once: true });
+    });
+    // Loses the race in the ordinary case; its later rejection concerns nobody.
+    ended.catch(() => {});
+    try {
+      all.throwIfAborted();
+      return await Promise.race([run(all), ended]);
+    } catch (error) {
+      const overflow = callers.find((signal) => signal.reason instanceof McpClientError);
+      if (overflow !== undefined) throw overflow.reason;
+      if (callers.some((signal) => signal.aborted)) {
+        throw new McpClientError("aborted", "The request was canceled.", { cause: error });
+      }
+      if (deadline.aborted) {
+        throw new McpClientError("timeout", "The server did not answer in time.", { cause: error });
+      }
+      throw asMcpClientError(error);
+    }
+  };
+}
+
+function closer(
+  client: Client,
+  transport: StreamableHTTPClientTransport,
+  closeNetwork: () => Promise<void>,
+): () => Promise<void> {
+  let closed: Promise<void> | null = null;
+  const close = async () => {
+    // Legacy servers keep a session in memory until it is deleted; one that hangs must not hold us.
+    await Promise.race([
+      transport.terminateSession().catch(() => {}),
+      new Promise((resolve) => setTimeout(resolve, goodbyeMs).unref()),
+    ]);
+    await client.close().catch(() => {});
+    await transport.close().catch(() => {});
+    await closeNetwork().catch(() => {});
+  };
+  return () => {
+    closed ??= close();
+    return closed;
+  };
+}

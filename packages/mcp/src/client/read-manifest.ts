@@ -1,0 +1,122 @@
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
+import { type Manifest, manifestSchema } from "../manifest/index.ts";
+import { McpClientError } from "./errors.ts";
+import { type OpenConnection, openConnection } from "./open-client.ts";
+import type { McpTarget } from "./target.ts";
+
+export type ReadManifestOptions = {
+  /** For everything together: handshake and all pages. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** Tools, resources, templates and prompts together. Default 5,000. */
+  readonly maxItems?: number;
+  /** Bytes of all answers together. Default 8 MiB. */
+  readonly maxBytes?: number;
+};
+
+/**
+ * What the server says of itself in a real handshake, all pages (BLD-6). A capability that it lacks is an empty list.
+ * @throws McpClientError
+ */
+export async function readManifest(target: McpTarget, options: ReadManifestOptions): Promise<Manifest> {
+  const { timeoutMs, maxItems = 5_000, maxBytes = 8 * 1024 * 1024 } = options;
+  const deadline = performance.now() + timeoutMs;
+  const connection = await openConnection(target, {
+    timeoutMs,
+    maxBytes,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  try {
+    // What the handshake took is gone: `timeoutMs` is for all of it.
+    const lists = await connection.guard((signal) => readLists(connection, signal), {
+      timeoutMs: Math.max(1, deadline - performance.now()),
+    });
+    const items = lists.tools.length + lists.resources.length + lists.templates.length + lists.prompts.length;
+    if (items > maxItems) {
+      throw new McpClientError("too_large", `The server lists ${items} items; at most ${maxItems} are kept.`);
+    }
+    return parse({
+      protocolVersion: connection.protocolVersion,
+      server: connection.server,
+      instructions: connection.instructions,
+      ...lists,
+    });
+  } finally {
+    await connection.close();
+  }
+}
+
+function parse(manifest: Manifest): Manifest {
+  const parsed = manifestSchema.safeParse(manifest);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0]?.path.join(".") ?? "";
+  throw new McpClientError("not_mcp", `The server's description of itself is malformed at ${where}.`, {
+    cause: parsed.error,
+  });
+}
+
+type Lists = Pick<Manifest, "tools" | "resources" | "templates" | "prompts">;
+
+async function readLists({ client }: OpenConnection, signal: AbortSignal): Promise<Lists> {
+  // `guard` holds the deadline; the library's own must not fire before it.
+  const options = { signal, timeout: 2 ** 31 - 1 };
+  const has = client.getServerCapabilities() ?? {};
+  const [tools, resources, templates, prompts] = await Promise.all([
+    orEmpty(has.tools, async () => (await client.listTools(undefined, options)).tools),
+    orEmpty(has.resources, async () => (await client.listResources(undefined, options)).resources),
+    orEmpty(has.resources, async () => (await client.listResourceTemplates(undefined, options)).resourceTemplates),
+    orEmpty(has.prompts, async () => (await client.listPrompts(undefined, options)).prompts),
+  ]);
+  return {
+    tools: tools.map((tool) => ({
+      tool_name: tool.name,
+      title: tool.title ?? null,
+      description: tool.description ?? null,
+      inputSchema: { ...tool.inputSchema },
+      outputSchema: tool.outputSchema === undefined ? null : { ...tool.outputSchema },
+      annotations: tool.annotations === undefined ? null : { ...tool.annotations },
+      ...iconsOf(tool.icons),
+    })),
+    resources: resources.map((resource) => ({
+      resource_name: resource.name,
+      uri: resource.uri,
+      title: resource.title ?? null,
+      description: resource.description ?? null,
+      mimeType: resource.mimeType ?? null,
+      ...iconsOf(resource.icons),
+    })),
+    templates: templates.map((template) => ({
+      template_name: template.name,
+      uriTemplate: template.uriTemplate,
+      title: template.title ?? null,
+      description: template.description ?? null,
+      mimeType: template.mimeType ?? null,
+      ...iconsOf(template.icons),
+    })),
+    prompts: prompts.map((prompt) => ({
+      prompt_name: prompt.name,
+      title: prompt.title ?? null,
+      description: prompt.description ?? null,
+      arguments: (prompt.arguments ?? []).map((argument) => ({
+        name: argument.name,
+        description: argument.description ?? null,
+        required: argument.required ?? false,
+      })),
+      ...iconsOf(prompt.icons),
+    })),
+  };
+}
+
+const iconsOf = <T extends { src: string }>(icons: readonly T[] | undefined) =>
+  icons === undefined ? {} : { icons: icons.map((icon) => ({ ...icon })) };
+
+/** A server may advertise resources and still not know `resources/templates/list`: an empty list, no failure. */
+async function orEmpty<T>(capability: object | undefined, list: () => Promise<T[]>): Promise<T[]> {
+  if (capability === undefined) return [];
+  try {
+    return await list();
+  } catch (error) {
+    if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return [];
+    throw error;
+  }
+}
