@@ -1,0 +1,8 @@
+export {
+  decodeHeaderValue,
+  type MessagePeek,
+  type PeekHints,
+  peekRequest,
+  type RequestPeek,
+} from "./request-peek.ts";
+export { type AnswerPeek, ResponsePeek, type ResponsePeekOptions } from "./response-peek.ts";

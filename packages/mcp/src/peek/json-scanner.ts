@@ -1,0 +1,282 @@
+// Finds a few members of JSON messages in a stream of bytes without building values. Strings that do not matter are
+// crossed by `indexOf`, containers that do not matter by counting brackets. It never throws and is not a validator:
+// on malformed input it reports whatever it made of it, which is good enough for a log.
+
+/** Stands for an object or array at a place where only scalars are kept. */
+export const container = Symbol("container");
+
+export type FieldValue = string | number | boolean | null | typeof container;
+
+/** The members found in one message; absent ones are undefined. A member given twice counts as last written. */
+export type Fields = Readonly<Record<string, FieldValue | undefined>>;
+
+/** Which members matter: `true` for a value to keep, an object to look into. Slots are named by dotted paths. */
+export type Shape = { readonly [key: string]: Shape | true };
+
+type Node = { readonly slot: string; readonly children: ReadonlyMap<string, Node> | null; readonly below: string[] };
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Bytes of a kept string or number; the rest is cut. */
+const keptBytes = 2048;
+
+/** Prepares a shape for `createJsonScanner`; do it once per shape. */
+export function compileShape(shape: Shape, slot = ""): Node {
+  const children = new Map<string, Node>();
+  const below: string[] = [];
+  for (const [key, inner] of Object.entries(shape)) {
+    const path = slot === "" ? key : `${slot}.${key}`;
+    const child: Node = inner === true ? { slot: path, children: null, below: [] } : compileShape(inner, path);
+    children.set(key, child);
+    below.push(path, ...child.below);
+  }
+  return { slot, children, below };
+}
+
+export type ScannerOptions = {
+  /** Called at the end of each top-level object: the message itself, or each element of a batch. */
+  onMessage: (fields: Fields) => void;
+  /** Most bytes outside of strings that are looked at; then the scanner stops for good. */
+  budget: number;
+};
+
+type Text = "none" | "key" | "kept" | "skipped";
+
+/** Incremental scanner over the bytes of one JSON text. Create one per text. */
+export class JsonScanner {
+  readonly #root: Node;
+  readonly #options: ScannerOptions;
+  #budget: number;
+  /** Whether the text is an array of messages. */
+  #batch = false;
+  readonly #stack: Node[] = [];
+  #fields: Record<string, FieldValue | undefined> = {};
+  /** The member whose value comes next, when it matters. */
+  #member: Node | null = null;
+  #expectsKey = false;
+  /** Brackets open within a container that does not matter. */
+  #skipDepth = 0;
+  #string: Text = "none";
+  #escaped = false;
+  #scalar = false;
+  #kept = "";
+
+  constructor(root: Node, options: ScannerOptions) {
+    this.#root = root;
+    this.#options = options;
+    this.#budget = options.budget;
+  }
+
+  /** Whether the text is a batch; known after its first byte. */
+  get isBatch(): boolean {
+    return this.#batch;
+  }
+
+  /** Whether the budget ran out before the text ended. */
+  get isExhausted(): boolean {
+    return this.#budget <= 0;
+  }
+
+  /** What has been found of a message that has not ended. */
+  get unfinished(): Fields | null {
+    return this.#stack.length > 0 ? this.#fields : null;
+  }
+
+  push(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length && this.#budget > 0) {
+      const from = at;
+      if (this.#string !== "none") {
+        at = this.#crossString(chunk, at);
+        this.#budget -= 1 + ((at - from) >> 5);
+        continue;
+      }
+      at = this.#skipDepth > 0 ? this.#crossContainer(chunk, at) : this.#step(chunk, at);
+      this.#budget -= at - from;
+    }
+  }
+
+  #crossContainer(chunk: Buffer, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (byte === QUOTE) {
+        this.#string = "skipped";
+        return at + 1;
+      }
+      if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.#skipDepth++;
+      else if ((byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) && --this.#skipDepth === 0) return at + 1;
+    }
+    return chunk.length;
+  }
+
+  #crossString(chunk: Buffer, from: number): number {
+    let at = from;
+    if (this.#escaped) {
+      this.#escaped = false;
+      this.#keep(chunk, at, at + 1);
+      at++;
+    }
+    while (at < chunk.length) {
+      const quote = chunk.indexOf(QUOTE, at);
+      const end = quote === -1 ? chunk.length : quote;
+      // An odd run of backslashes escapes what follows it. The run cannot reach back over `at`: there an escape is over.
+      let run = 0;
+      while (end - run > at && chunk[end - run - 1] === BACKSLASH) run++;
+      const escapes = run % 2 === 1;
+      if (quote === -1) {
+        this.#keep(chunk, at, end);
+        this.#escaped = escapes;
+        return end;
+      }
+      this.#keep(chunk, at, escapes ? end + 1 : end);
+      at = end + 1;
+      if (!escapes) {
+        this.#endString();
+        return at;
+      }
+    }
+    return at;
+  }
+
+  #keep(chunk: Buffer, from: number, to: number): void {
+    if (this.#string === "skipped" || this.#kept.length >= keptBytes) return;
+    this.#kept += chunk.toString("latin1", from, Math.min(to, from + keptBytes - this.#kept.length));
+  }
+
+  #endString(): void {
+    const string = this.#string;
+    this.#string = "none";
+    if (string === "skipped") return;
+    const text = decodeString(this.#kept);
+    this.#kept = "";
+    if (string === "kept") {
+      if (this.#member) this.#fields[this.#member.slot] = text;
+      this.#member = null;
+      return;
+    }
+    this.#member = this.#stack.at(-1)?.children?.get(text) ?? null;
+    if (this.#member) {
+      // A member given twice: the later one replaces all of the earlier one.
+      this.#fields[this.#member.slot] = undefined;
+      for (const slot of this.#member.below) this.#fields[slot] = undefined;
+    }
+  }
+
+  /** Takes one byte outside of strings and skipped containers. */
+  #step(chunk: Buffer, at: number): number {
+    const byte = chunk[at] ?? 0;
+    if (this.#scalar && !isDelimiter(byte)) {
+      if (this.#kept.length < keptBytes) this.#kept += String.fromCharCode(byte);
+      return at + 1;
+    }
+    if (this.#scalar) this.#endScalar();
+    switch (byte) {
+      case QUOTE:
+        this.#string = this.#expectsKey ? "key" : this.#member ? "kept" : "skipped";
+        this.#expectsKey = false;
+        break;
+      case COMMA:
+        this.#expectsKey = this.#stack.length > 0;
+        this.#member = null;
+        break;
+      case OPEN_OBJECT:
+      case OPEN_ARRAY:
+        this.#open(byte);
+        break;
+      case CLOSE_OBJECT:
+        this.#close();
+        break;
+      case COLON:
+      case CLOSE_ARRAY:
+        break;
+      default:
+        if (byte > 0x20 && this.#member) {
+          this.#scalar = true;
+          this.#kept = String.fromCharCode(byte);
+        }
+    }
+    return at + 1;
+  }
+
+  #open(byte: number): void {
+    if (this.#stack.length === 0) {
+      if (byte === OPEN_ARRAY && !this.#batch) {
+        this.#batch = true;
+        return;
+      }
+      if (byte === OPEN_OBJECT) {
+        this.#fields = {};
+        this.#stack.push(this.#root);
+        this.#expectsKey = true;
+        return;
+      }
+    }
+    const member = this.#member;
+    this.#member = null;
+    if (member) this.#fields[member.slot] = container;
+    if (member?.children && byte === OPEN_OBJECT) {
+      this.#stack.push(member);
+      this.#expectsKey = true;
+      return;
+    }
+    this.#skipDepth = 1;
+  }
+
+  #close(): void {
+    this.#stack.pop();
+    this.#expectsKey = false;
+    this.#member = null;
+    if (this.#stack.length === 0) this.#options.onMessage(this.#fields);
+  }
+
+  #endScalar(): void {
+    this.#scalar = false;
+    const text = this.#kept;
+    this.#kept = "";
+    if (this.#member) this.#fields[this.#member.slot] = decodeScalar(text);
+    this.#member = null;
+  }
+}
+
+function isDelimiter(byte: number): boolean {
+  return byte <= 0x20 || byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || byte === COLON;
+}
+
+/** Decodes the inside of a JSON string that was kept byte by byte and may have been cut in the middle. */
+function decodeString(bytes: string): string {
+  const text = isAscii(bytes) ? bytes : Buffer.from(bytes, "latin1").toString("utf8");
+  if (!text.includes("\\")) return text;
+  try {
+    return JSON.parse(`"${text}"`);
+  } catch {
+    // Cut within an escape, or not JSON: as written is better than nothing.
+    return text;
+  }
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;
+  return true;
+}
+
+function decodeScalar(text: string): FieldValue | undefined {
+  switch (text) {
+    case "true":
+      return true;
+    case "false":
+      return false;
+    case "null":
+      return null;
+    default: {
+      const number = Number(text);
+      return Number.isNaN(number) ? undefined : number;
+    }
+  }
+}

@@ -1,0 +1,309 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { decodeHeaderValue, peekRequest, ResponsePeek } from "./index.ts";
+
+const bytes = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+
+/** Cuts a buffer at the given places, so that every boundary is met. */
+function cut(buffer: Buffer, places: number[]): Buffer[] {
+  const ends = [...new Set(places.map((place) => place % (buffer.length + 1)))].sort((a, b) => a - b);
+  return [0, ...ends].map((from, index) => buffer.subarray(from, ends[index] ?? buffer.length));
+}
+
+const nasty = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.constantFrom('"', "\\", '\\"', "}", "]", "\\u0022", "é\u2028", "𝄞"),
+);
+const key = fc.oneof(
+  nasty,
+  fc.constantFrom("id", "method", "params", "name", "uri", "result", "error", "_meta", "code"),
+);
+const json = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.boolean(),
+    fc.constant(null),
+    nasty,
+    fc.array(tie("value")),
+    fc.dictionary(key, tie("value")),
+  ),
+})).value;
+const id = fc.oneof(fc.integer(), nasty);
+const shuffled = (entries: fc.Arbitrary<[string, unknown][]>) =>
+  entries
+    .chain((list) => fc.shuffledSubarray(list, { minLength: list.length }))
+    .map((list) => Object.fromEntries(list));
+
+describe("peekRequest", () => {
+  test("GW-7 agrees with JSON.parse on id, method, target, version and client in any order of members", () => {
+    const message = fc
+      .tuple(
+        id,
+        fc.constantFrom("tools/call", "prompts/get", "resources/read", "tools/list"),
+        nasty,
+        nasty,
+        nasty,
+        json,
+        json,
+      )
+      .chain(([anId, method, name, version, client, noise, moreNoise]) =>
+        shuffled(
+          shuffled(
+            fc.constant([
+              ["name", name],
+              ["uri", name],
+              ["arguments", noise],
+              [
+                "_meta",
+                {
+                  x: moreNoise,
+                  "io.modelcontextprotocol/protocolVersion": version,
+                  "io.modelcontextprotocol/clientInfo": { name: client, title: noise, version },
+                },
+              ],
+            ]),
+          ).map((params) => [
+            ["jsonrpc", "2.0"],
+            ["id", anId],
+            ["method", method],
+            ["params", params],
+            ["extra", moreNoise],
+          ]),
+        ),
+      );
+    fc.assert(
+      fc.property(message, fc.boolean(), (value, spaced) => {
+        const body = Buffer.from(JSON.stringify(value, null, spaced ? 2 : undefined));
+        const parsed = JSON.parse(body.toString());
+        const peek = peekRequest(body);
+        expect(peek).toMatchObject({
+          kind: "request",
+          id: parsed.id,
+          method: parsed.method,
+          target: parsed.method === "tools/list" ? null : parsed.params.name,
+          era: "modern",
+          protocolVersion: parsed.params._meta["io.modelcontextprotocol/protocolVersion"],
+          clientName: parsed.params._meta["io.modelcontextprotocol/clientInfo"].name,
+        });
+      }),
+    );
+  });
+
+  test("GW-7 agrees with JSON.parse on the kind of any JSON object", () => {
+    fc.assert(
+      fc.property(fc.dictionary(key, json), (value) => {
+        const body = bytes(value);
+        const parsed = JSON.parse(body.toString());
+        const hasId = typeof parsed.id === "string" || typeof parsed.id === "number";
+        const hasMethod = typeof parsed.method === "string";
+        const expected = hasMethod
+          ? hasId
+            ? "request"
+            : "notification"
+          : "result" in parsed || "error" in parsed
+            ? "response"
+            : "other";
+        expect(peekRequest(body).kind).toBe(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("GW-9 bytes of any kind never make it throw", () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (raw) => void peekRequest(Buffer.from(raw))));
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...'{}[]",:\\ 1tn'.split(""))),
+        (parts) => void peekRequest(Buffer.from(parts.join(""))),
+      ),
+    );
+  });
+
+  test("GW-2 tells batches apart and looks at each message", () => {
+    const peek = peekRequest(
+      bytes([
+        { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "add" } },
+        { jsonrpc: "2.0", method: "notifications/initialized" },
+        { jsonrpc: "2.0", id: "a", result: {} },
+      ]),
+    );
+    expect(peek.kind).toBe("batch");
+    expect(peek.messages.map((message) => [message.kind, message.method, message.target])).toEqual([
+      ["request", "tools/call", "add"],
+      ["notification", "notifications/initialized", null],
+      ["response", null, null],
+    ]);
+  });
+
+  test("GW-2 reads version and client of a legacy initialize", () => {
+    const peek = peekRequest(
+      bytes({
+        method: "initialize",
+        params: { protocolVersion: "2025-06-18", clientInfo: { name: "c", version: "1" } },
+        id: 0,
+      }),
+    );
+    expect(peek).toMatchObject({
+      era: "legacy",
+      protocolVersion: "2025-06-18",
+      clientName: "c",
+      clientVersion: "1",
+      id: 0,
+    });
+    expect(peekRequest(bytes({ id: 1, method: "tools/list" }), { protocolVersion: "2026-07-28" }).era).toBe("modern");
+    expect(peekRequest(bytes({ id: 1, method: "tools/list" }), { protocolVersion: "2025-11-25" }).era).toBe("legacy");
+  });
+
+  test("GW-7 the last of two equal members counts, as in JSON.parse", () => {
+    const body = '{"method":"a","params":{"name":"x"},"method":"tools/call","params":{"uri":"y"},"id":1}';
+    expect(peekRequest(bytes(body))).toMatchObject({ method: "tools/call", target: null });
+    expect(peekRequest(bytes('{"\\u006dethod":"tools/list","id":1}')).method).toBe("tools/list");
+  });
+
+  test("GW-7 a big body costs bounded work and falls back to headers", () => {
+    const dense = `[${"1,".repeat(1_000_000)}1]`;
+    const early = peekRequest(bytes(`{"method":"tools/call","params":{"name":"t","arguments":${dense}},"id":1}`));
+    expect(early).toMatchObject({ kind: "request", method: "tools/call", target: "t", id: null });
+    const late = peekRequest(bytes(`{"params":{"arguments":${dense}},"method":"tools/call","id":1}`), {
+      method: "tools/call",
+      name: "=?base64?w6k=?=",
+    });
+    expect(late).toMatchObject({ method: "tools/call", target: "é" });
+    // A long string is crossed without counting its bytes one by one.
+    const wordy = peekRequest(
+      bytes({ params: { arguments: { text: "x".repeat(1_000_000) }, name: "t" }, method: "tools/call", id: 9 }),
+    );
+    expect(wordy).toMatchObject({ id: 9, target: "t" });
+    expect(decodeHeaderValue("plain")).toBe("plain");
+  });
+});
+
+describe("ResponsePeek", () => {
+  const answer = fc
+    .tuple(id, json, fc.option(fc.boolean()), fc.option(nasty), fc.option(fc.tuple(fc.integer(), nasty)))
+    .chain(([anId, noise, isError, resultType, error]) =>
+      shuffled(
+        fc.constant<[string, unknown][]>([
+          ["jsonrpc", "2.0"],
+          ["id", anId],
+          error
+            ? ["error", { data: noise, code: error[0], message: error[1] }]
+            : [
+                "result",
+                {
+                  content: noise,
+                  ...(isError === null ? {} : { isError }),
+                  ...(resultType === null ? {} : { resultType }),
+                  deep: { isError: noise },
+                },
+              ],
+        ]),
+      ),
+    );
+
+  test("GW-7 agrees with JSON.parse however the bytes are cut", () => {
+    fc.assert(
+      fc.property(answer, fc.array(fc.nat(), { maxLength: 20 }), (value, places) => {
+        const body = bytes(value);
+        const parsed = JSON.parse(body.toString());
+        const peek = new ResponsePeek({ ids: [parsed.id], format: "json" });
+        for (const part of cut(body, places)) peek.push(part);
+        peek.end();
+        expect(peek.answers).toEqual([
+          {
+            id: parsed.id,
+            errorCode: parsed.error?.code ?? null,
+            errorMessage: parsed.error?.message ?? null,
+            isError: parsed.result?.isError === true,
+            resultType: parsed.result?.resultType ?? null,
+            protocolVersion: null,
+            payload: null,
+          },
+        ]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("GW-3 finds the answer in an event stream behind other messages, however lines end and bytes are cut", () => {
+    fc.assert(
+      fc.property(
+        answer,
+        json,
+        fc.constantFrom("\n", "\r\n", "\r"),
+        fc.boolean(),
+        fc.array(fc.nat(), { maxLength: 30 }),
+        (value, noise, eol, pretty, places) => {
+          const parsed = JSON.parse(JSON.stringify(value));
+          const lines = (message: unknown) =>
+            JSON.stringify(message, null, pretty ? 1 : undefined)
+              .split("\n")
+              .map((line) => `data: ${line}`);
+          const stream = [
+            ": ping",
+            "",
+            "id: 1",
+            "retry: 10",
+            "",
+            ...lines({ jsonrpc: "2.0", id: parsed.id, method: "sampling/createMessage", params: noise }),
+            "",
+            "event: message",
+            ...lines({ jsonrpc: "2.0", method: "notifications/progress", params: noise }),
+            "",
+            ...lines(value),
+            "",
+            "",
+          ].join(eol);
+          const peek = new ResponsePeek({ ids: [parsed.id], format: "sse" });
+          for (const part of cut(Buffer.from(stream), places)) peek.push(part);
+          peek.end();
+          expect(peek.answers.length).toBe(1);
+          expect(peek.answers[0]).toMatchObject({
+            id: parsed.id,
+            errorCode: parsed.error?.code ?? null,
+            isError: parsed.result?.isError === true,
+          });
+          expect(peek.resumable).toBe(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test("GW-7 ignores the answer to another request, takes an error without id", () => {
+    const other = new ResponsePeek({ ids: [1], format: "json" });
+    other.push(bytes({ id: "1", result: {} }));
+    expect(other.answers).toEqual([]);
+    const broken = new ResponsePeek({ ids: [1], format: "json" });
+    broken.push(bytes({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error" } }));
+    expect(broken.answers[0]).toMatchObject({ errorCode: -32700, errorMessage: "Parse error" });
+  });
+
+  test("GW-7 keeps an answer only when asked to and when it fits", () => {
+    const body = bytes({ id: 1, result: { x: 1 } });
+    const small = new ResponsePeek({ ids: [1], format: "json", captureBytes: 100 });
+    small.push(body);
+    small.end();
+    expect(small.answers[0]?.payload?.toString()).toBe(body.toString());
+    const tight = new ResponsePeek({ ids: [1], format: "sse", captureBytes: 5 });
+    tight.push(Buffer.from(`data: ${body}\n\n`));
+    tight.end();
+    expect(tight.answers[0]).toMatchObject({ id: 1, payload: null });
+  });
+
+  test("GW-9 bytes of any kind never make it throw", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...'data: {}[]",:\\\r\n1'.split(""))),
+        fc.constantFrom("json", "sse"),
+        (parts, format) => {
+          const peek = new ResponsePeek({ ids: [1], format: format as "json" | "sse" });
+          for (const part of parts) peek.push(Buffer.from(part));
+          peek.end();
+        },
+      ),
+    );
+  });
+});

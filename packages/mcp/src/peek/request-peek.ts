@@ -1,0 +1,125 @@
+import { compileShape, type Fields, JsonScanner } from "./json-scanner.ts";
+
+/** What one JSON-RPC message of a client says about itself. */
+export type MessagePeek = {
+  kind: "request" | "notification" | "response" | "other";
+  /** JSON-RPC id; null when there is none, or when it lies beyond the part that was looked at. */
+  id: string | number | null;
+  method: string | null;
+  /** Tool name, prompt name, resource URI or task id. */
+  target: string | null;
+};
+
+/** What a request body says about itself. */
+export type RequestPeek = Omit<MessagePeek, "kind"> & {
+  kind: MessagePeek["kind"] | "batch";
+  /** The messages of a batch (2025-03-26 only), at most 100; else the one message; empty for `other`. */
+  messages: readonly MessagePeek[];
+  /** modern: 2026-07-28 and later; legacy: with `initialize` and sessions. */
+  era: "legacy" | "modern";
+  protocolVersion: string | null;
+  clientName: string | null;
+  clientVersion: string | null;
+};
+
+/** Header values that help where the body does not say; the body always wins. */
+export type PeekHints = {
+  /** MCP-Protocol-Version */
+  protocolVersion?: string | undefined;
+  /** Mcp-Method */
+  method?: string | undefined;
+  /** Mcp-Name, possibly as `=?base64?…?=` */
+  name?: string | undefined;
+};
+
+const versionKey = "io.modelcontextprotocol/protocolVersion";
+const clientKey = "io.modelcontextprotocol/clientInfo";
+const firstModernVersion = "2026-07-28";
+const mostMessages = 100;
+
+/** Bytes outside of strings that are looked at: about 0.1 ms of work at worst. Usual bodies end long before. */
+const budget = 64 * 1024;
+
+const shape = compileShape({
+  id: true,
+  method: true,
+  result: true,
+  error: true,
+  params: {
+    name: true,
+    uri: true,
+    taskId: true,
+    ref: { name: true, uri: true },
+    protocolVersion: true,
+    clientInfo: { name: true, version: true },
+    _meta: { [versionKey]: true, [clientKey]: { name: true, version: true } },
+  },
+});
+
+/** Looks at the body of a POST to an MCP endpoint without parsing it. Never throws; work is bounded. */
+export function peekRequest(body: Buffer, hints: PeekHints = {}): RequestPeek {
+  const found: Fields[] = [];
+  const scanner = new JsonScanner(shape, {
+    budget,
+    onMessage: (fields) => {
+      if (found.length < mostMessages) found.push(fields);
+    },
+  });
+  scanner.push(body);
+  // A message too big to be seen to its end still says what came first.
+  if (scanner.unfinished && scanner.isExhausted) found.push(scanner.unfinished);
+
+  const messages = found.map((fields) => toMessage(fields, scanner.isExhausted, hints));
+  const first = messages[0];
+  const fields = found[0] ?? {};
+  const metaVersion = text(fields[`params._meta.${versionKey}`]);
+  const protocolVersion = metaVersion ?? hints.protocolVersion ?? text(fields["params.protocolVersion"]);
+  const modern = metaVersion !== null || (hints.protocolVersion ?? "") >= firstModernVersion;
+  const base = {
+    messages,
+    era: modern ? ("modern" as const) : ("legacy" as const),
+    protocolVersion: protocolVersion ?? null,
+    clientName: text(fields[`params._meta.${clientKey}.name`]) ?? text(fields["params.clientInfo.name"]),
+    clientVersion: text(fields[`params._meta.${clientKey}.version`]) ?? text(fields["params.clientInfo.version"]),
+  };
+  if (scanner.isBatch) return { ...base, kind: "batch", id: null, method: null, target: null };
+  return { ...base, ...(first ?? { kind: "other", id: null, method: hints.method ?? null, target: null }) };
+}
+
+function toMessage(fields: Fields, cut: boolean, hints: PeekHints): MessagePeek {
+  const rawId = fields.id;
+  const id = typeof rawId === "string" || typeof rawId === "number" ? rawId : null;
+  const method = text(fields.method) ?? (cut ? (hints.method ?? null) : null);
+  if (method !== null) {
+    // In a body that was cut the id may lie further on; by the specification all notifications carry this prefix.
+    const isRequest = id !== null || (cut && !method.startsWith("notifications/"));
+    return { kind: isRequest ? "request" : "notification", id, method, target: target(method, fields, cut, hints) };
+  }
+  if (fields.result !== undefined || fields.error !== undefined) {
+    return { kind: "response", id, method: null, target: null };
+  }
+  return { kind: "other", id, method: null, target: null };
+}
+
+function target(method: string, fields: Fields, cut: boolean, hints: PeekHints): string | null {
+  const found = targetInBody(method, fields);
+  return found === null && cut && hints.name !== undefined ? decodeHeaderValue(hints.name) : found;
+}
+
+function targetInBody(method: string, fields: Fields): string | null {
+  if (method === "tools/call" || method === "prompts/get") return text(fields["params.name"]);
+  if (method.startsWith("resources/")) return text(fields["params.uri"]);
+  if (method.startsWith("tasks/")) return text(fields["params.taskId"]);
+  if (method === "completion/complete") return text(fields["params.ref.name"]) ?? text(fields["params.ref.uri"]);
+  return null;
+}
+
+/** Decodes the form that 2026-07-28 gives to header values outside of ASCII: `=?base64?…?=`. */
+export function decodeHeaderValue(value: string): string {
+  const encoded = /^=\?base64\?([A-Za-z0-9+/=_-]*)\?=$/.exec(value)?.[1];
+  return encoded === undefined ? value : Buffer.from(encoded, "base64").toString("utf8");
+}
+
+function text(value: Fields[string]): string | null {
+  return typeof value === "string" ? value : null;
+}

@@ -1,0 +1,139 @@
+import { compileShape, type Fields, JsonScanner } from "./json-scanner.ts";
+import { SseReader } from "./sse-reader.ts";
+
+/** What the answer to one request says. */
+export type AnswerPeek = {
+  id: string | number | null;
+  /** JSON-RPC error; null for a result. A code that is no number counts as 0. */
+  errorCode: number | null;
+  errorMessage: string | null;
+  /** `result.isError`: the tool ran and failed. */
+  isError: boolean;
+  /** `result.resultType` (2026-07-28): complete, input_required, … */
+  resultType: string | null;
+  /** `result.protocolVersion`: what `initialize` agreed on. */
+  protocolVersion: string | null;
+  /** The answer as it came; only with `captureBytes`, and only when it fits. */
+  payload: Buffer | null;
+};
+
+export type ResponsePeekOptions = {
+  /** Ids of the requests that wait for an answer; null: any answer is taken. */
+  ids: readonly (string | number)[] | null;
+  format: "json" | "sse";
+  /** Keep answers up to this many bytes; 0 keeps none. */
+  captureBytes?: number;
+};
+
+/** Bytes outside of strings that are looked at in one message. */
+const budget = 1024 * 1024;
+const mostAnswers = 100;
+
+const shape = compileShape({
+  id: true,
+  method: true,
+  error: { code: true, message: true },
+  result: { isError: true, resultType: true, protocolVersion: true },
+});
+
+/**
+ * Looks for answers in a response while it passes. Nothing is held back and, but for a capture, nothing is kept:
+ * memory does not grow with the response. Never throws.
+ */
+export class ResponsePeek {
+  readonly answers: AnswerPeek[] = [];
+  /** Whether the stream carried event ids, so that a client may pick it up again. */
+  resumable = false;
+  readonly #ids: Set<string> | null;
+  readonly #waiting: number;
+  readonly #reader: SseReader | null;
+  readonly #captureBytes: number;
+  #scanner: JsonScanner;
+  #captured: Buffer[] = [];
+  #capturedBytes = 0;
+  #answersBeforeMessage = 0;
+
+  constructor(options: ResponsePeekOptions) {
+    this.#ids = options.ids && new Set(options.ids.map(idKey));
+    this.#waiting = options.ids ? options.ids.length : mostAnswers;
+    this.#captureBytes = options.captureBytes ?? 0;
+    this.#scanner = this.#newScanner();
+    this.#reader =
+      options.format === "sse"
+        ? new SseReader({
+            onData: (piece) => this.#take(piece),
+            onEventEnd: () => this.#endMessage(),
+            onId: () => {
+              this.resumable = true;
+            },
+          })
+        : null;
+  }
+
+  /** Whether every awaited answer has passed; what follows is not looked at. */
+  get isDone(): boolean {
+    return this.answers.length >= this.#waiting;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.isDone && this.#captureBytes === 0) return;
+    if (this.#reader) this.#reader.push(chunk);
+    else this.#take(chunk);
+  }
+
+  /** Call once when the response has ended. */
+  end(): void {
+    if (!this.#reader) this.#endMessage();
+  }
+
+  #newScanner(): JsonScanner {
+    return new JsonScanner(shape, { budget, onMessage: (fields) => this.#onMessage(fields) });
+  }
+
+  #take(piece: Buffer): void {
+    this.#scanner.push(piece);
+    if (this.#captureBytes === 0) return;
+    this.#capturedBytes += piece.length;
+    if (this.#capturedBytes <= this.#captureBytes) this.#captured.push(Buffer.from(piece));
+    else this.#captured = [];
+  }
+
+  #endMessage(): void {
+    if (this.#captureBytes > 0) {
+      const payload = this.#capturedBytes <= this.#captureBytes ? Buffer.concat(this.#captured) : null;
+      for (const answer of this.answers.slice(this.#answersBeforeMessage)) answer.payload = payload;
+      this.#captured = [];
+      this.#capturedBytes = 0;
+    }
+    this.#answersBeforeMessage = this.answers.length;
+    this.#scanner = this.#newScanner();
+  }
+
+  #onMessage(fields: Fields): void {
+    // A message with a method is the server's own request or notification, whatever its id.
+    if (fields.method !== undefined || this.isDone) return;
+    const isError = fields.error !== undefined && fields.error !== null;
+    if (!isError && fields.result === undefined) return;
+    const id = typeof fields.id === "string" || typeof fields.id === "number" ? fields.id : null;
+    // An error without an id answers a message that the server could not read.
+    if (id === null ? !isError : this.#ids !== null && !this.#ids.has(idKey(id))) return;
+    const code = fields["error.code"];
+    this.answers.push({
+      id,
+      errorCode: isError ? (typeof code === "number" ? code : 0) : null,
+      errorMessage: isError ? text(fields["error.message"]) : null,
+      isError: fields["result.isError"] === true,
+      resultType: text(fields["result.resultType"]),
+      protocolVersion: text(fields["result.protocolVersion"]),
+      payload: null,
+    });
+  }
+}
+
+function idKey(id: string | number): string {
+  return typeof id === "string" ? `s${id}` : `n${id}`;
+}
+
+function text(value: Fields[string]): string | null {
+  return typeof value === "string" ? value : null;
+}
