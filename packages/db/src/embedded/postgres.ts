@@ -29,11 +29,13 @@ export type EmbeddedOptions = {
 
 /**
  * PostgreSQL refuses to run as root. Inside a user namespace of its own it sees an ordinary user id while its files
- * keep belonging to root, so no system account and no change of ownership is needed.
+ * keep belonging to root, so no system account and no change of ownership is needed. The kernel ends it (fast
+ * shutdown) when this process dies, however that happens.
  */
 function asOrdinaryUser(program: string, args: readonly string[]): [string, string[]] {
-  if (process.getuid?.() !== 0) return [program, [...args]];
-  return ["unshare", ["--user", "--map-user=65534", "--map-group=65534", "--", program, ...args]];
+  const tied = ["setpriv", "--pdeathsig", "INT", "--", program, ...args];
+  if (process.getuid?.() !== 0) return ["setpriv", tied.slice(1)];
+  return ["unshare", ["--user", "--map-user=65534", "--map-group=65534", "--", ...tied]];
 }
 
 async function initialize(dataDirectory: string): Promise<void> {

@@ -1,0 +1,77 @@
+// Imports point one way: apps → packages, core → db, the browser only into schemas. See ARCHITECTURE.md.
+const packageOf = (name) => `^packages/${name}/`;
+
+/** What a package may import of the others. Whoever is not listed may import none. */
+const allowed = {
+  core: ["db"],
+  queue: ["core", "db"],
+  builder: ["core", "runtime", "mcp"],
+  runtime: [],
+  mcp: [],
+  auth: ["core", "db"],
+  github: ["core"],
+  logs: ["db"],
+  db: [],
+  "apps/gateway": ["db", "auth", "mcp", "logs"],
+  "apps/forge": ["github"],
+};
+
+const rules = Object.entries(allowed).map(([name, targets]) => {
+  const from = name.startsWith("apps/") ? `^${name}/` : packageOf(name);
+  const own = name.startsWith("apps/") ? [] : [name];
+  return {
+    name: `${name.replace("/", "-")}-imports`,
+    comment: `${name} may import of our packages only: ${targets.join(", ") || "none"}.`,
+    severity: "error",
+    from: { path: from, pathNot: "\\.test\\.tsx?$|/testing/|/test/" },
+    to: { path: "^packages/", pathNot: [...own, ...targets].map(packageOf).join("|") || "^$" },
+  };
+});
+
+module.exports = {
+  forbidden: [
+    ...rules,
+    {
+      name: "no-cycles",
+      comment: "A cycle hides which of two files owns the thing.",
+      severity: "error",
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    {
+      name: "nothing-imports-apps",
+      comment: "What two processes share belongs into a package.",
+      severity: "error",
+      from: { path: "^packages/" },
+      to: { path: "^apps/" },
+    },
+    {
+      name: "apps-do-not-import-each-other",
+      comment: "Processes talk over sockets, queues and the database.",
+      severity: "error",
+      from: { path: "^apps/([^/]+)/", pathNot: "\\.test\\.tsx?$" },
+      to: { path: "^apps/", pathNot: "^apps/$1/" },
+    },
+    {
+      name: "no-deep-imports",
+      comment: "Packages are entered through their exports.",
+      severity: "error",
+      from: { path: "^(packages|apps)/([^/]+)/" },
+      to: { path: "^packages/([^/]+)/", pathNot: "^$1/$2/", dependencyTypes: ["local"] },
+    },
+    {
+      name: "gateway-has-no-verbs",
+      comment: "The data plane must keep working without the control plane.",
+      severity: "error",
+      from: { path: "^apps/gateway/", pathNot: "\\.test\\.ts$" },
+      to: { path: "^packages/core/" },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "(^|/)dist/|\\.gen\\.ts$" },
+    parser: "swc",
+    
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "default"] },
+  },
+};

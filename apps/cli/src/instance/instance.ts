@@ -1,0 +1,131 @@
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { chmod, mkdir, readdir, rename, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { Refusal } from "../terminal/terminal.ts";
+
+/** Raised when the layout of the data folder changes in a way that needs a conversion. */
+const dataVersion = 1;
+
+const identitySchema = z.object({
+  dataVersion: z.number().int(),
+  /** Root of all keys that the instance derives. */
+  secret: z.string().min(32),
+  forge: z.object({
+    privateKey: z.string(),
+    clientId: z.string(),
+    clientSecret: z.string(),
+    webhookSecret: z.string(),
+  }),
+});
+
+/** What makes an instance itself: created once, kept in `instance.json` (mode 0600) of its data folder. */
+export type Identity = z.infer<typeof identitySchema>;
+
+const runningSchema = z.object({ pid: z.number().int(), url: z.url(), serversUrl: z.url() });
+
+/** Where a started instance answers; `running.json` lies in the data folder while it runs. */
+export type Running = z.infer<typeof runningSchema>;
+
+export function defaultDataDirectory(): string {
+  const base = process.env.XDG_DATA_HOME ?? join(homedir(), ".local", "share");
+  return process.env.TOWPATH_DATA_DIR ?? join(base, "towpath");
+}
+
+export const resolveDataDirectory = (option: string | undefined) => resolve(option ?? defaultDataDirectory());
+
+/** Writes a file that only its owner may read, without a moment in which others could. */
+export async function writePrivate(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${process.pid}`;
+  await writeFile(temporary, text, { mode: 0o600 });
+  await rename(temporary, path);
+}
+
+function newIdentity(): Identity {
+  const { privateKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  const token = () => randomBytes(32).toString("base64url");
+  const forge = {
+    privateKey,
+    clientId: `Iv1.${randomBytes(8).toString("hex")}`,
+    clientSecret: token(),
+    webhookSecret: token(),
+  };
+  return { dataVersion, secret: token(), forge };
+}
+
+/**
+ * Reads the instance's identity, creating folder, identity and operator token at the first start.
+ * @throws Refusal when the folder holds something else or belongs to another version.
+ */
+export async function openDataDirectory(directory: string): Promise<Identity> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const path = join(directory, "instance.json");
+  if (!existsSync(path)) {
+    const found = await readdir(directory);
+    if (found.length > 0) {
+      throw new Refusal(
+        `The folder ${directory} is not empty and is no Towpath data folder. Choose another with --data-dir, or empty it.`,
+      );
+    }
+    await chmod(directory, 0o700);
+    await writePrivate(join(directory, "operator-token"), `tpo_${randomBytes(32).toString("base64url")}\n`);
+    await writePrivate(path, JSON.stringify(newIdentity(), null, 2));
+  }
+  return readIdentity(path, directory);
+}
+
+function readIdentity(path: string, directory: string): Identity {
+  const parsed = identitySchema.safeParse(parseJson(readFileSync(path, "utf8")));
+  if (!parsed.success) {
+    throw new Refusal(`${path} is damaged. Restore it from a back-up, or start afresh with another --data-dir.`);
+  }
+  if (parsed.data.dataVersion !== dataVersion) {
+    throw new Refusal(
+      `The data folder ${directory} has version ${parsed.data.dataVersion}, this Towpath works with version ${dataVersion}. ` +
+        "Use the Towpath release that wrote it, or another --data-dir.",
+    );
+  }
+  return parsed.data;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+};
+
+/** The instance that runs on this data folder, or null. A file left by a killed instance counts as null. */
+export function findRunning(directory: string): Running | null {
+  const path = join(directory, "running.json");
+  if (!existsSync(path)) return null;
+  const parsed = runningSchema.safeParse(parseJson(readFileSync(path, "utf8")));
+  return parsed.success && isAlive(parsed.data.pid) ? parsed.data : null;
+}
+
+/** @throws Refusal when no instance runs on the folder. */
+export function connect(directory: string): Running & { readonly token: string } {
+  const running = findRunning(directory);
+  if (!running) {
+    throw new Refusal(
+      `No Towpath runs on the data folder ${directory}. Start it with ./towpath up, or name its folder with --data-dir.`,
+    );
+  }
+  return { ...running, token: readFileSync(join(directory, "operator-token"), "utf8").trim() };
+}

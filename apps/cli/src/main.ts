@@ -1,0 +1,46 @@
+import { asRefusal } from "./terminal/as-refusal.ts";
+import { print, printError, red } from "./terminal/terminal.ts";
+
+const usage = `Towpath: from a Python MCP server in a Git repository to a live endpoint.
+
+  ./towpath up [--data-dir DIR] [--port 3000] [--gateway-port 8080] [--forge-port 8090]
+      Starts everything on this machine and prints the URL. Ctrl-C stops it.
+  ./towpath deploy DIR --name NAME [--entrypoint FILE.py[:OBJECT]] [--public] [--organization SLUG] [--data-dir DIR]
+      Deploys a folder to the running instance and follows the build.
+  ./towpath logs NAME [--json] [--limit N] [--errors] [--data-dir DIR]
+      Prints the newest requests of a server.
+  ./towpath test [STAGE …]
+      Runs every test (or the named stages).
+  ./towpath help
+`;
+
+type Command = (args: string[]) => Promise<number>;
+
+const commands: Record<string, () => Promise<Command>> = {
+  up: async () => (await import("./up/up.ts")).up,
+  deploy: async () => (await import("./deploy/deploy.ts")).deploy,
+  logs: async () => (await import("./logs/logs.ts")).logs,
+  test: async () => (await import("./test/test.ts")).test,
+};
+
+async function main(): Promise<number> {
+  const [name = "help", ...args] = process.argv.slice(2);
+  if (["help", "--help", "-h"].includes(name) || args.includes("--help")) {
+    print(usage);
+    return 0;
+  }
+  const load = commands[name];
+  if (!load) {
+    printError(`${red("There is no command")} ${name}.\n\n${usage}`);
+    return 2;
+  }
+  try {
+    return await (await load())(args);
+  } catch (error) {
+    printError(`\n${red("✗")} ${asRefusal(error).message}`);
+    return 1;
+  }
+}
+
+// Exit by hand: a stray handle must not keep a finished command alive.
+process.exit(await main());

@@ -1,0 +1,10 @@
+import { Refusal } from "./terminal.ts";
+
+/** Texts of parseArgs and of Node's network errors are turned into one sentence; the rest keeps its stack. */
+export function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {
+    return new Refusal(`${error.message}. See ./towpath help.`);
+  }
+  return new Refusal(error instanceof Error ? (error.stack ?? error.message) : String(error));
+}

@@ -1,0 +1,36 @@
+const colour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
+const paint = (code: number, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
+
+export const dim = (text: string) => paint(2, text);
+export const bold = (text: string) => paint(1, text);
+export const red = (text: string) => paint(31, text);
+export const green = (text: string) => paint(32, text);
+export const yellow = (text: string) => paint(33, text);
+
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+export function printError(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Shows that `what` has begun, and when it ended how long it took. Rethrows what `work` throws. */
+export async function step<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+  const begun = performance.now();
+  if (colour) process.stdout.write(`${dim("·")} ${what} …`);
+  try {
+    const result = await work();
+    const took = `${((performance.now() - begun) / 1000).toFixed(1)} s`;
+    process.stdout.write(`${colour ? "\r\u001b[K" : ""}${green("✓")} ${what} ${dim(took)}\n`);
+    return result;
+  } catch (error) {
+    process.stdout.write(`${colour ? "\r\u001b[K" : ""}${red("✗")} ${what}\n`);
+    throw error;
+  }
+}
+
+/** A mistake or circumstance that the person at the terminal can mend: shown as it is, without a stack. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+}

@@ -1,0 +1,134 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+
+export type Totals = { readonly passed: number; readonly failed: number };
+
+export type Stage = { readonly name: string; readonly title: string; readonly run: () => Promise<Totals> };
+
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
+
+/** Path of a package's program, found as Node finds the package, so that hoisting does not matter. */
+function programOf(packageName: string, bin: string): string {
+  const manifest = createRequire(join(root, "package.json")).resolve(`${packageName}/package.json`);
+  return join(dirname(manifest), bin);
+}
+
+function exec(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...process.env, ...env },
+    });
+    child.on("error", () => resolve(127));
+    child.on("close", (code) => resolve(code ?? 1));
+  });
+}
+
+const node = (program: string, ...args: string[]) => exec(process.execPath, [program, ...args]);
+
+/** A check that has no parts of its own counts as one test. */
+const asOne = async (status: Promise<number>): Promise<Totals> =>
+  (await status) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+
+async function asAll(...statuses: Promise<number>[]): Promise<Totals> {
+  const failed = (await Promise.all(statuses)).filter((status) => status !== 0).length;
+  return { passed: statuses.length - failed, failed };
+}
+
+const vitestReport = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  numFailedTestSuites: z.number(),
+});
+
+async function vitest(config: string): Promise<Totals> {
+  const folder = await mkdtemp(join(tmpdir(), "towpath-report-"));
+  const report = join(folder, "report.json");
+  try {
+    const program = programOf("vitest", "vitest.mjs");
+    const status = await node(
+      program,
+      "run",
+      "--config",
+      config,
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${report}`,
+    );
+    const totals = vitestReport.parse(JSON.parse(await readFile(report, "utf8")));
+    // A file that does not even load, an unhandled error or a leaked handle fails the run without failing a test.
+    const unseen = status !== 0 && totals.numFailedTests === 0 ? Math.max(1, totals.numFailedTestSuites) : 0;
+    return { passed: totals.numPassedTests, failed: totals.numFailedTests + unseen };
+  } catch {
+    return { passed: 0, failed: 1 };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function pytest(folder: string): Promise<Totals> {
+  const reports = await mkdtemp(join(tmpdir(), "towpath-report-"));
+  const report = join(reports, "report.xml");
+  try {
+    await exec("uv", [
+      "run",
+      "--no-project",
+      "--with",
+      "pytest==9.0.2",
+      "pytest",
+      "-q",
+      folder,
+      `--junitxml=${report}`,
+    ]);
+    const suite = /<testsuite [^>]*>/.exec(await readFile(report, "utf8"))?.[0] ?? "";
+    const count = (name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(suite)?.[1] ?? 0);
+    const failed = count("failures") + count("errors");
+    const passed = count("tests") - failed - count("skipped");
+    return { passed, failed: failed + (passed + failed === 0 ? 1 : 0) };
+  } catch {
+    return { passed: 0, failed: 1 };
+  } finally {
+    await rm(reports, { recursive: true, force: true });
+  }
+}
+
+const tsc = (project: string) => node(programOf("typescript", "bin/tsc"), "--noEmit", "-p", project);
+
+/** In the order in which a mistake is cheapest to learn of. */
+export const stages: readonly Stage[] = [
+  { name: "types", title: "Types", run: () => asAll(tsc("tsconfig.json"), tsc("apps/web/tsconfig.json")) },
+  {
+    name: "lint",
+    title: "Lint and format",
+    run: () => asOne(node(programOf("@biomejs/biome", "bin/biome"), "ci", "--error-on-warnings", ".")),
+  },
+  {
+    name: "imports",
+    title: "Import rules",
+    run: () =>
+      asOne(
+        node(
+          programOf("dependency-cruiser", "bin/dependency-cruise.mjs"),
+          "--config",
+          ".dependency-cruiser.cjs",
+          "packages",
+          "apps",
+          "tests",
+        ),
+      ),
+  },
+  {
+    name: "requirements",
+    title: "Promises with a test",
+    run: () => asOne(node("docs/list-unproven-requirements.ts", "--fail-on-main-job")),
+  },
+  { name: "unit", title: "Packages and processes", run: () => vitest("vitest.config.ts") },
+  { name: "harness", title: "Python harness", run: () => pytest("python/towpath_runner/tests") },
+  { name: "e2e", title: "End to end", run: () => vitest("tests/vitest.config.ts") },
+];

@@ -1,0 +1,31 @@
+import { bold, dim, print, Refusal, red } from "../terminal/terminal.ts";
+import { stages, type Totals } from "./stages.ts";
+
+/** `towpath test`: every stage even after a failure, then the totals alone on the last line. */
+export async function test(names: string[]): Promise<number> {
+  const unknown = names.filter((name) => !stages.some((stage) => stage.name === name));
+  if (unknown.length > 0) {
+    throw new Refusal(
+      `There is no stage ${unknown.join(", ")}. Stages: ${stages.map((stage) => stage.name).join(", ")}.`,
+    );
+  }
+  const chosen = names.length === 0 ? stages : stages.filter((stage) => names.includes(stage.name));
+  const results: { title: string; totals: Totals; seconds: number }[] = [];
+  for (const stage of chosen) {
+    print(`\n${bold(stage.title)}`);
+    const begun = performance.now();
+    const totals = await stage.run();
+    results.push({ title: stage.title, totals, seconds: (performance.now() - begun) / 1000 });
+  }
+  print("");
+  for (const { title, totals, seconds } of results) {
+    const failed = totals.failed > 0 ? red(`${totals.failed} failed`) : "0 failed";
+    print(
+      `${title.padEnd(26)} ${String(totals.passed).padStart(4)} passed  ${failed}  ${dim(`${seconds.toFixed(0)} s`)}`,
+    );
+  }
+  const sum = (pick: (totals: Totals) => number) => results.reduce((total, { totals }) => total + pick(totals), 0);
+  const failed = sum((totals) => totals.failed);
+  print(`\n${sum((totals) => totals.passed)} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}

@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { accessSync, constants } from "node:fs";
+import { createServer } from "node:net";
+import { delimiter, join } from "node:path";
+import { Refusal } from "../terminal/terminal.ts";
+import type { UpOptions } from "./options.ts";
+
+/** Absolute path of a program on the PATH, or null. */
+export function findProgram(name: string): string | null {
+  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+    const path = join(folder, name);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return null;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  server.listen({ port, host: "127.0.0.1", exclusive: true });
+  const outcome = await Promise.race([
+    once(server, "listening").then(() => true),
+    once(server, "error").then(() => false),
+  ]).catch(() => false);
+  server.close();
+  return outcome;
+}
+
+/** @throws Refusal that names the port and the option to choose another. */
+export async function requireFreePorts(options: UpOptions, withForge: boolean): Promise<void> {
+  const wanted: [string, number][] = [
+    ["--port", options.port],
+    ["--gateway-port", options.gatewayPort],
+    ...(withForge ? ([["--forge-port", options.forgePort]] as [string, number][]) : []),
+  ];
+  for (const [option, port] of wanted) {
+    if (!(await isFree(port))) {
+      throw new Refusal(
+        `Port ${port} is in use. Stop what uses it, or choose another: ./towpath up ${option} ${port + 100}`,
+      );
+    }
+  }
+}
+
+/** @throws Refusal with the command that installs what is missing. */
+export function requirePrograms(): { readonly uv: string } {
+  if (!findProgram("bwrap") && process.env.TOWPATH_ALLOW_UNSANDBOXED !== "yes") {
+    throw new Refusal(
+      "bubblewrap is missing, and without it servers would run unprotected. Install it: apt-get install bubblewrap",
+    );
+  }
+  if (!findProgram("git")) throw new Refusal("git is missing. Install it: apt-get install git");
+  const uv = findProgram("uv");
+  if (!uv) throw new Refusal("uv is missing. Start through ./towpath, which installs it, or run: pip install uv");
+  return { uv };
+}

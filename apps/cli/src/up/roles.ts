@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Identity } from "../instance/instance.ts";
+import type { UpOptions } from "./options.ts";
+
+/** One process of the instance: what to run and the whole environment that it gets. */
+export type Role = {
+  readonly name: "web" | "gateway" | "worker" | "runner" | "forge";
+  readonly entry: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
+const entryOf = (path: string) => join(root, path);
+
+/** What every process may know of the operator's environment: programs, language, certificates, proxies. */
+const inherited = [
+  "PATH",
+  "HOME",
+  "LANG",
+  "LC_ALL",
+  "TZ",
+  "TMPDIR",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NODE_EXTRA_CA_CERTS",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "NO_PROXY",
+  "http_proxy",
+  "https_proxy",
+  "no_proxy",
+];
+
+/** Settings of the operator that reach the processes: our own, GitHub's, and uv's index settings. */
+const passesThrough = (name: string) =>
+  inherited.includes(name) || /^(TOWPATH_|GITHUB_(APP|CLIENT|WEBHOOK|URL|API)|UV_)/.test(name);
+
+export type Surroundings = {
+  readonly options: UpOptions;
+  readonly identity: Identity;
+  readonly databaseUrl: string;
+  readonly uv: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+export const usesRealGitHub = (environment: Readonly<Record<string, string | undefined>>) =>
+  Boolean(environment.GITHUB_APP_ID);
+
+const forgeAppId = "1";
+
+function forgeSettings({ options, identity }: Surroundings): Record<string, string> {
+  const forge = `http://localhost:${options.forgePort}`;
+  return {
+    GITHUB_APP_ID: forgeAppId,
+    GITHUB_APP_SLUG: "towpath-local",
+    GITHUB_APP_PRIVATE_KEY: Buffer.from(identity.forge.privateKey).toString("base64"),
+    GITHUB_CLIENT_ID: identity.forge.clientId,
+    GITHUB_CLIENT_SECRET: identity.forge.clientSecret,
+    GITHUB_WEBHOOK_SECRET: identity.forge.webhookSecret,
+    GITHUB_URL: forge,
+    GITHUB_API_URL: `${forge}/api/v3`,
+  };
+}
+
+/** Builds the environments; a value that the operator set wins over ours. */
+export function rolesOf(surroundings: Surroundings): Role[] {
+  const { options, identity, environment } = surroundings;
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && passesThrough(entry[0]),
+    ),
+  );
+  const url = environment.TOWPATH_URL ?? `http://localhost:${options.port}`;
+  const shared: Record<string, string> = {
+    TOWPATH_SECRET: identity.secret,
+    TOWPATH_URL: url,
+    TOWPATH_SERVER_URL: `http://localhost:${options.gatewayPort}/{name}`,
+    TOWPATH_PORT: String(options.port),
+    TOWPATH_GATEWAY_PORT: String(options.gatewayPort),
+    TOWPATH_UV: surroundings.uv,
+    ...(usesRealGitHub(environment) ? {} : forgeSettings(surroundings)),
+    ...given,
+    NODE_ENV: "production",
+    DATABASE_URL: surroundings.databaseUrl,
+    TOWPATH_DATA_DIR: options.dataDirectory,
+    TOWPATH_RUN_DIR: options.runDirectory,
+  };
+  const forge: Role = {
+    name: "forge",
+    entry: entryOf("apps/forge/src/main.ts"),
+    env: {
+      ...shared,
+      FORGE_PORT: String(options.forgePort),
+      FORGE_URL: `http://localhost:${options.forgePort}`,
+      FORGE_WEBHOOK_URL: `${url}/api/github/webhooks`,
+      FORGE_CALLBACK_URL: `${url}/api/github/callback`,
+      FORGE_SETUP_URL: `${url}/api/github/setup`,
+    },
+  };
+  return [
+    { name: "web", entry: entryOf("apps/web/serve.ts"), env: shared },
+    { name: "gateway", entry: entryOf("apps/gateway/src/main.ts"), env: shared },
+    { name: "runner", entry: entryOf("apps/runner/src/main.ts"), env: shared },
+    { name: "worker", entry: entryOf("apps/worker/src/main.ts"), env: shared },
+    ...(usesRealGitHub(environment) ? [] : [forge]),
+  ];
+}

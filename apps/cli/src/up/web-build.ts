@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { glob, readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Refusal, step } from "../terminal/terminal.ts";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
+const web = join(root, "apps", "web");
+const stampPath = join(web, "dist", ".sources");
+
+/** Hash over everything that the bundle is made of, so that a pull or an edit makes a new one. */
+async function sourcesDigest(): Promise<string> {
+  const hash = createHash("sha256");
+  const patterns = [
+    "apps/web/src/**/*.*",
+    "apps/web/public/**/*.*",
+    "apps/web/*.ts",
+    "apps/web/package.json",
+    "packages/*/src/**/*.ts",
+    "package-lock.json",
+  ];
+  const files: string[] = [];
+  for await (const file of glob(patterns, { cwd: root })) {
+    if (!file.endsWith(".test.ts") && !file.endsWith(".gen.ts")) files.push(file);
+  }
+  for (const file of files.sort()) hash.update(file).update(await readFile(join(root, file)));
+  return hash.digest("hex");
+}
+
+/** Builds the site when its sources changed since the last build. @throws Refusal with the bundler's words. */
+export async function ensureWebBuild(): Promise<void> {
+  const digest = await sourcesDigest();
+  if (existsSync(stampPath) && readFileSync(stampPath, "utf8") === digest) return;
+  await step("Building the site (only after an update)", async () => {
+    const vite = createRequire(join(web, "package.json"))
+      .resolve("vite/package.json")
+      .replace(/package\.json$/, "bin/vite.js");
+    try {
+      await run(process.execPath, [vite, "build", "--logLevel", "warn"], { cwd: web, maxBuffer: 64 * 1024 * 1024 });
+    } catch (error) {
+      const output = error instanceof Error && "stderr" in error ? String(error.stderr).slice(-4000) : String(error);
+      throw new Refusal(`The site could not be built:\n${output}`);
+    }
+    await writeFile(stampPath, digest);
+  });
+}
