@@ -1,0 +1,61 @@
+import { Button as BaseButton } from "@base-ui/react/button";
+import { cva, type VariantProps } from "class-variance-authority";
+import type { ComponentProps, ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+import { Spinner } from "./spinner.tsx";
+
+const variants = cva(
+  "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none transition-colors duration-100 disabled:opacity-55 data-disabled:opacity-55 [&_svg]:shrink-0",
+  {
+    variants: {
+      variant: {
+        primary: "bg-accent text-on-accent hover:bg-accent-hover",
+        secondary: "border border-line-strong/55 bg-surface text-ink hover:bg-hover",
+        ghost: "text-muted hover:bg-hover hover:text-ink aria-pressed:bg-hover aria-pressed:text-ink",
+        danger: "bg-bad-solid text-white hover:brightness-95",
+        "danger-quiet": "border border-bad/40 text-bad hover:bg-bad-soft",
+        link: "text-accent-text underline-offset-3 hover:underline",
+      },
+      size: {
+        sm: "h-7 px-2.5 text-xs [&_svg]:size-3.5",
+        md: "h-8 px-3 text-sm [&_svg]:size-4",
+        lg: "h-10 px-4 text-base [&_svg]:size-4.5",
+        inline: "h-auto p-0 text-[length:inherit]",
+      },
+    },
+    defaultVariants: { variant: "secondary", size: "md" },
+  },
+);
+
+export type ButtonLook = VariantProps<typeof variants>;
+
+/** The look of a button, for links: `<Link className={buttonLook({ variant: "primary" })}>`. */
+export function buttonLook(look: ButtonLook & { className?: string } = {}): string {
+  const { className, ...rest } = look;
+  return classNames(variants(rest), className);
+}
+
+export type ButtonProps = Omit<ComponentProps<typeof BaseButton>, "className"> &
+  ButtonLook & {
+    className?: string;
+    /** Shows a spinner and refuses clicks, while the button keeps its width and its focus. */
+    busy?: boolean;
+    icon?: ReactNode;
+  };
+
+/** A button that does something; what leads somewhere is a link with `buttonLook`. */
+export function Button({ variant, size, className, busy = false, icon, children, disabled, ...rest }: ButtonProps) {
+  return (
+    <BaseButton
+      type="button"
+      className={buttonLook({ variant, size, className })}
+      disabled={disabled || busy}
+      focusableWhenDisabled={busy}
+      aria-busy={busy || undefined}
+      {...rest}
+    >
+      {busy ? <Spinner /> : icon}
+      {children}
+    </BaseButton>
+  );
+}

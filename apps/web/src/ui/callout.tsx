@@ -1,0 +1,39 @@
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+
+const looks = {
+  info: { box: "bg-info-soft", icon: <Info className="text-info" aria-hidden /> },
+  ok: { box: "bg-ok-soft", icon: <CircleCheck className="text-ok" aria-hidden /> },
+  warn: { box: "bg-warn-soft", icon: <TriangleAlert className="text-warn" aria-hidden /> },
+  bad: { box: "bg-bad-soft", icon: <CircleAlert className="text-bad" aria-hidden /> },
+};
+
+/** A note that belongs to the page and must not be overlooked. */
+export function Callout({
+  tone = "info",
+  title,
+  children,
+  actions,
+  className,
+}: {
+  tone?: keyof typeof looks;
+  title?: ReactNode;
+  children?: ReactNode;
+  actions?: ReactNode;
+  className?: string;
+}) {
+  return (
+    <div
+      role={tone === "bad" ? "alert" : undefined}
+      className={classNames("flex gap-2.5 rounded-lg px-3.5 py-2.5 text-sm", looks[tone].box, className)}
+    >
+      <span className="mt-0.5 [&_svg]:size-4">{looks[tone].icon}</span>
+      <div className="min-w-0 flex-1">
+        {title && <p className="font-medium">{title}</p>}
+        {children && <div className="break-words text-ink/85">{children}</div>}
+        {actions && <div className="mt-2 flex flex-wrap gap-2">{actions}</div>}
+      </div>
+    </div>
+  );
+}

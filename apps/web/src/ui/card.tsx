@@ -1,0 +1,35 @@
+import type { ComponentProps, ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+
+/** A surface that holds one thing. */
+export function Card({ className, ...rest }: ComponentProps<"section">) {
+  return <section className={classNames("min-w-0 rounded-lg border bg-surface shadow-card", className)} {...rest} />;
+}
+
+/** The head of a card: what it is, a sentence about it, what one can do with it. */
+export function CardHeader({
+  title,
+  description,
+  actions,
+  className,
+}: {
+  title: ReactNode;
+  description?: ReactNode;
+  actions?: ReactNode;
+  className?: string;
+}) {
+  return (
+    <header className={classNames("flex flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-3.5 pb-2.5", className)}>
+      <div className="min-w-0 flex-1">
+        <h2 className="text-base font-semibold tracking-tight">{title}</h2>
+        {description && <p className="mt-0.5 text-sm text-muted">{description}</p>}
+      </div>
+      {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+    </header>
+  );
+}
+
+/** The content of a card with its usual margin. */
+export function CardBody({ className, ...rest }: ComponentProps<"div">) {
+  return <div className={classNames("px-4 pb-4", className)} {...rest} />;
+}

@@ -1,0 +1,41 @@
+import type { ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+import { CopyButton } from "./copy-button.tsx";
+
+/** Text to read or copy as it is. It scrolls sideways by itself and can be reached by keyboard. */
+export function CodeBlock({
+  code,
+  label,
+  className,
+  wrap = false,
+  copy = true,
+  children,
+}: {
+  /** What is copied, and shown unless `children` shows it in another way. */
+  code: string;
+  label: string;
+  className?: string;
+  wrap?: boolean;
+  copy?: boolean;
+  children?: ReactNode;
+}) {
+  return (
+    <div className={classNames("group/code relative min-w-0 rounded-md border bg-sunken", className)}>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be wrong, a landmark of its own too loud */}
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard (WCAG 2.1.1)
+        tabIndex={0}
+        role="group"
+        aria-label={label}
+        className={classNames(
+          "scroll-thin max-h-[inherit] overflow-auto rounded-md p-3 text-xs leading-5",
+          copy && "pr-11",
+          wrap && "break-words whitespace-pre-wrap",
+        )}
+      >
+        <code className="text-[length:inherit]">{children ?? code}</code>
+      </pre>
+      {copy && <CopyButton text={code} label={`Copy ${label}`} className="absolute top-1.5 right-1.5 bg-sunken" />}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+import { Dialog as BaseDialog } from "@base-ui/react/dialog";
+import { X } from "lucide-react";
+import type { ReactElement, ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+import { IconButton } from "./icon-button.tsx";
+
+/** A modal question or form. Open it by `trigger` or hold `open` yourself. `footer` is for its buttons. */
+export function Dialog({
+  open,
+  onOpenChange,
+  trigger,
+  title,
+  description,
+  children,
+  footer,
+  className,
+}: {
+  open?: boolean;
+  onOpenChange?: (open: boolean) => void;
+  trigger?: ReactElement;
+  title: ReactNode;
+  description?: ReactNode;
+  children?: ReactNode;
+  footer?: ReactNode;
+  className?: string;
+}) {
+  return (
+    <BaseDialog.Root open={open} onOpenChange={onOpenChange}>
+      {trigger && <BaseDialog.Trigger render={trigger} />}
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-shade transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0" />
+        <BaseDialog.Popup
+          className={classNames(
+            "popup-motion fixed inset-x-3 top-[max(1rem,12dvh)] z-50 mx-auto flex max-h-[min(40rem,80dvh)] max-w-lg flex-col rounded-xl border bg-raised shadow-pop outline-none",
+            className,
+          )}
+        >
+          <header className="flex items-start gap-3 px-5 pt-4 pb-3">
+            <div className="min-w-0 flex-1">
+              <BaseDialog.Title className="text-lg font-semibold tracking-tight">{title}</BaseDialog.Title>
+              {description && (
+                <BaseDialog.Description className="mt-0.5 text-sm text-muted">{description}</BaseDialog.Description>
+              )}
+            </div>
+            <BaseDialog.Close
+              render={
+                <IconButton label="Close" size="sm" className="-mr-1.5">
+                  <X aria-hidden />
+                </IconButton>
+              }
+            />
+          </header>
+          {children && <div className="scroll-thin min-h-0 overflow-y-auto px-5 pb-5">{children}</div>}
+          {footer && <footer className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">{footer}</footer>}
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}

@@ -1,0 +1,83 @@
+import { Drawer as BaseDrawer } from "@base-ui/react/drawer";
+import { X } from "lucide-react";
+import type { ReactElement, ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+import { IconButton } from "./icon-button.tsx";
+
+const sides = {
+  left: {
+    popup: "left-0 border-r data-starting-style:-translate-x-full data-ending-style:-translate-x-full",
+    swipe: "left",
+  },
+  right: {
+    popup: "right-0 border-l data-starting-style:translate-x-full data-ending-style:translate-x-full",
+    swipe: "right",
+  },
+} as const;
+
+/** A panel from the side: details of a row, or the menu on a phone. */
+export function Drawer({
+  open,
+  onOpenChange,
+  trigger,
+  title,
+  side = "right",
+  modal = true,
+  actions,
+  children,
+  className,
+}: {
+  open?: boolean;
+  onOpenChange?: (open: boolean) => void;
+  trigger?: ReactElement;
+  title: ReactNode;
+  side?: "left" | "right";
+  /** A drawer beside a list that stays usable is not modal. */
+  modal?: boolean;
+  actions?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}) {
+  return (
+    <BaseDrawer.Root
+      open={open}
+      onOpenChange={onOpenChange}
+      modal={modal}
+      disablePointerDismissal={!modal}
+      swipeDirection={sides[side].swipe}
+    >
+      {trigger && <BaseDrawer.Trigger render={trigger} />}
+      <BaseDrawer.Portal>
+        {modal && (
+          <BaseDrawer.Backdrop className="fixed inset-0 z-40 bg-shade transition-opacity duration-200 data-ending-style:opacity-0 data-starting-style:opacity-0" />
+        )}
+        <BaseDrawer.Viewport className={classNames("fixed inset-0 z-50", !modal && "pointer-events-none")}>
+          <BaseDrawer.Popup
+            className={classNames(
+              "pointer-events-auto fixed inset-y-0 flex w-[min(30rem,100vw)] flex-col bg-raised shadow-pop transition-transform duration-200 ease-out outline-none",
+              sides[side].popup,
+              className,
+            )}
+          >
+            <header className="flex min-h-12 items-center gap-2 border-b px-4 py-2">
+              <BaseDrawer.Title className="min-w-0 flex-1 text-base font-semibold tracking-tight">
+                {title}
+              </BaseDrawer.Title>
+              {actions}
+              <BaseDrawer.Close
+                render={
+                  <IconButton label="Close" size="sm" className="-mr-1">
+                    <X aria-hidden />
+                  </IconButton>
+                }
+              />
+            </header>
+            <BaseDrawer.Content className="scroll-thin min-h-0 flex-1 overflow-y-auto p-4">
+              {children}
+            </BaseDrawer.Content>
+          </BaseDrawer.Popup>
+        </BaseDrawer.Viewport>
+      </BaseDrawer.Portal>
+    </BaseDrawer.Root>
+  );
+}

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { classifyError } from "./error-screen.tsx";
+
+test("ERR-1 a 403 or a message with Forbidden is Access Denied", () => {
+  expect(classifyError(new Response(null, { status: 403 })).kind).toBe("forbidden");
+  expect(classifyError(new Error("Forbidden: this needs the role admin.")).kind).toBe("forbidden");
+  expect(classifyError({ httpStatus: 403 }).kind).toBe("forbidden");
+});
+
+test("ERR-2 a 404, a message with Not Found or the router's not-found is Page Not Found", () => {
+  expect(classifyError(new Response(null, { status: 404 })).kind).toBe("not-found");
+  expect(classifyError(new Error("Not Found: there is no such project.")).kind).toBe("not-found");
+  expect(classifyError({ isNotFound: true }).kind).toBe("not-found");
+});
+
+test("ERR-3 other responses show their status, other errors their message", () => {
+  const response = new Response(null, { status: 502, statusText: "Bad Gateway" });
+  expect(classifyError(response)).toEqual({ kind: "other", message: "HTTP 502: Bad Gateway" });
+  expect(classifyError(new Error("socket hang up"))).toEqual({ kind: "other", message: "socket hang up" });
+  expect(classifyError(undefined)).toEqual({ kind: "other", message: "Unknown error" });
+});

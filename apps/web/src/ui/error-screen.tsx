@@ -1,0 +1,89 @@
+import type { ReactNode } from "react";
+import { buttonLook } from "./button.tsx";
+
+export type ErrorKind = "forbidden" | "not-found" | "other";
+
+type Failure = { kind: ErrorKind; message: string };
+
+function statusOf(error: unknown): number | null {
+  if (typeof error !== "object" || error === null) return null;
+  for (const key of ["status", "httpStatus"] as const) {
+    const value = (error as Record<string, unknown>)[key];
+    if (typeof value === "number") return value;
+  }
+  return (error as { isNotFound?: unknown }).isNotFound === true ? 404 : null;
+}
+
+/** Which of the three screens an error gets, and its text (ERR-1 to ERR-3). */
+export function classifyError(error: unknown): Failure {
+  const status = statusOf(error);
+  const message = error instanceof Error ? error.message : typeof error === "string" ? error : "";
+  if (status === 403 || message.includes("Forbidden")) return { kind: "forbidden", message };
+  if (status === 404 || message.includes("Not Found")) return { kind: "not-found", message };
+  if (error instanceof Response) return { kind: "other", message: `HTTP ${error.status}: ${error.statusText}` };
+  return { kind: "other", message: message || "Unknown error" };
+}
+
+const texts: Record<ErrorKind, { code: string; title: string; text: string; causes: readonly string[] }> = {
+  forbidden: {
+    code: "403",
+    title: "Access Denied",
+    text: "You don't have permission to access this team's resources.",
+    causes: [
+      "You are not a member of this team",
+      "Your membership has been revoked",
+      "The team name in the URL is wrong",
+    ],
+  },
+  "not-found": {
+    code: "404",
+    title: "Page Not Found",
+    text: "The page you're looking for doesn't exist.",
+    causes: ["The URL is mistyped", "The page was moved or deleted", "You don't have access to it"],
+  },
+  other: {
+    code: "Error",
+    title: "Something went wrong",
+    text: "An unexpected error occurred while loading this page.",
+    causes: [],
+  },
+};
+
+/** The screen for an error (ERR-1, ERR-2, ERR-3). Plain links: the router itself may be what failed. */
+export function ErrorScreen({ error, kind, extra }: { error?: unknown; kind?: ErrorKind; extra?: ReactNode }) {
+  const failure = kind ? { kind, message: "" } : classifyError(error);
+  const { code, title, text, causes } = texts[failure.kind];
+  return (
+    <div className="mx-auto flex w-full max-w-md flex-col px-4 py-16 sm:py-24">
+      <p className="font-mono text-xs text-faint">{code}</p>
+      <h1 className="mt-1 text-2xl font-semibold tracking-tight">{title}</h1>
+      <p className="mt-2 text-base text-muted">{text}</p>
+      {causes.length > 0 && (
+        <div className="mt-5">
+          <p className="text-sm font-medium">Possible causes</p>
+          <ul className="mt-1.5 list-disc space-y-1 pl-5 text-sm text-muted marker:text-faint">
+            {causes.map((cause) => (
+              <li key={cause}>{cause}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {failure.kind === "other" && failure.message && (
+        <pre className="scroll-thin mt-5 max-h-48 overflow-auto rounded-md border bg-sunken p-3 text-xs whitespace-pre-wrap">
+          {failure.message}
+        </pre>
+      )}
+      <div className="mt-6 flex flex-wrap gap-2">
+        <a href="/" className={buttonLook({ variant: "primary" })}>
+          Return Home
+        </a>
+        {failure.kind === "forbidden" && (
+          <a href="/account" className={buttonLook()}>
+            Check Account Settings
+          </a>
+        )}
+        {extra}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+export type SidebarItem = {
+  label: string;
+  icon: ReactNode;
+  link: Pick<LinkProps, "to" | "params" | "search">;
+  /** A screen that has pages below it stays marked on them. */
+  exact?: boolean;
+};
+export type SidebarGroup = { label: string; items: readonly SidebarItem[] };
+
+/**
+ * Content beside grouped navigation. From 1024 px on the navigation is a column that stays in view; below it is a
+ * strip that scrolls sideways, so that a phone needs no menu to change the screen. Groups without items are left out.
+ */
+export function SidebarLayout({
+  groups,
+  label,
+  children,
+}: {
+  groups: readonly SidebarGroup[];
+  label: string;
+  children: ReactNode;
+}) {
+  const shown = groups.filter((group) => group.items.length > 0);
+  return (
+    <div className="mx-auto flex w-full max-w-[96rem] flex-col lg:flex-row">
+      <nav
+        aria-label={label}
+        className="scroll-thin sticky top-0 z-20 flex shrink-0 gap-1 overflow-x-auto border-b bg-canvas px-3 py-1.5 lg:top-16 lg:h-[calc(100dvh-4rem)] lg:w-52 lg:flex-col lg:gap-5 lg:overflow-y-auto lg:border-r lg:border-b-0 lg:px-3 lg:py-5"
+      >
+        {shown.map((group) => (
+          <div key={group.label} className="flex shrink-0 gap-1 lg:flex-col lg:gap-0.5">
+            <h2 className="px-2 pb-1 text-2xs font-medium text-faint max-lg:sr-only">{group.label}</h2>
+            {group.items.map((item) => (
+              <Link
+                key={item.label}
+                {...item.link}
+                activeOptions={{ exact: item.exact ?? false, includeSearch: false }}
+                className="flex h-8 shrink-0 items-center gap-2 rounded-md px-2 text-sm text-muted transition-colors hover:bg-hover hover:text-ink data-[status=active]:bg-hover data-[status=active]:font-medium data-[status=active]:text-ink [&_svg]:size-4 [&_svg]:text-faint data-[status=active]:[&_svg]:text-accent-text"
+              >
+                {item.icon}
+                {item.label}
+              </Link>
+            ))}
+          </div>
+        ))}
+      </nav>
+      <div className="min-w-0 flex-1 px-4 py-5 sm:px-6">{children}</div>
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+import { classNames } from "./class-names.ts";
+
+/** A grey stand-in of the size of what is still loading. */
+export function Skeleton({ className }: { className?: string }) {
+  return <span aria-hidden className={classNames("block h-4 animate-breathe rounded-md bg-hover", className)} />;
+}
+
+/** Rows of stand-ins, told to screen readers once. */
+export function SkeletonRows({ rows = 6, label = "Loading" }: { rows?: number; label?: string }) {
+  return (
+    <div role="status" aria-label={label} className="divide-y">
+      {Array.from({ length: rows }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows without identity
+        <div key={row} className="flex h-12 items-center gap-4 px-4">
+          <Skeleton className="size-4 rounded-full" />
+          <Skeleton className="h-3.5 w-1/3" />
+          <Skeleton className="ml-auto h-3.5 w-1/6" />
+          <Skeleton className="h-3.5 w-16 max-sm:hidden" />
+        </div>
+      ))}
+    </div>
+  );
+}

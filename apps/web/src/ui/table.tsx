@@ -1,0 +1,76 @@
+import type { ComponentProps, ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+
+/**
+ * A table that turns into a list of cards below 640 px: give every `Td` its column's `label`, which is shown there
+ * in place of the head. The roles are written out because `display: block` takes them away in some browsers.
+ */
+export function Table({ className, label, children }: { className?: string; label: string; children: ReactNode }) {
+  return (
+    <table
+      aria-label={label}
+      className={classNames("w-full border-collapse text-left text-sm max-sm:block", className)}
+    >
+      {children}
+    </table>
+  );
+}
+
+export function TableHead({ children }: { children: ReactNode }) {
+  return (
+    <thead className="max-sm:sr-only">
+      <tr>{children}</tr>
+    </thead>
+  );
+}
+
+export function Th({ className, ...rest }: ComponentProps<"th">) {
+  return (
+    <th
+      scope="col"
+      className={classNames(
+        "h-8 border-b px-3 text-xs font-medium whitespace-nowrap text-muted first:pl-4 last:pr-4",
+        className,
+      )}
+      {...rest}
+    />
+  );
+}
+
+export function TableBody({ className, ...rest }: ComponentProps<"tbody">) {
+  return <tbody className={classNames("max-sm:block", className)} {...rest} />;
+}
+
+export function Tr({ className, ...rest }: ComponentProps<"tr">) {
+  return (
+    <tr
+      className={classNames(
+        "group border-b last:border-b-0 hover:bg-hover/60 max-sm:grid max-sm:grid-cols-2 max-sm:gap-x-4 max-sm:gap-y-1.5 max-sm:px-4 max-sm:py-3",
+        className,
+      )}
+      {...rest}
+    />
+  );
+}
+
+export function Td({
+  className,
+  label,
+  wide,
+  children,
+  ...rest
+}: ComponentProps<"td"> & { label?: string; wide?: boolean }) {
+  return (
+    <td
+      className={classNames(
+        "h-10 px-3 py-1.5 align-middle first:pl-4 last:pr-4 max-sm:block max-sm:h-auto max-sm:min-w-0 max-sm:p-0! empty:max-sm:hidden",
+        wide && "max-sm:col-span-2",
+        className,
+      )}
+      {...rest}
+    >
+      {label && <span className="mb-0.5 block text-2xs text-faint sm:hidden">{label}</span>}
+      {children}
+    </td>
+  );
+}

@@ -1,0 +1,61 @@
+import { useSyncExternalStore } from "react";
+
+export const themes = ["light", "dark", "system"] as const;
+export type Theme = (typeof themes)[number];
+
+/** Where the choice is kept in the browser (UI-2). */
+export const themeStorageKey = "theme";
+
+/**
+ * Runs in the head before the first paint, so that no page flashes in the wrong theme (UI-2). It sets `data-theme` on
+ * the root element and keeps it right when the system or another tab changes. Needs the CSP nonce.
+ */
+export const themeScript = `(()=>{const d=document.documentElement,m=matchMedia("(prefers-color-scheme: dark)");const a=()=>{let t=null;try{t=localStorage.getItem("${themeStorageKey}")}catch{}d.dataset.theme=t==="dark"||t==="light"?t:m.matches?"dark":"light"};a();m.addEventListener("change",a);addEventListener("storage",a);addEventListener("towpath:theme",a)})()`;
+
+function readTheme(): Theme {
+  try {
+    const stored = localStorage.getItem(themeStorageKey);
+    return stored === "light" || stored === "dark" ? stored : "system";
+  } catch {
+    return "system";
+  }
+}
+
+function subscribe(listener: () => void): () => void {
+  addEventListener("storage", listener);
+  addEventListener("towpath:theme", listener);
+  return () => {
+    removeEventListener("storage", listener);
+    removeEventListener("towpath:theme", listener);
+  };
+}
+
+/** Stores the choice and applies it at once. A browser without storage keeps following its system. */
+export function setTheme(theme: Theme): void {
+  try {
+    localStorage.setItem(themeStorageKey, theme);
+  } catch {
+    return;
+  }
+  dispatchEvent(new Event("towpath:theme"));
+}
+
+/** The visitor's choice: light, dark or system. On the server it is always "system". */
+export function useTheme(): Theme {
+  return useSyncExternalStore(subscribe, readTheme, () => "system");
+}
+
+function subscribeResolved(listener: () => void): () => void {
+  const observer = new MutationObserver(listener);
+  observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  return () => observer.disconnect();
+}
+
+/** The theme that is on screen. */
+export function useResolvedTheme(): "light" | "dark" {
+  return useSyncExternalStore(
+    subscribeResolved,
+    () => (document.documentElement.dataset.theme === "dark" ? "dark" : "light"),
+    () => "light",
+  );
+}
