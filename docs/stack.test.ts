@@ -1,0 +1,60 @@
+import { globSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const manifestSchema = z.object({
+  name: z.string(),
+  dependencies: z.record(z.string(), z.string()).default({}),
+  devDependencies: z.record(z.string(), z.string()).default({}),
+});
+
+const manifests = globSync("{packages/*,apps/*,tests,.}/package.json", { cwd: root }).map((file) => ({
+  folder: dirname(join(root, file)),
+  ...manifestSchema.parse(JSON.parse(readFileSync(join(root, file), "utf8"))),
+}));
+
+test("OPS-1 the suite runs on Node 24", () => {
+  expect(process.versions.node).toMatch(/^24\./);
+});
+
+test("OPS-1 every dependency is pinned exactly", () => {
+  const loose = manifests.flatMap(({ name, dependencies, devDependencies }) =>
+    Object.entries({ ...dependencies, ...devDependencies })
+      .filter(([, range]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(range))
+      .map(([dependency, range]) => `${name}: ${dependency} ${range}`),
+  );
+  expect(loose).toEqual([]);
+});
+
+test("OPS-1 what is installed is what is pinned, where a wrong version is dangerous or breaks", () => {
+  const watched = [
+    "better-auth",
+    "@better-auth/api-key",
+    "@tanstack/react-start",
+    "drizzle-orm",
+    "pg-boss",
+    "@modelcontextprotocol/client",
+  ];
+  for (const { folder, dependencies } of manifests) {
+    for (const name of watched.filter((candidate) => dependencies[candidate])) {
+      const entry = createRequire(join(folder, "package.json")).resolve.paths(name) ?? [];
+      const manifest = entry
+        .map((path) => join(path, name, "package.json"))
+        .map(readIfThere)
+        .find((text) => text !== null);
+      expect(JSON.parse(manifest ?? "{}").version, name).toBe(dependencies[name]);
+    }
+  }
+});
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { freePorts, startTowpath } from "./towpath-process.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    url: string;
+    serversUrl: string;
+    forgeUrl: string;
+    dataDirectory: string;
+  }
+}
+
+/** One instance for all end-to-end files; each file makes its own account and organization. */
+export default async function startInstance(project: TestProject): Promise<() => Promise<void>> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-e2e-"));
+  const instance = await startTowpath(dataDirectory, await freePorts());
+  for (const name of ["url", "serversUrl", "forgeUrl", "dataDirectory"] as const) project.provide(name, instance[name]);
+  return async () => {
+    const { status } = await instance.stop();
+    await rm(dataDirectory, { recursive: true, force: true });
+    if (status !== 0) throw new Error(`towpath up ended with status ${status}:\n${instance.output()}`);
+  };
+}

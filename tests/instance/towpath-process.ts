@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const repositoryRoot = fileURLToPath(new URL("../../", import.meta.url));
+
+export type TowpathInstance = {
+  readonly url: string;
+  readonly serversUrl: string;
+  readonly forgeUrl: string;
+  readonly dataDirectory: string;
+  readonly process: ChildProcess;
+  /** Everything that it printed so far. */
+  readonly output: () => string;
+  /** From spawn to the line that says that it is ready. */
+  readonly readyMs: number;
+  /** SIGTERM; resolves with the exit status and the milliseconds that it took. */
+  stop(): Promise<{ readonly status: number | null; readonly tookMs: number }>;
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+export type Ports = { readonly web: number; readonly gateway: number; readonly forge: number };
+
+export const freePorts = async (): Promise<Ports> => ({
+  web: await freePort(),
+  gateway: await freePort(),
+  forge: await freePort(),
+});
+
+/** Runs `./towpath up` as a user would, on ports of its own, and waits until it says that it is ready. */
+export async function startTowpath(
+  dataDirectory: string,
+  ports: Ports,
+  env: Record<string, string> = {},
+): Promise<TowpathInstance> {
+  const begun = performance.now();
+  const args = ["up", "--data-dir", dataDirectory, "--port", String(ports.web)];
+  args.push("--gateway-port", String(ports.gateway), "--forge-port", String(ports.forge));
+  const child = spawn(join(repositoryRoot, "towpath"), args, {
+    env: { ...process.env, NO_COLOR: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  const ready = Promise.withResolvers<void>();
+  const onData = (chunk: Buffer) => {
+    text += chunk.toString();
+    if (text.includes("Towpath is ready:")) ready.resolve();
+  };
+  child.stdout.on("data", onData);
+  child.stderr.on("data", onData);
+  child.once("close", (code) => ready.reject(new Error(`towpath up ended with status ${code}:\n${text}`)));
+  await ready.promise;
+  return {
+    url: `http://localhost:${ports.web}`,
+    serversUrl: `http://localhost:${ports.gateway}`,
+    forgeUrl: `http://localhost:${ports.forge}`,
+    dataDirectory,
+    process: child,
+    output: () => text,
+    readyMs: performance.now() - begun,
+    stop: async () => {
+      const stopping = performance.now();
+      const closed = once(child, "close");
+      child.kill("SIGTERM");
+      const [status] = await closed;
+      return { status: typeof status === "number" ? status : null, tookMs: performance.now() - stopping };
+    },
+  };
+}
+
+/** Runs a `./towpath` command to its end. */
+export async function towpath(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  const child = spawn(join(repositoryRoot, "towpath"), args, {
+    env: { ...process.env, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const [status] = await once(child, "close");
+  return { status: Number(status), stdout, stderr };
+}
