@@ -1,0 +1,90 @@
+import { memo } from "react";
+import { classNames } from "../class-names.ts";
+import { parseAnsi } from "./ansi.ts";
+import { type LogLine, splitAtMatches } from "./log-line.ts";
+
+const tones: Record<LogLine["tone"], string> = {
+  step: "font-medium text-ink",
+  output: "text-muted",
+  warning: "text-warn",
+  error: "text-bad",
+  faint: "text-faint",
+};
+
+type RowProps = {
+  line: LogLine;
+  query: string;
+  wrap: boolean;
+  showTime: boolean;
+  /** The line that the address points to. */
+  linked: boolean;
+  /** The match that the search stands on. */
+  current: boolean;
+};
+
+/** One line: number (a link to itself), time, tag, text with its colours. */
+export const LogRow = memo(function LogRow({ line, query, wrap, showTime, linked, current }: RowProps) {
+  return (
+    <div
+      className={classNames(
+        "flex min-h-5 gap-3 px-3 leading-5",
+        line.tone === "error" && "bg-bad-soft/60",
+        line.tone === "warning" && "bg-warn-soft/50",
+        current && "bg-accent-soft",
+        linked && "bg-accent-soft shadow-[inset_2px_0_0_var(--accent)]",
+      )}
+    >
+      <a
+        href={`#L${line.id}`}
+        tabIndex={-1}
+        className="w-9 shrink-0 text-right text-faint tabular-nums select-none hover:text-accent-text max-sm:hidden"
+        aria-label={`Link to line ${line.id}`}
+      >
+        {line.id}
+      </a>
+      {showTime && (
+        <time dateTime={line.time} className="shrink-0 text-faint select-none max-md:hidden">
+          {line.time.slice(11, 23)}
+        </time>
+      )}
+      {line.tag !== undefined && (
+        <span className="w-14 shrink-0 truncate text-faint select-none max-sm:hidden">{line.tag}</span>
+      )}
+      <span
+        className={classNames("min-w-0", tones[line.tone], wrap ? "break-words whitespace-pre-wrap" : "whitespace-pre")}
+      >
+        <LogText text={line.text} query={query} />
+      </span>
+    </div>
+  );
+});
+
+function LogText({ text, query }: { text: string; query: string }) {
+  let position = 0;
+  return parseAnsi(text).map((segment) => {
+    const key = position;
+    position += segment.text.length;
+    return (
+      <span
+        key={key}
+        style={segment.color ? { color: segment.color } : undefined}
+        className={classNames(
+          segment.bold && "font-semibold",
+          segment.dim && "opacity-80",
+          segment.underline && "underline",
+        )}
+      >
+        {splitAtMatches(segment.text, query).map((piece, index) =>
+          piece.match ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a constant text
+            <mark key={index} className="rounded-xs bg-warn-soft text-ink outline-1 outline-warn/60">
+              {piece.text}
+            </mark>
+          ) : (
+            piece.text
+          ),
+        )}
+      </span>
+    );
+  });
+}
