@@ -1,0 +1,106 @@
+"""A raw MCP client over HTTP on a unix socket: no SDK, so that what is on the wire is what is tested."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+LEGACY = "2025-11-25"
+MODERN = "2026-07-28"
+_ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+_META = "io.modelcontextprotocol/"
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: Path, host: str = "demo.towpath.example") -> None:
+        super().__init__(host, timeout=15)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))
+
+
+class Client:
+    """Speaks both eras. The Host is a public name and the Origin a stranger's: no check may be left on."""
+
+    def __init__(self, path: Path, url: str = "/mcp") -> None:
+        self._path = path
+        self._url = url
+        self._session: dict[str, str] = {}
+        self._next = 0
+
+    def initialize(self) -> dict[str, Any]:
+        params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        status, headers, answer = self._post({"method": "initialize", "params": params}, {})
+        assert status == 200, (status, answer)
+        session = headers.get("mcp-session-id")
+        assert session, "sessions are stateful by default"
+        self._session = {"Mcp-Session-Id": session, "MCP-Protocol-Version": LEGACY}
+        status, _, _ = self._post({"method": "notifications/initialized"}, self._session)
+        assert status == 202
+        return answer["result"]
+
+    def call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """A request in the legacy session."""
+        message = {"method": method} | ({"params": params} if params else {})
+        status, _, answer = self._post(message, self._session)
+        assert status == 200 and "result" in answer, (status, answer)
+        return answer["result"]
+
+    def modern(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """A request of the 2026-07-28 revision: no session, everything in headers and `_meta`."""
+        params = dict(params or {})
+        params["_meta"] = {
+            _META + "protocolVersion": MODERN,
+            _META + "clientCapabilities": {},
+            _META + "clientInfo": {"name": "test", "version": "1"},
+        }
+        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
+        if "name" in params or "uri" in params:
+            headers["Mcp-Name"] = params.get("name") or params["uri"]
+        status, answer_headers, answer = self._post({"method": method, "params": params}, headers)
+        assert status == 200 and "result" in answer, (status, answer)
+        assert "mcp-session-id" not in answer_headers
+        return answer["result"]
+
+    def open_stream(self) -> http.client.HTTPResponse:
+        """The session's GET stream, left open."""
+        connection = UnixConnection(self._path)
+        connection.request("GET", self._url, headers={"Accept": "text/event-stream"} | self._session)
+        response = connection.getresponse()
+        assert response.status == 200
+        response.connection = connection  # type: ignore[attr-defined]  # keeps the socket from being collected
+        return response
+
+    def get(self, url: str, headers: dict[str, str] | None = None) -> tuple[int, bytes]:
+        connection = UnixConnection(self._path)
+        connection.request("GET", url, headers=headers or {})
+        response = connection.getresponse()
+        return response.status, response.read()
+
+    def _post(self, message: dict[str, Any], headers: dict[str, str]) -> tuple[int, dict[str, str], Any]:
+        if not message["method"].startswith("notifications/"):
+            self._next += 1
+            message = message | {"id": self._next}
+        connection = UnixConnection(self._path)
+        body = json.dumps({"jsonrpc": "2.0"} | message)
+        connection.request("POST", self._url, body, _ACCEPT | {"Origin": "https://client.example"} | headers)
+        response = connection.getresponse()
+        text = response.read().decode()
+        found = {name.lower(): value for name, value in response.getheaders()}
+        connection.close()
+        return response.status, found, _answer(text, self._next) if response.status == 200 else text
+
+
+def _answer(text: str, request_id: int) -> Any:
+    """The answer to the request, out of a JSON body or an event stream."""
+    if not text.lstrip().startswith("{"):
+        events = [line[5:] for line in text.splitlines() if line.startswith("data:") and line[5:].strip()]
+        messages = [json.loads(event) for event in events]
+        return next(message for message in messages if message.get("id") == request_id)
+    return json.loads(text)

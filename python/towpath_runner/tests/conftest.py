@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from environments import python_of
+from harness import Harness
+
+Start = Callable[..., Harness]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """`start(files, entrypoint, environment)`: writes the repository, starts the harness on it, ends it afterwards.
+
+    Each start has a new folder for socket and status, as with the runner; `folder` takes that of an earlier one.
+    """
+    started: list[Harness] = []
+    # Not below tmp_path: the path of a unix socket has at most 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="tw") as base:
+
+        def begin(
+            files: dict[str, str] | str,
+            entrypoint: str = "server.py",
+            environment: str = "fastmcp4",
+            folder: Path | None = None,
+            **env: str,
+        ) -> Harness:
+            for path, text in ({"server.py": files} if isinstance(files, str) else files).items():
+                target = tmp_path / "repo" / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(textwrap.dedent(text))
+            (tmp_path / "repo").mkdir(exist_ok=True)
+            place = folder or Path(tempfile.mkdtemp(dir=base))
+            harness = Harness(python_of(environment), tmp_path / "repo", entrypoint, place, env)
+            started.append(harness)
+            return harness
+
+        yield begin
+        for harness in started:
+            harness.end()

@@ -1,0 +1,73 @@
+"""Starts the harness as the runner does, as a process of its own, and reads what it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from environments import HARNESS
+
+START_SECONDS = 40
+
+
+class Harness:
+    """One process with its socket and status file in `folder`; the repository is `root`."""
+
+    def __init__(self, python: Path, root: Path, entrypoint: str, folder: Path, env: dict[str, str]) -> None:
+        self.folder = folder
+        self.socket = folder / "mcp.sock"
+        self.status_file = folder / "status.json"
+        self._output = folder / "output.txt"
+        command = [str(python), "-m", "towpath_runner", "--entrypoint", entrypoint]
+        command += ["--socket", str(self.socket), "--status", str(self.status_file)]
+        base = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(HARNESS), "PYTHONSAFEPATH": "1"}
+        with open(self._output, "w") as output:
+            self.process = subprocess.Popen(
+                command, cwd=root, env=base | env, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+            )
+
+    def status(self) -> dict[str, Any]:
+        """Waits for the status; fails with the output when the process ends without one."""
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self.status_file.exists():
+                return json.loads(self.status_file.read_text())
+            if self.process.poll() is not None and not self.status_file.exists():
+                raise AssertionError(f"ended with {self.process.returncode} and no status:\n{self.output()}")
+            time.sleep(0.02)
+        raise AssertionError(f"no status in {START_SECONDS} s:\n{self.output()}")
+
+    def ready(self) -> dict[str, Any]:
+        status = self.status()
+        assert status["state"] == "ready", f"{status}\n{self.output()}"
+        return status
+
+    def failed(self) -> dict[str, Any]:
+        """The failed status, after the process has ended with exit status 1 and left no socket."""
+        status = self.status()
+        assert status["state"] == "failed", status
+        keys = {"state", "code", "message", "file", "line", "module", "candidates", "traceback"}
+        assert set(status) == keys
+        assert self.process.wait(timeout=10) == 1
+        assert not self.socket.exists()
+        assert status["message"].encode(errors="backslashreplace").decode() in self.output()
+        return status
+
+    def stop(self) -> tuple[int, float]:
+        """SIGTERM; exit status and seconds until the end."""
+        started = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=15), time.monotonic() - started
+
+    def output(self) -> str:
+        return self._output.read_text()
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(timeout=10)

@@ -1,0 +1,279 @@
+"""BLD-2, the harness's half: each cause is told apart and named, with file and line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conftest import Start
+
+FASTMCP = "from fastmcp import FastMCP\n"
+
+
+def expect(start: Start, files: dict[str, str] | str, entrypoint: str = "server.py", **more: str) -> dict[str, Any]:
+    return start(files, entrypoint, **more).failed()
+
+
+def test_BLD_2_entrypoint_not_found(start: Start) -> None:
+    status = expect(start, {"other.py": ""})
+    assert status["code"] == "entrypoint_not_found"
+    assert status["file"] == "server.py" and "server.py" in status["message"]
+
+
+def test_BLD_2_entrypoint_is_a_folder(start: Start) -> None:
+    status = expect(start, {"server/main.py": ""}, "server")
+    assert status["code"] == "entrypoint_not_found" and "folder" in status["message"]
+
+
+def test_BLD_2_entrypoint_is_not_python(start: Start) -> None:
+    assert expect(start, {"server.txt": ""}, "server.txt")["code"] == "entrypoint_not_found"
+
+
+def test_BLD_2_syntax_error(start: Start) -> None:
+    status = expect(start, "x = 1\ndef broken(:\n    pass\n")
+    assert (status["code"], status["file"], status["line"]) == ("syntax_error", "server.py", 2)
+
+
+def test_BLD_2_syntax_error_in_an_imported_file(start: Start) -> None:
+    status = expect(start, {"server.py": "import tools.a", "tools/a.py": "if True:\nx = 1\n"})
+    assert (status["code"], status["file"], status["line"]) == ("syntax_error", "tools/a.py", 2)
+
+
+def test_BLD_2_syntax_error_of_evaluated_text_is_an_import_failure(start: Start) -> None:
+    status = expect(start, "x = 1\neval('1 +')\n")
+    assert (status["code"], status["file"], status["line"]) == ("import_failed", "server.py", 2)
+
+
+def test_BLD_2_module_missing(start: Start) -> None:
+    status = expect(start, {"server.py": "import tools", "tools.py": "\nimport pandas.core\n"})
+    assert (status["code"], status["module"]) == ("module_missing", "pandas")
+    assert (status["file"], status["line"]) == ("tools.py", 2)
+    assert "`pandas`" in status["message"] and "tools.py" in status["message"]
+
+
+def test_BLD_2_framework_missing(start: Start) -> None:
+    status = expect(start, FASTMCP, environment="bare")
+    assert (status["code"], status["module"]) == ("module_missing", "fastmcp")
+
+
+def test_BLD_2_uvicorn_missing(start: Start) -> None:
+    source = "async def app(scope, receive, send): pass"
+    status = expect(start, source, environment="bare")
+    assert (status["code"], status["module"]) == ("module_missing", "uvicorn")
+
+
+def test_BLD_2_code_for_mcp_1_with_mcp_2(start: Start) -> None:
+    status = expect(start, "from mcp.server.fastmcp import FastMCP", environment="mcp2")
+    assert (status["code"], status["file"], status["line"]) == ("mcp_version_mismatch", "server.py", 1)
+    assert "mcp<2" in status["message"] and "MCPServer" in status["message"]
+
+
+def test_BLD_2_name_of_mcp_1_with_mcp_2(start: Start) -> None:
+    status = expect(start, "from mcp.server import FastMCP", environment="mcp2")
+    assert status["code"] == "mcp_version_mismatch"
+
+
+def test_BLD_2_code_for_mcp_2_with_mcp_1(start: Start) -> None:
+    for source in ("from mcp.server import MCPServer", "from mcp.server.mcpserver import MCPServer"):
+        status = expect(start, source, environment="mcp1")
+        assert status["code"] == "mcp_version_mismatch" and "mcp>=2" in status["message"]
+
+
+def test_BLD_2_import_failed(start: Start) -> None:
+    status = expect(start, {"server.py": "import deep", "deep.py": "def go():\n    return 1 / 0\ngo()\n"})
+    assert (status["code"], status["file"], status["line"]) == ("import_failed", "deep.py", 2)
+    assert "ZeroDivisionError" in status["message"]
+    trace = status["traceback"]
+    assert "server.py" in trace and "deep.py" in trace
+    assert "towpath_runner" not in trace and "importlib" not in trace
+
+
+def test_BLD_2_import_failed_keeps_the_chain_of_causes(start: Start) -> None:
+    source = "try:\n    {}['a']\nexcept KeyError as error:\n    raise RuntimeError('no a') from error\n"
+    status = expect(start, source)
+    assert status["code"] == "import_failed"
+    assert "KeyError: 'a'" in status["traceback"] and "RuntimeError: no a" in status["traceback"]
+
+
+def test_BLD_2_relative_import_without_package(start: Start) -> None:
+    status = expect(start, {"app/server.py": "from .tools import x", "app/tools.py": "x = 1"}, "app/server.py")
+    assert status["code"] == "import_failed" and "__init__.py" in status["message"]
+
+
+def test_BLD_2_variable_missing(start: Start) -> None:
+    status = expect(start, "import os\n\nKEY = os.environ['WEATHER_KEY']\n")
+    assert (status["code"], status["file"], status["line"]) == ("variable_missing", "server.py", 3)
+    assert status["candidates"] == ["WEATHER_KEY"] and "`WEATHER_KEY`" in status["message"]
+
+
+def test_BLD_2_key_of_another_dict_is_no_variable(start: Start) -> None:
+    assert expect(start, "KEY = {}['WEATHER_KEY']\n")["code"] == "import_failed"
+
+
+def test_BLD_2_variables_missing_in_settings(start: Start) -> None:
+    source = """
+        from pydantic import Field
+        from pydantic_settings import BaseSettings, SettingsConfigDict
+
+        class Settings(BaseSettings):
+            model_config = SettingsConfigDict(env_prefix="shop_")
+            token: str
+            region: str = "eu"
+            database: str = Field(validation_alias="DATABASE_URL")
+
+        settings = Settings()
+    """
+    status = expect(start, source, environment="mcp2")
+    assert (status["code"], status["line"]) == ("variable_missing", 11)
+    assert status["candidates"] == ["SHOP_TOKEN", "DATABASE_URL"]
+
+
+def test_BLD_2_other_validation_errors_are_no_variables(start: Start) -> None:
+    source = """
+        from pydantic import BaseModel
+        class Shape(BaseModel):
+            sides: int
+        Shape()
+    """
+    assert expect(start, source)["code"] == "import_failed"
+
+
+def test_BLD_2_variable_named_in_the_text_of_an_error(start: Start) -> None:
+    source = """
+        import os
+        if not os.getenv("STRIPE_API_KEY"):
+            raise ValueError("Please set the STRIPE_API_KEY environment variable")
+    """
+    status = expect(start, source)
+    assert (status["code"], status["candidates"]) == ("variable_missing", ["STRIPE_API_KEY"])
+
+
+def test_BLD_2_object_missing_names_candidates(start: Start) -> None:
+    source = FASTMCP + "weather = FastMCP('w')\ndef create_server():\n    return weather\ndef helper(): pass\n"
+    for entrypoint in ("server.py", "server.py:mcp"):
+        status = expect(start, source, entrypoint)
+        assert (status["code"], status["candidates"]) == ("object_missing", ["weather", "create_server"])
+        assert "server.py:weather" in status["message"]
+
+
+def test_BLD_2_object_missing_without_candidates(start: Start) -> None:
+    status = expect(start, "x = 1")
+    assert (status["code"], status["candidates"]) == ("object_missing", [])
+
+
+def test_BLD_2_unsupported_object(start: Start) -> None:
+    for entrypoint in ("server.py", "server.py:app"):
+        status = expect(start, "app = {'not': 'a server'}", entrypoint)
+        assert status["code"] == "unsupported_object" and "`dict`" in status["message"]
+
+
+def test_BLD_2_unsupported_class(start: Start) -> None:
+    status = expect(start, FASTMCP + "class Mine(FastMCP): pass", "server.py:Mine")
+    assert status["code"] == "unsupported_object" and "instance" in status["message"]
+
+
+def test_BLD_2_factory_failed(start: Start) -> None:
+    for head in ("def create():", "async def create():"):
+        status = expect(start, f"{head}\n    raise RuntimeError('no luck')\n", "server.py:create")
+        assert (status["code"], status["file"], status["line"]) == ("factory_failed", "server.py", 2)
+        assert "no luck" in status["message"]
+
+
+def test_BLD_2_factory_that_ends_the_process(start: Start) -> None:
+    status = expect(start, "import sys\ndef create():\n    sys.exit('no config')\n", "server.py:create")
+    assert status["code"] == "factory_failed" and "no config" in status["message"]
+
+
+def test_BLD_2_factory_with_arguments(start: Start) -> None:
+    status = expect(start, "\ndef create(region, size=1):\n    pass\n", "server.py:create")
+    assert (status["code"], status["line"]) == ("factory_failed", 2)
+    assert "`region`" in status["message"] and "size" not in status["message"]
+
+
+def test_BLD_2_factory_that_returns_no_server(start: Start) -> None:
+    for head in ("def create():", "async def create():"):
+        status = expect(start, f"{head}\n    return 5\n", "server.py:create")
+        assert status["code"] == "unsupported_object"
+        assert "`create`" in status["message"] and "`int`" in status["message"]
+
+
+LIFESPAN = """
+    from contextlib import asynccontextmanager
+    from {module} import {name}
+
+    @asynccontextmanager
+    async def lifespan(server):
+        {body}
+        yield
+
+    {target} = {name}({arguments}lifespan=lifespan)
+"""
+
+
+def lifespan(module: str, name: str, target: str, body: str) -> str:
+    arguments = "" if target == "app" else "'x', "
+    return LIFESPAN.format(module=module, name=name, target=target, body=body, arguments=arguments)
+
+
+def test_BLD_2_lifespan_failed(start: Start) -> None:
+    body = "raise RuntimeError('no database')"
+    for environment, source in {
+        "fastmcp2": lifespan("fastmcp", "FastMCP", "mcp", body),
+        "fastmcp3": lifespan("fastmcp", "FastMCP", "mcp", body),
+        "fastmcp4": lifespan("fastmcp", "FastMCP", "mcp", body),
+        "mcp2": lifespan("mcp.server", "MCPServer", "mcp", body),
+        "mcp1": lifespan("starlette.applications", "Starlette", "app", body),
+    }.items():
+        status = expect(start, source, environment=environment)
+        assert (status["code"], status["file"], status["line"]) == ("lifespan_failed", "server.py", 7), environment
+        assert "no database" in status["message"]
+
+
+def test_BLD_2_variable_missing_in_the_lifespan(start: Start) -> None:
+    status = expect(start, lifespan("fastmcp", "FastMCP", "mcp", "import os; os.environ['DB_URL']"))
+    assert (status["code"], status["candidates"]) == ("variable_missing", ["DB_URL"])
+
+
+def test_BLD_2_app_that_refuses_to_start(start: Start) -> None:
+    source = """
+        async def app(scope, receive, send):
+            await receive()
+            await send({"type": "lifespan.startup.failed", "message": "no licence"})
+    """
+    status = expect(start, source)
+    assert status["code"] == "lifespan_failed" and "no licence" in status["message"]
+
+
+def test_BLD_2_server_started_while_loading(start: Start) -> None:
+    remedy = 'if __name__ == "__main__":'
+    sdk = "from mcp.server.{} as F\nserver = F('x')\n"
+    stdio = """
+        import asyncio
+        from mcp.server.stdio import stdio_server
+        async def main():
+            async with stdio_server() as streams:
+                pass
+        asyncio.run(main())
+    """
+    for environment, source, line in (
+        ("fastmcp2", FASTMCP + "mcp = FastMCP('x')\nmcp.run()\n", 3),
+        ("fastmcp3", FASTMCP + "mcp = FastMCP('x')\nmcp.run()\n", 3),
+        ("fastmcp4", FASTMCP + "mcp = FastMCP('x')\ntry:\n    mcp.run()\nexcept Exception:\n    pass\n", 4),
+        ("fastmcp4", "import asyncio\n" + FASTMCP + "mcp = FastMCP('x')\nasyncio.run(mcp.run_async())\n", 4),
+        ("mcp1", sdk.format("fastmcp import FastMCP") + "server.run()\n", 3),
+        ("mcp2", sdk.format("mcpserver import MCPServer") + "server.run('streamable-http')\n", 3),
+        ("mcp1", stdio, 5),
+        ("mcp2", "import uvicorn\nasync def app(scope, receive, send): pass\nuvicorn.run(app)\n", 3),
+    ):
+        status = expect(start, source, environment=environment)
+        assert status["code"] == "import_failed" and remedy in status["message"], (environment, status)
+        assert (status["file"], status["line"]) == ("server.py", line), (environment, status)
+
+
+def test_BLD_2_exit_while_loading(start: Start) -> None:
+    status = expect(start, "import sys\nsys.exit(3)\n")
+    assert status["code"] == "import_failed" and "exit status 3" in status["message"]
+
+
+def test_BLD_2_text_that_is_not_unicode_does_not_break_the_status(start: Start) -> None:
+    status = expect(start, "raise RuntimeError('\\udcff broken')\n")
+    assert status["code"] == "import_failed"

@@ -1,0 +1,114 @@
+"""The process around the server: socket, status, output, signals."""
+
+from __future__ import annotations
+
+import socket
+import stat
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from client import Client
+from conftest import Start
+from environments import HARNESS, python_of
+
+SERVER = "from fastmcp import FastMCP\nmcp = FastMCP('demo')\n"
+
+
+@pytest.mark.parametrize("environment", ["fastmcp2", "fastmcp3", "fastmcp4"])
+def test_BLD_5_ends_soon_after_sigterm_with_an_open_stream(start: Start, environment: str) -> None:
+    harness = start(SERVER, environment=environment)
+    harness.ready()
+    client = Client(harness.socket)
+    client.initialize()
+    stream = client.open_stream()
+    exit_status, seconds = harness.stop()
+    assert exit_status == 0
+    assert seconds < 5
+    assert not harness.socket.exists()
+    stream.close()
+
+
+def test_BLD_5_ends_after_sigterm_with_a_stuck_thread(start: Start) -> None:
+    source = SERVER + "import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()\n"
+    harness = start(source)
+    harness.ready()
+    _, seconds = harness.stop()
+    assert seconds < 8.5
+
+
+def test_BLD_5_sigterm_runs_exit_handlers(start: Start) -> None:
+    harness = start(SERVER + "import atexit\natexit.register(print, 'said goodbye')\n")
+    harness.ready()
+    assert harness.stop()[0] == 0
+    assert "said goodbye" in harness.output()
+
+
+def test_BLD_5_ready_means_that_the_socket_answers(start: Start) -> None:
+    """The status is polled every 20 ms; the first connection after it must work, without a retry."""
+    harness = start(SERVER)
+    harness.ready()
+    Client(harness.socket).initialize()
+    assert stat.S_IMODE(harness.socket.stat().st_mode) == 0o600
+
+
+def test_BLD_5_stale_socket_and_status_are_replaced(start: Start) -> None:
+    first = start(SERVER)
+    first.ready()
+    first.end()
+    assert first.socket.exists() and first.status_file.exists(), "a killed process leaves both"
+    # Loading takes a second more, so that the stale status is seen to go before the new one comes.
+    second = start(SERVER + "import time; time.sleep(1)", folder=first.folder)
+    deadline = time.monotonic() + 20
+    while first.status_file.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    second.ready()
+    Client(second.socket).initialize()
+
+
+def test_BLD_5_output_of_the_server_is_untouched_and_at_once(start: Start) -> None:
+    source = SERVER + "import sys\nprint('to stdout')\nprint('to stderr', file=sys.stderr)\n"
+    harness = start(source)
+    harness.ready()
+    lines = harness.output().splitlines()
+    assert "to stdout" in lines and "to stderr" in lines
+    assert not any("Uvicorn running" in line or "FastMCP 4" in line for line in lines)
+
+
+def test_BLD_5_error_in_the_app_is_logged(start: Start) -> None:
+    source = "async def app(scope, receive, send):\n    raise RuntimeError('boom in ' + scope['type'])\n"
+    harness = start(source)
+    harness.ready()
+    assert Client(harness.socket).get("/")[0] == 500
+    assert "RuntimeError: boom in http" in harness.output()
+
+
+def test_BLD_5_session_idle_time_is_the_authors_or_half_an_hour(start: Start) -> None:
+    source = SERVER + "import os\nprint('idle', os.environ['FASTMCP_HTTP_SESSION_IDLE_TIMEOUT'])\n"
+    source += "import fastmcp\nprint('setting', fastmcp.settings.http_session_idle_timeout)\n"
+    harness = start(source)
+    harness.ready()
+    assert "setting 1800" in harness.output()
+    harness = start(source, FASTMCP_HTTP_SESSION_IDLE_TIMEOUT="60")
+    harness.ready()
+    assert "idle 60" in harness.output()
+
+
+def test_BLD_2_socket_path_that_is_too_long_is_told(tmp_path: Path) -> None:
+    repository = tmp_path / "repo"
+    repository.mkdir()
+    (repository / "server.py").write_text(SERVER)
+    status = tmp_path / "status.json"
+    arguments = ["--entrypoint", "server.py", "--socket", "/tmp/" + "x" * 120, "--status", str(status)]
+    run = subprocess.run(
+        [str(python_of("fastmcp4")), "-m", "towpath_runner", *arguments],
+        cwd=repository, env={"PYTHONPATH": str(HARNESS)}, capture_output=True, timeout=40, text=True,
+    )  # fmt: skip
+    assert run.returncode == 1
+    assert "socket could not be opened" in status.read_text()
+
+
+def test_the_client_of_these_tests_fails_when_nobody_listens(tmp_path: Path) -> None:
+    with pytest.raises((FileNotFoundError, socket.error)):
+        Client(tmp_path / "none.sock").initialize()

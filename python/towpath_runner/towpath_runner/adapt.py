@@ -1,0 +1,93 @@
+"""From a server of any kind to an ASGI app with MCP at `/mcp` (BLD-5)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from towpath_runner.environment import SESSION_IDLE_SECONDS
+from towpath_runner.kinds import ASGI, FASTMCP, SDK_FASTMCP, SDK_LOWLEVEL, SDK_SERVER
+from towpath_runner.status import Failure
+
+#: The one path of MCP; an ASGI app is served whole and must have it itself.
+MCP_PATH = "/mcp"
+
+
+def to_asgi(server: Any, kind: str) -> Any:
+    """The app to serve. Raises `unsupported_object` for versions from before streamable HTTP."""
+    adapters: dict[str, Callable[[Any], Any]] = {
+        ASGI: lambda app: app,
+        FASTMCP: _fastmcp,
+        SDK_FASTMCP: _sdk_fastmcp,
+        SDK_SERVER: _sdk_server,
+        SDK_LOWLEVEL: _sdk_lowlevel,
+    }
+    return adapters[kind](server)
+
+
+def _fastmcp(server: Any) -> Any:
+    if not hasattr(server, "http_app"):
+        raise _too_old("fastmcp", "2.3.2")
+    # Sessions and response format stay as the framework has them.
+    return _call(server.http_app, path=MCP_PATH, host_origin_protection=False)
+
+
+def _sdk_fastmcp(server: Any) -> Any:
+    if not hasattr(server, "streamable_http_app"):
+        raise _too_old("mcp", "1.8")
+    # mcp 1 takes the path from the server's settings. The Host check is already off: see guard.py.
+    server.settings.streamable_http_path = MCP_PATH
+    return server.streamable_http_app()
+
+
+def _sdk_server(server: Any) -> Any:
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    return _call(
+        server.streamable_http_app,
+        streamable_http_path=MCP_PATH,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        session_idle_timeout=SESSION_IDLE_SECONDS,
+    )
+
+
+def _sdk_lowlevel(server: Any) -> Any:
+    return _sdk_server(server) if hasattr(server, "streamable_http_app") else _wrap_lowlevel(server)
+
+
+def _wrap_lowlevel(server: Any) -> Any:
+    """mcp 1 has no app for its low-level server; this is the one that its FastMCP makes for itself."""
+    try:
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    except ImportError:
+        raise _too_old("mcp", "1.8") from None
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    manager = _call(StreamableHTTPSessionManager, app=server, session_idle_timeout=SESSION_IDLE_SECONDS)
+
+    class Endpoint:
+        """An instance, because Route treats functions as request handlers and everything else as an app."""
+
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            await manager.handle_request(scope, receive, send)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with manager.run():
+            yield
+
+    return Starlette(routes=[Route(MCP_PATH, endpoint=Endpoint())], lifespan=lifespan)
+
+
+def _call(function: Callable[..., Any], **wanted: Any) -> Any:
+    """Calls with those arguments that this version of the framework knows."""
+    known = inspect.signature(function).parameters
+    return function(**{name: value for name, value in wanted.items() if name in known})
+
+
+def _too_old(package: str, version: str) -> Failure:
+    message = f"The installed `{package}` cannot serve MCP over HTTP; require `{package}>={version}`."
+    return Failure("unsupported_object", message, module=package)

@@ -1,0 +1,104 @@
+"""Two thin ASGI layers between uvicorn and the server's app."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from towpath_runner.adapt import MCP_PATH
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+_OTHER = {MCP_PATH: MCP_PATH + "/", MCP_PATH + "/": MCP_PATH}
+
+
+class LifespanWatch:
+    """Remembers why the app's start has failed, which uvicorn only logs."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        #: What the app raised before it had started.
+        self.error: BaseException | None = None
+        #: What it said when it did not raise.
+        self.message = ""
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await self._app(scope, receive, send)
+            return
+        answer = ""
+
+        async def watched(message: Message) -> None:
+            nonlocal answer
+            answer = message["type"]
+            if answer == "lifespan.startup.failed":
+                # The text is a whole traceback with our frames in it; ours goes to the log once, trimmed.
+                self.message = message.get("message", "")
+                message = {"type": answer, "message": ""}
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except BaseException as error:
+            if answer == "lifespan.startup.failed":
+                self.error = error
+                return
+            if not answer:
+                self.error = error
+            raise
+
+
+class EitherSlash:
+    """Serves `/mcp` and `/mcp/` alike, where the app knows only one and redirects to it.
+
+    A redirect would carry an absolute address made of headers, and not every client repeats a POST. Instead the
+    request is given to the app again under the path to which it points; from then on at once.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._served_at: str | None = None
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        path = scope.get("path")
+        if scope["type"] != "http" or path not in _OTHER:
+            await self._app(scope, receive, send)
+        elif self._served_at is not None:
+            await self._app(_at(scope, self._served_at), receive, send)
+        else:
+            await self._first(scope, receive, send, _OTHER[path])
+
+    async def _first(self, scope: MutableMapping[str, Any], receive: Receive, send: Send, other: str) -> None:
+        body_taken = redirected = False
+
+        async def watched_receive() -> Message:
+            nonlocal body_taken
+            body_taken = True
+            return await receive()
+
+        async def watched_send(message: Message) -> None:
+            nonlocal redirected
+            if message["type"] == "http.response.start" and not body_taken:
+                redirected = _points_to(message, other)
+            if not redirected:
+                await send(message)
+
+        await self._app(scope, watched_receive, watched_send)
+        if redirected:
+            self._served_at = other
+            await self._app(_at(scope, other), receive, send)
+
+
+def _at(scope: MutableMapping[str, Any], path: str) -> MutableMapping[str, Any]:
+    return {**scope, "path": path, "raw_path": path.encode("ascii")}
+
+
+def _points_to(response: Message, path: str) -> bool:
+    if response["status"] not in (307, 308):
+        return False
+    headers = {bytes(name).lower(): bytes(value) for name, value in response.get("headers", [])}
+    return urlsplit(headers.get(b"location", b"").decode("latin-1")).path == path

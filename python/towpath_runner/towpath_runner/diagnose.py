@@ -1,0 +1,147 @@
+"""From an exception in the server's code to a failure that names the cause (BLD-2)."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+from towpath_runner.entrypoint import Entrypoint, shown_path
+from towpath_runner.guard import StartedWhileLoading
+from towpath_runner.status import Failure
+from towpath_runner.trace import frames_of, place_of, trimmed
+from towpath_runner.variables import missing_variables
+
+#: What the exception interrupted, for sentences, by the code used when nothing more precise is known.
+_DOING = {
+    "import_failed": "loading `{file}`",
+    "factory_failed": "calling the factory",
+    "lifespan_failed": "starting the server's lifespan",
+}
+
+
+def diagnose(error: BaseException, entrypoint: Entrypoint, otherwise: str) -> Failure:
+    """The most precise failure for `error`; `otherwise` is the code of the step in which it was raised."""
+    error = _only_member(error)
+    rules: tuple[Callable[[BaseException, Entrypoint], Failure | None], ...] = (
+        _started_while_loading,
+        _syntax,
+        _sdk_version,
+        _module,
+        _variable,
+        _exit,
+    )
+    failure = next((found for rule in rules if (found := rule(error, entrypoint)) is not None), None)
+    if failure is None:
+        doing = _DOING[otherwise].format(file=entrypoint.shown)
+        failure = Failure(otherwise, f"{_summary(error)} (while {doing}).{_hint(error)}")
+    elif failure.code == "import_failed":
+        failure = replace(failure, code=otherwise)
+    file, line = place_of(error, entrypoint.root)
+    if failure.file is None:
+        failure = replace(failure, file=file or entrypoint.shown, line=line)
+    return replace(failure, traceback=trimmed(error))
+
+
+def _only_member(error: BaseException) -> BaseException:
+    """Task groups wrap what happened in them; a group of one is that one."""
+    members = getattr(error, "exceptions", None)
+    while isinstance(members, tuple) and len(members) == 1:
+        error = members[0]
+        members = getattr(error, "exceptions", None)
+    return error
+
+
+def _summary(error: BaseException) -> str:
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text}".rstrip(": ").removesuffix(".")
+
+
+def _hint(error: BaseException) -> str:
+    if isinstance(error, ImportError) and "relative import" in str(error):
+        return " A relative import needs an `__init__.py` in the folder of the file."
+    return ""
+
+
+def _started_while_loading(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
+    if not isinstance(error, StartedWhileLoading):
+        return None
+    return Failure(
+        "import_failed",
+        f"`{entrypoint.shown}` starts its server while it is being loaded ({error.call}). Put the call under "
+        '`if __name__ == "__main__":`; the server is started for you.',
+    )
+
+
+def _syntax(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
+    # One without a real file comes from code that evaluates text while it runs.
+    if not isinstance(error, SyntaxError) or not error.filename or not os.path.isfile(error.filename):
+        return None
+    file = shown_path(error.filename, entrypoint.root)
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    message = f"`{file}` line {error.lineno} is not valid Python {python}: {error.msg}."
+    return Failure("syntax_error", message, file=file, line=error.lineno)
+
+
+def _sdk_version(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
+    """Code for one major version of the `mcp` package, which renamed its server class, run with the other."""
+    if not isinstance(error, ImportError):
+        return None
+    installed = _installed("mcp")
+    module = error.name or ""
+    wanted = re.search(r"cannot import name '(\w+)'", str(error))
+    name = wanted.group(1) if wanted else ""
+    if installed is None or module.partition(".")[0] != "mcp":
+        return None
+    major = int(installed.partition(".")[0])
+    if major >= 2 and (module.startswith("mcp.server.fastmcp") or name == "FastMCP"):
+        remedy = (
+            "`FastMCP` of the SDK is `MCPServer` since mcp 2. Pin `mcp<2` in the dependencies, or change the import "
+            "to `from mcp.server import MCPServer` (or use the `fastmcp` package)."
+        )
+        needed = "mcp 1"
+    elif major < 2 and (module.startswith("mcp.server.mcpserver") or name == "MCPServer"):
+        remedy, needed = "Require `mcp>=2` in the dependencies.", "mcp 2"
+    else:
+        return None
+    message = f"The code is written for {needed}, but mcp {installed} is installed. {remedy}"
+    return Failure("mcp_version_mismatch", message, module=module)
+
+
+def _module(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
+    if not isinstance(error, ModuleNotFoundError) or not error.name:
+        return None
+    file, line = place_of(error, entrypoint.root)
+    where = f"`{file}` line {line}" if file else f"`{entrypoint.shown}`"
+    message = f"No module named `{error.name}`: {where} imports it, but it is not installed and not in the repository."
+    return Failure("module_missing", message, module=error.name)
+
+
+def _variable(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
+    names = missing_variables(error, [frame for frame, _ in frames_of(error)])
+    if not names:
+        return None
+    file, line = place_of(error, entrypoint.root)
+    listed = ", ".join(f"`{name}`" for name in names)
+    verb, noun = ("are", "variables") if len(names) > 1 else ("is", "variable")
+    message = f"The environment {noun} {listed} {verb} not set; `{file}` line {line} needs {'them' if len(names) > 1 else 'it'}."
+    return Failure("variable_missing", message, candidates=names)
+
+
+def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
+    if not isinstance(error, SystemExit):
+        return None
+    status = f" It said: {error.code}" if isinstance(error.code, str) else f" (exit status {error.code or 0})"
+    message = f"`{entrypoint.shown}` ended the process instead of giving a server.{status}"
+    return Failure("import_failed", message)
+
+
+def _installed(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,57 @@
+"""The entrypoint's text, and where its file stands among the repository's packages."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from towpath_runner.status import Failure
+
+
+@dataclass(frozen=True)
+class Entrypoint:
+    """`root` is the repository's folder, `path` the file, both absolute; `name` the object or None."""
+
+    root: str
+    path: str
+    name: str | None
+
+    @property
+    def shown(self) -> str:
+        """The file as its author knows it: relative to the repository."""
+        return shown_path(self.path, self.root)
+
+
+def shown_path(path: str, root: str) -> str:
+    """`path` relative to `root` when it lies below it, else as it is."""
+    return os.path.relpath(path, root) if path.startswith(root.rstrip(os.sep) + os.sep) else path
+
+
+def parse_entrypoint(text: str, root: str) -> Entrypoint:
+    """`file.py` or `file.py:object` (BLD-4), resolved against `root`. Raises `entrypoint_not_found`."""
+    file, colon, name = text.partition(":")
+    if colon and not re.fullmatch(r"[^\W\d]\w*", name):
+        raise Failure("entrypoint_not_found", f"`{name}` in `{text}` is not a Python identifier.", file=file)
+    path = os.path.abspath(os.path.join(root, file))
+    if os.path.isdir(path):
+        raise Failure("entrypoint_not_found", f"`{file}` is a folder; the entrypoint must be a Python file.", file=file)
+    if not os.path.isfile(path):
+        raise Failure("entrypoint_not_found", f"There is no file `{file}` in the repository.", file=file)
+    if not path.endswith(".py"):
+        raise Failure("entrypoint_not_found", f"`{file}` is not a Python file: its name must end in .py.", file=file)
+    return Entrypoint(root=os.path.abspath(root), path=path, name=name or None)
+
+
+def package_of(entrypoint: Entrypoint) -> tuple[str, str]:
+    """The folder to import from and the dotted name of the file's module there.
+
+    Goes up while there is an `__init__.py`, so that relative imports work in `src/pkg/server.py`; never above the
+    repository, whose folder has no name of its own in the sandbox.
+    """
+    folder, file = os.path.split(entrypoint.path)
+    parts = [] if file == "__init__.py" else [file[: -len(".py")]]
+    while folder != entrypoint.root and os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, name = os.path.split(folder)
+        parts.insert(0, name)
+    return folder, ".".join(parts) or "__init__"

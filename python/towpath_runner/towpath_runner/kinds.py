@@ -1,0 +1,97 @@
+"""What an object is: a server of a known framework, an ASGI app, or a factory of either.
+
+Classes are told by module and name, so that nothing is imported that the server's own file has not imported.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+FASTMCP = "fastmcp"
+SDK_FASTMCP = "mcp-fastmcp"
+SDK_SERVER = "mcp-server"
+SDK_LOWLEVEL = "mcp-lowlevel"
+ASGI = "asgi"
+
+#: Class name, start of its module's name, kind (BLD-5).
+_SERVERS = (
+    ("FastMCP", "fastmcp.", FASTMCP),
+    ("FastMCP", "mcp.server.fastmcp", SDK_FASTMCP),
+    ("MCPServer", "mcp.server.mcpserver", SDK_SERVER),
+    ("Server", "mcp.server.lowlevel", SDK_LOWLEVEL),
+)
+
+_FACTORY_NAME = re.compile(r"(create|make|build|get|new)_?.*(server|app|mcp)|(server|app|mcp)_?factory", re.IGNORECASE)
+
+
+def kind_of(value: object) -> str | None:
+    """The kind to serve `value` as; None when it cannot be served as it is."""
+    for base in type(value).__mro__:
+        for name, module, kind in _SERVERS:
+            if base.__name__ == name and base.__module__.startswith(module):
+                return kind
+    return ASGI if _is_asgi(value) else None
+
+
+def is_factory(value: object) -> bool:
+    """A function (also a partial), but not a class or a module; arguments are not looked at."""
+    return kind_of(value) is None and (inspect.isroutine(value) or isinstance(value, functools.partial))
+
+
+def required_arguments(function: Callable[..., Any]) -> list[str]:
+    """Names of the arguments that a call must give; empty when that cannot be told."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    skipped = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in skipped]
+
+
+def candidates_in(module: ModuleType) -> list[str]:
+    """Names in the module that could be the object of an entrypoint: servers and apps, then likely factories."""
+    members = [(name, value) for name, value in vars(module).items() if not name.startswith("_")]
+    servers = [name for name, value in members if kind_of(value) is not None]
+    return servers + [name for name, value in members if _looks_like_factory(name, value, module)]
+
+
+def describe(value: object) -> str:
+    """A phrase for messages: what the value is, in words that its author knows."""
+    if isinstance(value, ModuleType):
+        return f"the module `{value.__name__}`"
+    if inspect.isclass(value):
+        return f"the class `{value.__name__}` itself, not an instance of it"
+    kind = type(value)
+    named = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    wsgi = " (a WSGI app; only ASGI apps can be served)" if hasattr(value, "wsgi_app") else ""
+    return f"a `{named}`{wsgi}"
+
+
+def _is_asgi(value: object) -> bool:
+    if inspect.isclass(value) or not callable(value):
+        return False
+    plain = value if inspect.isroutine(value) else type(value).__call__
+    try:
+        parameters = list(inspect.signature(plain).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    parameters = parameters if plain is value else parameters[1:]
+    if len(parameters) < 3 or any(p.default is p.empty for p in parameters[3:]):
+        return False
+    by_name = [p.name for p in parameters[:3]] == ["scope", "receive", "send"]
+    positional = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters[:3])
+    bare = all(p.default is p.empty for p in parameters[:3]) and inspect.iscoroutinefunction(plain)
+    # Names decide for plain functions: a three-argument coroutine function is far more often something else.
+    return positional and (by_name or (bare and plain is not value))
+
+
+def _looks_like_factory(name: str, value: Any, module: ModuleType) -> bool:
+    if not is_factory(value) or getattr(value, "__module__", None) != module.__name__ or required_arguments(value):
+        return False
+    returns = str(getattr(value, "__annotations__", {}).get("return", ""))
+    return bool(_FACTORY_NAME.search(name)) or any(known in returns for known in ("FastMCP", "MCPServer", "Starlette"))

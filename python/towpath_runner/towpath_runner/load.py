@@ -1,0 +1,77 @@
+"""Imports the entrypoint's file as a module that is not `__main__`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from types import ModuleType
+
+from towpath_runner.entrypoint import Entrypoint, package_of
+
+#: Modules that servers import and that files in repositories are named after.
+FRAMEWORKS = frozenset({"anyio", "fastapi", "fastmcp", "mcp", "pydantic", "starlette", "uvicorn"})
+
+#: Name of the module when its own would hide another.
+NEUTRAL_NAME = "towpath_entrypoint"
+
+
+def load_module(entrypoint: Entrypoint) -> ModuleType:
+    """Runs the file and returns its module. Whatever the file raises comes out unchanged.
+
+    The module bears its natural name and stands in `sys.modules`: pickle, dataclasses and pydantic look there, and
+    a sibling that says `from server import mcp` gets this very module instead of running the file a second time.
+    """
+    folder, name = package_of(entrypoint)
+    in_package = "." in name or os.path.basename(entrypoint.path) == "__init__.py"
+    first = [folder, entrypoint.root]
+    # A package's own folder comes last: `python file.py` would find siblings there, but a package's types.py or
+    # mcp.py must not hide the real one. `src` is where the src layout keeps packages that were not installed.
+    last = [os.path.join(entrypoint.root, "src")] + ([os.path.dirname(entrypoint.path)] if in_package else [])
+
+    top = name.partition(".")[0]
+    if any(_hides_others(path) for path in first):
+        _import_framework_first()
+    taken = top in sys.stdlib_module_names or top in FRAMEWORKS or top in sys.modules
+    sys.path[:] = _unique(first + sys.path + [path for path in last if os.path.isdir(path)])
+    importlib.invalidate_caches()
+    if in_package and not taken:
+        return importlib.import_module(name)
+    return _run_file(NEUTRAL_NAME if taken else name, entrypoint.path)
+
+
+def _run_file(name: str, path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None, "a .py file always has a loader"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return module
+
+
+def _hides_others(folder: str) -> bool:
+    names = {entry.removesuffix(".py") for entry in os.listdir(folder)}
+    return any(
+        os.path.isfile(os.path.join(folder, name + ".py"))
+        or os.path.isfile(os.path.join(folder, name, "__init__.py"))
+        for name in names & (FRAMEWORKS | sys.stdlib_module_names)
+    )
+
+
+def _import_framework_first() -> None:
+    """With the real modules loaded, a repository's own `mcp.py` or `types.py` cannot take their place."""
+    for name in ("fastmcp", "mcp.server", "mcp.server.fastmcp", "uvicorn"):
+        try:
+            # FastMCP 3 and 4 import most of themselves when the class is first asked for.
+            getattr(importlib.import_module(name), "FastMCP", None)
+        except ImportError:
+            continue
+
+
+def _unique(paths: list[str]) -> list[str]:
+    return list(dict.fromkeys(paths))

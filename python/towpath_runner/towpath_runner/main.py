@@ -1,0 +1,122 @@
+"""The order of events: prepare, load, choose, adapt, serve. One status is written whatever happens."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import inspect
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from towpath_runner.choose import choose, unsupported
+from towpath_runner.diagnose import diagnose
+from towpath_runner.entrypoint import Entrypoint, parse_entrypoint
+from towpath_runner.environment import framework_versions, prepare_process
+from towpath_runner.guard import ImportGuard
+from towpath_runner.kinds import kind_of, required_arguments
+from towpath_runner.load import load_module
+from towpath_runner.status import Failure, StatusFile
+
+
+def main(arguments: list[str]) -> int:
+    """Serves until a signal ends it. Returns the exit status: 0, or 1 when the status file says `failed`."""
+    options = _parse(arguments)
+    status = StatusFile(options.status)
+    status.clear()
+    # Absolute before the server's code runs, which may change the working folder.
+    socket_path = os.path.abspath(options.socket)
+    try:
+        _run(options.entrypoint, socket_path, status)
+    except Failure as failure:
+        status.failed(failure)
+        print(f"{failure.code}: {failure.message}", file=sys.stderr)
+        if failure.traceback:
+            print(failure.traceback, file=sys.stderr, end="")
+        return 1
+    return 0
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="towpath_runner", description="Serves a Python MCP server on a unix socket.")
+    parser.add_argument("--entrypoint", required=True, help="file.py or file.py:object, relative to the working folder")
+    parser.add_argument("--socket", required=True, help="path of the unix socket; MCP is at /mcp")
+    parser.add_argument("--status", required=True, help="path of the status file, written once")
+    return parser.parse_args(arguments)
+
+
+def _run(text: str, socket_path: str, status: StatusFile) -> None:
+    entrypoint = parse_entrypoint(text, os.getcwd())
+    prepare_process(entrypoint.path)
+    started = time.perf_counter()
+    with ImportGuard():
+        module = _told_apart(entrypoint, "import_failed", lambda: load_module(entrypoint))
+        name, value = choose(module, entrypoint)
+        # A plain factory is called outside of the event loop: it may use asyncio.run itself.
+        made = value if kind_of(value) is not None else _call_factory(name, value, entrypoint)
+    import_ms = round((time.perf_counter() - started) * 1000)
+    subject = f"`{name}`" if made is value else f"What `{name}` returned"
+    asyncio.run(_serve(subject, made, entrypoint, socket_path, lambda kind: _ready(status, kind, import_ms)))
+
+
+def _told_apart(entrypoint: Entrypoint, otherwise: str, action: Callable[[], Any]) -> Any:
+    """Runs code of the server's author; whatever it raises becomes a Failure, except an interrupt from outside."""
+    try:
+        return action()
+    except (KeyboardInterrupt, Failure):
+        raise
+    except BaseException as error:
+        raise diagnose(error, entrypoint, otherwise) from None
+
+
+def _call_factory(name: str, factory: Any, entrypoint: Entrypoint) -> Any:
+    missing = required_arguments(factory)
+    if missing:
+        listed = ", ".join(f"`{argument}`" for argument in missing)
+        message = f"The factory `{name}` in `{entrypoint.shown}` needs arguments ({listed}); it must work without any."
+        code = getattr(factory, "__code__", None)
+        raise Failure("factory_failed", message, file=entrypoint.shown, line=getattr(code, "co_firstlineno", None))
+    return _told_apart(entrypoint, "factory_failed", factory)
+
+
+async def _serve(
+    subject: str, made: Any, entrypoint: Entrypoint, socket_path: str, on_ready: Callable[[str], None]
+) -> None:
+    server = await _awaited(made, entrypoint) if inspect.isawaitable(made) else made
+    kind = kind_of(server)
+    if kind is None:
+        raise unsupported(subject, server, entrypoint)
+    try:
+        from towpath_runner.adapt import to_asgi
+        from towpath_runner.serve import StartFailed, remove_socket, serve
+    except ImportError as error:
+        message = f"`{error.name}` is not installed, which serves MCP over HTTP; add `uvicorn` to the dependencies."
+        raise Failure("module_missing", message, module=error.name) from None
+    app = _told_apart(entrypoint, "lifespan_failed", lambda: to_asgi(server, kind))
+    remove_socket(socket_path)
+    try:
+        await serve(app, kind, socket_path, lambda: on_ready(kind))
+    except StartFailed as failed:
+        if failed.error is not None:
+            raise diagnose(failed.error, entrypoint, "lifespan_failed") from None
+        said = failed.message.strip() or "it gave no reason"
+        raise Failure("lifespan_failed", f"The app refused to start: {said}", file=entrypoint.shown) from None
+    except OSError as error:
+        raise Failure("lifespan_failed", f"The socket could not be opened: {error}") from None
+    finally:
+        remove_socket(socket_path)
+
+
+async def _awaited(pending: Any, entrypoint: Entrypoint) -> Any:
+    try:
+        return await pending
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        raise
+    except BaseException as error:
+        raise diagnose(error, entrypoint, "factory_failed") from None
+
+
+def _ready(status: StatusFile, kind: str, import_ms: int) -> None:
+    status.ready(kind, framework_versions(), import_ms)

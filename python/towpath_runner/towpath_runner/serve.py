@@ -1,0 +1,98 @@
+"""uvicorn on the unix socket. Imported after the server's file: it is not part of the standard library."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from towpath_runner.asgi import EitherSlash, LifespanWatch
+from towpath_runner.kinds import ASGI
+
+#: Seconds that open requests get after SIGTERM; streams would otherwise stay for ever.
+GRACE_SECONDS = 3
+
+#: Seconds after SIGTERM at which the process ends whatever still runs in it (threads, a stuck lifespan).
+LAST_SECONDS = 7
+
+#: Seconds that an idle connection is kept: longer than any gateway pools it, so that only the gateway closes.
+KEEP_ALIVE_SECONDS = 120
+
+
+class StartFailed(Exception):
+    """The app's lifespan has failed: by raising `error`, or by saying `message`."""
+
+    def __init__(self, error: BaseException | None, message: str) -> None:
+        super().__init__(message)
+        self.error = error
+        self.message = message
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, saying when it listens and never outliving a SIGTERM for long."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # The lifespan starts before the socket listens, so both are true afterwards.
+        await super().startup(sockets=sockets)
+        if self.started:
+            assert self.config.uds is not None
+            os.chmod(self.config.uds, 0o600)
+            self._on_ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        timer = threading.Timer(LAST_SECONDS, os._exit, args=(1,))
+        timer.daemon = True
+        timer.start()
+        super().handle_exit(sig, frame)
+
+
+async def serve(app: Any, kind: str, socket_path: str, on_ready: Callable[[], None]) -> None:
+    """Serves until SIGTERM or SIGINT. Raises `StartFailed`, or OSError when the socket cannot be opened."""
+    watch = LifespanWatch(app)
+    config = uvicorn.Config(
+        EitherSlash(watch),
+        uds=socket_path,
+        loop="none",
+        interface="asgi3",
+        # A bare ASGI app may not know lifespans; a framework's app always does, and needs it.
+        lifespan="auto" if kind == ASGI else "on",
+        ws="auto" if kind == ASGI else "none",
+        access_log=False,
+        log_level="warning",
+        use_colors=False,
+        server_header=False,
+        # The gateway is the only one at the other end and writes the X-Forwarded headers itself.
+        proxy_headers=True,
+        forwarded_allow_ips="*",
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    server = _Server(config, on_ready)
+    # uvicorn raises the signal again when it is done; ending by the end of the program runs the exit handlers.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    try:
+        await server.serve()
+    except SystemExit:
+        if server.started:
+            raise
+    if not server.started:
+        raise StartFailed(watch.error, watch.message)
+
+
+def remove_socket(path: str) -> None:
+    """Removes the socket of an earlier process, or ours at the end."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass

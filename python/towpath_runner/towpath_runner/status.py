@@ -1,0 +1,64 @@
+"""The status file: the one message from this process to the runner. Shape: `HarnessStatus` of the runtime package."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Failure(Exception):
+    """Why a server cannot be served. `code` is one of the runtime package's `HarnessFailureCode`."""
+
+    code: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+    module: str | None = None
+    #: Objects that would do (`object_missing`), or names of variables that are not set (`variable_missing`).
+    candidates: list[str] = field(default_factory=list)
+    traceback: str | None = None
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class StatusFile:
+    """Writes the status atomically, so that a reader sees nothing or all of it."""
+
+    def __init__(self, path: str) -> None:
+        # Absolute at once: the server's code may change the working folder.
+        self._path = os.path.abspath(path)
+
+    def clear(self) -> None:
+        """Removes what an earlier process has left, which would read as an answer from this one."""
+        try:
+            os.unlink(self._path)
+        except FileNotFoundError:
+            pass
+
+    def ready(self, kind: str, frameworks: dict[str, str], import_ms: int) -> None:
+        """To be called only when the socket accepts connections and the lifespan has started."""
+        self._write({"state": "ready", "kind": kind, "frameworks": frameworks, "importMs": import_ms})
+
+    def failed(self, failure: Failure) -> None:
+        self._write(
+            {
+                "state": "failed",
+                "code": failure.code,
+                "message": failure.message,
+                "file": failure.file,
+                "line": failure.line,
+                "module": failure.module,
+                "candidates": failure.candidates,
+                "traceback": failure.traceback,
+            }
+        )
+
+    def _write(self, status: dict[str, object]) -> None:
+        temporary = f"{self._path}.{os.getpid()}"
+        # Escaped to ASCII: a lone surrogate in a message must not break the one thing that explains it.
+        with open(temporary, "w", encoding="ascii") as stream:
+            json.dump(status, stream)
+        os.replace(temporary, self._path)

@@ -1,0 +1,66 @@
+"""Tracebacks without our own frames, and the place in them that the author can change."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from types import FrameType
+
+from towpath_runner.entrypoint import shown_path
+
+_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+#: Characters kept of a traceback; its end explains the most.
+_LONGEST = 16_000
+
+
+def frames_of(error: BaseException) -> list[tuple[FrameType, int]]:
+    """Frames from the outermost to where it was raised, each with its line, without ours and importlib's."""
+    found = []
+    step = error.__traceback__
+    while step is not None:
+        if not _hidden(step.tb_frame.f_code.co_filename):
+            found.append((step.tb_frame, step.tb_lineno))
+        step = step.tb_next
+    return found
+
+
+def place_of(error: BaseException, root: str) -> tuple[str | None, int | None]:
+    """File and line of the innermost frame inside the repository; of the innermost of all when there is none."""
+    places = [(frame.f_code.co_filename, line) for frame, line in frames_of(error)]
+    own = [(path, line) for path, line in places if is_own(path, root)]
+    path, line = (own or places or [(None, None)])[-1]
+    return (None if path is None else shown_path(path, root)), line
+
+
+def is_own(path: str, root: str) -> bool:
+    """Whether a file belongs to the repository, not to an environment that may lie inside its folder."""
+    # Names such as `<frozen os>` and `<string>` are no paths and would seem to lie in the working folder.
+    inside = os.path.isabs(path) and path.startswith(root.rstrip(os.sep) + os.sep)
+    return inside and f"{os.sep}site-packages{os.sep}" not in path and not path.startswith(sys.prefix + os.sep)
+
+
+def trimmed(error: BaseException) -> str:
+    """The traceback as Python prints it, causes included, at most 16,000 characters."""
+    described = traceback.TracebackException.from_exception(error, compact=True)
+    _trim(described)
+    text = "".join(described.format())
+    return text if len(text) <= _LONGEST else "…" + text[-_LONGEST:]
+
+
+def _trim(described: traceback.TracebackException | None) -> None:
+    if described is None:
+        return
+    described.stack = traceback.StackSummary.from_list(
+        [frame for frame in described.stack if not _hidden(frame.filename)]
+    )
+    _trim(described.__cause__)
+    _trim(described.__context__)
+    for member in getattr(described, "exceptions", None) or []:
+        _trim(member)
+
+
+def _hidden(path: str) -> bool:
+    importing = path.startswith("<frozen importlib") or f"{os.sep}importlib{os.sep}" in path
+    return importing or path.startswith(_OURS) or path.startswith("<frozen runpy")

@@ -1,0 +1,64 @@
+"""Finds out that an exception is about an environment variable that is not set, and which."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from types import FrameType
+from typing import Any
+
+#: How libraries say it: openai, environs, python-decouple, starlette, and most hand-written checks.
+_SPEAKS_OF_VARIABLES = re.compile(r"environment variable|env(ironment)? ?var\b|envvar|is missing, and has no default", re.I)
+_VARIABLE_NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+
+
+def missing_variables(error: BaseException, frames: list[FrameType]) -> list[str]:
+    """Names of variables that must be set; empty when the exception is about something else.
+
+    `frames` are those of the exception, outermost first.
+    """
+    return _from_environ(error, frames) or _from_settings(error, frames) or _from_text(error)
+
+
+def _from_environ(error: BaseException, frames: list[FrameType]) -> list[str]:
+    """`os.environ["NAME"]`: a KeyError raised by the mapping itself, not by some other dict with such a key."""
+    if not isinstance(error, KeyError) or not frames or not error.args:
+        return []
+    code = frames[-1].f_code
+    raised_by_environ = code.co_name == "__getitem__" and code.co_filename in (os.__file__, "<frozen os>")
+    return [str(error.args[0])] if raised_by_environ else []
+
+
+def _from_settings(error: BaseException, frames: list[FrameType]) -> list[str]:
+    """pydantic-settings: fields without a value, under the names that it looks for in the environment."""
+    settings = next((found for frame in reversed(frames) if (found := _settings_class(frame)) is not None), None)
+    errors = getattr(error, "errors", None)
+    if settings is None or not callable(errors):
+        return []
+    missing = [item["loc"] for item in errors() if item.get("type") == "missing" and item.get("loc")]
+    return list(dict.fromkeys(_variable_of(settings, loc) for loc in missing))
+
+
+def _settings_class(frame: FrameType) -> Any:
+    if not str(frame.f_globals.get("__name__", "")).startswith("pydantic_settings"):
+        return None
+    values: Iterable[Any] = frame.f_locals.values()
+    return next((type(value) for value in values if hasattr(type(value), "settings_customise_sources")), None)
+
+
+def _variable_of(settings: Any, loc: tuple[Any, ...]) -> str:
+    config = settings.model_config
+    first, *nested = [str(part) for part in loc]
+    # A field with an alias is looked up, and reported, by its alias alone.
+    named = first if first not in settings.model_fields else config.get("env_prefix", "") + first
+    name = (config.get("env_nested_delimiter") or "__").join([named, *nested])
+    return name if config.get("case_sensitive") else name.upper()
+
+
+def _from_text(error: BaseException) -> list[str]:
+    text = str(error)
+    if not isinstance(error, Exception) or not _SPEAKS_OF_VARIABLES.search(text):
+        return []
+    names = dict.fromkeys(_VARIABLE_NAME.findall(text))
+    return [name for name in names if name not in os.environ]
