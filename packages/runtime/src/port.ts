@@ -1,4 +1,7 @@
-/** What may be read, and where the process sees it. Paths are absolute; `inside` is the path in the sandbox. */
+/**
+ * What may be read, and where the process sees it. Paths are absolute; `inside` is the path in the sandbox. What is
+ * mounted must be readable for all; the driver gives the top folder of a writable mount to the sandbox's user.
+ */
 export type Mount = { readonly host: string; readonly inside: string; readonly writable: boolean };
 
 export type Limits = {
@@ -24,6 +27,11 @@ export type SandboxSpec = {
   readonly mounts: readonly Mount[];
   readonly limits: Limits;
   readonly network: Network;
+  /**
+   * Sandboxes with the same identity run as the same user of the host, so that they can share writable folders (a
+   * cache of an organization). Without one, each sandbox has a user of its own.
+   */
+  readonly identity?: string;
 };
 
 export type OutputStream = "stdout" | "stderr";
@@ -52,7 +60,10 @@ export type RunOptions = {
 export type InstanceSpec = {
   readonly instanceId: string;
   readonly sandbox: SandboxSpec;
-  /** A new folder on the host, mounted writable at /run/towpath; the server creates mcp.sock and status.json there. */
+  /**
+   * A folder of the host for this instance alone, made by the driver. Below it the driver makes the one that the
+   * server sees at /run/towpath, where it creates mcp.sock and status.json.
+   */
   readonly socketDirectory: string;
   /** From spawn to an answering socket. */
   readonly startTimeoutMs: number;
@@ -69,6 +80,8 @@ export type InstanceHandle = {
   wake(): Promise<void>;
   /** SIGTERM, then SIGKILL to everything in the sandbox after `graceMs`. Resolves when nothing is left. */
   stop(graceMs: number): Promise<Exit>;
+  /** Memory in use now; null when the host does not count it. */
+  memoryBytes(): Promise<number | null>;
   /** Resolves once, when the server has ended for whatever reason. */
   readonly exited: Promise<Exit>;
 };
@@ -135,7 +148,7 @@ export type RuntimeDriver = {
   readonly name: string;
   /** Really tries the isolation (reads host files, environment, sockets, neighbours from inside). */
   selfTest(): Promise<Isolation>;
-  /** Runs a command to its end. Never throws for what the command does. */
+  /** Runs a command to its end. Never throws for what the command does; SandboxError when it cannot be isolated. */
   run(spec: SandboxSpec, options: RunOptions): Promise<Exit>;
   /** Starts a server and waits until its socket answers. Never throws for what the server does. */
   start(spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult>;

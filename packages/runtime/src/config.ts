@@ -1,0 +1,41 @@
+import { z } from "zod";
+
+const namedYes = z
+  .string()
+  .optional()
+  .transform((value) => value === "yes");
+
+const addressRange = z.string().regex(/^\d{1,3}(\.\d{1,3}){3}(\/\d{1,2})?$/, "must be IPv4 ranges such as 10.1.0.0/16");
+
+/** Settings of the sandbox driver, for the zod object of each process that makes one (worker, runner). */
+export const sandboxSettings = {
+  /** `yes`: run servers and builds although the isolation cannot be set up. Everything that runs then is trusted. */
+  TOWPATH_ALLOW_UNSANDBOXED: namedYes,
+  /** `yes`: where a sandbox cannot have a network of its own, it may use the host's, loopback included. */
+  TOWPATH_ALLOW_HOST_NETWORK: namedYes,
+  /** Private address ranges that sandboxes may reach, separated by commas; for example an own package index. */
+  TOWPATH_NETWORK_ALLOW: z
+    .string()
+    .default("")
+    .transform((text) => text.split(",").map((range) => range.trim()))
+    .transform((ranges) => ranges.filter((range) => range !== ""))
+    .pipe(z.array(addressRange)),
+};
+
+/** Memory, processes and so on of one server; the defaults hold where nothing is set. */
+export const serverLimitSettings = {
+  TOWPATH_SERVER_MEMORY_MIB: z.coerce.number().int().min(64).default(512),
+  TOWPATH_SERVER_CPUS: z.coerce.number().min(0.05).default(1),
+  TOWPATH_SERVER_PROCESSES: z.coerce.number().int().min(8).default(256),
+  TOWPATH_SERVER_TMP_MIB: z.coerce.number().int().min(1).default(256),
+};
+
+/** What finding a Python on this host depends on: uv's own settings and where programs are. */
+export function interpreterEnvironment(): Record<string, string> {
+  const names = /^(PATH|HOME|LANG|XDG_.*|UV_.*|PYENV_.*|SSL_CERT_.*)$/;
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && names.test(name) ? [[name, value]] : [],
+    ),
+  );
+}

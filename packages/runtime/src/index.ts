@@ -1,0 +1,35 @@
+export { sandboxSettings, serverLimitSettings } from "./config.ts";
+export { SandboxError } from "./errors.ts";
+export type {
+  Exit,
+  ExitReason,
+  HarnessFailureCode,
+  HarnessStatus,
+  InstanceHandle,
+  InstanceSpec,
+  Isolation,
+  Limits,
+  Mount,
+  Network,
+  OutputSink,
+  OutputStream,
+  RunOptions,
+  RuntimeDriver,
+  SandboxSpec,
+  StartResult,
+} from "./port.ts";
+export { defaultFloodLimits, type FloodLimits } from "./process/flood.ts";
+export { pythonMount, type ResolvedPython, resolvePython } from "./python/resolve-python.ts";
+export { createSandboxDriver, type SandboxDriverConfig } from "./sandbox/driver.ts";
+export { sandboxHome } from "./sandbox/system-files.ts";
+export { harnessStatusSchema } from "./server/harness-status.ts";
+export {
+  codePath,
+  dependencyPath,
+  harnessPath,
+  pythonPrefix,
+  runtimeDirectory,
+  socketName,
+  statusName,
+} from "./server/inside-paths.ts";
+export { type ServerSpecInput, serverSandboxSpec } from "./server/server-spec.ts";

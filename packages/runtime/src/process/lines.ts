@@ -1,0 +1,53 @@
+/** Longest line that is passed on, in bytes. */
+export const maximumLineBytes = 8 * 1024;
+const cutNote = ` … [line cut at ${maximumLineBytes / 1024} KiB]`;
+const newline = 0x0a;
+
+export type LineSplitter = {
+  /** Bytes as they came; lines may span chunks. */
+  push(chunk: Buffer): void;
+  /** Passes on what is left without a line end. */
+  end(): void;
+};
+
+/** Splits bytes into lines. Keeps at most one line of `maximumLineBytes` in memory; the rest of a longer one is lost. */
+export function splitLines(onLine: (line: string, bytes: number) => void): LineSplitter {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  let lostBytes = 0;
+
+  const emit = () => {
+    const text = Buffer.concat(held).toString("utf8");
+    const size = heldBytes + lostBytes;
+    const cut = lostBytes > 0;
+    held = [];
+    heldBytes = 0;
+    lostBytes = 0;
+    // PostgreSQL stores no NUL in text.
+    onLine(text.replace(/\r$/, "").replaceAll("\0", "\ufffd") + (cut ? cutNote : ""), size + 1);
+  };
+  const hold = (part: Buffer) => {
+    const room = maximumLineBytes - heldBytes;
+    const kept = part.subarray(0, room);
+    // A copy: a slice would keep the whole chunk alive.
+    if (kept.length > 0) held.push(Buffer.from(kept));
+    heldBytes += kept.length;
+    lostBytes += part.length - kept.length;
+  };
+  return {
+    push(chunk) {
+      let from = 0;
+      for (;;) {
+        const at = chunk.indexOf(newline, from);
+        if (at === -1) break;
+        hold(chunk.subarray(from, at));
+        emit();
+        from = at + 1;
+      }
+      hold(chunk.subarray(from));
+    },
+    end() {
+      if (heldBytes + lostBytes > 0) emit();
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Readable } from "node:stream";
+import type { OutputStream } from "../port.ts";
+import { splitLines } from "./lines.ts";
+
+// Reading a flood costs the platform's own processor time, so a pipe is read at most this fast. The writer then waits
+// a little; it is never left waiting.
+const windowMs = 100;
+const bytesPerWindow = 4 * 1024 * 1024;
+
+/**
+ * Reads a pipe to its end. Resolves when it has ended.
+ * @param onLine a line and its size in bytes with the line end
+ * @param onBytes size of each chunk, before it is split
+ */
+export function readOutput(
+  stream: OutputStream,
+  pipe: Readable,
+  onLine: (stream: OutputStream, line: string, bytes: number) => void,
+  onBytes?: (bytes: number) => void,
+): Promise<void> {
+  const splitter = splitLines((line, bytes) => onLine(stream, line, bytes));
+  let windowStart = 0;
+  let windowBytes = 0;
+  pipe.on("data", (chunk: Buffer) => {
+    splitter.push(chunk);
+    onBytes?.(chunk.length);
+    const now = Date.now();
+    if (now - windowStart >= windowMs) {
+      windowStart = now;
+      windowBytes = 0;
+    }
+    windowBytes += chunk.length;
+    if (windowBytes < bytesPerWindow) return;
+    pipe.pause();
+    setTimeout(() => pipe.resume(), windowStart + windowMs - now).unref();
+  });
+  return new Promise((resolve) => {
+    let ended = false;
+    const end = () => {
+      if (ended) return;
+      ended = true;
+      splitter.end();
+      resolve();
+    };
+    pipe.once("end", end);
+    pipe.once("close", end);
+    pipe.once("error", end);
+  });
+}

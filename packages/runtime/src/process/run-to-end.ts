@@ -1,0 +1,36 @@
+import type { Exit, ExitReason, RunOptions, SandboxSpec } from "../port.ts";
+import type { Spawner } from "./running-process.ts";
+
+/** Runs a command to its end; the first of time limit, output limit and abort signal kills it and names the reason. */
+export async function runToEnd(spawn: Spawner, spec: SandboxSpec, options: RunOptions): Promise<Exit> {
+  if (options.signal?.aborted) return { reason: "stopped", code: null, signal: null };
+  const limit = Promise.withResolvers<ExitReason>();
+  let bytes = 0;
+  const running = await spawn(spec, {
+    onLine: (stream, line) => {
+      if (bytes <= options.outputBytes) options.onOutput(stream, line, new Date());
+    },
+    onBytes: (count) => {
+      bytes += count;
+      if (bytes > options.outputBytes) limit.resolve("output-limit");
+    },
+  });
+  const onAbort = () => limit.resolve("stopped");
+  const timer = setTimeout(() => limit.resolve("timed-out"), options.timeoutMs);
+  options.signal?.addEventListener("abort", onAbort, { once: true });
+  if (options.signal?.aborted) onAbort();
+  try {
+    const first = await Promise.race([running.ended, limit.promise]);
+    if (typeof first !== "string") return bytes > options.outputBytes ? ended("output-limit") : first;
+    await running.kill();
+    await running.ended;
+    return ended(first);
+  } finally {
+    clearTimeout(timer);
+    options.signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+function ended(reason: ExitReason): Exit {
+  return { reason, code: null, signal: null };
+}

@@ -1,0 +1,22 @@
+import type { Exit, OutputStream, SandboxSpec } from "../port.ts";
+
+/** A started command, isolated or not. What drivers have in common stands on this. */
+export type RunningProcess = {
+  /** Resolves when nothing of it is left and its output has been read. Tells how it ended by itself. */
+  readonly ended: Promise<Exit>;
+  /** SIGTERM to the command. */
+  terminate(): Promise<void>;
+  /** SIGKILL to everything that it started. */
+  kill(): Promise<void>;
+  freeze(): Promise<boolean>;
+  wake(): Promise<void>;
+  memoryBytes(): Promise<number | null>;
+};
+
+export type OutputReader = {
+  readonly onLine: (stream: OutputStream, line: string, bytes: number) => void;
+  readonly onBytes?: (bytes: number) => void;
+};
+
+/** Starts a command. Throws SandboxError when it cannot be set up. */
+export type Spawner = (spec: SandboxSpec, reader: OutputReader) => Promise<RunningProcess>;

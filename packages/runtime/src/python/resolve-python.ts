@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process";
+import { basename, relative } from "node:path";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { interpreterEnvironment } from "../config.ts";
+import type { Mount } from "../port.ts";
+import { pythonPrefix } from "../server/inside-paths.ts";
+
+const run = promisify(execFile);
+const timeoutMs = 60_000;
+
+/** A Python installation of the host and where a sandbox sees it. */
+export type ResolvedPython = {
+  /** For example 3.11.7 */
+  readonly version: string;
+  /** On the host, without links. */
+  readonly executable: string;
+  /** On the host; mounted read-only at `pythonPrefix`. */
+  readonly prefix: string;
+  /** In the sandbox. */
+  readonly insideExecutable: string;
+  /** What the interpreter needs in its environment in the sandbox: its shared library is not where it was built for. */
+  readonly env: Readonly<Record<string, string>>;
+};
+
+// -I: neither the environment nor the working directory has a say.
+const question = `
+import json, os, sys, sysconfig
+print(json.dumps({
+  "version": "%d.%d.%d" % sys.version_info[:3],
+  "executable": os.path.realpath(sys.executable),
+  "prefix": os.path.realpath(sys.base_prefix),
+  "shared": bool(sysconfig.get_config_var("Py_ENABLE_SHARED")),
+}))`;
+
+const answerSchema = z.object({
+  version: z.string(),
+  executable: z.string(),
+  prefix: z.string(),
+  shared: z.boolean(),
+});
+
+const known = new Map<string, Promise<ResolvedPython | null>>();
+
+/**
+ * Finds a Python on this host by uv.
+ * @param request.uv path of uv (TOWPATH_UV)
+ * @param request.version what uv takes: `3.11`, `3.11.7`, `>=3.10,<3.13`; null: any
+ * @returns null when there is none; the answer is kept for the life of the process once one was found
+ */
+export function resolvePython(request: {
+  readonly uv: string;
+  readonly version: string | null;
+}): Promise<ResolvedPython | null> {
+  const key = `${request.uv}\0${request.version}`;
+  const found = known.get(key) ?? findPython(request.uv, request.version);
+  known.set(key, found);
+  void found.then(
+    (python) => python ?? known.delete(key),
+    () => known.delete(key),
+  );
+  return found;
+}
+
+async function findPython(uv: string, version: string | null): Promise<ResolvedPython | null> {
+  const env = interpreterEnvironment();
+  const options = { env, timeout: timeoutMs, cwd: "/" };
+  const wanted = version === null ? [] : ["--", version];
+  const argv = ["python", "find", "--system", "--no-project", "--no-config", "--no-python-downloads", ...wanted];
+  let executable: string;
+  try {
+    executable = (await run(uv, argv, options)).stdout.trim();
+  } catch (error) {
+    // uv ends with 2 when it found nothing; anything else is a broken uv.
+    if (typeof error === "object" && error !== null && "code" in error && error.code === 2) return null;
+    throw error;
+  }
+  const { stdout } = await run(executable, ["-I", "-c", question], options);
+  const answer = answerSchema.parse(JSON.parse(stdout));
+  const inside = `${pythonPrefix}/${relative(answer.prefix, answer.executable)}`;
+  return {
+    version: answer.version,
+    executable: answer.executable,
+    prefix: answer.prefix,
+    insideExecutable: inside.includes("/../") ? `${pythonPrefix}/bin/${basename(answer.executable)}` : inside,
+    env: answer.shared && answer.prefix !== "/usr" ? { LD_LIBRARY_PATH: `${pythonPrefix}/lib` } : {},
+  };
+}
+
+/** The mount that every sandbox with this Python needs. */
+export function pythonMount(python: ResolvedPython): Mount {
+  return { host: python.prefix, inside: pythonPrefix, writable: false };
+}

@@ -1,0 +1,220 @@
+import { SandboxError } from "../errors.ts";
+import type { Mount, SandboxSpec } from "../port.ts";
+import type { HostFacts } from "./host.ts";
+import { seccompFilter } from "./seccomp.ts";
+import { sandboxHome, systemFiles } from "./system-files.ts";
+
+/** How the spec's `network` is carried out: own empty namespace, own namespace with slirp4netns, the host's. */
+export type NetworkPlan = "none" | "slirp" | "host";
+
+/** The user that the command runs as, on the host when the platform is root, else only inside. */
+export type Identity = { readonly uid: number; readonly gid: number };
+
+export type SandboxPlan = {
+  readonly identity: Identity;
+  readonly network: NetworkPlan;
+  /** Limits that no cgroup enforces and that therefore become resource limits of the process. */
+  readonly withoutCgroup: { readonly memory: boolean; readonly processes: boolean };
+  /** Content of the host's resolv.conf; used only with the host's network. */
+  readonly hostResolver: string;
+};
+
+/** A bubblewrap call: what to spawn and what to write to which descriptor. */
+export type SandboxCommand = {
+  readonly file: string;
+  readonly argv: readonly string[];
+  /** bubblewrap's own options. They travel over descriptor 3, because /proc/<pid>/cmdline is public. */
+  readonly options: readonly string[];
+  /** Content by descriptor number, beginning with 6. */
+  readonly data: readonly (string | Uint8Array)[];
+};
+
+export const optionsDescriptor = 3;
+export const statusDescriptor = 4;
+export const blockDescriptor = 5;
+export const firstDataDescriptor = 6;
+
+const openFiles = 4096;
+
+// glibc ignores these in set-user-id programs, because they change how a program is loaded. setpriv and prlimit still
+// run as root for a moment, so they must not see them either; env(1) adds them after the change of user.
+const loaderVariable =
+  /^(LD_.*|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|MALLOC_.*|NIS_PATH|NLSPATH|RES_OPTIONS|RESOLV_HOST_CONF|TMPDIR|TZ|TZDIR|LANG|LANGUAGE|LC_.*|LIBMOUNT_.*)$/;
+
+/** Bubblewrap arguments for a spec. Pure. Throws SandboxError `invalid_spec` for what cannot be said safely. */
+export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: SandboxPlan): SandboxCommand {
+  checkSpec(spec);
+  const data: (string | Uint8Array)[] = [];
+  const descriptor = (content: string | Uint8Array) => String(firstDataDescriptor + data.push(content) - 1);
+  const loader = host.root ? Object.entries(spec.env).filter(([name]) => loaderVariable.test(name)) : [];
+  const early = Object.entries(spec.env).filter(([name]) => !host.root || !loaderVariable.test(name));
+  const filter = seccompFilter(host.architecture);
+  const options = [
+    ...namespaces(host, plan),
+    ...systemView(spec, host, plan, descriptor),
+    ...mounts(spec.mounts),
+    "--remount-ro",
+    "/dev",
+    "--remount-ro",
+    "/",
+    "--json-status-fd",
+    String(statusDescriptor),
+    "--block-fd",
+    String(blockDescriptor),
+    ...(filter === null ? [] : ["--seccomp", descriptor(filter)]),
+    "--clearenv",
+    ...early.flatMap(([name, value]) => ["--setenv", name, value]),
+    "--chdir",
+    spec.workingDirectory,
+  ];
+  return {
+    file: host.tools.bwrap ?? "bwrap",
+    argv: [
+      "--args",
+      String(optionsDescriptor),
+      "--",
+      ...resourceLimits(spec, host, plan),
+      ...dropRoot(host, plan.identity),
+      ...lateEnvironment(loader),
+      ...spec.argv,
+    ],
+    options,
+    data,
+  };
+}
+
+function checkSpec(spec: SandboxSpec): void {
+  const strings = [
+    ...spec.argv,
+    spec.workingDirectory,
+    ...Object.entries(spec.env).flat(),
+    ...spec.mounts.flatMap((mount) => [mount.host, mount.inside]),
+  ];
+  // Options travel separated by NUL: a NUL in a value would begin an option of the tenant's choice.
+  if (strings.some((text) => text.includes("\0")))
+    throw new SandboxError("invalid_spec", "A NUL character cannot be part of an argument, variable or path.");
+  const badName = Object.keys(spec.env).find((name) => !/^[^=]+$/.test(name));
+  if (badName !== undefined)
+    throw new SandboxError("invalid_spec", `"${badName}" is not the name of an environment variable.`);
+  for (const path of [spec.workingDirectory, ...spec.mounts.flatMap((mount) => [mount.host, mount.inside])])
+    if (!path.startsWith("/") || path.split("/").some((part) => part === ".." || part === "."))
+      throw new SandboxError("invalid_spec", `"${path}" is not an absolute path without "." and "..".`);
+  if (spec.argv[0].includes("=")) throw new SandboxError("invalid_spec", 'A program\'s path must not contain "=".');
+}
+
+function namespaces(host: HostFacts, plan: SandboxPlan): string[] {
+  const { uid, gid } = plan.identity;
+  const user = host.root
+    ? // These three are needed by setpriv to become another user, and are gone when it has.
+      ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
+    : ["--unshare-user", "--disable-userns", "--uid", String(uid), "--gid", String(gid), "--cap-drop", "ALL"];
+  return [
+    ...user,
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    ...(plan.network === "host" ? [] : ["--unshare-net"]),
+    "--hostname",
+    "towpath",
+    "--new-session",
+    "--die-with-parent",
+  ];
+}
+
+function systemView(
+  spec: SandboxSpec,
+  host: HostFacts,
+  plan: SandboxPlan,
+  descriptor: (content: string) => string,
+): string[] {
+  const size = String(spec.limits.tmpBytes);
+  const scratch = (path: string) => ["--perms", "1777", "--size", size, "--tmpfs", path];
+  const files = Object.entries(systemFiles(plan.identity, plan.network, plan.hostResolver));
+  return [
+    "--ro-bind",
+    "/usr",
+    "/usr",
+    ...host.folders.flatMap((path) => ["--ro-bind", path, path]),
+    ...host.links.flatMap(({ path, target }) => ["--symlink", target, path]),
+    // Folders that bubblewrap makes by itself are closed to other users.
+    ...["/etc", "/etc/ssl", "/home", "/var", "/run"].flatMap(folder),
+    ...host.etc.flatMap((path) => ["--ro-bind", path, path]),
+    ...files.flatMap(([path, content]) => ["--perms", "0444", "--ro-bind-data", descriptor(content), path]),
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    ...scratch("/dev/shm"),
+    ...scratch("/tmp"),
+    ...scratch(sandboxHome),
+    "--symlink",
+    "/tmp",
+    "/var/tmp",
+  ];
+}
+
+/** Below the scratch folders everything belongs to the sandbox's user, elsewhere nothing does. */
+const folder = (path: string) => [
+  "--perms",
+  ["/tmp/", `${sandboxHome}/`].some((scratch) => path.startsWith(scratch)) ? "0777" : "0755",
+  "--dir",
+  path,
+];
+
+/** Outer mounts first, so that a mount inside another one is not hidden by it. */
+function mounts(list: readonly Mount[]): string[] {
+  const ordered = [...list].sort((a, b) => depth(a.inside) - depth(b.inside));
+  const made = new Set(["/", "/etc", "/etc/ssl", "/home", "/var", "/run", "/tmp", "/dev", "/proc", sandboxHome]);
+  const options: string[] = [];
+  const mounted: string[] = ["/usr"];
+  for (const mount of ordered) {
+    for (const parent of parents(mount.inside)) {
+      if (made.has(parent) || mounted.some((outer) => parent === outer || parent.startsWith(`${outer}/`))) continue;
+      made.add(parent);
+      options.push(...folder(parent));
+    }
+    options.push(mount.writable ? "--bind" : "--ro-bind", mount.host, mount.inside);
+    mounted.push(mount.inside);
+  }
+  return options;
+}
+
+const depth = (path: string) => path.split("/").length;
+
+function parents(path: string): string[] {
+  const parts = path.split("/").filter((part) => part !== "");
+  return parts.slice(0, -1).map((_, index) => `/${parts.slice(0, index + 1).join("/")}`);
+}
+
+function resourceLimits(spec: SandboxSpec, host: HostFacts, plan: SandboxPlan): string[] {
+  return [
+    host.tools.prlimit ?? "/usr/bin/prlimit",
+    "--core=0",
+    `--nofile=${openFiles}`,
+    ...(plan.withoutCgroup.memory ? [`--as=${spec.limits.memoryBytes}`] : []),
+    // Counted by user: right for a user of its own, wrong for a user that also runs the platform.
+    ...(plan.withoutCgroup.processes && host.root ? [`--nproc=${spec.limits.processes}`] : []),
+    "--",
+  ];
+}
+
+function dropRoot(host: HostFacts, { uid, gid }: Identity): string[] {
+  if (!host.root) return [];
+  return [
+    host.tools.setpriv ?? "/usr/bin/setpriv",
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    "--clear-groups",
+    "--no-new-privs",
+    "--inh-caps=-all",
+    "--ambient-caps=-all",
+    "--bounding-set=-all",
+    "--",
+  ];
+}
+
+function lateEnvironment(variables: readonly (readonly [string, string])[]): string[] {
+  if (variables.length === 0) return [];
+  return ["/usr/bin/env", "--", ...variables.map(([name, value]) => `${name}=${value}`)];
+}

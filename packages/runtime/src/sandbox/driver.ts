@@ -1,0 +1,181 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { SandboxError } from "../errors.ts";
+import type { InstanceHandle, InstanceSpec, Isolation, RuntimeDriver, SandboxSpec } from "../port.ts";
+import { defaultFloodLimits, type FloodLimits } from "../process/flood.ts";
+import { spawnPlain } from "../process/plain.ts";
+import { runToEnd } from "../process/run-to-end.ts";
+import type { OutputReader, RunningProcess, Spawner } from "../process/running-process.ts";
+import { startServer } from "../server/start-server.ts";
+import { type CgroupLayout, findCgroups, noCgroups, sweepCgroups } from "./cgroup.ts";
+import { type HostFacts, inspectHost } from "./host.ts";
+import { hostAddresses } from "./network.ts";
+import { ownerName, ownerRuns } from "./owner.ts";
+import { type Check, probeIsolation } from "./self-test.ts";
+import { makeSocketFolder, sweepSocketFolders } from "./socket-folder.ts";
+import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
+
+export type SandboxDriverConfig = {
+  /** Folder of the platform for short-lived files; folders of instances are below it. TOWPATH_RUN_DIR. */
+  readonly stateDirectory: string;
+  /** Run although isolation is missing: TOWPATH_ALLOW_UNSANDBOXED=yes. */
+  readonly allowUnsandboxed: boolean;
+  /** TOWPATH_ALLOW_HOST_NETWORK=yes. */
+  readonly allowHostNetwork: boolean;
+  /** TOWPATH_NETWORK_ALLOW: private ranges that stay reachable. */
+  readonly allowedRanges: readonly string[];
+  readonly floodLimits?: FloodLimits;
+  /** For tests: another host than this one. */
+  readonly host?: HostFacts;
+};
+
+type Prepared = {
+  readonly isolation: Isolation;
+  /** Null: nothing may run; why is in `isolation`. */
+  readonly spawn: Spawner | null;
+  readonly owner: string;
+};
+
+const missingBubblewrap =
+  "bubblewrap is not installed, so servers cannot be isolated: apt-get install bubblewrap, or set " +
+  "TOWPATH_ALLOW_UNSANDBOXED=yes to run them without isolation.";
+
+/** The driver for this host (bubblewrap). It isolates nothing before the self-test has passed, and says why not. */
+export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver {
+  const host = config.host ?? inspectHost();
+  const running = new Set<RunningProcess>();
+  const handles = new Set<InstanceHandle>();
+  let prepared: Promise<Prepared> | null = null;
+  let closed = false;
+  const ready = () => {
+    prepared ??= prepare(config, host);
+    return prepared;
+  };
+  const spawner = async (): Promise<Spawner> => {
+    const { spawn, isolation } = await ready();
+    if (spawn === null) throw new SandboxError("isolation_unavailable", refusal(isolation));
+    return async (spec, reader) => {
+      if (closed) throw new SandboxError("setup_failed", "The driver has been closed.");
+      const started = await spawn(spec, reader);
+      running.add(started);
+      void started.ended.then(() => running.delete(started));
+      return started;
+    };
+  };
+  return {
+    name: "sandbox",
+    selfTest: async () => (await ready()).isolation,
+    run: async (spec, options) => await runToEnd(await spawner(), spec, options),
+    async start(spec: InstanceSpec, onOutput) {
+      const spawn = await spawner();
+      const folder = await makeSocketFolder(spec.socketDirectory, host.root, (await ready()).owner);
+      const limits = config.floodLimits ?? defaultFloodLimits;
+      const result = await startServer(spawn, folder, spec, onOutput, limits);
+      if (result.ok) {
+        handles.add(result.handle);
+        void result.handle.exited.then(() => handles.delete(result.handle));
+      }
+      return result;
+    },
+    async close() {
+      closed = true;
+      await Promise.all([...handles].map((handle) => handle.stop(0)));
+      await Promise.all([...running].map((each) => each.kill().then(() => each.ended)));
+    },
+  };
+}
+
+function refusal(isolation: Isolation): string {
+  const failed = isolation.checks.filter((check) => check.required && !check.ok);
+  const list = failed.map((check) => `${check.name}: ${check.detail}`).join("; ");
+  return `Servers cannot be isolated on this host (${list}).`;
+}
+
+async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Prepared> {
+  await mkdir(config.stateDirectory, { recursive: true });
+  const owner = await ownerName();
+  const cgroups = host.root ? await findCgroups(await readFile("/proc/self/mounts", "utf8")) : noCgroups;
+  await sweepCgroups(cgroups, ownerRuns);
+  if (host.root) await sweepSocketFolders(config.stateDirectory);
+  let count = 0;
+  const context = (internet: SpawnContext["internet"]): SpawnContext => ({
+    host,
+    cgroups,
+    internet,
+    allowedRanges: config.allowedRanges,
+    nextName() {
+      count += 1;
+      return `${owner}.${count}`;
+    },
+  });
+  const spawnWith = (internet: SpawnContext["internet"]) => (spec: SandboxSpec, reader: OutputReader) =>
+    spawnSandboxed(context(internet), spec, reader);
+
+  const basic = await basicChecks(spawnWith(null), config, host);
+  const network = await networkChecks(spawnWith("slirp"), config, basic.every(passes));
+  const checks = [...basic, ...network.checks, ...limitChecks(cgroups)];
+  const trusted = checks.every(passes);
+  const isolation: Isolation = {
+    driver: "sandbox",
+    checks,
+    trusted,
+    cgroup: cgroups.version,
+    canFreeze: true,
+  };
+  if (trusted) return { isolation, spawn: spawnWith(network.internet), owner };
+  return { isolation, spawn: config.allowUnsandboxed ? spawnPlain : null, owner };
+}
+
+const passes = (check: Check) => check.ok || !check.required;
+
+async function basicChecks(spawn: Spawner, config: SandboxDriverConfig, host: HostFacts): Promise<Check[]> {
+  const { bwrap, setpriv, prlimit } = host.tools;
+  const failed = (name: string, detail: string): Check[] => [{ name, ok: false, required: true, detail }];
+  if (bwrap === null) return failed("bubblewrap", missingBubblewrap);
+  if (prlimit === null || (host.root && setpriv === null))
+    return failed("util-linux", "setpriv and prlimit are missing: apt-get install util-linux.");
+  try {
+    return await probeIsolation(spawn, config.stateDirectory, "none");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return failed("sandbox", `${reason} (is making namespaces allowed here?)`);
+  }
+}
+
+async function networkChecks(
+  spawn: Spawner,
+  config: SandboxDriverConfig,
+  worthTrying: boolean,
+): Promise<{ internet: SpawnContext["internet"]; checks: Check[] }> {
+  const outcome = (ok: boolean, detail: string): Check[] => [{ name: "own network", ok, required: false, detail }];
+  if (!worthTrying) return { internet: null, checks: outcome(false, "not tried") };
+  try {
+    const checks = await probeIsolation(spawn, config.stateDirectory, "internet");
+    const broken = checks.filter((check) => !passes(check));
+    const blocked = `closed: private ranges and ${hostAddresses().length} addresses of the host`;
+    if (broken.length === 0) return { internet: "slirp", checks: outcome(true, `slirp4netns; ${blocked}`) };
+    return {
+      internet: null,
+      checks: outcome(false, broken.map((check) => `${check.name}: ${check.detail}`).join("; ")),
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (!config.allowHostNetwork) return { internet: null, checks: outcome(false, reason) };
+    return { internet: "host", checks: outcome(false, `${reason} TOWPATH_ALLOW_HOST_NETWORK: the host's is used.`) };
+  }
+}
+
+function limitChecks(cgroups: CgroupLayout): Check[] {
+  const v2 = (controller: string) => cgroups.v2?.controllers.includes(controller) === true;
+  const check = (name: string, ok: boolean, without: string): Check => ({
+    name,
+    ok,
+    required: false,
+    detail: ok ? `cgroup ${cgroups.version}` : without,
+  });
+  return [
+    check("memory limit", v2("memory") || cgroups.v1.memory !== null, "address space limit of each process only"),
+    check("process limit", v2("pids") || cgroups.v1.pids !== null, "limit by user id, when the platform is root"),
+    check("cpu limit", v2("cpu") || cgroups.v1.cpu !== null, "none"),
+    check("freezer", cgroups.v2 !== null || cgroups.v1Freezer !== null, "SIGSTOP instead"),
+  ];
+}

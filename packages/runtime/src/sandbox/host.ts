@@ -1,0 +1,82 @@
+import { readlinkSync, statSync } from "node:fs";
+
+/** What the argument builder must know about this host. A value, so that tests can describe any host. */
+export type HostFacts = {
+  /** Whether the platform runs as root: decides between a private user id and a user namespace. */
+  readonly root: boolean;
+  readonly architecture: string;
+  readonly tools: {
+    readonly bwrap: string | null;
+    readonly setpriv: string | null;
+    readonly prlimit: string | null;
+    readonly slirp4netns: string | null;
+    readonly nsenter: string | null;
+    readonly ip: string | null;
+  };
+  /** `/bin -> usr/bin` and the like, as the host has them. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** Top-level folders with programs that are no links, on hosts without a merged /usr. */
+  readonly folders: readonly string[];
+  /** Public files below /etc that programs need: certificates, time zone, the loader's cache. */
+  readonly etc: readonly string[];
+};
+
+const programFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+const publicEtc = [
+  "/etc/alternatives",
+  "/etc/ca-certificates",
+  "/etc/ld.so.cache",
+  "/etc/ld.so.conf",
+  "/etc/ld.so.conf.d",
+  "/etc/localtime",
+  "/etc/mime.types",
+  "/etc/pki",
+  "/etc/protocols",
+  "/etc/services",
+  "/etc/ssl/certs",
+  "/etc/ssl/openssl.cnf",
+];
+const searchPath = ["/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** The absolute path of a program in the system's folders, never in a folder of the caller's PATH. */
+function program(name: string): string | null {
+  return searchPath.map((folder) => `${folder}/${name}`).find(exists) ?? null;
+}
+
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Looks at this host once; nothing is started. */
+export function inspectHost(): HostFacts {
+  const links: { path: string; target: string }[] = [];
+  const folders: string[] = [];
+  for (const path of programFolders) {
+    const target = linkTarget(path);
+    if (target !== null) links.push({ path, target });
+    else if (exists(path)) folders.push(path);
+  }
+  return {
+    root: process.getuid?.() === 0,
+    architecture: process.arch,
+    tools: {
+      bwrap: program("bwrap"),
+      setpriv: program("setpriv"),
+      prlimit: program("prlimit"),
+      slirp4netns: program("slirp4netns"),
+      nsenter: program("nsenter"),
+      ip: program("ip"),
+    },
+    links,
+    folders,
+    etc: publicEtc.filter(exists),
+  };
+}

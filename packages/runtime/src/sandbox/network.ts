@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { networkInterfaces } from "node:os";
+import type { Writable } from "node:stream";
+import { SandboxError } from "../errors.ts";
+import type { HostFacts } from "./host.ts";
+
+const readyTimeoutMs = 5000;
+const largestMtu = 65520;
+const tap = "tap0";
+export const slirpGateway = "10.0.2.2";
+
+/** Never reached from a sandbox: private ranges, link-local with cloud metadata, shared, benchmark, multicast. */
+const prohibitedRanges = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+];
+
+/** The host's own IPv4 addresses: services that listen on all interfaces are reachable by them. */
+export function hostAddresses(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter((each) => each.family === "IPv4" && !each.internal)
+    .map((each) => each.address);
+}
+
+/** Lines for `ip -batch`: what a sandbox's namespace may not reach. slirp4netns's own /24 is more specific and stays. */
+export function prohibitRoutes(addresses: readonly string[]): string {
+  const targets = [...prohibitedRanges, ...addresses.map((address) => `${address}/32`)];
+  return targets.map((target) => `route add prohibit ${target}\n`).join("");
+}
+
+/** Lines for `ip -batch`: exceptions that the operator named. They win by being added as longer or equal prefixes. */
+export function allowRoutes(ranges: readonly string[]): string {
+  return ranges.map((range) => `route replace ${range} via ${slirpGateway} dev ${tap}\n`).join("");
+}
+
+/** Arguments of slirp4netns for the namespaces of a process. */
+export function slirpArguments(pid: number, root: boolean): string[] {
+  return [
+    "--configure",
+    `--mtu=${largestMtu}`,
+    "--disable-host-loopback",
+    "--enable-sandbox",
+    "--enable-seccomp",
+    "--ready-fd=3",
+    // The other end is ours: when this process dies, however it dies, slirp4netns sees the end and leaves.
+    "--exit-fd=4",
+    "--netns-type=path",
+    ...(root ? [] : [`--userns-path=/proc/${pid}/ns/user`]),
+    `/proc/${pid}/ns/net`,
+    tap,
+  ];
+}
+
+export type NetworkHandle = { readonly stop: () => Promise<void>; readonly pid: number };
+
+/**
+ * Connects a sandbox's network namespace to the outside and closes the ranges that it must not reach.
+ * @param pid first process of the sandbox, as the host sees it; it must not run the tenant's command yet
+ * @throws SandboxError `network_unavailable`
+ */
+export async function connectNetwork(
+  host: HostFacts,
+  pid: number,
+  allowedRanges: readonly string[],
+): Promise<NetworkHandle> {
+  const { slirp4netns } = host.tools;
+  if (slirp4netns === null)
+    throw new SandboxError("network_unavailable", "slirp4netns is not installed: apt-get install slirp4netns.");
+  const child = spawn(slirp4netns, slirpArguments(pid, host.root), {
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
+    env: {},
+  });
+  const network = handle(child);
+  try {
+    await Promise.all([ready(child), routes(host, pid, prohibitRoutes(hostAddresses()))]);
+    if (allowedRanges.length > 0) await routes(host, pid, allowRoutes(allowedRanges));
+    return network;
+  } catch (error) {
+    await network.stop();
+    throw error;
+  }
+}
+
+function handle(child: ChildProcess): NetworkHandle {
+  const gone = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve());
+    child.once("error", () => resolve());
+  });
+  return {
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}
+
+function ready(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let complaint = "";
+    const fail = (text: string) =>
+      reject(new SandboxError("network_unavailable", `slirp4netns did not connect the sandbox: ${text}`));
+    const timer = setTimeout(() => fail(`no answer within ${readyTimeoutMs} ms`), readyTimeoutMs);
+    child.stderr?.on("data", (chunk: Buffer) => {
+      if (complaint.length < 2000) complaint += chunk.toString("utf8");
+    });
+    child.stdio[3]?.once("data", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      fail(error.message);
+    });
+    child.once("exit", () => {
+      clearTimeout(timer);
+      fail(complaint.trim().split("\n").at(-1) ?? "it ended");
+    });
+  });
+}
+
+/** Runs `ip -batch` inside the namespace. The tenant has no capability there and cannot undo it. */
+function routes(host: HostFacts, pid: number, batch: string): Promise<void> {
+  const { nsenter, ip } = host.tools;
+  if (nsenter === null || ip === null)
+    throw new SandboxError("network_unavailable", "nsenter and ip are needed: apt-get install util-linux iproute2.");
+  const user = host.root ? [] : [`--user=/proc/${pid}/ns/user`, "--preserve-credentials"];
+  const child = spawn(nsenter, [...user, `--net=/proc/${pid}/ns/net`, "--", ip, "-force", "-batch", "-"], {
+    stdio: ["pipe", "ignore", "pipe"],
+    env: {},
+  });
+  let complaint = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaint += chunk.toString("utf8");
+  });
+  (child.stdin as Writable).end(batch);
+  return new Promise((resolve, reject) => {
+    const fail = (text: string) =>
+      reject(new SandboxError("network_unavailable", `Private address ranges could not be closed: ${text}`));
+    child.once("error", (error) => fail(error.message));
+    child.once("close", (code) => (code === 0 ? resolve() : fail(complaint.trim())));
+  });
+}

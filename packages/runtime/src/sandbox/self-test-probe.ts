@@ -1,0 +1,62 @@
+// Runs inside a sandbox, started by self-test.ts, and tries what must not work. Prints one JSON line of ProbeReport.
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+
+type Task = {
+  readonly unreadable: readonly string[];
+  readonly unwritable: readonly string[];
+  readonly unreachable: readonly (string | { readonly host: string; readonly port: number })[];
+  readonly hostPid: number;
+};
+
+const task = JSON.parse(process.argv[2] ?? "{}") as Task;
+
+function attempt(action: () => void): boolean {
+  try {
+    action();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function canConnect(target: Task["unreachable"][number]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = typeof target === "string" ? connect(target) : connect({ ...target, timeout: 1500 });
+    const settle = (reached: boolean) => {
+      socket.destroy();
+      resolve(reached);
+    };
+    socket.once("connect", () => settle(true));
+    socket.once("timeout", () => settle(false));
+    socket.once("error", () => settle(false));
+  });
+}
+
+const status = readFileSync("/proc/self/status", "utf8");
+const field = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1] ?? "";
+const environmentNames = readFileSync("/proc/self/environ", "utf8")
+  .split("\0")
+  .map((entry) => entry.split("=")[0] ?? "")
+  .filter((name) => name !== "");
+const reached: string[] = [];
+for (const target of task.unreachable)
+  if (await canConnect(target)) reached.push(typeof target === "string" ? "a host's socket" : `${target.host}`);
+
+process.stdout.write(
+  `${JSON.stringify({
+    uid: process.getuid?.() ?? -1,
+    groups: process.getgroups?.() ?? [],
+    capabilities: ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].map(field),
+    noNewPrivileges: field("NoNewPrivs") === "1",
+    seccomp: field("Seccomp") === "2",
+    environment: environmentNames,
+    processes: readdirSync("/proc").filter((name) => /^\d+$/.test(name)).length,
+    signaledHost: attempt(() => process.kill(task.hostPid, 0)),
+    read: task.unreadable.filter((path) => attempt(() => readFileSync(path))),
+    wrote: task.unwritable.filter((path) => attempt(() => writeFileSync(path, "x"))),
+    reached,
+    madeUserNamespace: spawnSync("/usr/bin/unshare", ["--user", "/usr/bin/true"]).status === 0,
+  })}\n`,
+);

@@ -1,0 +1,135 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { SandboxError } from "../errors.ts";
+import type { Isolation, Network, SandboxSpec } from "../port.ts";
+import { runToEnd } from "../process/run-to-end.ts";
+import type { Spawner } from "../process/running-process.ts";
+import { slirpGateway } from "./network.ts";
+
+export type Check = Isolation["checks"][number];
+
+const probeTimeoutMs = 20_000;
+const insideProbe = "/opt/towpath-probe";
+
+const reportSchema = z.object({
+  uid: z.number(),
+  groups: z.array(z.number()),
+  capabilities: z.array(z.string()),
+  noNewPrivileges: z.boolean(),
+  seccomp: z.boolean(),
+  environment: z.array(z.string()),
+  processes: z.number(),
+  signaledHost: z.boolean(),
+  read: z.array(z.string()),
+  wrote: z.array(z.string()),
+  reached: z.array(z.string()),
+  madeUserNamespace: z.boolean(),
+});
+type Report = z.infer<typeof reportSchema>;
+
+/** Starts a sandbox that tries to break out, and says what it managed to do. Checks of a network begin with its name. */
+export async function probeIsolation(spawn: Spawner, stateDirectory: string, network: Network): Promise<Check[]> {
+  const folder = await mkdtemp(join(stateDirectory, "probe-"));
+  const servers: Server[] = [];
+  try {
+    // Below the state folder, and readable for all: only the missing mount keeps it away. The second one is mounted,
+    // and only its mode keeps it away.
+    const hidden = join(folder, "hidden");
+    const closed = join(folder, "closed");
+    await writeFile(hidden, "secret", { mode: 0o644 });
+    await writeFile(closed, "secret", { mode: 0o600 });
+    const loopback = await listen(servers, { host: "127.0.0.1", port: 0 });
+    const abstract = `\0towpath-probe-${randomBytes(8).toString("hex")}`;
+    await listen(servers, { path: abstract });
+    const root = process.getuid?.() === 0;
+    const task = {
+      unreadable: [hidden, "/etc/shadow", "/proc/1/environ", ...(root ? [`${insideProbe}/closed`] : [])],
+      unwritable: ["/x", "/usr/x", "/etc/x", "/app/x", "/dev/x", "/run/x", `${insideProbe}/x`, "/proc/sys/kernel/x"],
+      unreachable: [
+        { host: "127.0.0.1", port: loopback },
+        ...(network === "internet" ? [{ host: slirpGateway, port: loopback }] : []),
+        abstract,
+      ],
+      hostPid: process.pid,
+    };
+    return checks(await report(spawn, probeSpec(closed, JSON.stringify(task), network)), network);
+  } finally {
+    for (const server of servers) server.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function probeSpec(closed: string, task: string, network: Network): SandboxSpec {
+  const mount = (host: string, name: string) => ({ host, inside: `${insideProbe}/${name}`, writable: false });
+  return {
+    argv: [`${insideProbe}/node`, "--no-warnings", `${insideProbe}/probe.ts`, task],
+    env: { TOWPATH_PROBE: "1" },
+    workingDirectory: "/tmp",
+    mounts: [
+      mount(process.execPath, "node"),
+      mount(fileURLToPath(new URL("./self-test-probe.ts", import.meta.url)), "probe.ts"),
+      mount(closed, "closed"),
+    ],
+    limits: { memoryBytes: 512 * 1024 * 1024, processes: 64, cpus: 1, tmpBytes: 1024 * 1024 },
+    network,
+  };
+}
+
+async function report(spawn: Spawner, spec: SandboxSpec): Promise<Report> {
+  const lines: string[] = [];
+  const exit = await runToEnd(spawn, spec, {
+    timeoutMs: probeTimeoutMs,
+    outputBytes: 64 * 1024,
+    onOutput: (_, line) => lines.push(line),
+  });
+  for (const line of lines) {
+    if (!line.startsWith("{")) continue;
+    const parsed = reportSchema.safeParse(JSON.parse(line));
+    if (parsed.success) return parsed.data;
+  }
+  const said = lines.at(-1) ?? "nothing";
+  throw new SandboxError("setup_failed", `The self-test ${exit.reason} with ${exit.code ?? exit.signal}: ${said}`);
+}
+
+function checks(found: Report, network: Network): Check[] {
+  const check = (name: string, ok: boolean, detail: string): Check => ({
+    name: network === "none" ? name : `${network}: ${name}`,
+    ok,
+    required: true,
+    detail,
+  });
+  const foreign = found.environment.filter((name) => !["PWD", "TOWPATH_PROBE"].includes(name));
+  const none = (list: readonly string[]) => (list.length === 0 ? "none" : list.join(", "));
+  return [
+    check("unprivileged user", found.uid > 0 && !found.groups.includes(0), `user ${found.uid}`),
+    check(
+      "no capabilities",
+      found.capabilities.every((set) => /^0+$/.test(set)),
+      found.capabilities.join(" "),
+    ),
+    check("no new privileges", found.noNewPrivileges, String(found.noNewPrivileges)),
+    { ...check("system call filter", found.seccomp, String(found.seccomp)), required: false },
+    check("no user namespaces", !found.madeUserNamespace, found.madeUserNamespace ? "made one" : "refused"),
+    check("no host files", found.read.length === 0, `read: ${none(found.read)}`),
+    check("no writing outside", found.wrote.length === 0, `wrote: ${none(found.wrote)}`),
+    check("no platform environment", foreign.length === 0, `found: ${none(foreign)}`),
+    check("no host processes", !found.signaledHost && found.processes < 10, `${found.processes} processes visible`),
+    check("no host sockets", found.reached.length === 0, `reached: ${none(found.reached)}`),
+  ];
+}
+
+function listen(servers: Server[], where: { host: string; port: number } | { path: string }): Promise<number> {
+  const server = createServer((socket) => socket.destroy());
+  servers.push(server);
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(where, () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : 0);
+    });
+  });
+}

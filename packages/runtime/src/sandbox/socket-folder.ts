@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { SandboxError } from "../errors.ts";
+import type { SocketFolder } from "../server/start-server.ts";
+import { ownerRuns } from "./owner.ts";
+
+// The one folder of the host that a server may write to. As root it is a file system in memory of its own, so that a
+// server cannot fill the host's disk with it.
+const options = "size=1m,nr_inodes=32,nosuid,nodev,noexec,mode=0711";
+const sourcePrefix = "towpath:";
+
+/** Makes the folder of an instance. `owner` names this process in the mount, for the sweep of a later one. */
+export async function makeSocketFolder(own: string, root: boolean, owner: string): Promise<SocketFolder> {
+  await mkdir(own, { recursive: true, mode: 0o711 });
+  if (root) await run("/usr/bin/mount", ["-t", "tmpfs", "-o", options, "--", `${sourcePrefix}${owner}`, own]);
+  const shared = `${own}/shared`;
+  await mkdir(shared, { recursive: true, mode: 0o700 });
+  return { own, shared, remove: () => removeFolder(own, root) };
+}
+
+async function removeFolder(own: string, mounted: boolean): Promise<void> {
+  // Lazy: a gateway may hold a connection a moment longer.
+  if (mounted) await run("/usr/bin/umount", ["-l", "--", own]).catch(() => {});
+  await rm(own, { recursive: true, force: true });
+}
+
+/** Removes folders whose platform process was killed. Only below `parent`. */
+export async function sweepSocketFolders(parent: string): Promise<number> {
+  let swept = 0;
+  for (const line of (await readFile("/proc/self/mounts", "utf8")).split("\n")) {
+    const [source = "", path = ""] = line.split(" ").map(unescapeMount);
+    if (!source.startsWith(sourcePrefix) || !path.startsWith(`${parent}/`)) continue;
+    if (await ownerRuns(source.slice(sourcePrefix.length))) continue;
+    await removeFolder(path, true);
+    swept += 1;
+  }
+  return swept;
+}
+
+/** /proc/self/mounts writes a space as \040, and so on. */
+function unescapeMount(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
+
+function run(file: string, argv: readonly string[]): Promise<void> {
+  const child = spawn(file, argv, { stdio: ["ignore", "ignore", "pipe"], env: {} });
+  let complaint = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaint += chunk.toString("utf8");
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", (error) => reject(new SandboxError("setup_failed", error.message, { cause: error })));
+    child.once("close", (code) =>
+      code === 0 ? resolve() : reject(new SandboxError("setup_failed", `${file}: ${complaint.trim()}`)),
+    );
+  });
+}

@@ -1,0 +1,127 @@
+import { chown, readFile, stat } from "node:fs/promises";
+import { SandboxError } from "../errors.ts";
+import type { Exit, SandboxSpec } from "../port.ts";
+import { naturalExit } from "../process/exit.ts";
+import { readOutput } from "../process/read-output.ts";
+import type { OutputReader, RunningProcess } from "../process/running-process.ts";
+import { childrenOf, processTree, signalProcess } from "../process/tree.ts";
+import { type Identity, type NetworkPlan, type SandboxPlan, sandboxCommand } from "./arguments.ts";
+import { type Cgroup, type CgroupLayout, createCgroup } from "./cgroup.ts";
+import type { HostFacts } from "./host.ts";
+import { sandboxIdentity } from "./identity.ts";
+import { type LaunchedSandbox, launchSandbox } from "./launch.ts";
+import { connectNetwork, type NetworkHandle } from "./network.ts";
+
+export type SpawnContext = {
+  readonly host: HostFacts;
+  readonly cgroups: CgroupLayout;
+  /** How `internet` is carried out here; null: not at all. */
+  readonly internet: "slirp" | "host" | null;
+  /** Address ranges that are reachable although they are private. */
+  readonly allowedRanges: readonly string[];
+  /** A new name for a sandbox's control groups; begins with the owner (see owner.ts). */
+  readonly nextName: () => string;
+};
+
+/** Starts a command in a new sandbox. Throws SandboxError when any part of the isolation cannot be set up. */
+export async function spawnSandboxed(
+  context: SpawnContext,
+  spec: SandboxSpec,
+  reader: OutputReader,
+): Promise<RunningProcess> {
+  const { host, cgroups } = context;
+  const identity = sandboxIdentity(host.root, spec.identity);
+  const network = networkPlan(context, spec);
+  await prepareMounts(spec, host, identity);
+  const cgroup = await createCgroup(cgroups, context.nextName(), spec.limits);
+  let launched: LaunchedSandbox | null = null;
+  let connection: NetworkHandle | null = null;
+  try {
+    const plan: SandboxPlan = {
+      identity,
+      network,
+      withoutCgroup: { memory: !cgroup.memory, processes: !cgroup.processes },
+      hostResolver: network === "host" ? await readFile("/etc/resolv.conf", "utf8") : "",
+    };
+    launched = await launchSandbox(sandboxCommand(spec, host, plan));
+    await cgroup.add(launched.firstPid);
+    if (network === "slirp") connection = await connectNetwork(host, launched.firstPid, context.allowedRanges);
+  } catch (error) {
+    launched?.monitor.kill("SIGKILL");
+    await connection?.stop();
+    await cgroup.kill();
+    await cgroup.remove();
+    throw error;
+  }
+  return supervise(launched, cgroup, connection, reader);
+}
+
+function networkPlan(context: SpawnContext, spec: SandboxSpec): NetworkPlan {
+  if (spec.network === "none") return "none";
+  if (context.internet !== null) return context.internet;
+  throw new SandboxError(
+    "network_unavailable",
+    "A sandbox cannot have a network of its own here. Install slirp4netns (apt-get install slirp4netns iproute2) and " +
+      "allow /dev/net/tun, or set TOWPATH_ALLOW_HOST_NETWORK=yes to let servers use the host's network.",
+  );
+}
+
+async function prepareMounts(spec: SandboxSpec, host: HostFacts, { uid, gid }: Identity): Promise<void> {
+  for (const mount of spec.mounts) {
+    try {
+      await stat(mount.host);
+      if (mount.writable && host.root) await chown(mount.host, uid, gid);
+    } catch (error) {
+      throw new SandboxError("invalid_spec", `"${mount.host}" cannot be mounted.`, { cause: error });
+    }
+  }
+}
+
+function supervise(
+  launched: LaunchedSandbox,
+  cgroup: Cgroup,
+  connection: NetworkHandle | null,
+  reader: OutputReader,
+): RunningProcess {
+  const { monitor, firstPid, stdout, stderr } = launched;
+  const over = new Promise<Exit>((resolve) => {
+    monitor.once("exit", (code, signal) => resolve(naturalExit(code, signal)));
+  });
+  const output = Promise.all([
+    readOutput("stdout", stdout, reader.onLine, reader.onBytes),
+    readOutput("stderr", stderr, reader.onLine, reader.onBytes),
+  ]);
+  const finish = async (): Promise<Exit> => {
+    const exit = await over;
+    const outOfMemory = (await cgroup.outOfMemoryKills()) > 0 && exit.code !== 0;
+    await cgroup.kill();
+    await connection?.stop();
+    await output;
+    await cgroup.remove();
+    return outOfMemory ? { ...exit, reason: "out-of-memory" } : exit;
+  };
+  const ended = finish();
+  launched.release();
+  return {
+    ended,
+    async terminate() {
+      // The first process only waits for the command; the command is its child.
+      for (const pid of await childrenOf(firstPid)) signalProcess(pid, "SIGTERM");
+    },
+    async kill() {
+      await cgroup.kill();
+      // Where there is no cgroup: the end of the monitor ends the first process, that ends all of them.
+      monitor.kill("SIGKILL");
+    },
+    async freeze() {
+      if (cgroup.canFreeze) return await cgroup.freeze();
+      for (const pid of (await processTree(firstPid)).slice(1)) signalProcess(pid, "SIGSTOP");
+      return true;
+    },
+    async wake() {
+      if (cgroup.canFreeze) return await cgroup.thaw();
+      for (const pid of (await processTree(firstPid)).slice(1)) signalProcess(pid, "SIGCONT");
+    },
+    memoryBytes: () => cgroup.memoryBytes(),
+  };
+}

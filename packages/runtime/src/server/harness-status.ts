@@ -1,0 +1,60 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { z } from "zod";
+import type { HarnessStatus } from "../port.ts";
+
+const largestStatusBytes = 256 * 1024;
+
+export const harnessStatusSchema = z.discriminatedUnion("state", [
+  z.object({
+    state: z.literal("ready"),
+    kind: z.string(),
+    frameworks: z.record(z.string(), z.string()),
+    importMs: z.number(),
+  }),
+  z.object({
+    state: z.literal("failed"),
+    code: z.enum([
+      "entrypoint_not_found",
+      "syntax_error",
+      "module_missing",
+      "import_failed",
+      "variable_missing",
+      "object_missing",
+      "unsupported_object",
+      "factory_failed",
+      "lifespan_failed",
+      "mcp_version_mismatch",
+    ]),
+    message: z.string(),
+    file: z.string().nullable(),
+    line: z.number().nullable(),
+    module: z.string().nullable(),
+    candidates: z.array(z.string()),
+    traceback: z.string().nullable(),
+  }),
+]);
+
+/**
+ * Reads what the harness said; null while it has said nothing (or nothing that is well-formed). The file is the
+ * tenant's: it is not followed when it is a link, not waited for when it is a pipe, not read beyond a limit.
+ */
+export async function readHarnessStatus(path: string): Promise<HarnessStatus | null> {
+  let file: Awaited<ReturnType<typeof open>>;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return null;
+  }
+  try {
+    const { size } = await file.stat().then((stats) => (stats.isFile() ? stats : { size: 0 }));
+    if (size === 0 || size > largestStatusBytes) return null;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
+    const status = harnessStatusSchema.safeParse(JSON.parse(buffer.subarray(0, bytesRead).toString("utf8")));
+    return status.success ? status.data : null;
+  } catch {
+    return null;
+  } finally {
+    await file.close();
+  }
+}
