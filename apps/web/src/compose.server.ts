@@ -1,0 +1,76 @@
+import { type Auth, createAuth } from "@towpath/auth";
+import type { Actor, Context } from "@towpath/core/context";
+import { newId } from "@towpath/core/ids";
+import { claimLocalOrganization } from "@towpath/core/organization";
+import { systemClock } from "@towpath/core/ports";
+import { type DatabaseClient, openDatabase } from "@towpath/db";
+import { createGitHub, type GitHub } from "@towpath/github";
+import { type Logger, pino } from "pino";
+import { readWebConfig, type WebConfig } from "./config.server.ts";
+import { lazyQueue } from "./queue.server.ts";
+
+/** Everything that a request may reach, made once a process. */
+export type Services = {
+  readonly config: WebConfig;
+  readonly log: Logger;
+  readonly database: DatabaseClient;
+  readonly auth: Auth;
+  /** Null: no GitHub App and no local forge is configured. */
+  readonly gitHub: GitHub | null;
+  /** The context that verbs take, for one actor. */
+  contextFor(actor: Actor): Context;
+  close(): Promise<void>;
+};
+
+export function compose(config: WebConfig): Services {
+  const log = pino({ level: config.logLevel, base: { role: "web" }, timestamp: pino.stdTimeFunctions.isoTime });
+  const database = openDatabase(config.databaseUrl, { maxConnections: 10 });
+  const queue = lazyQueue(database);
+  const contextFor = (actor: Actor): Context => ({
+    db: database.db,
+    actor,
+    queue: queue.queue,
+    clock: systemClock,
+    serverUrlTemplate: config.serverUrlTemplate,
+  });
+  const auth = createAuth(
+    {
+      baseUrl: config.baseUrl,
+      secret: config.secret,
+      oidc: config.oidc,
+      newId: () => newId(),
+      onUserCreated: async (userId) => {
+        await claimLocalOrganization({ ctx: contextFor({ kind: "job", job: "sign-up" }), input: { userId } });
+      },
+      log: (level, message, detail) => log[level]({ detail }, message),
+    },
+    database.db,
+  );
+  return {
+    config,
+    log,
+    database,
+    auth,
+    gitHub: config.gitHub ? createGitHub(config.gitHub) : null,
+    contextFor,
+    close: async () => {
+      await queue.close();
+      await database.close();
+    },
+  };
+}
+
+let current: Services | undefined;
+
+/** The process's services; composed from the environment at the first call. */
+export function services(): Services {
+  current ??= compose(readWebConfig());
+  return current;
+}
+
+/** Closes what was opened; a request that comes later opens it again. */
+export async function closeServices(): Promise<void> {
+  const closing = current;
+  current = undefined;
+  await closing?.close();
+}

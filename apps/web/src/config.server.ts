@@ -1,0 +1,74 @@
+import { gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
+import { z } from "zod";
+
+const origin = z
+  .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+  .transform((url) => url.replace(/\/+$/, ""))
+  .refine((url) => new URL(url).pathname === "/", "must be an origin without a path");
+
+const settings = z.object({
+  DATABASE_URL: z.string({ error: "is missing" }).min(1, "is missing"),
+  TOWPATH_DATA_DIR: z.string({ error: "is missing" }).min(1, "is missing"),
+  TOWPATH_SECRET: z.string({ error: "is missing" }).min(32, "must have at least 32 characters"),
+  TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal"]).default("info"),
+  TOWPATH_URL: origin.default("http://localhost:3000"),
+  TOWPATH_HOST: z.string().default("127.0.0.1"),
+  TOWPATH_PORT: z.coerce.number({ error: "must be a port" }).int().min(0).max(65_535).default(3000),
+  TOWPATH_SERVER_URL: z
+    .string({ error: "is missing" })
+    .refine((template) => template.includes("{name}"), "must contain {name}")
+    .refine((template) => URL.canParse(template.replace("{name}", "name")), "must be a URL"),
+});
+
+const oidcKeys = ["TOWPATH_OIDC_ISSUER", "TOWPATH_OIDC_CLIENT_ID", "TOWPATH_OIDC_CLIENT_SECRET"] as const;
+const oidc = z.object({
+  TOWPATH_OIDC_ISSUER: z.url({ protocol: /^https?$/, error: "must be a URL" }),
+  TOWPATH_OIDC_CLIENT_ID: z.string({ error: "is missing" }).min(1, "is missing"),
+  TOWPATH_OIDC_CLIENT_SECRET: z.string({ error: "is missing" }).min(1, "is missing"),
+});
+const gitHubKeys = Object.keys(gitHubSettingsSchema.shape).filter((key) => !key.endsWith("_URL"));
+
+export type WebConfig = ReturnType<typeof readWebConfig>;
+
+/** Every setting that is wrong, one a line, for the operator. */
+export class SettingsError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`These settings need attention:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    this.name = "SettingsError";
+  }
+}
+
+/**
+ * The settings of the web process, read once. OIDC and GitHub settings are each all or none.
+ *
+ * @throws SettingsError that lists all problems at once.
+ */
+export function readWebConfig(environment: Readonly<Record<string, string | undefined>> = process.env) {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const main = settings.safeParse(given);
+  const signIn = oidcKeys.some((key) => given[key]) ? oidc.safeParse(given) : null;
+  const gitHub = gitHubKeys.some((key) => given[key]) ? gitHubSettingsSchema.safeParse(given) : null;
+  if (!main.success || signIn?.success === false || gitHub?.success === false) {
+    const issues = [main, signIn, gitHub].flatMap((parsed) => parsed?.error?.issues ?? []);
+    throw new SettingsError(issues.map((issue) => `${issue.path.join(".")} ${issue.message}`));
+  }
+  const values = main.data;
+  return {
+    databaseUrl: values.DATABASE_URL,
+    dataDirectory: values.TOWPATH_DATA_DIR,
+    secret: values.TOWPATH_SECRET,
+    logLevel: values.TOWPATH_LOG_LEVEL,
+    baseUrl: values.TOWPATH_URL,
+    host: values.TOWPATH_HOST,
+    port: values.TOWPATH_PORT,
+    serverUrlTemplate: values.TOWPATH_SERVER_URL,
+    oidc: signIn?.data
+      ? {
+          issuer: signIn.data.TOWPATH_OIDC_ISSUER,
+          clientId: signIn.data.TOWPATH_OIDC_CLIENT_ID,
+          clientSecret: signIn.data.TOWPATH_OIDC_CLIENT_SECRET,
+        }
+      : null,
+    gitHub: gitHub?.data ? gitHubConfigFrom(gitHub.data) : null,
+  };
+}

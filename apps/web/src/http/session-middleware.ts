@@ -1,0 +1,50 @@
+import { createMiddleware } from "@tanstack/react-start";
+import { authorize, authorizeProject, type Permission } from "@towpath/core/authorize";
+import { TowpathError } from "@towpath/core/errors";
+import { currentSession, signedInContext } from "./signed-in.server.ts";
+
+// Every server function names one of these middlewares: it says who may call. A test fails for one that names none.
+
+/** Anybody may call; `context.signedIn` says who does, or null. */
+export const anonymous = createMiddleware({ type: "function" }).server(async ({ next }) => {
+  return next({ context: { signedIn: await currentSession() } });
+});
+
+/** Signed-in users only; `context.ctx` is what verbs take and acts for them. */
+export const authenticated = createMiddleware({ type: "function" }).server(async ({ next }) => {
+  return next({ context: await signedInContext() });
+});
+
+/**
+ * Members of the organization `data.orgSlug` whose role carries the permission; `context.organization` is it.
+ * The function's own validator must keep `orgSlug` when its handler reads it from `data`.
+ */
+export const organizationAccess = (permission: Permission) =>
+  createMiddleware({ type: "function" })
+    .validator((data: { readonly orgSlug: string }) => ({ ...data, orgSlug: text(data, "orgSlug") }))
+    .server(async ({ next, data }) => {
+      const context = await signedInContext();
+      const access = await authorize(context.ctx, permission, { orgSlug: data.orgSlug });
+      return next({ context: { ...context, organization: access.organization, role: access.role } });
+    });
+
+/** The same for a project, by `data.orgSlug` and `data.projectName`; `context.project` is its row. */
+export const projectAccess = (permission: Permission) =>
+  createMiddleware({ type: "function" })
+    .validator((data: { readonly orgSlug: string; readonly projectName: string }) => ({
+      ...data,
+      orgSlug: text(data, "orgSlug"),
+      projectName: text(data, "projectName"),
+    }))
+    .server(async ({ next, data }) => {
+      const context = await signedInContext();
+      const { organization, project, role } = await authorizeProject(context.ctx, permission, data);
+      return next({ context: { ...context, organization, project, role } });
+    });
+
+/** What a caller sends is not typed yet when these run: a wrong kind would reach SQL. */
+function text(data: unknown, key: string): string {
+  const value = typeof data === "object" && data !== null ? (data as Record<string, unknown>)[key] : undefined;
+  if (typeof value === "string" && value !== "") return value;
+  throw new TowpathError("invalid_input", `${key} is required`, { fields: { [key]: "Required" } });
+}

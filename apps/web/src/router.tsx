@@ -1,0 +1,46 @@
+import { QueryClient as Client, type QueryClient } from "@tanstack/react-query";
+import { createRouter } from "@tanstack/react-router";
+import { setupRouterSsrQueryIntegration } from "@tanstack/react-router-ssr-query";
+import { getGlobalStartContext } from "@tanstack/react-start";
+import { TowpathError } from "@towpath/core/errors";
+import { RenderError } from "./features/error-screens/render-error.tsx";
+import { UnmatchedRoute } from "./features/error-screens/unmatched-route.tsx";
+import { routeTree } from "./routeTree.gen.ts";
+
+export type RouterContext = { readonly queryClient: QueryClient };
+
+/** UI-3: three attempts more, 1 s, 2 s, 4 s … at most 30 s apart; what a verb refused is refused again, so not those. */
+const retry = (failures: number, error: unknown) =>
+  failures < 3 &&
+  (!(error instanceof TowpathError) || error.code === "internal" || error.code === "upstream_unavailable");
+
+const retryDelay = (attempt: number) => Math.min(1000 * 2 ** attempt, 30_000);
+
+export function getRouter() {
+  const queryClient = new Client({
+    defaultOptions: { queries: { retry: typeof window === "undefined" ? false : retry, retryDelay } },
+  });
+  const nonce = getGlobalStartContext()?.nonce;
+  const router = createRouter({
+    routeTree,
+    context: { queryClient } satisfies RouterContext,
+    scrollRestoration: true,
+    defaultPreload: "intent",
+    defaultPreloadDelay: 50,
+    // The query cache decides what is fresh (AUTH-9), not a second cache in the router.
+    defaultPreloadStaleTime: 0,
+    defaultPendingMs: 1000,
+    defaultPendingMinMs: 500,
+    defaultErrorComponent: RenderError,
+    defaultNotFoundComponent: UnmatchedRoute,
+    ...(nonce ? { ssr: { nonce } } : {}),
+  });
+  setupRouterSsrQueryIntegration({ router, queryClient });
+  return router;
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof getRouter>;
+  }
+}

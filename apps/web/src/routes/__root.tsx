@@ -1,0 +1,34 @@
+import { createRootRouteWithContext, HeadContent, Outlet, ScriptOnce, Scripts } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { RouterContext } from "~/router.tsx";
+import styles from "~/styles.css?url";
+import { themeScript } from "~/ui/theme.ts";
+
+export const Route = createRootRouteWithContext<RouterContext>()({
+  head: () => ({
+    meta: [
+      { charSet: "utf-8" },
+      { name: "viewport", content: "width=device-width, initial-scale=1" },
+      { title: "Towpath" },
+      { name: "color-scheme", content: "light dark" },
+    ],
+    links: [{ rel: "stylesheet", href: styles }],
+  }),
+  shellComponent: Shell,
+  component: Outlet,
+});
+
+function Shell({ children }: { readonly children: ReactNode }) {
+  return (
+    <html lang="en" suppressHydrationWarning>
+      <head>
+        <ScriptOnce>{themeScript}</ScriptOnce>
+        <HeadContent />
+      </head>
+      <body>
+        {children}
+        <Scripts />
+      </body>
+    </html>
+  );
+}

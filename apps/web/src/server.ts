@@ -1,0 +1,10 @@
+import handler, { createServerEntry } from "@tanstack/react-start/server-entry";
+import { closeServices, services } from "./compose.server.ts";
+
+export default createServerEntry({ fetch: (request, options) => handler.fetch(request, options) });
+
+/** For `serve.ts`: opens what is slow to open, so that the first request does not wait. */
+export { closeServices, services };
+
+/** For `serve.ts` on shutdown: log streams never end by themselves. */
+export function endStreams(): void {}

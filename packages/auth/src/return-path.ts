@@ -1,0 +1,56 @@
+/** Longest return path that is kept; longer ones are no link that we made. */
+const longest = 2048;
+
+/**
+ * The path to go to after sign-in, or `/` when the given one could lead off this site (AUTH-1). Allowed is an absolute
+ * path with query and fragment. Refused: other origins in every spelling that a browser accepts (`//host`, `/\host`,
+ * `https:`, tabs and line breaks inside, percent-encoded slashes and backslashes in front), and the sign-in pages
+ * themselves, which would go round in circles.
+ */
+export function safeReturnPath(value: unknown): string {
+  if (typeof value !== "string" || value.length > longest || !value.startsWith("/")) return "/";
+  if (hasUnsafeCharacters(value)) return "/";
+  const path = parsedPath(value);
+  if (path === null || leavesSite(path) || returnsToSignIn(path)) return "/";
+  return path;
+}
+
+/** Browsers strip some of these and read `\` as `/`, so a path with one is not the path that it seems to be. */
+function hasUnsafeCharacters(value: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  return /[\u0000-\u0020\u007f-\u009f\\\u2028\u2029]/.test(value);
+}
+
+/** As a browser would resolve it: dot segments gone. Null when it ends on another origin or is malformed. */
+function parsedPath(value: string): string | null {
+  const base = "http://return-path.invalid";
+  if (!URL.canParse(value, base)) return null;
+  const url = new URL(value, base);
+  return url.origin === base ? `${url.pathname}${url.search}${url.hash}` : null;
+}
+
+/** Decodes again and again, because something behind us may decode once more than we expect. */
+function leavesSite(path: string): boolean {
+  let current = path;
+  for (let round = 0; round < 5; round++) {
+    if (/^[/\\]{2}/.test(current) || hasUnsafeCharacters(current.split(/[?#]/, 1)[0] ?? "")) return true;
+    const next = decodedStart(current);
+    if (next === current) return false;
+    current = next;
+  }
+  return true;
+}
+
+function decodedStart(path: string): string {
+  const end = path.search(/[?#]/);
+  const start = end === -1 ? path : path.slice(0, end);
+  try {
+    return decodeURIComponent(start) + path.slice(start.length);
+  } catch {
+    return path;
+  }
+}
+
+function returnsToSignIn(path: string): boolean {
+  return /^\/(login|signup|logout|provider)(\/|\?|#|$)/i.test(path);
+}
