@@ -1,1 +1,8 @@
-export { type Clock, type JobName, type JobPayloads, type JobQueue, systemClock } from "./ports.ts";
+export {
+  type Clock,
+  type EnqueueOptions,
+  type JobName,
+  type JobPayloads,
+  type JobQueue,
+  systemClock,
+} from "./ports.ts";

@@ -1,1 +1,1 @@
-export { mcpUrl, routeLabel, serverUrl } from "./server-url.ts";
+export { hashedRouteLabel, type LabeledBranch, mcpUrl, routeLabel, serverUrl } from "./server-url.ts";

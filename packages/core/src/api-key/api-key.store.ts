@@ -1,0 +1,60 @@
+import type { Database, Transaction } from "@towpath/db";
+import { apikey } from "@towpath/db/schema";
+import { and, desc, eq } from "drizzle-orm";
+import { z } from "zod";
+import type { Context } from "../context/index.ts";
+import { notFound } from "../errors/index.ts";
+import { isId } from "../input/index.ts";
+import type { ApiKeyView } from "./api-key.view.ts";
+
+type Queryable = Database | Transaction;
+export type ApiKeyRow = typeof apikey.$inferSelect;
+
+export function listApiKeyRows(db: Queryable, organizationId: string) {
+  return db
+    .select()
+    .from(apikey)
+    .where(eq(apikey.referenceId, organizationId))
+    .orderBy(desc(apikey.createdAt), desc(apikey.id));
+}
+
+/** @throws TowpathError `not_found`, for keys of other organizations too. */
+export async function requireApiKey(db: Queryable, organizationId: string, keyId: string): Promise<ApiKeyRow> {
+  const [row] = isId(keyId)
+    ? await db
+        .select()
+        .from(apikey)
+        .where(and(eq(apikey.referenceId, organizationId), eq(apikey.id, keyId)))
+    : [];
+  if (!row) throw notFound("API key");
+  return row;
+}
+
+const metadataSchema = z.object({ createdByUserId: z.uuid().nullable() });
+
+/** Who made a key; null when that is not known. */
+export function creatorOf(row: ApiKeyRow): string | null {
+  try {
+    return metadataSchema.parse(JSON.parse(row.metadata ?? "{}")).createdByUserId;
+  } catch {
+    return null;
+  }
+}
+
+export function apiKeyView(ctx: Context, row: ApiKeyRow): ApiKeyView {
+  return {
+    id: row.id,
+    name: row.name ?? "",
+    start: row.start ?? "",
+    status: statusOf(ctx, row),
+    createdByUserId: creatorOf(row),
+    createdAt: row.createdAt.toISOString(),
+    expiresAt: row.expiresAt?.toISOString() ?? null,
+    lastUsedAt: row.lastRequest?.toISOString() ?? null,
+  };
+}
+
+function statusOf(ctx: Context, row: ApiKeyRow): ApiKeyView["status"] {
+  if (row.enabled === false) return "revoked";
+  return row.expiresAt && row.expiresAt <= ctx.clock.now() ? "expired" : "active";
+}

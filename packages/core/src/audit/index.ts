@@ -1,0 +1,1 @@
+export { type AuditEntry, actorName, audit } from "./audit.ts";

@@ -1,0 +1,12 @@
+export {
+  authorize,
+  authorizePlatform,
+  authorizeProject,
+  type OrganizationAccess,
+  type OrganizationScope,
+  type ProjectAccess,
+  type ProjectRow,
+  type ProjectScope,
+  requireUser,
+} from "./authorize.ts";
+export { type Permission, permissions, permissionsOf, roleMay } from "./permission.policy.ts";

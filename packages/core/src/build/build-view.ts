@@ -1,0 +1,69 @@
+import { build } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import { z } from "zod";
+import type { Context } from "../context/index.ts";
+import { deploymentSummary } from "../deployment/deployment-summary.ts";
+import { notFound } from "../errors/index.ts";
+import { authModeSchema } from "../project/project.schema.ts";
+import { repositoryView } from "../project/project-view.ts";
+import { buildStatusSchema, buildTriggerSchema, diagnosisViewSchema } from "./build.schema.ts";
+import { type BuildJoin, selectBuilds } from "./build.store.ts";
+import type { BuildSummary, BuildView } from "./build.view.ts";
+
+const timingsSchema = z.record(z.string(), z.number()).catch({});
+const layersSchema = z.object({ pythonVersion: z.string() }).nullable().catch(null);
+
+export function buildSummary(ctx: Context, row: BuildJoin): BuildSummary {
+  const { build: found, project } = row;
+  const repository = repositoryView(project);
+  return {
+    id: found.id,
+    status: buildStatusSchema.parse(found.status),
+    trigger: buildTriggerSchema.catch("push").parse(found.trigger),
+    commitSha: found.commitSha,
+    commitMessage: found.commitMessage,
+    commitAuthor: found.commitAuthor,
+    prNumber: found.pullRequestNumber,
+    prUrl: found.pullRequestUrl,
+    createdAt: found.createdAt.toISOString(),
+    updatedAt: found.updatedAt.toISOString(),
+    startedAt: found.startedAt?.toISOString() ?? null,
+    endedAt: found.endedAt?.toISOString() ?? null,
+    diagnosis: diagnosisViewSchema.nullable().catch(null).parse(found.diagnosis),
+    githubRepository: repository && {
+      id: repository.id,
+      name: repository.name,
+      defaultBranch: repository.defaultBranch,
+      fullName: repository.fullName,
+    },
+    branch: { id: row.branch.id, name: row.branch.name },
+    deployment: row.deployment && deploymentSummary(ctx, row.deployment, row.isLive),
+    project: {
+      id: project.id,
+      name: project.name,
+      orgSlug: row.orgSlug,
+      authMode: authModeSchema.catch("towpath-cloud").parse(project.authMode),
+      defaultBranch: project.defaultBranch,
+      isPublic: project.isPublic,
+    },
+  };
+}
+
+export function buildView(ctx: Context, row: BuildJoin): BuildView {
+  return {
+    ...buildSummary(ctx, row),
+    manifest: row.build.manifest,
+    timings: timingsSchema.parse(row.build.timings ?? {}),
+    entrypoint: row.build.entrypoint,
+    requirements: row.build.requirements,
+    pythonVersion: layersSchema.parse(row.build.layers)?.pythonVersion ?? null,
+    attempt: row.build.attempt,
+  };
+}
+
+/** The view of a build whose access the caller has checked. */
+export async function findBuildView(ctx: Context, buildId: string): Promise<BuildView> {
+  const [row] = await selectBuilds(ctx.db, eq(build.id, buildId));
+  if (!row) throw notFound("build");
+  return buildView(ctx, row);
+}

@@ -1,0 +1,55 @@
+import type { Database, Transaction } from "@towpath/db";
+import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
+import { and, desc, eq, type SQL } from "drizzle-orm";
+import { isLiveColumn } from "../deployment/deployment-summary.ts";
+
+type Queryable = Database | Transaction;
+
+/** Builds with all that their views show. `where` must name the project or a build whose access was checked. */
+export function selectBuilds(db: Queryable, where: SQL | undefined) {
+  return db
+    .select({
+      build,
+      branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault },
+      deployment,
+      isLive: isLiveColumn,
+      project,
+      orgSlug: organization.slug,
+    })
+    .from(build)
+    .innerJoin(branch, eq(branch.id, build.branchId))
+    .innerJoin(project, eq(project.id, build.projectId))
+    .innerJoin(organization, eq(organization.id, project.organizationId))
+    .leftJoin(deployment, eq(deployment.buildId, build.id))
+    .leftJoin(route, eq(route.deploymentId, deployment.id))
+    .where(where)
+    .orderBy(desc(build.createdAt), desc(build.id))
+    .$dynamic();
+}
+
+export type BuildJoin = Awaited<ReturnType<typeof selectBuilds>>[number];
+
+/** Which project a build belongs to, for the access check. */
+export async function projectIdOfBuild(db: Queryable, buildId: string): Promise<string | undefined> {
+  const [row] = await db.select({ projectId: build.projectId }).from(build).where(eq(build.id, buildId));
+  return row?.projectId;
+}
+
+export async function findBranchByName(db: Queryable, projectId: string, name: string) {
+  const [row] = await db
+    .select()
+    .from(branch)
+    .where(and(eq(branch.projectId, projectId), eq(branch.name, name)));
+  return row;
+}
+
+/** The build with the highest sequence of a branch. */
+export async function newestBuildOf(db: Queryable, branchId: string) {
+  const [row] = await db
+    .select()
+    .from(build)
+    .where(eq(build.branchId, branchId))
+    .orderBy(desc(build.sequence))
+    .limit(1);
+  return row;
+}

@@ -1,0 +1,49 @@
+import type { AuthMode } from "../project/project.schema.ts";
+import type { DeploymentSummary } from "../project/project.view.ts";
+import type { BuildStatus, BuildTrigger, DiagnosisView } from "./build.schema.ts";
+
+/** The specification's Build without its manifest, which lists do not need and can be large. */
+export type BuildSummary = {
+  readonly id: string;
+  readonly status: BuildStatus;
+  readonly trigger: BuildTrigger;
+  readonly commitSha: string;
+  readonly commitMessage: string | null;
+  readonly commitAuthor: string | null;
+  readonly prNumber: number | null;
+  readonly prUrl: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly diagnosis: DiagnosisView | null;
+  readonly githubRepository: {
+    readonly id: number;
+    readonly name: string;
+    readonly defaultBranch: string;
+    readonly fullName: string;
+  } | null;
+  readonly branch: { readonly id: string; readonly name: string };
+  readonly deployment: DeploymentSummary | null;
+  readonly project: {
+    readonly id: string;
+    readonly name: string;
+    readonly orgSlug: string;
+    readonly authMode: AuthMode;
+    readonly defaultBranch: string;
+    readonly isPublic: boolean;
+  };
+};
+
+export type BuildView = BuildSummary & {
+  /** `Manifest` of `@towpath/mcp/manifest`; null until the server answered. Parse it with `manifestSchema`. */
+  readonly manifest: unknown;
+  /** Wall time in milliseconds by phase. */
+  readonly timings: Readonly<Record<string, number>>;
+  readonly entrypoint: string;
+  readonly requirements: string | null;
+  readonly pythonVersion: string | null;
+  readonly attempt: number;
+};
+
+export type BuildPage = { readonly data: readonly BuildSummary[]; readonly hasMore: boolean };

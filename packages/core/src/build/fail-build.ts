@@ -1,0 +1,43 @@
+import { build } from "@towpath/db/schema";
+import { and, eq, inArray } from "drizzle-orm";
+import { authorizePlatform } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import type { DiagnosisView } from "./build.schema.ts";
+import { expectedBefore } from "./build.state.ts";
+
+/**
+ * Ends a build as failed with its cause. What is live stays as it is (BLD-2). False when the attempt is not the
+ * current one: nothing was written.
+ */
+export async function failBuild(call: {
+  ctx: Context;
+  input: {
+    readonly buildId: string;
+    readonly attempt: number;
+    /** `Diagnosis` of the builder. */
+    readonly diagnosis: DiagnosisView;
+    readonly timings?: Readonly<Record<string, number>>;
+  };
+}): Promise<boolean> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const now = ctx.clock.now();
+  const failed = await ctx.db
+    .update(build)
+    .set({
+      status: "failed",
+      diagnosis: input.diagnosis,
+      endedAt: now,
+      updatedAt: now,
+      ...(input.timings && { timings: input.timings }),
+    })
+    .where(
+      and(
+        eq(build.id, input.buildId),
+        inArray(build.status, [...expectedBefore("failed")]),
+        eq(build.attempt, input.attempt),
+      ),
+    )
+    .returning({ id: build.id });
+  return failed.length === 1;
+}

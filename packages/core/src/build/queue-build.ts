@@ -1,0 +1,121 @@
+import type { Transaction } from "@towpath/db";
+import { branch, build, buildLog, type project } from "@towpath/db/schema";
+import { and, eq, inArray, max, sql } from "drizzle-orm";
+import type { Context } from "../context/index.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
+import { newId } from "../ids/index.ts";
+import type { Commit } from "../project/project.schema.ts";
+import type { BuildTrigger } from "./build.schema.ts";
+import { expectedBefore } from "./build.state.ts";
+
+export type BuildRow = typeof build.$inferSelect;
+export type BranchRow = typeof branch.$inferSelect;
+
+/**
+ * Holds a branch's row until the transaction ends. Everything that decides which build comes next takes this lock
+ * first, so sequence numbers follow the order of those decisions (BLD-11).
+ */
+export async function lockBranch(tx: Transaction, branchId: string): Promise<BranchRow> {
+  const [row] = await tx.select().from(branch).where(eq(branch.id, branchId)).for("update");
+  if (!row) throw notFound("branch");
+  return row;
+}
+
+/** The branch of that name, made when it is new, locked as by `lockBranch`. */
+export async function ensureBranch(
+  tx: Transaction,
+  ctx: Context,
+  target: { readonly projectId: string; readonly name: string; readonly isDefault: boolean },
+): Promise<BranchRow> {
+  await tx
+    .insert(branch)
+    .values({ ...target, id: newId(), createdAt: ctx.clock.now() })
+    .onConflictDoNothing({ target: [branch.projectId, branch.name] });
+  const [row] = await tx
+    .select()
+    .from(branch)
+    .where(and(eq(branch.projectId, target.projectId), eq(branch.name, target.name)))
+    .for("update");
+  if (!row) throw notFound("branch");
+  return row;
+}
+
+export type NewBuild = {
+  readonly project: typeof project.$inferSelect;
+  readonly branchId: string;
+  readonly commit: Commit;
+  readonly trigger: BuildTrigger;
+};
+
+/**
+ * Queues a build as the newest of its branch and cancels those of the branch that were still waiting. The caller
+ * enqueues its job. A branch that had ended lives again.
+ */
+export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild): Promise<BuildRow> {
+  const locked = await lockBranch(tx, input.branchId);
+  if (locked.endedAt) await tx.update(branch).set({ endedAt: null }).where(eq(branch.id, locked.id));
+  const [newest] = await tx
+    .select({ sequence: max(build.sequence) })
+    .from(build)
+    .where(eq(build.branchId, input.branchId));
+  await supersedeQueued(tx, ctx, input.branchId);
+  const now = ctx.clock.now();
+  const [row] = await tx
+    .insert(build)
+    .values({
+      id: newId(),
+      projectId: input.project.id,
+      branchId: input.branchId,
+      commitSha: input.commit.sha,
+      commitMessage: input.commit.message,
+      commitAuthor: input.commit.author,
+      pullRequestNumber: locked.pullRequestNumber,
+      pullRequestUrl: locked.pullRequestUrl,
+      trigger: input.trigger,
+      sequence: (newest?.sequence ?? 0) + 1,
+      entrypoint: input.project.entrypoint,
+      requirements: input.project.requirements,
+      createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .returning();
+  if (!row) throw new TowpathError("internal", "The build could not be queued.");
+  return row;
+}
+
+/** The job appears when the transaction commits; a second one for the same build is not made while one waits. */
+export function enqueueBuild(tx: Transaction, ctx: Context, buildId: string): Promise<void> {
+  return ctx.queue.enqueue("build.run", { buildId }, { key: buildId, transaction: tx });
+}
+
+/** Cancels what waits on a branch and says so in the log of each. */
+export async function supersedeQueued(
+  tx: Transaction,
+  ctx: Context,
+  branchId: string,
+  reason = "Canceled: a newer build of this branch takes its place.",
+): Promise<void> {
+  const now = ctx.clock.now();
+  const canceled = await tx
+    .update(build)
+    .set({ status: "canceled", endedAt: now, updatedAt: now })
+    .where(
+      and(
+        eq(build.branchId, branchId),
+        eq(build.status, "queued"),
+        inArray(build.status, [...expectedBefore("canceled")]),
+      ),
+    )
+    .returning({ id: build.id });
+  for (const { id } of canceled) {
+    await tx.insert(buildLog).values({
+      buildId: id,
+      line: sql`(SELECT coalesce(max(line), 0) + 1 FROM build_log WHERE build_id = ${id})`,
+      time: now,
+      phase: "fetch",
+      kind: "warning",
+      text: reason,
+    });
+  }
+}

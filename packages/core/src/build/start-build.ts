@@ -1,0 +1,50 @@
+import { audit } from "../audit/index.ts";
+import { authorizeProject } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { parseInput } from "../input/index.ts";
+import { type StartBuildInput, startBuildSchema } from "./build.schema.ts";
+import { newestBuildOf } from "./build.store.ts";
+import type { BuildView } from "./build.view.ts";
+import { findBuildView } from "./build-view.ts";
+import { enqueueBuild, ensureBranch, insertBuild } from "./queue-build.ts";
+
+const reusable = new Set(["queued", "building", "succeeded"]);
+
+/**
+ * Builds a commit of a branch (dispatch). When the branch's newest build is of this commit, with these settings, and
+ * has not failed, that one is the answer and `created` is false: a push that a webhook has seen is not built twice.
+ */
+export async function startBuild(call: {
+  ctx: Context;
+  input: StartBuildInput;
+}): Promise<{ readonly build: BuildView; readonly created: boolean }> {
+  const { ctx } = call;
+  const { project, organization } = await authorizeProject(ctx, "build.start", {
+    orgSlug: call.input.orgSlug,
+    projectName: call.input.projectName,
+  });
+  const input = parseInput(startBuildSchema, call.input);
+  const name = input.branch ?? project.defaultBranch;
+  const started = await ctx.db.transaction(async (tx) => {
+    const target = { projectId: project.id, name, isDefault: name === project.defaultBranch };
+    const branch = await ensureBranch(tx, ctx, target);
+    const newest = branch.endedAt ? undefined : await newestBuildOf(tx, branch.id);
+    const same =
+      newest?.commitSha === input.commit.sha &&
+      newest.entrypoint === project.entrypoint &&
+      newest.requirements === project.requirements;
+    if (newest && same && reusable.has(newest.status)) return { id: newest.id, created: false };
+    const { commit, trigger } = input;
+    const row = await insertBuild(tx, ctx, { project, branchId: branch.id, commit, trigger });
+    await enqueueBuild(tx, ctx, row.id);
+    await audit(tx, ctx, {
+      organizationId: organization.id,
+      projectId: project.id,
+      action: "build.start",
+      subject: row.id,
+      detail: { branch: name, commit: commit.sha, trigger },
+    });
+    return { id: row.id, created: true };
+  });
+  return { build: await findBuildView(ctx, started.id), created: started.created };
+}

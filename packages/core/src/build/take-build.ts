@@ -1,0 +1,77 @@
+import { branch, build, organization, project } from "@towpath/db/schema";
+import { and, eq, inArray, sql } from "drizzle-orm";
+import { authorizePlatform } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { chooseLabel } from "../deployment/choose-label.ts";
+import { isId } from "../input/index.ts";
+import { mcpUrl, serverUrl } from "../server-url/index.ts";
+import { expectedBefore } from "./build.state.ts";
+
+/** All that a worker must know to run a build. `attempt` is its fence: it goes into every later write. */
+export type TakenBuild = {
+  readonly buildId: string;
+  readonly attempt: number;
+  readonly commitSha: string;
+  readonly entrypoint: string;
+  readonly requirements: string | null;
+  readonly organizationId: string;
+  readonly environment: "production" | "preview";
+  readonly branchName: string;
+  /** Base URL that the server is told is its own (RUN-4), without `/mcp`. */
+  readonly serverUrl: string;
+  readonly mcpUrl: string;
+  readonly project: {
+    readonly id: string;
+    readonly name: string;
+    readonly rootDirectory: string | null;
+    readonly installationId: number | null;
+    readonly repositoryId: number | null;
+    readonly repositoryFullName: string | null;
+  };
+};
+
+/** Takes a queued build for one worker. Null when it is not queued (any more): then there is nothing to do. */
+export async function takeBuild(call: {
+  ctx: Context;
+  input: { readonly buildId: string };
+}): Promise<TakenBuild | null> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  if (!isId(input.buildId)) return null;
+  const [taken] = await ctx.db
+    .update(build)
+    .set({
+      status: "building",
+      attempt: sql`${build.attempt} + 1`,
+      startedAt: sql`coalesce(${build.startedAt}, now())`,
+      updatedAt: sql`now()`,
+    })
+    .where(and(eq(build.id, input.buildId), inArray(build.status, [...expectedBefore("building")])))
+    .returning();
+  if (!taken) return null;
+  const [of] = await ctx.db
+    .select({ project, branch, organizationId: organization.id })
+    .from(branch)
+    .innerJoin(project, eq(project.id, branch.projectId))
+    .innerJoin(organization, eq(organization.id, project.organizationId))
+    .where(eq(branch.id, taken.branchId));
+  if (!of) return null;
+  const label = await chooseLabel(ctx.db, {
+    projectId: of.project.id,
+    projectName: of.project.name,
+    branch: of.branch,
+  });
+  return {
+    buildId: taken.id,
+    attempt: taken.attempt,
+    commitSha: taken.commitSha,
+    entrypoint: taken.entrypoint,
+    requirements: taken.requirements,
+    organizationId: of.organizationId,
+    environment: of.branch.isDefault ? "production" : "preview",
+    branchName: of.branch.name,
+    serverUrl: serverUrl(ctx.serverUrlTemplate, label),
+    mcpUrl: mcpUrl(ctx.serverUrlTemplate, label),
+    project: of.project,
+  };
+}

@@ -1,0 +1,78 @@
+import type { Transaction } from "@towpath/db";
+import { branch, build, deployment, project } from "@towpath/db/schema";
+import { and, eq, sql } from "drizzle-orm";
+import { authorizePlatform } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { newId } from "../ids/index.ts";
+import { lockLabels } from "../project/project.store.ts";
+import { mcpUrl } from "../server-url/index.ts";
+import { chooseLabel } from "./choose-label.ts";
+
+export type BuildOutcome = {
+  readonly buildId: string;
+  readonly attempt: number;
+  /** `Layers` of the builder. */
+  readonly layers: Readonly<Record<string, unknown>>;
+  /** `Manifest` of the mcp package. */
+  readonly manifest: Readonly<Record<string, unknown>>;
+  readonly timings: Readonly<Record<string, number>>;
+};
+
+export type NewDeployment = {
+  readonly deploymentId: string;
+  readonly label: string;
+  readonly url: string;
+  readonly environment: "production" | "preview";
+};
+
+/**
+ * Stores what a build made and gives it a deployment, which can be started but is not live yet. Idempotent for the
+ * build's current attempt; null for any other, whose worker must stop.
+ */
+export async function createDeployment(call: { ctx: Context; input: BuildOutcome }): Promise<NewDeployment | null> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  return ctx.db.transaction(async (tx) => {
+    await lockLabels(tx);
+    const [current] = await tx
+      .update(build)
+      .set({ layers: input.layers, manifest: input.manifest, timings: input.timings, updatedAt: sql`now()` })
+      .where(and(eq(build.id, input.buildId), eq(build.status, "building"), eq(build.attempt, input.attempt)))
+      .returning();
+    return current ? deploymentOf(tx, ctx, current) : null;
+  });
+}
+
+async function deploymentOf(
+  tx: Transaction,
+  ctx: Context,
+  current: typeof build.$inferSelect,
+): Promise<NewDeployment | null> {
+  const [of] = await tx
+    .select({ branch, projectName: project.name })
+    .from(branch)
+    .innerJoin(project, eq(project.id, branch.projectId))
+    .where(eq(branch.id, current.branchId));
+  if (!of) return null;
+  const environment = of.branch.isDefault ? "production" : "preview";
+  const label = await chooseLabel(tx, {
+    projectId: current.projectId,
+    projectName: of.projectName,
+    branch: of.branch,
+  });
+  const [row] = await tx
+    .insert(deployment)
+    .values({
+      id: newId(),
+      projectId: current.projectId,
+      branchId: current.branchId,
+      buildId: current.id,
+      environment,
+      slug: label,
+      createdAt: ctx.clock.now(),
+    })
+    // An earlier attempt of this build made it and was lost before it went live.
+    .onConflictDoUpdate({ target: deployment.buildId, set: { slug: label } })
+    .returning({ id: deployment.id });
+  return row ? { deploymentId: row.id, label, url: mcpUrl(ctx.serverUrlTemplate, label), environment } : null;
+}

@@ -1,0 +1,24 @@
+import { type deployment, route } from "@towpath/db/schema";
+import { sql } from "drizzle-orm";
+import type { Context } from "../context/index.ts";
+import type { DeploymentSummary } from "../project/project.view.ts";
+import { mcpUrl } from "../server-url/index.ts";
+
+/** Column for select lists with a left join of `route` on the deployment: whether the route points to it. */
+export const isLiveColumn = sql<boolean>`(${route.deploymentId} IS NOT NULL)`.as("is_live");
+
+export function deploymentSummary(
+  ctx: Context,
+  row: typeof deployment.$inferSelect,
+  isLive: boolean,
+): DeploymentSummary {
+  return {
+    id: row.id,
+    slug: row.slug,
+    isLive,
+    url: mcpUrl(ctx.serverUrlTemplate, row.slug),
+    createdAt: row.createdAt.toISOString(),
+    isProd: row.environment === "production",
+    isBranch: row.environment !== "production",
+  };
+}

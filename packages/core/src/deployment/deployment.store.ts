@@ -1,0 +1,85 @@
+import type { Database, Transaction } from "@towpath/db";
+import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
+import { and, asc, desc, eq, isNull, type SQL } from "drizzle-orm";
+import type { Context } from "../context/index.ts";
+import type { DeploymentView } from "./deployment.view.ts";
+import { deploymentSummary, isLiveColumn } from "./deployment-summary.ts";
+
+type Queryable = Database | Transaction;
+
+/** Deployments, newest first. `where` must name the project or a deployment whose access was checked. */
+export function selectDeployments(db: Queryable, where: SQL | undefined) {
+  return db
+    .select({
+      deployment,
+      isLive: isLiveColumn,
+      branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault },
+      project: { id: project.id, name: project.name, orgSlug: organization.slug },
+    })
+    .from(deployment)
+    .innerJoin(branch, eq(branch.id, deployment.branchId))
+    .innerJoin(project, eq(project.id, deployment.projectId))
+    .innerJoin(organization, eq(organization.id, project.organizationId))
+    .leftJoin(route, eq(route.deploymentId, deployment.id))
+    .where(where)
+    .orderBy(desc(deployment.createdAt), desc(deployment.id))
+    .$dynamic();
+}
+
+export function deploymentView(
+  ctx: Context,
+  row: Awaited<ReturnType<typeof selectDeployments>>[number],
+): DeploymentView {
+  return {
+    ...deploymentSummary(ctx, row.deployment, row.isLive),
+    environment: row.deployment.environment === "production" ? "production" : "preview",
+    buildId: row.deployment.buildId,
+    branch: row.branch,
+    project: row.project,
+  };
+}
+
+export async function projectIdOfDeployment(db: Queryable, deploymentId: string): Promise<string | undefined> {
+  const [row] = await db
+    .select({ projectId: deployment.projectId })
+    .from(deployment)
+    .where(eq(deployment.id, deploymentId));
+  return row?.projectId;
+}
+
+/** Branches that have not ended, the default one first, each with its newest build and the deployment that is live. */
+export function selectBranches(db: Queryable, projectId: string) {
+  const newest = db
+    .selectDistinctOn([build.branchId], {
+      id: build.id,
+      branchId: build.branchId,
+      status: build.status,
+      commitSha: build.commitSha,
+      commitMessage: build.commitMessage,
+      manifest: build.manifest,
+      createdAt: build.createdAt,
+    })
+    .from(build)
+    .where(eq(build.projectId, projectId))
+    .orderBy(build.branchId, desc(build.sequence))
+    .as("newest");
+  return db
+    .select({
+      branch,
+      latestBuild: {
+        id: newest.id,
+        status: newest.status,
+        commitSha: newest.commitSha,
+        commitMessage: newest.commitMessage,
+        manifest: newest.manifest,
+        createdAt: newest.createdAt,
+      },
+      deployment: { id: deployment.id, slug: deployment.slug },
+    })
+    .from(branch)
+    .leftJoin(newest, eq(newest.branchId, branch.id))
+    .leftJoin(route, eq(route.branchId, branch.id))
+    .leftJoin(deployment, eq(deployment.id, route.deploymentId))
+    .where(and(eq(branch.projectId, projectId), isNull(branch.endedAt)))
+    .orderBy(desc(branch.isDefault), asc(branch.name));
+}

@@ -1,0 +1,38 @@
+import { branch, build } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import { authorizeProject } from "../authorize/index.ts";
+import { selectBuilds } from "../build/build.store.ts";
+import type { BuildView } from "../build/build.view.ts";
+import { buildView } from "../build/build-view.ts";
+import type { Context } from "../context/index.ts";
+import { isId } from "../input/index.ts";
+
+type ProjectName = { readonly orgSlug: string; readonly projectName: string };
+
+/**
+ * The newest build that succeeded on the default branch; when none did, on any branch; null when none did at all
+ * (PRJ-13). Its manifest is what the project's pages list.
+ */
+export async function getLastSuccessfulBuild(call: { ctx: Context; input: ProjectName }): Promise<BuildView | null> {
+  const { ctx, input } = call;
+  const { project } = await authorizeProject(ctx, "build.read", input);
+  const succeeded = and(eq(build.projectId, project.id), eq(build.status, "succeeded"));
+  const [production] = await selectBuilds(ctx.db, and(succeeded, eq(branch.isDefault, true))).limit(1);
+  const [row] = production ? [production] : await selectBuilds(ctx.db, succeeded).limit(1);
+  return row ? buildView(ctx, row) : null;
+}
+
+/** The newest build that succeeded on one branch; null when none did or the project has no such branch (PRJ-13). */
+export async function getLastSuccessfulBuildByBranch(call: {
+  ctx: Context;
+  input: ProjectName & { readonly branchId: string };
+}): Promise<BuildView | null> {
+  const { ctx, input } = call;
+  const { project } = await authorizeProject(ctx, "build.read", input);
+  if (!isId(input.branchId)) return null;
+  const [row] = await selectBuilds(
+    ctx.db,
+    and(eq(build.projectId, project.id), eq(build.status, "succeeded"), eq(build.branchId, input.branchId)),
+  ).limit(1);
+  return row ? buildView(ctx, row) : null;
+}

@@ -1,0 +1,116 @@
+import type { Transaction } from "@towpath/db";
+import { build, deployment, project, route } from "@towpath/db/schema";
+import { and, eq, gt, inArray, lte, sql } from "drizzle-orm";
+import { audit } from "../audit/index.ts";
+import { authorizePlatform } from "../authorize/index.ts";
+import { expectedBefore } from "../build/build.state.ts";
+import { type BranchRow, type BuildRow, lockBranch } from "../build/queue-build.ts";
+import type { Context } from "../context/index.ts";
+import { lockLabels } from "../project/project.store.ts";
+import { mcpUrl } from "../server-url/index.ts";
+import { chooseLabel } from "./choose-label.ts";
+
+export type GoLiveResult =
+  | { readonly outcome: "live"; readonly url: string; readonly label: string }
+  /** A newer build of the branch went live before: this one succeeded and stays behind it (BLD-11). */
+  | { readonly outcome: "overtaken" }
+  /** The branch was deleted or its pull request closed meanwhile. */
+  | { readonly outcome: "branch-ended" }
+  /** Another worker has taken the build over; this one must stop. */
+  | { readonly outcome: "lost" };
+
+/**
+ * Ends a build as succeeded and moves its branch's route to its deployment, which the caller has seen answer
+ * (BLD-10). The route only ever moves to a higher sequence, and never past a newer build that had succeeded: of all
+ * interleavings of builds none makes the live commit go back (BLD-11).
+ */
+export async function goLive(call: {
+  ctx: Context;
+  input: {
+    readonly buildId: string;
+    readonly attempt: number;
+    /** Replaces the build's timings, so that they hold the rollout too. */
+    readonly timings?: Readonly<Record<string, number>>;
+  };
+}): Promise<GoLiveResult> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  return ctx.db.transaction(async (tx) => {
+    const branchId = await branchOf(tx, input.buildId);
+    if (!branchId) return { outcome: "lost" };
+    const branch = await lockBranch(tx, branchId);
+    await lockLabels(tx);
+    const ended = await succeed(tx, ctx, input);
+    if (!ended) return { outcome: "lost" };
+    if (branch.endedAt) return { outcome: "branch-ended" };
+    return moveRoute(tx, ctx, ended, branch);
+  });
+}
+
+async function branchOf(tx: Transaction, buildId: string): Promise<string | undefined> {
+  const [row] = await tx.select({ branchId: build.branchId }).from(build).where(eq(build.id, buildId));
+  return row?.branchId;
+}
+
+async function succeed(
+  tx: Transaction,
+  ctx: Context,
+  input: { readonly buildId: string; readonly attempt: number; readonly timings?: Readonly<Record<string, number>> },
+): Promise<BuildRow | undefined> {
+  const now = ctx.clock.now();
+  const [row] = await tx
+    .update(build)
+    .set({
+      status: "succeeded",
+      diagnosis: null,
+      endedAt: now,
+      updatedAt: now,
+      ...(input.timings && { timings: input.timings }),
+    })
+    .where(
+      and(
+        eq(build.id, input.buildId),
+        inArray(build.status, [...expectedBefore("succeeded")]),
+        eq(build.attempt, input.attempt),
+      ),
+    )
+    .returning();
+  return row;
+}
+
+async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch: BranchRow): Promise<GoLiveResult> {
+  const newer = await tx.$count(
+    build,
+    and(eq(build.branchId, branch.id), eq(build.status, "succeeded"), gt(build.sequence, ended.sequence)),
+  );
+  if (newer > 0) return { outcome: "overtaken" };
+  const [target] = await tx
+    .select({ deployment, projectName: project.name, organizationId: project.organizationId })
+    .from(deployment)
+    .innerJoin(project, eq(project.id, deployment.projectId))
+    .where(eq(deployment.buildId, ended.id));
+  if (!target) throw new Error(`build ${ended.id} has no deployment to go live with`);
+  const label = await chooseLabel(tx, { projectId: ended.projectId, projectName: target.projectName, branch });
+  const values = { deploymentId: target.deployment.id, sequence: ended.sequence, updatedAt: sql`now()` };
+  const moved = await tx
+    .insert(route)
+    .values({ label, projectId: ended.projectId, branchId: branch.id, ...values })
+    .onConflictDoUpdate({
+      target: route.branchId,
+      set: values,
+      setWhere: lte(route.sequence, ended.sequence),
+    })
+    .returning({ label: route.label });
+  if (moved.length === 0) return { outcome: "overtaken" };
+  // Somebody took the label between the deployment's making and now: it follows its route.
+  if (target.deployment.slug !== label)
+    await tx.update(deployment).set({ slug: label }).where(eq(deployment.id, target.deployment.id));
+  await audit(tx, ctx, {
+    organizationId: target.organizationId,
+    projectId: ended.projectId,
+    action: "deployment.go-live",
+    subject: target.deployment.id,
+    detail: { build: ended.id, commit: ended.commitSha, branch: branch.name, label },
+  });
+  return { outcome: "live", url: mcpUrl(ctx.serverUrlTemplate, label), label };
+}

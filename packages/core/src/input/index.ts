@@ -1,0 +1,1 @@
+export { isId, parseInput } from "./parse-input.ts";

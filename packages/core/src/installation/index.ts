@@ -1,0 +1,5 @@
+export { type RecordInstallationInput, recordInstallationSchema } from "./installation.schema.ts";
+export type { InstallationView } from "./installation.view.ts";
+export { listInstallations } from "./list-installations.ts";
+export { recordGitHubUser } from "./record-github-user.ts";
+export { recordInstallation } from "./record-installation.ts";

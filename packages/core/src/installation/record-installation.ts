@@ -1,0 +1,45 @@
+import { githubInstallation } from "@towpath/db/schema";
+import { audit } from "../audit/index.ts";
+import { authorize } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
+import { parseInput } from "../input/index.ts";
+import { type RecordInstallationInput, recordInstallationSchema } from "./installation.schema.ts";
+import { installationView } from "./installation.store.ts";
+import type { InstallationView } from "./installation.view.ts";
+
+/**
+ * Records that a GitHub App installation serves an organization (ONB-2). Idempotent; a renamed account is updated.
+ * The caller has made sure that the user may claim it: the installation is among those that GitHub lists for them.
+ */
+export async function recordInstallation(call: {
+  ctx: Context;
+  input: RecordInstallationInput;
+}): Promise<InstallationView> {
+  const { ctx } = call;
+  const { organization } = await authorize(ctx, "installation.manage", { orgSlug: call.input.orgSlug });
+  const input = parseInput(recordInstallationSchema, call.input);
+  return ctx.db.transaction(async (tx) => {
+    const [row] = await tx
+      .insert(githubInstallation)
+      .values({
+        ...input,
+        organizationId: organization.id,
+        installedByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
+        createdAt: ctx.clock.now(),
+      })
+      .onConflictDoUpdate({
+        target: [githubInstallation.organizationId, githubInstallation.installationId],
+        set: { accountLogin: input.accountLogin, accountType: input.accountType },
+      })
+      .returning();
+    if (!row) throw new TowpathError("internal", "The installation could not be recorded.");
+    await audit(tx, ctx, {
+      organizationId: organization.id,
+      action: "installation.record",
+      subject: String(input.installationId),
+      detail: { accountLogin: input.accountLogin },
+    });
+    return installationView(row);
+  });
+}

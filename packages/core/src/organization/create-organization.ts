@@ -1,0 +1,35 @@
+import { member, organization } from "@towpath/db/schema";
+import { audit } from "../audit/index.ts";
+import { requireUser } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { newId } from "../ids/index.ts";
+import { parseInput } from "../input/index.ts";
+import { type CreateOrganizationInput, createOrganizationSchema } from "./organization.schema.ts";
+import { lockSlugs, takenSlugs } from "./organization.store.ts";
+import type { OrganizationView } from "./organization.view.ts";
+import { freeSlug, slugOf } from "./slug.ts";
+
+/** Creates an organization with a slug of its own; the user who asks becomes its owner (ONB-1). */
+export async function createOrganization(call: {
+  ctx: Context;
+  input: CreateOrganizationInput;
+}): Promise<OrganizationView> {
+  const { ctx } = call;
+  const userId = requireUser(ctx);
+  const { name } = parseInput(createOrganizationSchema, call.input);
+  const now = ctx.clock.now();
+  return ctx.db.transaction(async (tx) => {
+    await lockSlugs(tx);
+    const stem = slugOf(name);
+    const view = { id: newId(), slug: freeSlug(stem, await takenSlugs(tx, stem)), name };
+    await tx.insert(organization).values({ ...view, createdAt: now });
+    await tx.insert(member).values({ id: newId(), organizationId: view.id, userId, role: "owner", createdAt: now });
+    await audit(tx, ctx, {
+      organizationId: view.id,
+      action: "organization.create",
+      subject: view.id,
+      detail: { name, slug: view.slug },
+    });
+    return view;
+  });
+}

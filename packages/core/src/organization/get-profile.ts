@@ -1,0 +1,47 @@
+import { requireUser } from "../authorize/index.ts";
+import { type Context, roles } from "../context/index.ts";
+import { notFound } from "../errors/index.ts";
+import { findUser, listInstallationsOf, listMemberships, listProjectsOf } from "./organization.store.ts";
+import type { ProfileView } from "./organization.view.ts";
+
+/**
+ * The signed-in user with organizations (oldest membership first), GitHub installations and projects.
+ *
+ * @throws TowpathError `not_found` when the account is gone (AUTH-7).
+ */
+export async function getProfile(call: { ctx: Context }): Promise<ProfileView> {
+  const { ctx } = call;
+  const found = await findUser(ctx.db, requireUser(ctx));
+  if (!found) throw notFound("profile");
+  const memberships = await listMemberships(ctx.db, found.id);
+  const ids = memberships.map((organization) => organization.id);
+  const [githubInstallations, projects] = await Promise.all([
+    listInstallationsOf(ctx.db, ids),
+    listProjectsOf(ctx.db, ids),
+  ]);
+  return {
+    id: found.id,
+    email: found.email,
+    firstName: found.firstName,
+    lastName: found.lastName,
+    displayName: displayNameOf(found),
+    profilePictureUrl: found.image,
+    githubUserId: found.githubUserId,
+    organizations: memberships.flatMap(({ role, ...organization }) => {
+      const known = roles.find((candidate) => candidate === role);
+      return known ? [{ ...organization, role: known }] : [];
+    }),
+    githubInstallations,
+    projects,
+  };
+}
+
+/** First and last name joined, else the part of the e-mail before `@` (AUTH-10). */
+export function displayNameOf(person: {
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+  readonly email: string;
+}): string {
+  const joined = [person.firstName, person.lastName].filter(Boolean).join(" ").trim();
+  return joined === "" ? (person.email.split("@")[0] ?? person.email) : joined;
+}

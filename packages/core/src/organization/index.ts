@@ -1,0 +1,11 @@
+export { claimLocalOrganization } from "./claim-local-organization.ts";
+export { createOrganization } from "./create-organization.ts";
+export { ensureLocalOrganization } from "./ensure-local-organization.ts";
+export { getOrganizationAccess } from "./get-organization-access.ts";
+export { displayNameOf, getProfile } from "./get-profile.ts";
+export {
+  type CreateOrganizationInput,
+  createOrganizationSchema,
+  organizationNameSchema,
+} from "./organization.schema.ts";
+export type { OrganizationAccessView, OrganizationView, ProfileView } from "./organization.view.ts";

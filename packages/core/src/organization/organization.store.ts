@@ -1,0 +1,76 @@
+import type { Database, Transaction } from "@towpath/db";
+import { githubInstallation, member, organization, project, user } from "@towpath/db/schema";
+import { and, asc, eq, inArray, like, or, sql } from "drizzle-orm";
+
+type Queryable = Database | Transaction;
+
+export async function findUser(db: Queryable, userId: string) {
+  const [row] = await db.select().from(user).where(eq(user.id, userId));
+  return row;
+}
+
+export function listMemberships(db: Queryable, userId: string) {
+  return db
+    .select({ id: organization.id, slug: organization.slug, name: organization.name, role: member.role })
+    .from(member)
+    .innerJoin(organization, eq(organization.id, member.organizationId))
+    .where(eq(member.userId, userId))
+    .orderBy(asc(member.createdAt), asc(organization.id));
+}
+
+export function listInstallationsOf(db: Queryable, organizationIds: readonly string[]) {
+  return db
+    .select({
+      installationId: githubInstallation.installationId,
+      organizationId: githubInstallation.organizationId,
+      accountLogin: githubInstallation.accountLogin,
+    })
+    .from(githubInstallation)
+    .where(inArray(githubInstallation.organizationId, [...organizationIds]))
+    .orderBy(asc(githubInstallation.createdAt), asc(githubInstallation.installationId));
+}
+
+export function listProjectsOf(db: Queryable, organizationIds: readonly string[]) {
+  return db
+    .select({ id: project.id, name: project.name, orgSlug: organization.slug })
+    .from(project)
+    .innerJoin(organization, eq(organization.id, project.organizationId))
+    .where(inArray(project.organizationId, [...organizationIds]))
+    .orderBy(asc(project.createdAt), asc(project.id));
+}
+
+/** Slugs that begin with `stem`: what a new slug must differ from. */
+export async function takenSlugs(db: Queryable, stem: string): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .select({ slug: organization.slug })
+    .from(organization)
+    .where(or(eq(organization.slug, stem), like(organization.slug, `${stem}-%`)));
+  return new Set(rows.map((row) => row.slug));
+}
+
+/** Holds back other transactions that choose a slug until this one has ended, so that two never choose the same. */
+export async function lockSlugs(tx: Transaction): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext('towpath_organization_slug'))`);
+}
+
+export async function findOrganizationBySlug(db: Queryable, slug: string) {
+  const [row] = await db.select().from(organization).where(eq(organization.slug, slug));
+  return row;
+}
+
+export async function oldestOrganization(db: Queryable) {
+  const [row] = await db
+    .select()
+    .from(organization)
+    .orderBy(asc(organization.createdAt), asc(organization.id))
+    .limit(1);
+  return row;
+}
+
+export async function countMembers(db: Queryable, organizationId: string): Promise<number> {
+  return db.$count(member, eq(member.organizationId, organizationId));
+}
+
+export async function isMember(db: Queryable, organizationId: string, userId: string): Promise<boolean> {
+  return (await db.$count(member, and(eq(member.organizationId, organizationId), eq(member.userId, userId)))) > 0;
+}

@@ -1,0 +1,28 @@
+import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { deploymentSummary } from "../deployment/deployment-summary.ts";
+import { isProductionLive, newestDeployments } from "./project.store.ts";
+import type { ProjectDetailView } from "./project.view.ts";
+import { projectView } from "./project-view.ts";
+
+const deploymentsShown = 20;
+
+/**
+ * One project, by organization and name or by id, with the actor's role (PRJ-1). This is the access check of all
+ * project screens.
+ *
+ * @throws TowpathError `not_found` when it does not exist or is of others.
+ */
+export async function getProject(call: { ctx: Context; input: ProjectScope }): Promise<ProjectDetailView> {
+  const { ctx, input } = call;
+  const { project, organization, role } = await authorizeProject(ctx, "project.read", input);
+  const [isLive, deployments] = await Promise.all([
+    isProductionLive(ctx.db, project.id),
+    newestDeployments(ctx.db, project.id, deploymentsShown),
+  ]);
+  return {
+    ...projectView(ctx, project, { orgSlug: organization.slug, isLive }),
+    role,
+    deployments: deployments.map((row) => deploymentSummary(ctx, row.deployment, row.isLive)),
+  };
+}

@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { entrypointSchema, requirementsSchema } from "./entrypoint.schema.ts";
+
+export { entrypointProblem, entrypointSchema, requirementsProblem, requirementsSchema } from "./entrypoint.schema.ts";
+
+/** VAL-1; only the first text of a faulty name is reported. */
+export const projectNameSchema = z
+  .string({ error: "Project name is required" })
+  .min(1, { error: "Project name is required", abort: true })
+  .min(6, { error: "Project name must be at least 6 characters long", abort: true })
+  .max(32, { error: "Project name must be 32 characters or less", abort: true })
+  .regex(/^[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9]$/, {
+    error: "Project name must start and end with a letter or number, contain only letters, numbers, and hyphens",
+  });
+
+/** PRJ-12. `passthrough`: the server authenticates by itself; `towpath-cloud`: members; `towpath-public`: open. */
+export const authModes = ["passthrough", "towpath-cloud", "towpath-public"] as const;
+export const authModeSchema = z.enum(authModes, { error: "Choose who may call the server" });
+export type AuthMode = z.infer<typeof authModeSchema>;
+
+/** The commit of a build, as GitHub names it; resolved by the caller, since core does not talk to GitHub. */
+export const commitSchema = z.object({
+  sha: z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "A commit is named by its full id"),
+  message: z
+    .string()
+    .nullish()
+    .transform((message) => message?.slice(0, 10_000) ?? null),
+  author: z
+    .string()
+    .nullish()
+    .transform((author) => author?.slice(0, 200) ?? null),
+});
+export type CommitInput = z.input<typeof commitSchema>;
+export type Commit = z.output<typeof commitSchema>;
+
+export const repositorySchema = z.object({
+  id: z.number().int().positive(),
+  fullName: z.string().regex(/^[\w.-]+\/[\w.-]+$/, "A repository is named owner/name"),
+  private: z.boolean(),
+  defaultBranch: z.string().min(1).max(255),
+});
+export type RepositoryInput = z.input<typeof repositorySchema>;
+
+const description = z
+  .string()
+  .trim()
+  .max(500, "Description must be 500 characters or less")
+  .nullish()
+  .transform((value) => (value ? value : null));
+
+export const createProjectSchema = z.object({
+  name: projectNameSchema,
+  description,
+  installationId: z.number().int().positive(),
+  repository: repositorySchema,
+  entrypoint: entrypointSchema,
+  requirements: requirementsSchema,
+  authMode: authModeSchema.default("towpath-cloud"),
+  isPublic: z.boolean().default(false),
+  trigger: z.enum(["quickstart", "import", "cli"]),
+  /** The default branch's newest commit; null for a repository that is still empty: the first push builds. */
+  commit: commitSchema.nullable(),
+});
+export type CreateProjectInput = z.input<typeof createProjectSchema> & { readonly orgSlug: string };
+
+/** Only what is given changes. Entrypoint and requirements take effect with the next build. */
+export const updateProjectSchema = z.object({
+  description: description.optional(),
+  entrypoint: entrypointSchema.optional(),
+  requirements: requirementsSchema.optional(),
+  authMode: authModeSchema.optional(),
+  isPublic: z.boolean().optional(),
+  installationId: z.number().int().positive().optional(),
+  repository: repositorySchema.optional(),
+});
+export type UpdateProjectInput = z.input<typeof updateProjectSchema> & {
+  readonly orgSlug: string;
+  readonly projectName: string;
+};
+
+/** ORG-2: search of the servers screen. `open`: anybody may call it; `private`: all others. */
+export const projectListSchema = z.object({
+  type: z.enum(["all", "private", "open"]).default("all"),
+  text: z.string().max(200).default(""),
+});
+export type ListProjectsInput = z.input<typeof projectListSchema> & { readonly orgSlug: string };

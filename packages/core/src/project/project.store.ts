@@ -1,0 +1,105 @@
+import type { Database, Transaction } from "@towpath/db";
+import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
+import { and, asc, desc, eq, ilike, inArray, ne, or, sql } from "drizzle-orm";
+import { isLiveColumn } from "../deployment/deployment-summary.ts";
+
+type Queryable = Database | Transaction;
+export type ProjectRow = typeof project.$inferSelect;
+
+/**
+ * Holds back everybody else who gives out a host label (a project's name, a preview's label) until this transaction
+ * has ended: names and labels share one space, and no constraint spans two tables.
+ */
+export async function lockLabels(tx: Transaction): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext('towpath_label'))`);
+}
+
+/** Which of these names (in lower case) are a project's name or a route's label already, on the whole instance. */
+export async function takenNames(db: Queryable, names: readonly string[]): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set();
+  const [projects, routes] = await Promise.all([
+    db
+      .select({ name: sql<string>`lower(${project.name})` })
+      .from(project)
+      .where(inArray(sql`lower(${project.name})`, [...names])),
+    db
+      .select({ name: route.label })
+      .from(route)
+      .where(inArray(route.label, [...names])),
+  ]);
+  return new Set([...projects, ...routes].map((row) => row.name));
+}
+
+/** Routes that are live for a project, by its branches. */
+export async function isProductionLive(db: Queryable, projectId: string): Promise<boolean> {
+  const [row] = await db
+    .select({ label: route.label })
+    .from(route)
+    .innerJoin(branch, eq(branch.id, route.branchId))
+    .where(and(eq(route.projectId, projectId), eq(branch.isDefault, true)))
+    .limit(1);
+  return row !== undefined;
+}
+
+export function newestDeployments(db: Queryable, projectId: string, limit: number) {
+  return db
+    .select({ deployment, isLive: isLiveColumn })
+    .from(deployment)
+    .leftJoin(route, eq(route.deploymentId, deployment.id))
+    .where(eq(deployment.projectId, projectId))
+    .orderBy(desc(deployment.createdAt), desc(deployment.id))
+    .limit(limit);
+}
+
+export type ProjectFilter = { readonly type: "all" | "private" | "open"; readonly text: string };
+
+export function listProjectRows(db: Queryable, organizationId: string, filter: ProjectFilter) {
+  // % and _ of the person's text are letters, not patterns.
+  const pattern = `%${filter.text.trim().replace(/[\\%_]/g, "\\$&")}%`;
+  const newestBuild = db
+    .selectDistinctOn([build.projectId], {
+      id: build.id,
+      projectId: build.projectId,
+      status: build.status,
+      commitSha: build.commitSha,
+      commitMessage: build.commitMessage,
+      createdAt: build.createdAt,
+    })
+    .from(build)
+    .innerJoin(project, eq(project.id, build.projectId))
+    .where(eq(project.organizationId, organizationId))
+    .orderBy(build.projectId, desc(build.createdAt), desc(build.id))
+    .as("newest_build");
+  return db
+    .select({
+      project,
+      orgSlug: organization.slug,
+      latestBuild: {
+        id: newestBuild.id,
+        status: newestBuild.status,
+        commitSha: newestBuild.commitSha,
+        commitMessage: newestBuild.commitMessage,
+        createdAt: newestBuild.createdAt,
+      },
+      isLive: sql<boolean>`EXISTS (SELECT 1 FROM ${route} JOIN ${branch} ON ${branch.id} = ${route.branchId}
+        WHERE ${route.projectId} = ${project.id} AND ${branch.isDefault})`.as("is_live"),
+    })
+    .from(project)
+    .innerJoin(organization, eq(organization.id, project.organizationId))
+    .leftJoin(newestBuild, eq(newestBuild.projectId, project.id))
+    .where(
+      and(
+        eq(project.organizationId, organizationId),
+        filter.type === "open" ? eq(project.authMode, "towpath-public") : undefined,
+        filter.type === "private" ? ne(project.authMode, "towpath-public") : undefined,
+        filter.text.trim() === ""
+          ? undefined
+          : or(
+              ilike(project.name, pattern),
+              ilike(project.description, pattern),
+              ilike(project.repositoryFullName, pattern),
+            ),
+      ),
+    )
+    .orderBy(asc(sql`lower(${project.name})`));
+}

@@ -1,0 +1,61 @@
+import type { BuildStatus } from "../build/build.schema.ts";
+import type { AuthMode } from "./project.schema.ts";
+
+export type DeploymentSummary = {
+  readonly id: string;
+  /** Host label. */
+  readonly slug: string;
+  /** Whether the route points to this deployment. */
+  readonly isLive: boolean;
+  /** MCP endpoint of the label. */
+  readonly url: string;
+  readonly createdAt: string;
+  readonly isProd: boolean;
+  readonly isBranch: boolean;
+};
+
+export type ProjectView = {
+  readonly id: string;
+  readonly orgSlug: string;
+  readonly name: string;
+  readonly kind: "hosted" | "external";
+  readonly description: string | null;
+  readonly authMode: AuthMode;
+  readonly isPublic: boolean;
+  readonly entrypoint: string;
+  readonly requirements: string | null;
+  readonly defaultBranch: string;
+  readonly githubRepository: {
+    readonly id: number;
+    readonly name: string;
+    readonly fullName: string;
+    readonly defaultBranch: string;
+    readonly private: boolean;
+    readonly installationId: number | null;
+  } | null;
+  /** MCP endpoint of production, whether something is live there yet or not. */
+  readonly url: string;
+  readonly isLive: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+/** One project with its newest deployments (at most 20) and the actor's role. */
+export type ProjectDetailView = ProjectView & {
+  readonly role: "owner" | "admin" | "member" | "viewer";
+  readonly deployments: readonly DeploymentSummary[];
+};
+
+export type ProjectListItem = ProjectView & {
+  readonly latestBuild: {
+    readonly id: string;
+    readonly status: BuildStatus;
+    readonly commitSha: string;
+    readonly commitMessage: string | null;
+    readonly createdAt: string;
+  } | null;
+};
+
+export type ProjectNameAvailability =
+  | { readonly available: true; readonly reason: null; readonly message: null }
+  | { readonly available: false; readonly reason: "invalid" | "reserved" | "taken"; readonly message: string };

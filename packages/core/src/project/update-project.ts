@@ -1,0 +1,55 @@
+import { project } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import { audit } from "../audit/index.ts";
+import { authorizeProject } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { notFound } from "../errors/index.ts";
+import { parseInput } from "../input/index.ts";
+import { requireInstallation } from "./create-project.ts";
+import { type UpdateProjectInput, updateProjectSchema } from "./project.schema.ts";
+import { isProductionLive } from "./project.store.ts";
+import type { ProjectView } from "./project.view.ts";
+import { projectView } from "./project-view.ts";
+
+/**
+ * Changes a project's settings; fields that are not given stay (PRJ-11). The auth mode counts at once, entrypoint
+ * and requirements with the next build.
+ */
+export async function updateProject(call: { ctx: Context; input: UpdateProjectInput }): Promise<ProjectView> {
+  const { ctx } = call;
+  const { project: before, organization } = await authorizeProject(ctx, "project.update", {
+    orgSlug: call.input.orgSlug,
+    projectName: call.input.projectName,
+  });
+  const { repository, ...settings } = parseInput(updateProjectSchema, call.input);
+  const given = Object.fromEntries(
+    Object.entries(settings).filter(
+      ([key]) => Object.hasOwn(call.input, key) && call.input[key as never] !== undefined,
+    ),
+  );
+  const changes = {
+    ...given,
+    ...(repository && {
+      repositoryId: repository.id,
+      repositoryFullName: repository.fullName,
+      repositoryPrivate: repository.private,
+    }),
+  };
+  return ctx.db.transaction(async (tx) => {
+    if (settings.installationId !== undefined) await requireInstallation(tx, organization.id, settings.installationId);
+    const [row] = await tx
+      .update(project)
+      .set({ ...changes, updatedAt: ctx.clock.now() })
+      .where(and(eq(project.organizationId, organization.id), eq(project.id, before.id)))
+      .returning();
+    if (!row) throw notFound("project");
+    await audit(tx, ctx, {
+      organizationId: organization.id,
+      projectId: row.id,
+      action: "project.update",
+      subject: row.name,
+      detail: changes,
+    });
+    return projectView(ctx, row, { orgSlug: organization.slug, isLive: await isProductionLive(tx, row.id) });
+  });
+}

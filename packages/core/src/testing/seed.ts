@@ -1,0 +1,94 @@
+import { randomInt } from "node:crypto";
+import type { Database } from "@towpath/db";
+import { branch, githubInstallation, member, organization, project, user } from "@towpath/db/schema";
+import type { Actor, Context, Role } from "../context/index.ts";
+import { newId } from "../ids/index.ts";
+import { type JobName, type JobPayloads, type JobQueue, systemClock } from "../ports/index.ts";
+
+/** A queue that only remembers, with the uniqueness that the port promises. */
+export type MemoryQueue = JobQueue & {
+  readonly jobs: { readonly name: JobName; readonly payload: JobPayloads[JobName]; readonly key: string | null }[];
+};
+
+export function memoryQueue(): MemoryQueue {
+  const jobs: MemoryQueue["jobs"] = [];
+  return {
+    jobs,
+    async enqueue(name, payload, options) {
+      const key = options?.key ?? null;
+      if (key !== null && jobs.some((job) => job.name === name && job.key === key)) return;
+      jobs.push({ name, payload, key });
+    },
+  };
+}
+
+export function testContext(db: Database, actor: Actor, more: Partial<Context> = {}): Context {
+  return {
+    db,
+    actor,
+    queue: memoryQueue(),
+    clock: systemClock,
+    serverUrlTemplate: "http://localhost:8080/{name}",
+    ...more,
+  };
+}
+
+/** An account of its own. */
+export async function seedUser(db: Database): Promise<{ readonly id: string; readonly actor: Actor }> {
+  const id = newId();
+  await db.insert(user).values({ id, name: "Ada Example", email: `${id}@example.com`, firstName: "Ada" });
+  return { id, actor: { kind: "user", userId: id, ipAddress: "192.0.2.1" } };
+}
+
+export type SeededOrganization = {
+  readonly id: string;
+  readonly slug: string;
+  readonly installationId: number;
+  readonly owner: Actor;
+  /** Adds another account with that role. */
+  join(role: Role): Promise<Actor>;
+};
+
+/** An organization of its own with an owner and a GitHub installation: suites never share rows. */
+export async function seedOrganization(db: Database): Promise<SeededOrganization> {
+  const id = newId();
+  const slug = `org-${id.slice(-12)}`;
+  const installationId = randomInt(1, 2 ** 31);
+  await db.insert(organization).values({ id, slug, name: `Org ${slug}` });
+  const join = async (role: Role) => {
+    const account = await seedUser(db);
+    await db.insert(member).values({ id: newId(), organizationId: id, userId: account.id, role });
+    return account.actor;
+  };
+  await db
+    .insert(githubInstallation)
+    .values({ installationId, organizationId: id, accountLogin: `acme-${slug}`, accountType: "User" });
+  return { id, slug, installationId, owner: await join("owner"), join };
+}
+
+/** A project with its default branch `main` and no build. */
+export async function seedProject(
+  db: Database,
+  owner: SeededOrganization,
+  more: Partial<typeof project.$inferInsert> = {},
+): Promise<{ readonly id: string; readonly name: string; readonly branchId: string; readonly repositoryId: number }> {
+  const id = more.id ?? newId();
+  const name = more.name ?? `echo-${id.slice(-12)}`;
+  const repositoryId = more.repositoryId ?? randomInt(1, 2 ** 31);
+  await db.insert(project).values({
+    organizationId: owner.id,
+    installationId: owner.installationId,
+    repositoryFullName: `acme/${name}`,
+    entrypoint: "echo.py",
+    ...more,
+    id,
+    name,
+    repositoryId,
+  });
+  const branchId = newId();
+  await db.insert(branch).values({ id: branchId, projectId: id, name: "main", isDefault: true });
+  return { id, name, branchId, repositoryId };
+}
+
+/** A commit id made from a short text, the same for the same text. */
+export const shaOf = (text: string): string => Buffer.from(text).toString("hex").padEnd(40, "0").slice(0, 40);

@@ -1,0 +1,4 @@
+export { getWebhookDelivery } from "./get-webhook-delivery.ts";
+export { type ProcessWebhookInput, processWebhook, type ReadHead } from "./process-webhook.ts";
+export { receiveWebhook } from "./receive-webhook.ts";
+export { type ReceiveWebhookInput, receiveWebhookSchema, type WebhookChange } from "./webhook.schema.ts";
