@@ -1,0 +1,123 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { towpath } from "../instance/towpath-process.ts";
+
+const name = "broken-repository";
+const dataDirectory = inject("dataDirectory");
+const url = `${inject("serversUrl")}/${name}/mcp`;
+let folder: string;
+
+const good = `from fastmcp import FastMCP
+
+mcp = FastMCP("Good")
+
+
+@mcp.tool
+def ping() -> str:
+    return "pong"
+`;
+
+async function deployWith(files: Record<string, string>, ...options: string[]) {
+  await rm(folder, { recursive: true, force: true });
+  for (const [path, text] of Object.entries({ "requirements.txt": "fastmcp\n", ...files })) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  return towpath("deploy", folder, "--name", name, "--public", "--data-dir", dataDirectory, ...options);
+}
+
+async function callLive(): Promise<unknown> {
+  const client = new Client({ name: "e2e", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const { content } = await client.callTool({ name: "ping", arguments: {} });
+  await client.close();
+  return content;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "towpath-broken-"));
+  const deployed = await deployWith({ "server.py": good });
+  expect(deployed.stdout + deployed.stderr).toContain(`Live: ${url}`);
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const flood = `import sys
+block = "x" * 1023 + "\\n"
+for _ in range(1024 * 1024):
+    sys.stdout.write(block)
+raise SystemExit(3)
+`;
+
+// What is wrong, the files, the entrypoint, what the terminal must say.
+const cases: [string, Record<string, string>, string, RegExp][] = [
+  ["no entrypoint", { "other.py": good }, "server.py", /server\.py/],
+  ["a syntax error", { "server.py": "def broken(:\n    pass\n" }, "server.py", /server\.py.*1|line 1/s],
+  ["no such object", { "server.py": good }, "server.py:nothing", /nothing/],
+  [
+    "a module that is not installed",
+    { "server.py": `import yaml_that_is_not_there\n${good}` },
+    "server.py",
+    /yaml_that_is_not_there/,
+  ],
+  [
+    "a package that does not exist",
+    { "server.py": good, "requirements.txt": "fastmcp\ntowpath-no-such-package-xyz==1\n" },
+    "server.py",
+    /towpath-no-such-package-xyz/,
+  ],
+  [
+    "a missing variable",
+    { "server.py": `import os\nKEY = os.environ["WEATHER_KEY"]\n${good}` },
+    "server.py",
+    /WEATHER_KEY/,
+  ],
+  ["a gigabyte of log", { "server.py": flood }, "server.py", /log|output|exit/i],
+];
+
+test.each(cases)(
+  "BLD-2 %s: a clear failure, status 1, the live version answers on",
+  async (_, files, entrypoint, said) => {
+    const failed = await deployWith(files, "--entrypoint", entrypoint);
+    expect(failed.status).toBe(1);
+    expect(failed.stderr).toMatch(said);
+    expect(failed.stderr).toContain("What to do:");
+    expect(await callLive()).toEqual([expect.objectContaining({ text: "pong" })]);
+  },
+);
+
+test("BLD-2 an endless import ends as a failure, the live version answers on", async () => {
+  const failed = await deployWith({ "server.py": `while True:\n    pass\n${good}` }, "--entrypoint", "server.py");
+  expect(failed.status).toBe(1);
+  expect(failed.stderr).toContain("What to do:");
+  expect(await callLive()).toEqual([expect.objectContaining({ text: "pong" })]);
+});
+
+test("VAL-1 VAL-2 the terminal refuses what the form refuses, with the same words", async () => {
+  const short = await towpath(
+    "deploy",
+    folder,
+    "--name",
+    "abc",
+    "--entrypoint",
+    "server.py",
+    "--data-dir",
+    dataDirectory,
+  );
+  expect(short.status).toBe(1);
+  expect(short.stderr).toContain("Project name must be at least 6 characters long");
+  const parent = await towpath(
+    "deploy",
+    folder,
+    "--name",
+    "abcdef",
+    "--entrypoint",
+    "../x.py",
+    "--data-dir",
+    dataDirectory,
+  );
+  expect(parent.stderr).toContain("Entrypoint cannot reference parent directories");
+});
