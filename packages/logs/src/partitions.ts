@@ -1,5 +1,6 @@
-import type { Pool } from "pg";
+import pg, { type Pool } from "pg";
 
+const dayMs = 24 * 3_600_000;
 const ensured = new WeakMap<Pool, Set<string>>();
 
 /**
@@ -16,8 +17,11 @@ export async function ensureDayPartitions(pool: Pool, times: Iterable<number>): 
   }
   const missing = new Set<string>();
   for (const time of times) {
-    const day = new Date(time).toISOString().slice(0, 10);
-    if (!days.has(day)) missing.add(day);
+    // The next day too: a partition is cheap before rows of its day exist, and impossible once the default has some.
+    for (const instant of [time, time + dayMs]) {
+      const day = new Date(instant).toISOString().slice(0, 10);
+      if (!days.has(day)) missing.add(day);
+    }
   }
   for (const day of missing) {
     // Remembered before the call: a database that refuses is not asked again for every batch.
@@ -25,17 +29,11 @@ export async function ensureDayPartitions(pool: Pool, times: Iterable<number>): 
     try {
       await pool.query("SELECT towpath_ensure_log_partitions($1::date)", [day]);
     } catch (error) {
-      if (!isDatabaseAnswer(error)) {
+      // The database's own refusal, as against not being reachable, which the caller must hear of.
+      if (!(error instanceof pg.DatabaseError)) {
         days.delete(day);
         throw error;
       }
     }
   }
-}
-
-/** Whether the database itself refused (a SQLSTATE), as against not being reachable. */
-function isDatabaseAnswer(error: unknown): boolean {
-  return (
-    error instanceof Error && "code" in error && typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code)
-  );
 }

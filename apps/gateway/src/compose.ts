@@ -1,0 +1,126 @@
+import type { Server } from "node:http";
+import { join } from "node:path";
+import { apiKeyChannel, createApiKeyChecker } from "@towpath/auth/credentials";
+import pg from "pg";
+import type { Logger } from "pino";
+import type { GatewayConfig } from "./config.ts";
+import { Leases } from "./forward/leases.ts";
+import { createRunnerClient } from "./forward/runner-client.ts";
+import { Upstreams } from "./forward/upstreams.ts";
+import { createGateway } from "./gateway.ts";
+import { Counters } from "./platform/counters.ts";
+import { createPages } from "./platform/pages.ts";
+import { createAuthenticate } from "./police/credentials.ts";
+import { Sessions } from "./police/sessions.ts";
+import { createListener } from "./read-model/listener.ts";
+import { createReadModel } from "./read-model/routes.ts";
+import { Recorder } from "./record/recorder.ts";
+import { Spool } from "./record/spool.ts";
+import { createRouteFeed } from "./route/route-feed.ts";
+import { RouteTable } from "./route/route-table.ts";
+import { closeHttpServer, createHttpServer } from "./server.ts";
+
+export type RunningGateway = {
+  server: Server;
+  /** The port that it listens on. */
+  port: number;
+  /** Ends running requests within `graceMs`, writes what is buffered and closes everything. */
+  stop: (graceMs: number) => Promise<void>;
+};
+
+/** Puts the gateway together and starts it; needs neither the database nor the runner to be there. */
+export async function startGateway(config: GatewayConfig, log: Logger): Promise<RunningGateway> {
+  const pool = new pg.Pool({
+    connectionString: config.databaseUrl,
+    max: 4,
+    // A database that is away must be noticed soon: rows and key checks wait meanwhile.
+    connectionTimeoutMillis: 3000,
+    query_timeout: 15_000,
+    application_name: "towpath-gateway",
+  });
+  pool.on("error", (error) => log.debug({ err: error }, "an idle database connection ended"));
+
+  const routes = new RouteTable();
+  const feed = createRouteFeed({
+    readModel: createReadModel(pool),
+    table: routes,
+    directory: config.stateDirectory,
+    log,
+  });
+  const apiKeys = createApiKeyChecker(pool);
+  const listener = createListener({
+    databaseUrl: config.databaseUrl,
+    channels: { towpath_route: () => void feed.reload(), [apiKeyChannel]: () => apiKeys.forget() },
+    onConnect: () => {
+      apiKeys.forget();
+      void feed.reload();
+    },
+    log,
+  });
+  const spool = new Spool(join(config.stateDirectory, "spool"));
+  const recorder = new Recorder({ pool, spool, log });
+  const sessions = new Sessions(config.stateDirectory);
+  const upstreams = new Upstreams();
+  const runner = createRunnerClient(config.runnerSocket, config.holdMs * 2);
+  const leases = new Leases({ runner, upstreams });
+  const counters = new Counters();
+  const platform = createPages({
+    health: () => ({ ok: routes.isLoaded, detail: { routes: routes.size, database: feed.isFresh() } }),
+    metrics: () =>
+      counters.render({
+        towpath_gateway_routes: routes.size,
+        towpath_gateway_leases: leases.count,
+        towpath_gateway_log_rows_written: recorder.counters.written,
+        towpath_gateway_log_rows_spooled: recorder.counters.spooled,
+        towpath_gateway_log_rows_dropped: recorder.counters.dropped,
+        towpath_gateway_spool_bytes: spool.bytes,
+      }),
+  });
+
+  const server = createHttpServer(
+    createGateway({
+      serverAddress: config.serverAddress,
+      allowedOrigins: config.allowedOrigins,
+      holdMs: config.holdMs,
+      routes,
+      authenticate: createAuthenticate({ apiKeys, secret: config.secret }),
+      sessions,
+      leases,
+      recorder,
+      counters,
+      platform,
+      log,
+    }),
+  );
+
+  await Promise.all([feed.start(), sessions.start()]);
+  listener.start();
+  recorder.start();
+  const port = await listen(server, config);
+
+  return {
+    server,
+    port,
+    async stop(graceMs) {
+      await closeHttpServer(server, graceMs);
+      feed.stop();
+      leases.stop();
+      await listener.stop();
+      await Promise.all([recorder.stop(), sessions.stop(), upstreams.destroy(), runner.close()]);
+      await pool.end();
+    },
+  };
+}
+
+function listen(server: Server, { host, port }: GatewayConfig): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const inUse = error.code === "EADDRINUSE";
+      reject(inUse ? new Error(`Port ${port} on ${host} is in use: choose another by TOWPATH_GATEWAY_PORT.`) : error);
+    });
+    server.listen(port, host, 4096, () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address ? address.port : port);
+    });
+  });
+}

@@ -1,0 +1,129 @@
+import type { ServerResponse } from "node:http";
+import type { Dispatcher } from "undici";
+import { headersForClient } from "./headers.ts";
+import { isDialFailure } from "./runner-client.ts";
+
+export type ForwardRequest = {
+  upstream: Dispatcher;
+  method: string;
+  path: string;
+  /** Flat list of names and values. */
+  headers: string[];
+  body: Buffer;
+  response: ServerResponse;
+  /** Headers added to the server's, unless it speaks CORS by itself. */
+  extraHeaders: readonly string[];
+  /** The answer's status and headers, before anything of it is sent on. */
+  onStart: (status: number, headers: Readonly<Record<string, string | string[] | undefined>>) => void;
+  onData: (chunk: Buffer) => void;
+};
+
+export type ForwardEnd =
+  /** The answer has passed whole. */
+  | "complete"
+  /** The client went away first; the server was told by closing its connection. */
+  | "client-closed"
+  /** The server's connection broke within the answer; the client's was closed too. */
+  | "server-closed"
+  /** Nothing was sent to the server: it is safe to try again. */
+  | "dial-failed"
+  /** The connection broke before an answer began; the server may or may not have acted. */
+  | "no-answer";
+
+const clientClosed = new Error("the client closed the connection");
+
+/**
+ * Sends a request to a server and its answer to the client as it comes: headers at once, no buffering but what the
+ * client's slowness asks for, closes passed on in both directions (GW-3). Never rejects.
+ */
+export function forward(request: ForwardRequest): Promise<ForwardEnd> {
+  return new Promise((resolve) => {
+    const handler = new Passage(request, resolve);
+    request.response.once("close", handler.onClientClose);
+    request.upstream.dispatch(
+      {
+        path: request.path,
+        method: request.method,
+        headers: request.headers,
+        body: request.body.length > 0 ? request.body : null,
+        // A dead connection is not made up for by sending again: only a failed dial is known to be harmless.
+        idempotent: false,
+      },
+      handler,
+    );
+  });
+}
+
+class Passage implements Dispatcher.DispatchHandler {
+  readonly #request: ForwardRequest;
+  readonly #resolve: (end: ForwardEnd) => void;
+  #controller: Dispatcher.DispatchController | null = null;
+  #started = false;
+  #ended = false;
+  #clientClosed = false;
+
+  constructor(request: ForwardRequest, resolve: (end: ForwardEnd) => void) {
+    this.#request = request;
+    this.#resolve = resolve;
+  }
+
+  readonly onClientClose = (): void => {
+    if (this.#ended) return;
+    this.#clientClosed = true;
+    this.#controller?.abort(clientClosed);
+    this.#end("client-closed");
+  };
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#clientClosed) controller.abort(clientClosed);
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200 || this.#ended) return;
+    this.#started = true;
+    const { response, onStart, extraHeaders } = this.#request;
+    onStart(status, headers);
+    const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
+    response.writeHead(status, headersForClient(raw, extraHeaders));
+    // Without a length the answer is a stream, whose first byte may be minutes away: the head goes now. With one the
+    // body is already on its way, and head and body leave together.
+    if (headers["content-length"] === undefined) response.flushHeaders();
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended) return;
+    const { response, onData } = this.#request;
+    onData(chunk);
+    if (response.write(chunk)) return;
+    controller.pause();
+    response.once("drain", () => controller.resume());
+  }
+
+  onResponseEnd(): void {
+    if (this.#ended) return;
+    this.#request.response.end();
+    this.#end("complete");
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#ended) return;
+    if (this.#started) {
+      // Not `end`: an answer that was cut short must not look like a whole one.
+      this.#request.response.destroy();
+      this.#end("server-closed");
+      return;
+    }
+    this.#end(isDialFailure(error) ? "dial-failed" : "no-answer");
+  }
+
+  #end(end: ForwardEnd): void {
+    this.#ended = true;
+    this.#request.response.off("close", this.onClientClose);
+    this.#resolve(end);
+  }
+}

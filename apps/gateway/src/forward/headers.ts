@@ -1,0 +1,120 @@
+import type { Principal } from "../police/credentials.ts";
+import { Refusal } from "../refusal.ts";
+
+// Everything passes as it came, in order and spelling, but for what RFC 9110 §7.6.1 calls hop-by-hop, framing (which
+// the client library writes anew) and what is reserved to the platform. MCP clients and servers tell eras apart by
+// headers, so none is merged, doubled or tidied.
+
+const hopByHop = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+]);
+const notForServer = new Set([...hopByHop, "content-length", "expect"]);
+
+/** Header names of the identity that the platform vouches for (GW-11); in requests all of them are reserved. */
+const actorPrefix = "towpath-actor";
+const ownCookie = /^\s*(?:__secure-|__host-)?towpath/i;
+
+/**
+ * The headers that the server gets, from a request's raw headers. In towpath-cloud mode (`principal.actor` is set)
+ * the caller's Authorization stays behind and `towpath-actor*` says who it is; client-sent copies never pass.
+ *
+ * @throws Refusal 404 for a request with two Host headers
+ */
+export function headersForServer(raw: readonly string[], principal: Principal): string[] {
+  const headers: string[] = [];
+  let named: Set<string> | null = null;
+  let hosts = 0;
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at] ?? "";
+    const value = raw[at + 1] ?? "";
+    const lower = name.toLowerCase();
+    if (notForServer.has(lower)) {
+      if (lower === "connection") named = namedBy(value, named);
+      continue;
+    }
+    if (lower === "host" && ++hosts > 1) {
+      throw new Refusal("unknown_host", "The request names two hosts.");
+    }
+    if (lower === "authorization" && principal.actor) continue;
+    if (lower.charCodeAt(0) === 0x74 && lower.replaceAll("_", "-").startsWith(actorPrefix)) continue;
+    if (lower === "cookie") {
+      const kept = withoutOwnCookies(value);
+      if (kept !== "") headers.push(name, kept);
+      continue;
+    }
+    headers.push(name, value);
+  }
+  const passed = named ? withoutNamed(headers, named) : headers;
+  return principal.actor ? withActor(passed, principal) : passed;
+}
+
+function withActor(headers: string[], { id, actor }: Principal): string[] {
+  if (!actor) return headers;
+  headers.push(actorPrefix, id, `${actorPrefix}-type`, actor.type, `${actorPrefix}-organization`, actor.organizationId);
+  if (actor.userId !== null) headers.push(`${actorPrefix}-user`, actor.userId);
+  return headers;
+}
+
+/**
+ * The headers that the client gets, from the server's raw headers. Cookies of the platform's names are taken out: on
+ * a single host the server would share them with the dashboard.
+ */
+export function headersForClient(raw: readonly (Buffer | string)[], extra: readonly string[]): string[] {
+  const headers: string[] = [];
+  let named: Set<string> | null = null;
+  let hasCors = false;
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = toText(raw[at]);
+    const lower = name.toLowerCase();
+    if (hopByHop.has(lower)) {
+      if (lower === "connection") named = namedBy(toText(raw[at + 1]), named);
+      continue;
+    }
+    const value = toText(raw[at + 1]);
+    if (lower === "set-cookie" && ownCookie.test(value)) continue;
+    if (lower === "access-control-allow-origin") hasCors = true;
+    headers.push(name, value);
+  }
+  const passed = named ? withoutNamed(headers, named) : headers;
+  // A server that speaks CORS by itself is left to it: two values would be none.
+  if (!hasCors) passed.push(...extra);
+  return passed;
+}
+
+function toText(value: Buffer | string | undefined): string {
+  return typeof value === "string" ? value : (value?.toString("latin1") ?? "");
+}
+
+/** Names listed in Connection are hop-by-hop too; keep-alive and close say nothing about headers. */
+function namedBy(value: string, found: Set<string> | null): Set<string> | null {
+  let named = found;
+  for (const token of value.toLowerCase().split(",")) {
+    const name = token.trim();
+    if (name === "" || name === "keep-alive" || name === "close" || name === "host") continue;
+    named ??= new Set();
+    named.add(name);
+  }
+  return named;
+}
+
+function withoutNamed(headers: string[], named: ReadonlySet<string>): string[] {
+  return headers.filter((_, at) => !named.has((headers[at - (at % 2)] ?? "").toLowerCase()));
+}
+
+function withoutOwnCookies(value: string): string {
+  if (!/towpath/i.test(value)) return value;
+  return value
+    .split(";")
+    .filter((cookie) => !ownCookie.test(cookie))
+    .join(";")
+    .trim();
+}

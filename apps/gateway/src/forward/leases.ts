@@ -1,0 +1,176 @@
+import type { Dispatcher } from "undici";
+import { Refusal } from "../refusal.ts";
+import { type RunnerClient, RunnerUnreachable } from "./runner-client.ts";
+import type { Upstreams } from "./upstreams.ts";
+
+/** Permission to send requests to an instance: until `validUntil` the runner neither freezes nor stops it. */
+export type Lease = {
+  readonly deploymentId: string;
+  readonly instanceId: string;
+  readonly socketPath: string;
+  readonly upstream: Dispatcher;
+  /** performance.now() milliseconds, counted from when the lease was asked for. */
+  readonly validUntil: number;
+};
+
+type Entry = {
+  lease: Lease | null;
+  pending: Promise<Lease> | null;
+  inFlight: number;
+  usedAt: number;
+  timer: NodeJS.Timeout | undefined;
+};
+
+/** A lease that is about to end is not used: the request must reach the server while it holds. */
+const marginMs = 500;
+/** Without a runner nothing is frozen or stopped, so what it started last stays usable for a while (GW-10). */
+const withoutRunnerMs = 10 * 60_000;
+const withoutRunnerRetryMs = 1000;
+
+/**
+ * Leases of instances, one per deployment, shared by all requests. A valid lease costs no call; it is renewed in the
+ * background while requests are in flight or were made since it was asked for, else it lapses.
+ */
+export class Leases {
+  readonly #entries = new Map<string, Entry>();
+  readonly #runner: RunnerClient;
+  readonly #upstreams: Upstreams;
+  readonly #now: () => number;
+  #stopped = false;
+
+  constructor(parts: { runner: RunnerClient; upstreams: Upstreams; now?: () => number }) {
+    this.#runner = parts.runner;
+    this.#upstreams = parts.upstreams;
+    this.#now = parts.now ?? (() => performance.now());
+  }
+
+  /**
+   * The lease for a request, at once when there is a valid one. Concurrent calls share one call to the runner.
+   * Call `enter` before and `leave` after, so that it is kept for as long as the request takes.
+   *
+   * @throws Refusal as the runner's answer says
+   */
+  acquire(deploymentId: string): Lease | Promise<Lease> {
+    const entry = this.#entry(deploymentId);
+    const now = this.#now();
+    entry.usedAt = now;
+    if (entry.lease && entry.lease.validUntil - marginMs > now) return entry.lease;
+    return this.#renew(deploymentId, entry);
+  }
+
+  /** Whether the very instance still runs; starts nothing. An unreachable runner is not a reason to say no. */
+  async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
+    const lease = this.#entries.get(deploymentId)?.lease;
+    if (lease && lease.validUntil - marginMs > this.#now()) return lease.instanceId === instanceId;
+    try {
+      return await this.#runner.isRunning(deploymentId, instanceId);
+    } catch (error) {
+      if (error instanceof RunnerUnreachable) return lease?.instanceId === instanceId;
+      throw error;
+    }
+  }
+
+  /** Drops a lease that proved wrong; the next `acquire` asks the runner. */
+  drop(lease: Lease): void {
+    const entry = this.#entries.get(lease.deploymentId);
+    if (entry?.lease !== lease) return;
+    this.#setLease(entry, null);
+  }
+
+  enter(deploymentId: string): void {
+    this.#entry(deploymentId).inFlight++;
+  }
+
+  leave(deploymentId: string): void {
+    const entry = this.#entry(deploymentId);
+    entry.inFlight--;
+    if (entry.inFlight === 0 && !entry.lease && !entry.pending) this.#entries.delete(deploymentId);
+  }
+
+  get count(): number {
+    return this.#entries.size;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const entry of this.#entries.values()) clearTimeout(entry.timer);
+  }
+
+  #entry(deploymentId: string): Entry {
+    let entry = this.#entries.get(deploymentId);
+    if (!entry) {
+      entry = { lease: null, pending: null, inFlight: 0, usedAt: 0, timer: undefined };
+      this.#entries.set(deploymentId, entry);
+    }
+    return entry;
+  }
+
+  #renew(deploymentId: string, entry: Entry): Promise<Lease> {
+    entry.pending ??= this.#ask(deploymentId, entry).finally(() => {
+      entry.pending = null;
+    });
+    return entry.pending;
+  }
+
+  async #ask(deploymentId: string, entry: Entry): Promise<Lease> {
+    // The runner counts from when it answers, we from when we ask: ours ends first whatever the way takes.
+    const askedAt = this.#now();
+    try {
+      const { instanceId, socketPath, leaseMs } = await this.#runner.lease(deploymentId);
+      const upstream = this.#upstreams.at(socketPath);
+      const lease = { deploymentId, instanceId, socketPath, upstream, validUntil: askedAt + leaseMs };
+      this.#setLease(entry, lease);
+      this.#schedule(deploymentId, entry, askedAt, leaseMs / 2);
+      return lease;
+    } catch (error) {
+      const lapsed = entry.lease;
+      if (error instanceof RunnerUnreachable) {
+        if (lapsed && askedAt - lapsed.validUntil < withoutRunnerMs) {
+          this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
+          return lapsed;
+        }
+        throw new Refusal("server_failed_to_start", "Servers cannot be started at the moment. Try again shortly.", {
+          "retry-after": "2",
+        });
+      }
+      this.#setLease(entry, null);
+      if (entry.inFlight > 0) this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
+      throw error;
+    }
+  }
+
+  #setLease(entry: Entry, lease: Lease | null): void {
+    const previous = entry.lease;
+    entry.lease = lease;
+    // Requests that run on the old connections finish there.
+    if (previous && previous.socketPath !== lease?.socketPath) this.#upstreams.retire(previous.socketPath);
+  }
+
+  #schedule(deploymentId: string, entry: Entry, askedAt: number, afterMs: number): void {
+    clearTimeout(entry.timer);
+    if (this.#stopped) return;
+    entry.timer = setTimeout(() => {
+      if (entry.inFlight > 0 || entry.usedAt > askedAt) {
+        this.#renew(deploymentId, entry).catch(() => {});
+        return;
+      }
+      this.#scheduleLapse(deploymentId, entry);
+    }, afterMs);
+    entry.timer.unref();
+  }
+
+  /** Nobody used the lease in its first half: forget it, and its connections, once it has ended. */
+  #scheduleLapse(deploymentId: string, entry: Entry): void {
+    const remaining = (entry.lease?.validUntil ?? 0) - this.#now() + withoutRunnerMs;
+    const usedAt = entry.usedAt;
+    entry.timer = setTimeout(
+      () => {
+        if (entry.inFlight > 0 || entry.pending || entry.usedAt !== usedAt) return;
+        this.#setLease(entry, null);
+        this.#entries.delete(deploymentId);
+      },
+      Math.max(0, remaining),
+    );
+    entry.timer.unref();
+  }
+}

@@ -1,0 +1,89 @@
+import { Pool } from "undici";
+import { z } from "zod";
+import { Refusal } from "../refusal.ts";
+
+const grantSchema = z.object({ instanceId: z.string(), socketPath: z.string(), leaseMs: z.number().positive() });
+const failureSchema = z.object({
+  error: z.object({ code: z.string(), message: z.string(), retryAfterMs: z.number().optional() }),
+});
+const instanceSchema = z.object({ id: z.string(), deploymentId: z.string(), state: z.string() });
+const instancesSchema = z.union([
+  z.array(instanceSchema),
+  z.object({ instances: z.array(instanceSchema) }).transform((body) => body.instances),
+]);
+
+export type Grant = z.infer<typeof grantSchema>;
+
+/** The runner's process is not there. What it started earlier may still run, and nobody can freeze it. */
+export class RunnerUnreachable extends Error {}
+
+export type RunnerClient = {
+  /**
+   * Leases the deployment's instance; the runner starts or wakes it first. May take as long as a start.
+   *
+   * @throws RunnerUnreachable when the runner is not there
+   * @throws Refusal 404 (`unknown_server`) for a deployment that is gone, 503 with the runner's reason otherwise
+   */
+  lease: (deploymentId: string) => Promise<Grant>;
+  /** Whether an instance still runs (ready or frozen). Asking starts nothing. */
+  isRunning: (deploymentId: string, instanceId: string) => Promise<boolean>;
+  close: () => Promise<void>;
+};
+
+/** Speaks the runner's HTTP API on its unix socket. `timeoutMs`: longest wait for a start. */
+export function createRunnerClient(socketPath: string, timeoutMs: number): RunnerClient {
+  const pool = new Pool("http://runner", { socketPath, headersTimeout: timeoutMs, bodyTimeout: 10_000, pipelining: 1 });
+
+  const call = async (method: "GET" | "POST", path: string) => {
+    try {
+      const { statusCode, body } = await pool.request({ method, path });
+      return { status: statusCode, body: await body.json() };
+    } catch (error) {
+      if (isDialFailure(error)) throw new RunnerUnreachable("the runner is not running", { cause: error });
+      throw unavailable("The runner did not answer. Try again shortly.");
+    }
+  };
+
+  return {
+    async lease(deploymentId) {
+      const answer = await call("POST", `/v1/deployments/${encodeURIComponent(deploymentId)}/lease`);
+      if (answer.status === 200) {
+        const grant = grantSchema.safeParse(answer.body);
+        if (grant.success) return grant.data;
+      }
+      const failure = failureSchema.safeParse(answer.body);
+      if (!failure.success) throw unavailable("The runner gave an answer that was not understood.");
+      const { message, retryAfterMs } = failure.data.error;
+      if (answer.status === 404) throw new Refusal("unknown_server", message);
+      throw unavailable(message, retryAfterMs);
+    },
+    async isRunning(deploymentId, instanceId) {
+      const instances = instancesSchema.safeParse((await call("GET", "/v1/instances")).body);
+      return (
+        instances.success &&
+        instances.data.some(
+          (instance) =>
+            instance.id === instanceId &&
+            instance.deploymentId === deploymentId &&
+            (instance.state === "ready" || instance.state === "frozen"),
+        )
+      );
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+/** Whether no connection was made, so that the other side cannot have seen anything of the request. */
+export function isDialFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === "UND_ERR_CLOSED" || code === "UND_ERR_DESTROYED" || code === "UND_ERR_CONNECT_TIMEOUT") return true;
+  return (
+    syscall === "connect" && (code === "ECONNREFUSED" || code === "ENOENT" || code === "EAGAIN" || code === "ENOTSOCK")
+  );
+}
+
+function unavailable(message: string, retryAfterMs = 2000): Refusal {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  return new Refusal("server_failed_to_start", message, { "retry-after": String(seconds) });
+}

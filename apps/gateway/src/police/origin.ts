@@ -1,0 +1,29 @@
+import { Refusal } from "../refusal.ts";
+import { isLoopbackName } from "../route/server-address.ts";
+
+/**
+ * Refuses web pages that have no business here (the specification asks servers to check Origin).
+ *
+ * On a gateway that only its own machine can reach, the network is the protection, and any web page in the user's
+ * browser stands inside of it: only pages of the machine itself and origins by name may call. On a public gateway
+ * pages of any site may, as servers protect themselves by tokens, which browsers do not add by themselves.
+ * `null` (sandboxed frames, files) could be anybody and is refused.
+ *
+ * @throws Refusal 403
+ */
+export function checkOrigin(
+  origin: string | undefined,
+  policy: { isLoopback: boolean; allowed: readonly string[] },
+): void {
+  if (origin === undefined || policy.allowed.includes(origin)) return;
+  const url = origin !== "null" && URL.canParse(origin) ? new URL(origin) : null;
+  const isWeb = url?.protocol === "http:" || url?.protocol === "https:";
+  const isWellFormed =
+    url !== null && (isWeb ? url.origin === origin.toLowerCase() : /^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/i.test(origin));
+  if (isWellFormed && (!isWeb || !policy.isLoopback || isLoopbackName(url.hostname))) return;
+  throw new Refusal(
+    "forbidden_origin",
+    "Web pages of this origin may not call servers of this instance. Its operator can allow the origin by " +
+      "TOWPATH_GATEWAY_ORIGINS.",
+  );
+}

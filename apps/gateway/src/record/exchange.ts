@@ -1,0 +1,139 @@
+import type { Outcome, RequestLogRow } from "@towpath/logs";
+import { type AnswerPeek, type MessagePeek, type RequestPeek, ResponsePeek } from "@towpath/mcp/peek";
+import type { ForwardEnd } from "../forward/forward.ts";
+import type { Session } from "../police/sessions.ts";
+import type { Route } from "../read-model/routes.ts";
+import type { Refusal } from "../refusal.ts";
+import { captureBytes, redactedPayload } from "./redact.ts";
+import { newRowId } from "./row-id.ts";
+
+/** What is learned of one HTTP exchange with an MCP endpoint while it passes, to become request-log rows (GW-7). */
+export type Exchange = {
+  readonly route: Route;
+  readonly httpMethod: string;
+  readonly principal: string;
+  readonly peek: RequestPeek;
+  readonly body: Buffer;
+  readonly traceparent: string | undefined;
+  /** Date.now() and performance.now() of its begin. */
+  readonly time: number;
+  readonly startedAt: number;
+  deploymentId: string;
+  heldMs: number;
+  /** Hash of the legacy session id. */
+  session: string | null;
+  /** What `initialize` said of the client. */
+  client: Session | undefined;
+  status: number;
+  responseBytes: number;
+  answers: ResponsePeek | null;
+  end: ForwardEnd | null;
+  refusal: Refusal | null;
+};
+
+/** Begins to look at a response, as its kind allows: JSON and event streams that answer requests, not compressed. */
+export function answersOf(
+  exchange: Exchange,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): ResponsePeek | null {
+  const requests = exchange.peek.messages.filter((message) => message.kind === "request");
+  const type = headers["content-type"];
+  if (requests.length === 0 || typeof type !== "string" || headers["content-encoding"] !== undefined) return null;
+  const format = type.startsWith("text/event-stream") ? "sse" : type.startsWith("application/json") ? "json" : null;
+  if (format === null) return null;
+  const ids = requests.map((message) => message.id);
+  return new ResponsePeek({
+    // An id beyond the part that was looked at is not known: then any answer is the one.
+    ids: ids.some((id) => id === null) ? null : ids.filter((id) => id !== null),
+    format,
+    captureBytes: exchange.route.capturePayloads ? captureBytes : 0,
+  });
+}
+
+/** The rows of an exchange that has ended: one per JSON-RPC message of the client, one when there was none. */
+export function rowsOf(exchange: Exchange): RequestLogRow[] {
+  exchange.answers?.end();
+  const durationMs = performance.now() - exchange.startedAt;
+  const { messages } = exchange.peek;
+  if (messages.length <= 1) return [rowOf(exchange, durationMs, messages[0] ?? exchange.peek)];
+  return messages.map((message) => rowOf(exchange, durationMs, message));
+}
+
+function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | RequestPeek): RequestLogRow {
+  const { route, peek, client, refusal } = exchange;
+  const answer = message.kind === "request" ? answerTo(exchange, message.id) : undefined;
+  const outcome = outcomeOf(exchange, message, answer);
+  return {
+    id: newRowId(exchange.time),
+    time: exchange.time,
+    organizationId: route.organizationId,
+    projectId: route.projectId,
+    deploymentId: exchange.deploymentId,
+    kind: message.kind,
+    httpMethod: exchange.httpMethod,
+    method: message.method,
+    target: message.target,
+    // 499 is the customary number for a client that left before there was an answer.
+    httpStatus: exchange.status === 0 ? 499 : exchange.status,
+    isError: isErrorOutcome(exchange, outcome),
+    errorCode: refusal ? refusal.rpcCode : (answer?.errorCode ?? null),
+    errorMessage: refusal ? refusal.message : (answer?.errorMessage ?? null),
+    outcome,
+    durationMs: Math.round(durationMs * 1000) / 1000,
+    heldMs: Math.round(exchange.heldMs * 1000) / 1000,
+    requestBytes: exchange.body.length,
+    responseBytes: exchange.responseBytes,
+    protocolVersion: answer?.protocolVersion ?? peek.protocolVersion ?? client?.protocolVersion ?? null,
+    clientName: peek.clientName ?? client?.clientName ?? null,
+    clientVersion: peek.clientName === null ? (client?.clientVersion ?? null) : peek.clientVersion,
+    session: exchange.session,
+    principal: exchange.principal,
+    traceId: traceIdOf(exchange.traceparent),
+    // The body of a batch belongs to all of its messages: it is kept with the first.
+    requestPayload: route.capturePayloads && isFirst(exchange, message) ? redactedPayload(exchange.body) : null,
+    responsePayload: route.capturePayloads ? redactedPayload(answer?.payload ?? null) : null,
+  };
+}
+
+function isFirst({ peek }: Exchange, message: MessagePeek | RequestPeek): boolean {
+  return peek.messages.length === 0 || peek.messages[0] === message;
+}
+
+function answerTo(exchange: Exchange, id: string | number | null): AnswerPeek | undefined {
+  const answers = exchange.answers?.answers ?? [];
+  if (exchange.peek.kind !== "batch") return answers[0];
+  return answers.find((answer) => answer.id === id) ?? answers.find((answer) => answer.id === null);
+}
+
+function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): Outcome {
+  if (exchange.refusal) return "gateway_error";
+  // A client that leaves after its answer has had what it came for.
+  if (answer) {
+    if (answer.errorCode !== null) return "rpc_error";
+    if (answer.isError) return "tool_error";
+    return answer.resultType === "input_required" ? "input_required" : "ok";
+  }
+  if (exchange.end === "client-closed") return "closed_by_client";
+  if (exchange.end === "server-closed") return "closed_by_server";
+  if (exchange.status >= 400) return "http_error";
+  // A stream that ended in good order without the answer that it was for.
+  return message.kind === "request" && exchange.answers ? "closed_by_server" : "ok";
+}
+
+function isErrorOutcome(exchange: Exchange, outcome: Outcome): boolean {
+  switch (outcome) {
+    case "ok":
+    case "input_required":
+    case "closed_by_client":
+      return false;
+    case "closed_by_server":
+      // With event ids the client may pick the stream up again (2025-11-25: the server may close at will).
+      return exchange.answers ? !exchange.answers.resumable : exchange.end === "server-closed";
+    default:
+      return true;
+  }
+}
+
+function traceIdOf(traceparent: string | undefined): string | null {
+  return traceparent === undefined ? null : (/^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] ?? null);
+}

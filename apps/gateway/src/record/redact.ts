@@ -1,0 +1,36 @@
+/** Longest payload that is kept, bytes; a longer one is left out whole, as half a JSON text can't be redacted. */
+export const captureBytes = 64 * 1024;
+
+/** Members whose value is never kept: sealed state and answers of multi-round requests, and what names a secret. */
+const secretMember =
+  /^(?:requestState|inputResponses|authorization|proxy-authorization|cookie|set-cookie)$|passw(?:or)?d|secret|token(?!s$)|api[-_]?key|credential|private[-_]?key/i;
+/** Protocol members that look like secrets by name but are not. */
+const harmlessMember = /^(?:progressToken|maxTokens|nextPageToken)$/;
+const redacted = "[redacted]";
+
+/** A payload for the request log: parsed, with secrets replaced. Null when it is too big or no JSON. */
+export function redactedPayload(body: Buffer | null): unknown {
+  if (body === null || body.length === 0 || body.length > captureBytes) return null;
+  try {
+    return redact(JSON.parse(body.toString("utf8")), 0);
+  } catch {
+    return null;
+  }
+}
+
+function redact(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > 64) return redacted;
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      secretMember.test(name) && !harmlessMember.test(name) && !isSchema(inner) ? redacted : redact(inner, depth + 1),
+    ]),
+  );
+}
+
+/** In a tool's input schema `password` names a property, whose value is a schema and no secret. */
+function isSchema(value: unknown): boolean {
+  return typeof value === "object" && value !== null && ("type" in value || "$ref" in value || "anyOf" in value);
+}

@@ -1,0 +1,93 @@
+import type { ServerResponse } from "node:http";
+
+/** Why the gateway itself answers, and never with 400: clients read the era of a server from the body of a 400. */
+export type RefusalCode =
+  | "unknown_host"
+  | "unknown_path"
+  | "unknown_server"
+  | "session_not_found"
+  | "unauthorized"
+  | "forbidden_origin"
+  | "forbidden"
+  | "body_too_large"
+  | "server_unreachable"
+  | "server_failed_to_start"
+  | "gateway_not_ready"
+  | "credentials_unavailable"
+  | "start_timeout";
+
+const statusOf: Readonly<Record<RefusalCode, number>> = {
+  unknown_host: 404,
+  unknown_path: 404,
+  unknown_server: 404,
+  session_not_found: 404,
+  unauthorized: 401,
+  forbidden_origin: 403,
+  forbidden: 403,
+  body_too_large: 413,
+  server_unreachable: 502,
+  server_failed_to_start: 503,
+  gateway_not_ready: 503,
+  credentials_unavailable: 503,
+  start_timeout: 504,
+};
+
+// -32001 is what the SDKs use for a session that is not there; the others share a code that no revision has taken.
+const sessionNotFoundCode = -32001;
+const gatewayErrorCode = -32050;
+
+/** An answer of the gateway's own. The message is for the person who reads it, and says what to do. */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: RefusalCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.code = code;
+    this.status = statusOf[code];
+    this.headers = headers;
+  }
+
+  get rpcCode(): number {
+    return this.code === "session_not_found" ? sessionNotFoundCode : gatewayErrorCode;
+  }
+}
+
+/**
+ * Sends a refusal as JSON: as a JSON-RPC error when the request was JSON-RPC, else `{ "error": { code, message } }`.
+ * `error.data.towpath` and `error.code` name the reason, so that it is never taken for the server's own answer.
+ * Returns the size of the body in bytes.
+ */
+export function sendRefusal(
+  response: ServerResponse,
+  refusal: Refusal,
+  options: { rpcId: string | number | null | undefined; headers?: readonly string[] },
+): number {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return 0;
+  }
+  const error =
+    options.rpcId === undefined
+      ? { error: { code: refusal.code, message: refusal.message } }
+      : {
+          jsonrpc: "2.0",
+          id: options.rpcId,
+          error: { code: refusal.rpcCode, message: refusal.message, data: { towpath: refusal.code } },
+        };
+  const body = Buffer.from(`${JSON.stringify(error)}\n`);
+  const headers = [
+    "content-type",
+    "application/json",
+    "content-length",
+    String(body.length),
+    "cache-control",
+    "no-store",
+  ];
+  for (const [name, value] of Object.entries(refusal.headers)) headers.push(name, value);
+  headers.push(...(options.headers ?? []));
+  response.writeHead(refusal.status, headers);
+  response.end(body);
+  return body.length;
+}

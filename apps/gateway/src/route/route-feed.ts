@@ -1,0 +1,79 @@
+import type { Logger } from "pino";
+import type { ReadModel } from "../read-model/routes.ts";
+import type { RouteTable } from "./route-table.ts";
+import { readSnapshot, writeSnapshot } from "./snapshot.ts";
+
+const reloadMs = 10_000;
+
+/** Keeps the route table true: loads it now, at every notification and every 10 s; snapshots what it saw (GW-10). */
+export type RouteFeed = {
+  /** Loads routes from the database, else from the snapshot. Never fails. */
+  start: () => Promise<void>;
+  /** Asks for a reload; calls during a reload lead to one more. */
+  reload: () => Promise<void>;
+  /** Whether the last reload could reach the database. */
+  isFresh: () => boolean;
+  stop: () => void;
+};
+
+export function createRouteFeed(parts: {
+  readModel: ReadModel;
+  table: RouteTable;
+  directory: string;
+  log: Logger;
+}): RouteFeed {
+  const { readModel, table, directory, log } = parts;
+  let running: Promise<void> | null = null;
+  let again = false;
+  let fresh = false;
+  let snapshot = "";
+  let timer: NodeJS.Timeout | undefined;
+
+  const load = async () => {
+    try {
+      const routes = await readModel.loadRoutes();
+      table.replace(routes);
+      if (!fresh) log.info({ routes: routes.length }, "routes loaded");
+      fresh = true;
+      const text = JSON.stringify(routes);
+      if (text === snapshot) return;
+      await writeSnapshot(directory, routes);
+      snapshot = text;
+    } catch (error) {
+      if (fresh) log.warn({ err: error }, "routes could not be reloaded; the last known ones stay");
+      fresh = false;
+    }
+  };
+
+  const reload = async () => {
+    if (running) {
+      again = true;
+      return running;
+    }
+    running = (async () => {
+      do {
+        again = false;
+        await load();
+      } while (again);
+    })().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+
+  return {
+    async start() {
+      await reload();
+      if (!fresh) {
+        const routes = await readSnapshot(directory);
+        if (routes) table.replace(routes);
+        log.warn({ routes: routes?.length ?? null }, "no database: serving from the route snapshot");
+      }
+      timer = setInterval(() => void reload(), reloadMs);
+      timer.unref();
+    },
+    reload,
+    isFresh: () => fresh,
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,108 @@
+/** Where servers live: by host (`https://{name}.example.com`) or by path (`http://localhost:8080/{name}`). GW-1. */
+export type ServerAddress = {
+  form: "host" | "path";
+  /** Host form: what follows the label, with its dot. Path form: the host itself. Lower case, no port. */
+  hostName: string;
+  /** Whether the instance is only reachable from its own machine. */
+  isLoopback: boolean;
+};
+
+/** What a request's Host and target ask for. `path` is what the server sees, query included. */
+export type Destination =
+  | { kind: "server"; label: string; path: string; isMcp: boolean; isWellKnown: boolean }
+  /** The gateway's own pages: no server's address. */
+  | { kind: "platform"; path: string }
+  | { kind: "unknown-host" }
+  | { kind: "unknown-path" };
+
+const labelPattern = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)|\\|%5c|%2f|%00/i;
+const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/** @throws Error when the template has no `{name}` at a place where a label can stand. */
+export function parseServerUrl(template: string): ServerAddress {
+  const marked = template.replace("{name}", "towpath-name");
+  const url = URL.canParse(marked) ? new URL(marked) : null;
+  if (!url || !/^https?:$/.test(url.protocol)) throw new Error("must be an http or https URL that contains {name}");
+  if (url.hostname.startsWith("towpath-name.") && url.pathname === "/") {
+    const hostName = url.hostname.slice("towpath-name".length);
+    return { form: "host", hostName, isLoopback: hostName === ".localhost" || hostName.endsWith(".localhost") };
+  }
+  if (url.pathname.replace(/\/$/, "") === "/towpath-name") {
+    return { form: "path", hostName: url.hostname, isLoopback: isLoopbackName(url.hostname) };
+  }
+  throw new Error("must have {name} as the first label of its host or as its whole path");
+}
+
+export function isLoopbackName(hostName: string): boolean {
+  return loopbackNames.has(hostName) || hostName.endsWith(".localhost");
+}
+
+/** Reads a request's destination. Labels are never decoded: what is no plain label is no server. */
+export function destinationOf(address: ServerAddress, host: string | undefined, target: string): Destination {
+  // Absolute and asterisk forms of the request target are for proxies and for the server as a whole.
+  if (!target.startsWith("/")) return { kind: "unknown-path" };
+  const hostName = nameOf(host);
+  return address.form === "host" ? byHost(address, hostName, target) : byPath(address, hostName, target);
+}
+
+function byHost(address: ServerAddress, hostName: string, target: string): Destination {
+  if (!hostName.endsWith(address.hostName)) {
+    return target.startsWith("/-/") ? { kind: "platform", path: target } : { kind: "unknown-host" };
+  }
+  const label = hostName.slice(0, -address.hostName.length);
+  return labelPattern.test(label)
+    ? toServer(label, target, target.startsWith("/.well-known/"))
+    : { kind: "unknown-host" };
+}
+
+function byPath(address: ServerAddress, hostName: string, target: string): Destination {
+  // No label begins with a dash, so the gateway's own pages need no reserved names.
+  if (target.startsWith("/-/") || target === "/") return { kind: "platform", path: target };
+  if (hostName !== address.hostName && !(address.isLoopback && isLoopbackName(hostName)))
+    return { kind: "unknown-host" };
+  const isWellKnown = target.startsWith("/.well-known/");
+  // RFC 8414 and RFC 9728 put the path of the resource behind the well-known name: /.well-known/{what}/{label}/mcp.
+  const labelFrom = isWellKnown ? target.indexOf("/", "/.well-known/".length) + 1 : 1;
+  if (labelFrom === 0) return { kind: "unknown-path" };
+  const labelTo = endOfSegment(target, labelFrom);
+  const label = target.slice(labelFrom, labelTo).toLowerCase();
+  if (!labelPattern.test(label)) return { kind: "unknown-path" };
+  const rest = target.slice(labelTo);
+  return toServer(label, isWellKnown ? target : rest.startsWith("/") ? rest : `/${rest}`, isWellKnown);
+}
+
+function toServer(label: string, path: string, isWellKnown: boolean): Destination {
+  if (path === "/mcp") return { kind: "server", label, path, isMcp: true, isWellKnown };
+  const queryAt = path.indexOf("?");
+  const pathName = queryAt === -1 ? path : path.slice(0, queryAt);
+  if (dotSegment.test(pathName)) return { kind: "unknown-path" };
+  // Servers answer /mcp/ with a redirect to an address that they make up from Host: take the slash off instead.
+  if (pathName === "/mcp" || pathName === "/mcp/") {
+    return {
+      kind: "server",
+      label,
+      path: `/mcp${queryAt === -1 ? "" : path.slice(queryAt)}`,
+      isMcp: true,
+      isWellKnown,
+    };
+  }
+  return { kind: "server", label, path, isMcp: false, isWellKnown };
+}
+
+function endOfSegment(target: string, from: number): number {
+  for (let at = from; at < target.length; at++) {
+    const byte = target.charCodeAt(at);
+    if (byte === 0x2f || byte === 0x3f) return at;
+  }
+  return target.length;
+}
+
+/** Host without port and final dot, in lower case; empty when there is none. */
+function nameOf(host: string | undefined): string {
+  if (host === undefined) return "";
+  const colon = host.lastIndexOf(":");
+  const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
+  const lower = name.toLowerCase();
+  return lower.endsWith(".") ? lower.slice(0, -1) : lower;
+}
