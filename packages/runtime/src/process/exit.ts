@@ -1,7 +1,12 @@
 import { constants } from "node:os";
 import type { Exit } from "../port.ts";
 
-const names = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+// Some numbers have two names; the usual one comes first in the table (SIGABRT before SIGIOT).
+const names = new Map(
+  Object.entries(constants.signals)
+    .map(([name, number]) => [number, name] as const)
+    .toReversed(),
+);
 
 /** Name of a signal by its number, for example 9 → SIGKILL. */
 export function signalName(number: number): string {

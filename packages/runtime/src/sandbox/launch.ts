@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { openSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { SandboxError } from "../errors.ts";
 import {
@@ -29,7 +30,8 @@ export async function launchSandbox(command: SandboxCommand): Promise<LaunchedSa
   const pipes = [...standard, ...command.data.map(() => "pipe" as const)];
   const masked = Math.max(0, ...inheritedDescriptors().map((descriptor) => descriptor + 1 - pipes.length));
   const monitor = spawn(command.file, command.argv, {
-    stdio: [...pipes, ...Array<"ignore">(masked).fill("ignore")],
+    // "ignore" would leave a descriptor above 2 as it is.
+    stdio: [...pipes, ...Array<number>(masked).fill(nothing())],
     // bubblewrap itself runs with the platform's rights: nothing may reach it by its environment.
     env: {},
     cwd: "/",
@@ -47,6 +49,14 @@ export async function launchSandbox(command: SandboxCommand): Promise<LaunchedSa
   const firstPid = await Promise.race([childPid(status), failed.promise]);
   failed.stopListening();
   return { monitor, stdout, stderr, firstPid, release: () => block.end("1") };
+}
+
+let nothingDescriptor: number | null = null;
+
+/** A descriptor of /dev/null, open for the life of the process. */
+function nothing(): number {
+  nothingDescriptor ??= openSync("/dev/null", "r");
+  return nothingDescriptor;
 }
 
 /** bubblewrap may end before it has read everything; why it ended is said elsewhere. */

@@ -1,0 +1,6 @@
+import { runtimeDriverContract } from "../testing/contract.ts";
+import { createSandboxDriver } from "./driver.ts";
+
+runtimeDriverContract("sandbox", (stateDirectory) =>
+  createSandboxDriver({ stateDirectory, allowUnsandboxed: false, allowHostNetwork: false, allowedRanges: [] }),
+);

@@ -1,0 +1,40 @@
+import { mkdir, rm } from "node:fs/promises";
+import type { InstanceHandle, RuntimeDriver } from "../port.ts";
+import { defaultFloodLimits, type FloodLimits } from "../process/flood.ts";
+import { spawnPlain } from "../process/plain.ts";
+import { runToEnd } from "../process/run-to-end.ts";
+import type { RunningProcess, Spawner } from "../process/running-process.ts";
+import { startServer } from "../server/start-server.ts";
+
+/** A driver without isolation or limits, for tests of what stands on the port. Passes `runtimeDriverContract`. */
+export function createFakeDriver(config: { readonly floodLimits?: FloodLimits } = {}): RuntimeDriver {
+  const running = new Set<RunningProcess>();
+  const handles = new Set<InstanceHandle>();
+  const spawn: Spawner = async (spec, reader) => {
+    const started = await spawnPlain(spec, reader);
+    running.add(started);
+    void started.ended.then(() => running.delete(started));
+    return started;
+  };
+  return {
+    name: "fake",
+    selfTest: async () => ({ driver: "fake", checks: [], trusted: true, cgroup: "none", canFreeze: true }),
+    run: (spec, options) => runToEnd(spawn, spec, options),
+    async start(spec, onOutput) {
+      const shared = `${spec.socketDirectory}/shared`;
+      await mkdir(shared, { recursive: true });
+      const remove = () => rm(spec.socketDirectory, { recursive: true, force: true });
+      const folder = { own: spec.socketDirectory, shared, remove };
+      const result = await startServer(spawn, folder, spec, onOutput, config.floodLimits ?? defaultFloodLimits);
+      if (result.ok) {
+        handles.add(result.handle);
+        void result.handle.exited.then(() => handles.delete(result.handle));
+      }
+      return result;
+    },
+    async close() {
+      await Promise.all([...handles].map((handle) => handle.stop(0)));
+      await Promise.all([...running].map((each) => each.kill().then(() => each.ended)));
+    },
+  };
+}

@@ -1,0 +1,17 @@
+// A platform process to be killed by a test: starts one server and waits. Arguments: state folder, running | frozen.
+import { createSandboxDriver } from "../sandbox/driver.ts";
+import { tinyServer } from "./tiny-server.ts";
+
+const [stateDirectory = "", state] = process.argv.slice(2);
+const driver = createSandboxDriver({
+  stateDirectory,
+  allowUnsandboxed: false,
+  allowHostNetwork: false,
+  allowedRanges: [],
+});
+const instance = tinyServer.instance("serve", `${stateDirectory}/i`, { network: "internet" });
+const result = await driver.start(instance, () => {});
+if (!result.ok) throw new Error(`did not start: ${result.cause}`);
+if (state === "frozen") await result.handle.freeze();
+console.log("started");
+setInterval(() => {}, 1000);
