@@ -1,0 +1,143 @@
+import { mkdtemp, readdir, readFile, readlink, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { BuildFailure } from "../failure.ts";
+import { type TarEntry, tarball } from "../testing/tarball.ts";
+import { defaultExtractLimits, type ExtractLimits, extractSource, subtree } from "./index.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "extract-"));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+const never = new AbortController().signal;
+const take = async (entries: TarEntry[], limits: Partial<ExtractLimits> = {}) =>
+  extractSource(await tarball(entries), folder, { ...defaultExtractLimits, ...limits }, never);
+
+async function failureOf(promise: Promise<unknown>) {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(BuildFailure);
+  return (error as BuildFailure).diagnosis;
+}
+
+test("BLD-1 a commit's tarball becomes a tree without its top folder; the digest is that of its content", async () => {
+  const tree = await take([
+    { name: "owner-repo-abc/", type: "directory" },
+    { name: "owner-repo-abc/server.py", text: "x = 1\n" },
+    { name: "owner-repo-abc/bin/run.sh", text: "#!/bin/sh\n", mode: 0o755 },
+    { name: "owner-repo-abc/data/latest", type: "symlink", linkname: "../server.py" },
+  ]);
+  expect(tree.entries.map((entry) => entry.path).sort()).toEqual(["bin/run.sh", "data/latest", "server.py"]);
+  expect(await readFile(join(folder, "server.py"), "utf8")).toBe("x = 1\n");
+  expect(((await stat(join(folder, "bin/run.sh"))).mode & 0o777).toString(8)).toBe("755");
+  expect(await readlink(join(folder, "data/latest"))).toBe("../server.py");
+
+  const other = await mkdtemp(join(tmpdir(), "extract-"));
+  const again = await extractSource(
+    await tarball([
+      { name: "other-top/data/latest", type: "symlink", linkname: "../server.py" },
+      { name: "other-top/bin/run.sh", text: "#!/bin/sh\n", mode: 0o755, mtime: new Date(0) },
+      { name: "other-top/server.py", text: "x = 1\n" },
+    ]),
+    other,
+    defaultExtractLimits,
+    never,
+  );
+  await rm(other, { recursive: true });
+  expect(again.digest).toBe(tree.digest);
+  expect(subtree(tree, "bin")?.entries.map((entry) => entry.path)).toEqual(["run.sh"]);
+  expect(subtree(tree, "nothing")).toBeNull();
+});
+
+test.each<[string, TarEntry[]]>([
+  ["parent folders", [{ name: "top/../../evil", text: "" }]],
+  ["an absolute path", [{ name: "/etc/evil", text: "" }]],
+  ["a control character", [{ name: "top/a\u001b[2Jb", text: "" }]],
+  ["a symbolic link to an absolute path", [{ name: "top/a", type: "symlink", linkname: "/etc/passwd" }]],
+  ["a symbolic link out of the tree", [{ name: "top/d/a", type: "symlink", linkname: "../../x" }]],
+  ["a hard link", [{ name: "top/a", type: "link", linkname: "/etc/passwd" }]],
+  [
+    "a hard link inside",
+    [
+      { name: "top/b", text: "" },
+      { name: "top/a", type: "link", linkname: "top/b" },
+    ],
+  ],
+  ["a device", [{ name: "top/a", type: "character-device" }]],
+  ["a pipe", [{ name: "top/a", type: "fifo" }]],
+  [
+    "a file written through a link",
+    [
+      { name: "top/d", type: "symlink", linkname: "e" },
+      { name: "top/d/file", text: "evil" },
+    ],
+  ],
+  [
+    "a link that replaces a file",
+    [
+      { name: "top/f", text: "x" },
+      { name: "top/f", type: "symlink", linkname: "g" },
+    ],
+  ],
+  [
+    "a link through another link",
+    [
+      { name: "top/a/b/l", type: "symlink", linkname: "../.." },
+      { name: "top/x", type: "symlink", linkname: "a/b/l/../etc" },
+    ],
+  ],
+  ["a very long name", [{ name: `top/${"n".repeat(300)}`, text: "" }]],
+  ["a very deep path", [{ name: `top/${"d/".repeat(80)}f`, text: "" }]],
+])("BLD-2 refused with the reason and nothing outside touched: %s", async (_what, entries) => {
+  const found = await failureOf(take(entries));
+  expect(found).toMatchObject({ code: "source_unsafe", phase: "fetch" });
+  expect(found.detail).toMatch(/is refused: .+\./);
+  expect(found.remedy).not.toBe("");
+  expect((await readdir(folder)).filter((name) => name === "evil")).toEqual([]);
+});
+
+test("BLD-2 limits: packed size, unpacked size, a bomb, number of files", async () => {
+  const noise = Buffer.from(Array.from({ length: 60_000 }, (_, index) => (index * 7919) % 251)).toString("latin1");
+  const big: TarEntry[] = [{ name: "top/big", text: noise.repeat(10) }];
+  expect((await failureOf(take(big, { unpackedBytes: 100_000, entries: 1 }))).code).toBe("source_too_large");
+  expect((await failureOf(take(big, { packedBytes: 1_000 }))).code).toBe("source_too_large");
+  const many = Array.from({ length: 30 }, (_, index) => ({ name: `top/${index}`, text: "" }));
+  expect(await failureOf(take(many, { entries: 20 }))).toMatchObject({
+    code: "source_too_large",
+    detail: expect.stringContaining("20 files"),
+  });
+  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+  const stream = new Response(new Uint8Array(bomb)).body;
+  if (stream === null) throw new Error("no body");
+  const limits = { ...defaultExtractLimits, unpackedBytes: 1024 * 1024, entries: 10 };
+  const code = (await failureOf(extractSource(stream, folder, limits, never))).code;
+  expect(["source_too_large", "source_unavailable"]).toContain(code);
+});
+
+test("BLD-2 an archive that is cut off or no archive at all is said to be unavailable", async () => {
+  const whole = new Uint8Array(
+    await new Response(await tarball([{ name: "top/a", text: "x".repeat(10_000) }])).arrayBuffer(),
+  );
+  for (const bytes of [whole.slice(0, whole.length / 2), new TextEncoder().encode("<html>"), new Uint8Array()]) {
+    const { body } = new Response(bytes);
+    if (body === null) throw new Error("no body");
+    expect(await failureOf(extractSource(body, folder, defaultExtractLimits, never))).toMatchObject({
+      code: "source_unavailable",
+    });
+  }
+});
+
+test("BLD-13 a canceled build stops unpacking", async () => {
+  const cancel = new AbortController();
+  const endless = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
+  setTimeout(() => cancel.abort(new Error("canceled")), 20);
+  await expect(extractSource(endless, folder, defaultExtractLimits, cancel.signal)).rejects.toThrow("canceled");
+});

@@ -1,0 +1,232 @@
+import { createHash } from "node:crypto";
+import { chmod, mkdir, open, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream as NodeReadableStream } from "node:stream/web";
+import { createGunzip } from "node:zlib";
+import { type Header, extract as untar } from "tar-stream";
+import { BuildFailure, diagnosis } from "../failure.ts";
+import { linkStaysInside, parseEntryPath } from "./entry-path.ts";
+import { digestOf, type SourceEntry, type SourceTree } from "./source-tree.ts";
+
+/** What tar-stream yields; its types keep the name to themselves. */
+type Entry = AsyncIterable<unknown> & { readonly header: Header; resume(): unknown };
+
+export type ExtractLimits = {
+  readonly packedBytes: number;
+  readonly unpackedBytes: number;
+  readonly entries: number;
+};
+
+export const defaultExtractLimits: ExtractLimits = {
+  packedBytes: 100 * 1024 * 1024,
+  unpackedBytes: 500 * 1024 * 1024,
+  entries: 50_000,
+};
+
+const tooLarge = (detail: string) =>
+  new BuildFailure(
+    diagnosis({
+      code: "source_too_large",
+      phase: "fetch",
+      title: "The repository is too large",
+      detail,
+      remedy:
+        "Take large files out of the repository (data, models, build results) and load them when the server starts.",
+    }),
+  );
+
+const unsafe = (name: string, reason: string) =>
+  new BuildFailure(
+    diagnosis(
+      {
+        code: "source_unsafe",
+        phase: "fetch",
+        title: "The repository contains something that is not taken over",
+        detail: `${JSON.stringify(name.slice(0, 200))} is refused: ${reason}.`,
+        remedy: "Remove it from the repository, or replace it by an ordinary file inside the repository.",
+      },
+      { file: name.slice(0, 200) },
+    ),
+  );
+
+const unreadable = (cause: unknown) =>
+  new BuildFailure(
+    diagnosis({
+      code: "source_unavailable",
+      phase: "fetch",
+      title: "The repository's archive cannot be read",
+      detail: `GitHub sent something that is no complete gzipped tarball (${cause instanceof Error ? cause.message : "unknown"}).`,
+      remedy: "Start the build again. If it stays, check whether the repository can be downloaded as an archive.",
+    }),
+    cause,
+  );
+
+/**
+ * Unpacks a gzipped tarball into an empty folder, without the folder at its top. The folder is new and nobody else
+ * writes to it, so what this function has not made is not there. Links are made last: no file is ever written
+ * through one.
+ * @throws BuildFailure with phase `fetch`
+ */
+export async function extractSource(
+  tarball: ReadableStream<Uint8Array>,
+  folder: string,
+  limits: ExtractLimits,
+  signal: AbortSignal,
+): Promise<SourceTree> {
+  const extraction = new Extraction(folder, limits);
+  const unpack = untar();
+  const fed = pipeline(
+    Readable.fromWeb(tarball as NodeReadableStream<Uint8Array>),
+    counted(limits.packedBytes, () => tooLarge(`Its archive is larger than ${megabytes(limits.packedBytes)}.`)),
+    createGunzip(),
+    // Counts padding and headers too, so a bomb of empty entries is bounded as well.
+    counted(limits.unpackedBytes + limits.entries * 1_536, () =>
+      tooLarge(`Unpacked it is larger than ${megabytes(limits.unpackedBytes)}.`),
+    ),
+    unpack,
+    { signal },
+  );
+  // The loop below reports the failure; this only keeps the earlier rejection from being "unhandled".
+  fed.catch(() => {});
+  try {
+    for await (const entry of unpack) await extraction.take(entry);
+    await fed;
+    return await extraction.finish();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof BuildFailure) throw error;
+    const fromPipeline = await fed.then(
+      () => error,
+      (reason: unknown) => reason,
+    );
+    if (fromPipeline instanceof BuildFailure) throw fromPipeline;
+    if (isDiskError(error)) throw error;
+    throw unreadable(fromPipeline);
+  }
+}
+
+const megabytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MB`;
+
+const isDiskError = (error: unknown) =>
+  error instanceof Error &&
+  "code" in error &&
+  ["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EIO"].includes(String(error.code));
+
+function counted(limit: number, failure: () => Error): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes > limit) done(failure());
+      else done(null, chunk);
+    },
+  });
+}
+
+class Extraction {
+  readonly #folder: string;
+  readonly #limits: ExtractLimits;
+  readonly #folders = new Set<string>();
+  /** What stands at each path. A later entry of the same path replaces an earlier one, as tar does. */
+  readonly #entries = new Map<string, SourceEntry>();
+  #seen = 0;
+
+  constructor(folder: string, limits: ExtractLimits) {
+    this.#folder = folder;
+    this.#limits = limits;
+  }
+
+  async take(entry: Entry): Promise<void> {
+    this.#seen += 1;
+    if (this.#seen > this.#limits.entries) throw tooLarge(`It has more than ${this.#limits.entries} files.`);
+    const { name, type } = entry.header;
+    const path = parseEntryPath(name);
+    if (path.kind === "refused") throw unsafe(name, path.reason);
+    if (path.kind === "root") return void entry.resume();
+    switch (type) {
+      case "directory":
+        await this.#makeFolders(path.parts, name);
+        return void entry.resume();
+      case "file":
+      case "contiguous-file":
+        return this.#takeFile(entry, path.parts);
+      case "symlink":
+        this.#takeLink(path.parts, name, entry.header.linkname ?? "");
+        return void entry.resume();
+      default:
+        throw unsafe(name, `it is a ${type ?? "thing of unknown kind"}, not a file, folder or symbolic link`);
+    }
+  }
+
+  async #takeFile(entry: Entry, parts: readonly string[]): Promise<void> {
+    const path = parts.join("/");
+    if (this.#folders.has(path)) throw unsafe(path, "a folder of the same name came before it");
+    await this.#makeFolders(parts.slice(0, -1), path);
+    const executable = ((entry.header.mode ?? 0) & 0o100) !== 0;
+    const hash = createHash("sha256");
+    const file = await open(join(this.#folder, path), "w");
+    try {
+      // The sandbox's user is another one: readable for all, whatever this process's umask says.
+      await file.chmod(executable ? 0o755 : 0o644);
+      for await (const chunk of entry as AsyncIterable<Uint8Array>) {
+        hash.update(chunk);
+        await file.writeFile(chunk);
+      }
+    } finally {
+      await file.close();
+    }
+    this.#entries.set(path, { path, kind: "file", executable, sha256: hash.digest("hex") });
+  }
+
+  #takeLink(parts: readonly string[], name: string, target: string): void {
+    const path = parts.join("/");
+    if (!linkStaysInside(parts, target))
+      throw unsafe(name, `it is a link to ${JSON.stringify(target.slice(0, 200))}, outside`);
+    if (this.#folders.has(path) || this.#entries.has(path)) throw unsafe(name, "another entry has the same name");
+    this.#entries.set(path, { path, kind: "link", target });
+  }
+
+  async #makeFolders(parts: readonly string[], name: string): Promise<void> {
+    for (let length = 1; length <= parts.length; length += 1) {
+      const path = parts.slice(0, length).join("/");
+      if (this.#folders.has(path)) continue;
+      if (this.#entries.has(path)) throw unsafe(name, "a file or link of the same name came before it");
+      await mkdir(join(this.#folder, path));
+      await chmod(join(this.#folder, path), 0o755);
+      this.#folders.add(path);
+    }
+  }
+
+  async finish(): Promise<SourceTree> {
+    const links = new Map<string, string>();
+    for (const entry of this.#entries.values()) if (entry.kind === "link") links.set(entry.path, entry.target);
+    for (const [path, target] of links) {
+      const parts = path.split("/");
+      // A link of links: `a -> b`, `a/../..` reads differently once `b` is elsewhere. None may pass through another.
+      const steps = target.split("/").filter((step) => step !== "" && step !== ".");
+      const passesLink = passesThroughLink(parts.slice(0, -1), steps, links);
+      if (passesLink) throw unsafe(path, `it is a link to ${JSON.stringify(target)}, which leads through another link`);
+      await this.#makeFolders(parts.slice(0, -1), path);
+      await symlink(target, join(this.#folder, path));
+    }
+    const entries = [...this.#entries.values()];
+    if (entries.length === 0) throw unreadable(new Error("it is empty"));
+    return { folder: this.#folder, entries, digest: digestOf(entries) };
+  }
+}
+
+/** Walks `steps` from `folder` by text and says whether any step but the last stands on a link. */
+function passesThroughLink(
+  folder: readonly string[],
+  steps: readonly string[],
+  links: ReadonlyMap<string, string>,
+): boolean {
+  const at = [...folder];
+  return steps.some((step, index) => {
+    if (step === "..") at.pop();
+    else at.push(step);
+    return index < steps.length - 1 && links.has(at.join("/"));
+  });
+}

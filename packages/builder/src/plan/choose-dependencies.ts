@@ -1,0 +1,184 @@
+import { posix } from "node:path";
+import { BuildFailure, diagnosis } from "../failure.ts";
+import { type PlanSettings, requirementsCandidates, type SourceFacts } from "./facts.ts";
+import type { PlanNote } from "./plan.ts";
+import type { ProjectFiles } from "./project-files.ts";
+import { unlockedDependencies } from "./pyproject.ts";
+import { includedFiles, installsFromTree, requirementName } from "./requirements-file.ts";
+
+/** Where the dependencies come from (BLD-3). */
+export type Dependencies = {
+  readonly kind: "uv-lock" | "pyproject" | "requirements" | "script" | "fastmcp-json" | "none";
+  /** The file that a person edits to add one; null when there is none yet. */
+  readonly file: string | null;
+  /** Requirements to resolve that no file of the repository can be named for. */
+  readonly requirements: readonly string[];
+  /** Files that the resolution reads. */
+  readonly inputs: readonly string[];
+  /** Something is built or installed out of the repository itself. */
+  readonly usesTree: boolean;
+  /** A lock that does not bring what serves MCP over HTTP. */
+  readonly addsUvicorn: boolean;
+  /** Listed in pyproject.toml, unknown to uv.lock. */
+  readonly unlocked: readonly string[];
+};
+
+type Note = (note: PlanNote) => void;
+
+const base = { requirements: [], inputs: [], usesTree: false, addsUvicorn: true, unlocked: [] } as const;
+
+/** BLD-3's order, each choice with its reason. @throws BuildFailure `requirements_not_found` */
+export function chooseDependencies(
+  facts: SourceFacts,
+  settings: PlanSettings,
+  files: ProjectFiles,
+  note: Note,
+): Dependencies {
+  checkConfigured(facts, settings);
+  const requirements = requirementsCandidates(settings, facts.texts).find((path) => facts.paths.has(path)) ?? null;
+  const chosen =
+    fromLock(facts, files, note) ??
+    fromPyproject(files, requirements, note) ??
+    fromRequirements(facts, settings, requirements, note) ??
+    fromScript(files, note) ??
+    fromFastmcpJson(files, note) ??
+    fromNothing(note);
+  if (settings.requirements !== null && chosen.kind !== "requirements") {
+    note({
+      kind: "warning",
+      text: `The settings name ${settings.requirements}, but ${chosen.file} goes before it. Remove one of them.`,
+    });
+  }
+  return chosen;
+}
+
+function checkConfigured(facts: SourceFacts, settings: PlanSettings): void {
+  if (settings.requirements === null || facts.paths.has(posix.normalize(settings.requirements))) return;
+  const others = [...facts.paths].filter((path) => /(^|\/)(requirements[^/]*\.(txt|in)|pyproject\.toml)$/.test(path));
+  throw new BuildFailure(
+    diagnosis(
+      {
+        code: "requirements_not_found",
+        phase: "plan",
+        title: `The requirements file ${settings.requirements} does not exist`,
+        detail: "The project's settings name it, but the commit does not have it.",
+        remedy:
+          others.length > 0
+            ? `Set the requirements file in the project's settings to ${others
+                .slice(0, 3)
+                .map((path) => `\`${path}\``)
+                .join(" or ")}, or leave it empty.`
+            : "Add the file to the repository, or leave the requirements file empty in the project's settings.",
+      },
+      { file: settings.requirements },
+    ),
+  );
+}
+
+function fromLock(facts: SourceFacts, { lock, pyproject }: ProjectFiles, note: Note): Dependencies | null {
+  if (lock === null) return null;
+  if (pyproject === null) {
+    note({ kind: "warning", text: "uv.lock is there, but no pyproject.toml beside it: ignored." });
+    return null;
+  }
+  note({
+    kind: "step",
+    text: `Dependencies: uv.lock, ${lock.packages.size} packages at exactly the locked versions (uv sync --frozen).`,
+  });
+  const unlocked = unlockedDependencies(pyproject, lock);
+  if (unlocked.length > 0) {
+    note({
+      kind: "warning",
+      text: `uv.lock is older than pyproject.toml: it does not know ${unlocked.join(", ")}. Run \`uv lock\` and commit uv.lock.`,
+    });
+  }
+  if (facts.texts.has("requirements.txt"))
+    note({ kind: "step", text: "requirements.txt is not read: uv.lock goes before it." });
+  return {
+    ...base,
+    kind: "uv-lock",
+    file: "pyproject.toml",
+    inputs: ["uv.lock"],
+    requirements: [pyproject.settings],
+    usesTree: lock.localSources,
+    addsUvicorn: !lock.packages.has("uvicorn"),
+    unlocked,
+  };
+}
+
+function fromPyproject({ pyproject }: ProjectFiles, requirements: string | null, note: Note): Dependencies | null {
+  if (pyproject === null) return null;
+  const listed = pyproject.dependencies?.length ?? 0;
+  if (listed === 0 && !pyproject.dynamicDependencies) {
+    note({
+      kind: "step",
+      text: `pyproject.toml lists no dependencies${requirements === null ? "" : `, so ${requirements} is read`}.`,
+    });
+    return null;
+  }
+  const count = pyproject.dynamicDependencies ? "those that its build backend reports" : `${listed} listed there`;
+  note({
+    kind: "step",
+    text: `Dependencies: pyproject.toml (${count}). There is no uv.lock, so versions are resolved now.`,
+  });
+  if (requirements !== null)
+    note({ kind: "step", text: `${requirements} is not read: pyproject.toml goes before it.` });
+  return {
+    ...base,
+    kind: "pyproject",
+    file: "pyproject.toml",
+    inputs: ["pyproject.toml"],
+    usesTree: pyproject.dynamicDependencies || pyproject.localSources,
+  };
+}
+
+function fromRequirements(
+  facts: SourceFacts,
+  settings: PlanSettings,
+  file: string | null,
+  note: Note,
+): Dependencies | null {
+  if (file === null) return null;
+  const reason = settings.requirements === null ? "found in the repository" : "set in the project's settings";
+  note({
+    kind: "step",
+    text: `Dependencies: ${file} (${reason}; no uv.lock, and no pyproject.toml with dependencies).`,
+  });
+  const inputs = [file];
+  for (const path of inputs) {
+    const text = facts.texts.get(path) ?? "";
+    inputs.push(
+      ...includedFiles(text, path).filter((included) => facts.texts.has(included) && !inputs.includes(included)),
+    );
+  }
+  const usesTree = inputs.some((path) => installsFromTree(facts.texts.get(path) ?? ""));
+  return { ...base, kind: "requirements", file, inputs, usesTree };
+}
+
+function fromScript({ script, scriptFile }: ProjectFiles, note: Note): Dependencies | null {
+  if (script === null || script.dependencies === null) return null;
+  note({
+    kind: "step",
+    text: `Dependencies: the script block of ${scriptFile} (PEP 723), ${script.dependencies.length} listed.`,
+  });
+  return { ...base, kind: "script", file: scriptFile, requirements: script.dependencies };
+}
+
+function fromFastmcpJson({ fastmcp }: ProjectFiles, note: Note): Dependencies | null {
+  const listed = fastmcp?.dependencies ?? null;
+  if (listed === null) return null;
+  note({
+    kind: "step",
+    text: `Dependencies: environment.dependencies of fastmcp.json, ${listed.length} listed, with fastmcp.`,
+  });
+  const withFastmcp = listed.some((text) => requirementName(text) === "fastmcp") ? listed : ["fastmcp", ...listed];
+  return { ...base, kind: "fastmcp-json", file: "fastmcp.json", requirements: withFastmcp };
+}
+
+function fromNothing(note: Note): Dependencies {
+  note({
+    kind: "step",
+    text: "Dependencies: none are listed (no uv.lock, pyproject.toml, requirements.txt or script block), so fastmcp alone is installed.",
+  });
+  return { ...base, kind: "none", file: null, requirements: ["fastmcp"] };
+}

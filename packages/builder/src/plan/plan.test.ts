@@ -1,0 +1,184 @@
+import { expect, test } from "vitest";
+import type { Diagnosis } from "../contract.ts";
+import { BuildFailure } from "../failure.ts";
+import { makePlan, type Plan, type PlanSettings, type SourceFacts } from "./index.ts";
+
+function factsOf(files: Record<string, string>): SourceFacts {
+  return { paths: new Set(Object.keys(files)), texts: new Map(Object.entries(files)), digest: "d".repeat(64) };
+}
+const planOf = (files: Record<string, string>, settings: Partial<PlanSettings> = {}): Plan =>
+  makePlan(factsOf({ "server.py": "x = 1\n", ...files }), { entrypoint: "server.py", requirements: null, ...settings });
+
+function failureOf(make: () => unknown): Diagnosis {
+  try {
+    make();
+  } catch (error) {
+    expect(error).toBeInstanceOf(BuildFailure);
+    return (error as BuildFailure).diagnosis;
+  }
+  throw new Error("the plan was made");
+}
+const log = (plan: Plan) => plan.notes.map((note) => note.text).join("\n");
+
+const pyproject = `
+[project]
+name = "my-server"
+version = "1.2"
+requires-python = ">=3.10"
+dependencies = ["fastmcp>=2", "httpx"]
+`;
+const lock = `
+version = 1
+requires-python = ">=3.10"
+[[package]]
+name = "my-server"
+source = { virtual = "." }
+[package.metadata]
+requires-dist = [{ name = "fastmcp" }, { name = "httpx" }]
+[[package]]
+name = "uvicorn"
+source = { registry = "https://pypi.org/simple" }
+`;
+const script = `# /// script
+# requires-python = ">=3.11"
+# dependencies = ["fastmcp", "requests<3"]
+# ///
+x = 1
+`;
+const everything = {
+  "uv.lock": lock,
+  "pyproject.toml": pyproject,
+  "requirements.txt": "fastmcp\n",
+  "server.py": script,
+};
+
+test("BLD-3 order: uv.lock, pyproject.toml, requirements.txt, script block, none; each with its reason", () => {
+  const without = (...names: (keyof typeof everything)[]) => {
+    const files: Record<string, string> = { ...everything };
+    for (const name of names) files[name] = name === "server.py" ? "x = 1\n" : "";
+    for (const name of names) if (name !== "server.py") delete files[name];
+    return planOf(files);
+  };
+  const plans = [
+    without(),
+    without("uv.lock"),
+    without("uv.lock", "pyproject.toml"),
+    without("uv.lock", "pyproject.toml", "requirements.txt"),
+    without("uv.lock", "pyproject.toml", "requirements.txt", "server.py"),
+  ];
+  expect(plans.map((plan) => plan.dependencies.kind)).toEqual([
+    "uv-lock",
+    "pyproject",
+    "requirements",
+    "script",
+    "none",
+  ]);
+  for (const plan of plans) expect(log(plan)).toMatch(/^Dependencies: .+/m);
+  expect(plans[3]?.dependencies.requirements).toEqual(["fastmcp", "requests<3"]);
+  expect(plans[4]?.dependencies.requirements).toEqual(["fastmcp"]);
+});
+
+test("BLD-3 a configured requirements file is used; one that goes before it is warned about", () => {
+  const files = { "deps/prod.txt": "fastmcp\n-r base.txt\n", "deps/base.txt": "httpx\n", "requirements.txt": "x\n" };
+  const plan = planOf(files, { requirements: "deps/prod.txt" });
+  expect(plan.dependencies).toMatchObject({ kind: "requirements", inputs: ["deps/prod.txt", "deps/base.txt"] });
+  const both = planOf({ ...files, "pyproject.toml": pyproject }, { requirements: "deps/prod.txt" });
+  expect(both.dependencies.kind).toBe("pyproject");
+  expect(both.notes).toContainEqual({ kind: "warning", text: expect.stringContaining("deps/prod.txt") });
+});
+
+test("BLD-3 a pyproject.toml without dependencies (tool settings only) does not hide requirements.txt", () => {
+  const plan = planOf({ "pyproject.toml": "[tool.ruff]\nline-length = 100\n", "requirements.txt": "fastmcp\n" });
+  expect(plan.dependencies.kind).toBe("requirements");
+  expect(log(plan)).toContain("pyproject.toml lists no dependencies");
+});
+
+test("BLD-3 requirements.txt beside the entrypoint, and the one that fastmcp.json names", () => {
+  const beside = planOf(
+    { "app/server.py": "", "app/requirements.txt": "fastmcp\n" },
+    { entrypoint: "app/server.py:mcp" },
+  );
+  expect(beside.dependencies.file).toBe("app/requirements.txt");
+  const named = planOf({
+    "fastmcp.json": JSON.stringify({ environment: { requirements: "reqs/mcp.txt" } }),
+    "reqs/mcp.txt": "fastmcp\n",
+  });
+  expect(named.dependencies.file).toBe("reqs/mcp.txt");
+});
+
+test("BLD-3 fastmcp.json's own dependencies are used before giving up, with fastmcp added", () => {
+  const plan = planOf({ "fastmcp.json": JSON.stringify({ environment: { dependencies: ["pandas"] } }) });
+  expect(plan.dependencies).toMatchObject({ kind: "fastmcp-json", requirements: ["fastmcp", "pandas"] });
+});
+
+test("BLD-3 Python version: .python-version, then requires-python, then fastmcp.json, then the default", () => {
+  const fastmcp = { "fastmcp.json": JSON.stringify({ environment: { python: "3.12" } }) };
+  const version = { ".python-version": "# pinned\n3.13.2\n" };
+  const files = { "pyproject.toml": pyproject };
+  expect(planOf({ ...fastmcp, ...version, ...files }).python).toEqual({ request: "3.13", from: ".python-version" });
+  expect(planOf({ ...fastmcp, ...files }).python).toEqual({ request: ">=3.10", from: "pyproject.toml" });
+  expect(planOf(fastmcp).python).toEqual({ request: "3.12", from: "fastmcp.json" });
+  expect(planOf({}).python.request).toBeNull();
+  expect(planOf({ "server.py": script }).python).toEqual({ request: ">=3.11", from: "server.py" });
+  const odd = planOf({ ".python-version": "my-virtualenv\n", ...files });
+  expect(odd.python.request).toBe(">=3.10");
+  expect(odd.notes).toContainEqual({ kind: "warning", text: expect.stringContaining("my-virtualenv") });
+});
+
+test("BLD-3 a lock older than pyproject.toml is named with what it lacks; the lock is used all the same", () => {
+  const plan = planOf({ "uv.lock": lock, "pyproject.toml": pyproject.replace('"httpx"', '"httpx", "Rich_Text"') });
+  expect(plan.dependencies).toMatchObject({ kind: "uv-lock", unlocked: ["rich-text"], addsUvicorn: false });
+  expect(plan.notes).toContainEqual({ kind: "warning", text: expect.stringContaining("rich-text") });
+});
+
+test("BLD-3 a change of code alone asks the same question; a change of dependencies another one", () => {
+  const files = { "pyproject.toml": pyproject, "server.py": "a = 1\n" };
+  const facts = (more: Record<string, string>, digest: string) => ({ ...factsOf({ ...files, ...more }), digest });
+  const settings = { entrypoint: "server.py", requirements: null };
+  const before = makePlan(facts({}, "1"), settings).inputDigest;
+  expect(makePlan(facts({ "server.py": "a = 2\n" }, "2"), settings).inputDigest).toBe(before);
+  const changed = facts({ "pyproject.toml": pyproject.replace("httpx", "rich") }, "1");
+  expect(makePlan(changed, settings).inputDigest).not.toBe(before);
+});
+
+test("BLD-3 what is built out of the repository makes the layer depend on the code", () => {
+  const native = `${pyproject}[build-system]\nrequires = ["maturin"]\nbuild-backend = "maturin"\n`;
+  expect(planOf({ "pyproject.toml": native })).toMatchObject({ usesTree: true, project: { mode: "build" } });
+  const pure = `${pyproject}[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n`;
+  const hatch = `${pure}[tool.hatch.build.targets.wheel]\npackages = ["python/my_server"]\n`;
+  expect(planOf({ "pyproject.toml": hatch })).toMatchObject({
+    usesTree: false,
+    project: { mode: "path", name: "my-server", version: "1.2", importRoots: ["", "src", "python"] },
+  });
+  expect(planOf({ "requirements.txt": "-e .\nfastmcp\n" }).usesTree).toBe(true);
+  expect(planOf({ "requirements.txt": "fastmcp # see ./docs\n" }).usesTree).toBe(false);
+});
+
+test("BLD-2 an entrypoint that does not exist names the files that could be meant", () => {
+  const found = failureOf(() =>
+    planOf({ "src/app/server.py": "", "tests/server.py": "" }, { entrypoint: "main/server.py:mcp" }),
+  );
+  expect(found).toMatchObject({ code: "entrypoint_not_found", file: "main/server.py" });
+  expect(found.remedy).toContain("`server.py`");
+  expect(found.remedy).toContain("`src/app/server.py`");
+  expect(found.remedy).not.toContain("tests/");
+  expect(failureOf(() => planOf({}, { entrypoint: "../server.py" })).code).toBe("entrypoint_not_found");
+});
+
+test("BLD-2 a configured requirements file that does not exist names the ones that do", () => {
+  const found = failureOf(() => planOf({ "requirements-prod.txt": "" }, { requirements: "requirements.txt" }));
+  expect(found).toMatchObject({ code: "requirements_not_found", file: "requirements.txt" });
+  expect(found.remedy).toContain("`requirements-prod.txt`");
+});
+
+test("BLD-2 a malformed project file is named with its line", () => {
+  const found = failureOf(() => planOf({ "pyproject.toml": '[project]\nname = "a\n' }));
+  expect(found).toMatchObject({ code: "invalid_project_file", file: "pyproject.toml", line: 2 });
+  expect(failureOf(() => planOf({ "fastmcp.json": "{" }))).toMatchObject({ file: "fastmcp.json" });
+  const conflict = failureOf(() => planOf({ "uv.lock": "<<<<<<< HEAD\n", "pyproject.toml": pyproject }));
+  expect(conflict).toMatchObject({ code: "lock_outdated", file: "uv.lock" });
+  expect(conflict.remedy).toContain("uv lock");
+  expect(failureOf(() => planOf({ "pyproject.toml": "[project]\ndependencies = 3\n" })).detail).toContain(
+    "dependencies",
+  );
+});

@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+import type { BuildLogKind } from "../contract.ts";
+import { checkEntrypoint } from "./check-entrypoint.ts";
+import { chooseDependencies, type Dependencies } from "./choose-dependencies.ts";
+import type { PlanSettings, SourceFacts } from "./facts.ts";
+import { parseProjectFiles } from "./project-files.ts";
+import { choosePython, type PythonChoice } from "./python-version.ts";
+
+export type PlanNote = { readonly kind: BuildLogKind; readonly text: string };
+
+/** What makes imports of the project's own package work without putting code into the dependency layer. */
+export type ProjectInstall = {
+  /** `path`: its folders are put on the import path. `build`: it must be built (native code). */
+  readonly mode: "none" | "path" | "build";
+  readonly name: string | null;
+  readonly version: string | null;
+  /** Folders relative to the root directory that packages are imported from. */
+  readonly importRoots: readonly string[];
+};
+
+export type Plan = {
+  readonly entrypoint: string;
+  readonly entryFile: string;
+  readonly python: PythonChoice;
+  readonly dependencies: Dependencies;
+  readonly project: ProjectInstall;
+  /** Tools build something out of the repository: they need a writable copy, and the layer depends on the code. */
+  readonly usesTree: boolean;
+  /** Digest of all that the resolution reads from the repository. Same digest, same question. */
+  readonly inputDigest: string;
+  /** Every choice with its reason, for the build log. */
+  readonly notes: readonly PlanNote[];
+};
+
+/**
+ * Decides how to build. Pure: facts in, plan out, nothing is read or run.
+ * @throws BuildFailure with phase `plan`
+ */
+export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
+  const notes: PlanNote[] = [];
+  const note = (entry: PlanNote) => void notes.push(entry);
+  const entryFile = checkEntrypoint(facts, settings.entrypoint, note);
+  const files = parseProjectFiles(facts, entryFile);
+  const dependencies = chooseDependencies(facts, settings, files, note);
+  const { pyproject, script, fastmcp } = files;
+  const scriptRange = dependencies.kind === "script" ? (script?.requiresPython ?? null) : null;
+  const python = choosePython(
+    {
+      versionFile: facts.texts.get(".python-version"),
+      requiresPython:
+        scriptRange !== null
+          ? { range: scriptRange, file: entryFile }
+          : pyproject?.requiresPython
+            ? { range: pyproject.requiresPython, file: "pyproject.toml" }
+            : null,
+      fastmcp: fastmcp?.python ?? null,
+    },
+    note,
+  );
+  const project: ProjectInstall = {
+    mode: pyproject?.install ?? "none",
+    name: pyproject?.name ?? null,
+    version: pyproject?.version ?? null,
+    importRoots: pyproject?.importRoots ?? [""],
+  };
+  noteProject(project, note);
+  const usesTree = dependencies.usesTree || project.mode === "build";
+  return {
+    entrypoint: settings.entrypoint,
+    entryFile,
+    python,
+    dependencies,
+    project,
+    usesTree,
+    inputDigest: inputDigest(facts, dependencies, usesTree),
+    notes,
+  };
+}
+
+function noteProject(project: ProjectInstall, note: (note: PlanNote) => void): void {
+  if (project.mode === "path") {
+    const roots = project.importRoots.map((root) => (root === "" ? "the root" : root)).join(", ");
+    note({
+      kind: "step",
+      text: `Package ${project.name ?? "of this repository"}: imported from ${roots}, not installed, so that a change of code alone reuses the dependencies.`,
+    });
+  }
+  if (project.mode === "build") {
+    note({
+      kind: "step",
+      text: `Package ${project.name ?? "of this repository"}: its build backend compiles code, so it is built and installed.`,
+    });
+  }
+}
+
+function inputDigest(facts: SourceFacts, dependencies: Dependencies, usesTree: boolean): string {
+  const hash = createHash("sha256");
+  hash.update(JSON.stringify([dependencies.kind, dependencies.file, dependencies.requirements]));
+  for (const path of dependencies.inputs) hash.update(JSON.stringify([path, facts.texts.get(path) ?? null]));
+  if (usesTree) hash.update(facts.digest);
+  return hash.digest("hex");
+}

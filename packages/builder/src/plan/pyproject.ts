@@ -1,0 +1,160 @@
+import { parse } from "smol-toml";
+import { z } from "zod";
+import { requirementName } from "./requirements-file.ts";
+
+const looseTable = z.record(z.string(), z.unknown());
+
+const pyprojectSchema = z.looseObject({
+  project: z
+    .looseObject({
+      name: z.string().optional(),
+      version: z.string().optional(),
+      "requires-python": z.string().optional(),
+      dependencies: z.array(z.string()).optional(),
+      dynamic: z.array(z.string()).optional(),
+    })
+    .optional(),
+  "build-system": z
+    .looseObject({ "build-backend": z.string().optional(), requires: z.array(z.string()).optional() })
+    .optional(),
+  tool: looseTable.optional(),
+  "dependency-groups": looseTable.optional(),
+});
+
+export type Pyproject = {
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly requiresPython: string | null;
+  /** Null when the file does not list any itself: see `dynamicDependencies`. */
+  readonly dependencies: readonly string[] | null;
+  /** The build backend knows them (setuptools' `dynamic`, Poetry's own table). */
+  readonly dynamicDependencies: boolean;
+  /** How imports of the project's own package come to work. */
+  readonly install: "none" | "path" | "build";
+  /** Folders to import from, relative to the root; "" is the root itself. */
+  readonly importRoots: readonly string[];
+  /** Sources that lead into the repository (`tool.uv.sources` with `path` or `workspace`). */
+  readonly localSources: boolean;
+  /** The part that an install from a lock still reads. */
+  readonly settings: string;
+};
+
+/** Backends whose packages are plain files: importing them from the tree is the same as installing them. */
+const pureBackends = /^(hatchling|setuptools|flit_core|flit|poetry|poetry_core|pdm|uv_build|whey)([.:]|$)/;
+
+const childTable = (table: unknown, name: string): Record<string, unknown> => {
+  const child = typeof table === "object" && table !== null ? (table as Record<string, unknown>)[name] : undefined;
+  return typeof child === "object" && child !== null ? (child as Record<string, unknown>) : {};
+};
+const strings = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
+
+/** @throws Error with a readable message when it is no TOML or has the wrong shape */
+export function parsePyproject(text: string): Pyproject {
+  const parsed = pyprojectSchema.safeParse(parse(text));
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new Error(`${issue?.path.join(".") ?? "it"}: ${issue?.message ?? "unexpected shape"}`);
+  }
+  const { project, tool = {}, "build-system": buildSystem } = parsed.data;
+  const poetry = childTable(tool, "poetry");
+  const uv = childTable(tool, "uv");
+  const isPoetry = Object.keys(childTable(poetry, "dependencies")).length > 0 && project?.dependencies === undefined;
+  return {
+    name: project?.name ?? (typeof poetry.name === "string" ? poetry.name : null),
+    version: project?.version ?? (typeof poetry.version === "string" ? poetry.version : null),
+    requiresPython: project?.["requires-python"] ?? null,
+    dependencies: project?.dependencies ?? null,
+    dynamicDependencies: isPoetry || (project?.dynamic ?? []).includes("dependencies"),
+    install: installMode(buildSystem, uv.package),
+    importRoots: importRoots(tool),
+    localSources: Object.values(childTable(uv, "sources"))
+      .flat()
+      .some((source) => {
+        const table = childTable({ source }, "source");
+        return typeof table.path === "string" || table.workspace === true;
+      }),
+    settings: JSON.stringify([uv, parsed.data["dependency-groups"] ?? null, project?.name ?? null]),
+  };
+}
+
+/** As uv decides: a project with a build system, or one that says so, is a package. */
+function installMode(
+  buildSystem: { "build-backend"?: string | undefined } | undefined,
+  uvPackage: unknown,
+): Pyproject["install"] {
+  if (uvPackage === false || (buildSystem === undefined && uvPackage !== true)) return "none";
+  return pureBackends.test(buildSystem?.["build-backend"] ?? "setuptools") ? "path" : "build";
+}
+
+/** Where the usual backends look for packages, as far as the file says; `src` is found by the harness anyway. */
+function importRoots(tool: Record<string, unknown>): string[] {
+  const hatch = ["build", "targets", "wheel"].reduce(childTable, childTable(tool, "hatch"));
+  const folders = [
+    childTable(childTable(tool, "setuptools"), "package-dir")[""],
+    ...strings(["packages", "find"].reduce(childTable, childTable(tool, "setuptools")).where),
+    childTable(childTable(tool, "uv"), "build-backend")["module-root"],
+    ...strings(hatch.packages).map((path) => path.split("/").slice(0, -1).join("/")),
+    ...strings(hatch.sources),
+    ...(Array.isArray(childTable(tool, "poetry").packages)
+      ? (childTable(tool, "poetry").packages as unknown[])
+      : []
+    ).map((item) => childTable({ item }, "item").from),
+  ];
+  const clean = folders
+    .filter((folder): folder is string => typeof folder === "string")
+    .map((folder) => folder.replace(/^\.\/?/, "").replace(/\/+$/, ""))
+    .filter((folder) => /^[\w./ -]*$/.test(folder) && !folder.split("/").includes("..") && !folder.startsWith("/"));
+  return [...new Set(["", "src", ...clean])];
+}
+
+const lockSchema = z.looseObject({
+  "requires-python": z.string().optional(),
+  package: z
+    .array(
+      z.looseObject({
+        name: z.string(),
+        source: z.record(z.string(), z.unknown()).optional(),
+        metadata: z
+          .looseObject({ "requires-dist": z.array(z.looseObject({ name: z.string() })).optional() })
+          .optional(),
+      }),
+    )
+    .optional(),
+});
+
+export type LockFacts = {
+  readonly packages: ReadonlySet<string>;
+  /** What the lock was made for, by name; null when the lock does not hold the project itself. */
+  readonly lockedDependencies: ReadonlySet<string> | null;
+  /** Workspace members and path dependencies, which are installed from the repository. */
+  readonly localSources: boolean;
+};
+
+/** @throws Error with a readable message when it is no uv.lock */
+export function parseLock(text: string): LockFacts {
+  const parsed = lockSchema.safeParse(parse(text));
+  if (!parsed.success) throw new Error("it is not a lock file of uv");
+  const packages = parsed.data.package ?? [];
+  const isRoot = (source: Record<string, unknown> | undefined) =>
+    source !== undefined && [source.virtual, source.editable, source.directory].includes(".");
+  const root = packages.find((entry) => isRoot(entry.source));
+  return {
+    packages: new Set(packages.map((entry) => entry.name)),
+    lockedDependencies:
+      root === undefined ? null : new Set((root.metadata?.["requires-dist"] ?? []).map((entry) => entry.name)),
+    localSources: packages.some(
+      ({ source = {} }) =>
+        !isRoot(source) && ["virtual", "editable", "directory", "path"].some((kind) => kind in source),
+    ),
+  };
+}
+
+/** Direct dependencies that the project lists and its lock does not know: the lock is older than the project file. */
+export function unlockedDependencies(pyproject: Pyproject, lock: LockFacts): string[] {
+  if (lock.lockedDependencies === null) return [];
+  const locked = lock.lockedDependencies;
+  return (pyproject.dependencies ?? [])
+    .map(requirementName)
+    .filter((name): name is string => name !== null && !locked.has(name));
+}

@@ -1,0 +1,38 @@
+import { posix } from "node:path";
+
+/** Logical lines of a requirements file: continued lines joined, comments and empty ones dropped. */
+export function requirementLines(text: string): string[] {
+  return text
+    .replace(/\\\r?\n/g, " ")
+    .split(/\r?\n/)
+    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .filter((line) => line !== "");
+}
+
+/** Files of the repository that this one includes by `-r` or `-c`; those outside of it are left out. */
+export function includedFiles(text: string, path: string): string[] {
+  const found: string[] = [];
+  for (const line of requirementLines(text)) {
+    const name = /^(?:-r|-c|--requirement|--constraint)(?:\s+|=)?(\S+)$/.exec(line)?.[1];
+    if (name === undefined || name.includes("://")) continue;
+    const resolved = posix.normalize(posix.join(posix.dirname(path), name));
+    if (!resolved.startsWith("../") && !resolved.startsWith("/")) found.push(resolved);
+  }
+  return found;
+}
+
+/** Whether it installs something from the repository itself (`.`, `-e ./package`, `file:`), so that the code counts. */
+export function installsFromTree(text: string): boolean {
+  return requirementLines(text).some((line) => {
+    const target = line.replace(/^(?:-e|--editable)(?:\s+|=)/, "");
+    return /^\.{1,2}(?:$|[/[])/.test(target) || /(^|@\s*)file:/.test(target) || target !== line;
+  });
+}
+
+/** Normalized name (PEP 503) of a requirement such as `FastMCP[cli]>=2`; null for options, paths and URLs. */
+export function requirementName(requirement: string): string | null {
+  const name = /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[|[<>=!~;@]|\s|$)/.exec(requirement.trim())?.[1];
+  return name === undefined ? null : normalizeName(name);
+}
+
+export const normalizeName = (name: string) => name.toLowerCase().replace(/[-_.]+/g, "-");
