@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { SignJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  createApiKeyChecker,
+  hashApiKey,
+  isWellFormedApiKey,
+  newApiKey,
+  signAdminJwt,
+  verifyAdminJwt,
+  verifyApiKey,
+} from "./index.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+async function storeKey(changes: { enabled?: boolean; expiresAt?: Date } = {}) {
+  const made = newApiKey();
+  const [keyId, organizationId] = [randomUUID(), randomUUID()];
+  await database.pool.query(
+    "INSERT INTO apikey (id, key, start, reference_id, enabled, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
+    [keyId, made.hash, made.start, organizationId, changes.enabled ?? true, changes.expiresAt ?? null],
+  );
+  return { ...made, keyId, organizationId };
+}
+
+describe("API keys", () => {
+  test("KEY-3 a key has prefix, 256 bits and a checksum; only its hash is stored", () => {
+    const { key, hash, start } = newApiKey();
+    expect(key).toMatch(/^tp_[0-9A-Za-z]{49}$/);
+    expect(hash).toBe(hashApiKey(key));
+    expect(hash).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(key.startsWith(start)).toBe(true);
+    expect(newApiKey().key).not.toBe(key);
+    expect(isWellFormedApiKey(key)).toBe(true);
+    const last = key.at(-1) === "0" ? "1" : "0";
+    const broken = [
+      `${key.slice(0, -1)}${last}`,
+      `${key}0`,
+      key.slice(1),
+      key.replace("tp_", "tq_"),
+      "",
+      `tp_${"0".repeat(48)}!`,
+    ];
+    expect(broken.filter(isWellFormedApiKey)).toEqual([]);
+  });
+
+  test("GW-4 an enabled key is its organization's; unknown, disabled and expired ones are nobody's", async () => {
+    const good = await storeKey({ expiresAt: new Date(Date.now() + 60_000) });
+    expect(await verifyApiKey(database.pool, good.key)).toEqual({
+      keyId: good.keyId,
+      organizationId: good.organizationId,
+    });
+    const { rows } = await database.pool.query("SELECT last_request FROM apikey WHERE id = $1", [good.keyId]);
+    expect(rows[0].last_request).not.toBeNull();
+    expect(await verifyApiKey(database.pool, newApiKey().key)).toBeNull();
+    expect(await verifyApiKey(database.pool, (await storeKey({ enabled: false })).key)).toBeNull();
+    expect(await verifyApiKey(database.pool, (await storeKey({ expiresAt: new Date(Date.now() - 1) })).key)).toBeNull();
+  });
+
+  test("GW-4 a remembered key ends with its time, its expiry or a revocation", async () => {
+    let now = Date.now();
+    const expiring = await storeKey({ expiresAt: new Date(now + 10_000) });
+    const lasting = await storeKey();
+    const checker = createApiKeyChecker(database.pool, { now: () => now });
+    expect(await checker.verify(expiring.key)).not.toBeNull();
+    expect(await checker.verify(lasting.key)).not.toBeNull();
+    await database.pool.query("DELETE FROM apikey");
+    now += 9000;
+    expect(await checker.verify(expiring.key)).not.toBeNull();
+    now += 2000;
+    expect(await checker.verify(expiring.key)).toBeNull();
+    expect(await checker.verify(lasting.key)).not.toBeNull();
+    checker.forget();
+    expect(await checker.verify(lasting.key)).toBeNull();
+  });
+
+  test("GW-4 an answer read before a revocation is not remembered after it", async () => {
+    const key = await storeKey();
+    const checker = createApiKeyChecker(database.pool);
+    const early = checker.verify(key.key);
+    checker.forget();
+    await early;
+    await database.pool.query("UPDATE apikey SET enabled = false WHERE id = $1", [key.keyId]);
+    expect(await checker.verify(key.key)).toBeNull();
+  });
+
+  test("GW-4 when the database cannot be asked the check fails instead of passing", async () => {
+    const gone = await createTestDatabase();
+    await gone.close();
+    const { Pool } = await import("pg").then((module) => module.default);
+    const pool = new Pool({ connectionString: gone.url });
+    await expect(createApiKeyChecker(pool).verify(newApiKey().key)).rejects.toThrow();
+    await pool.end();
+  });
+});
+
+describe("admin JWT", () => {
+  const secret = "s".repeat(32);
+  const projectId = randomUUID();
+
+  test("PRJ-10 GW-4 a token speaks for its project alone", async () => {
+    const { token, expiresAt } = await signAdminJwt({ secret, projectId, userId: "user-1" });
+    expect(expiresAt.getTime() - Date.now()).toBeLessThanOrEqual(3_600_000);
+    expect(await verifyAdminJwt({ secret, projectId, token })).toMatchObject({
+      principal: "admin",
+      projectId,
+      userId: "user-1",
+    });
+    expect(await verifyAdminJwt({ secret, projectId: randomUUID(), token })).toBeNull();
+    expect(await verifyAdminJwt({ secret: "t".repeat(32), projectId, token })).toBeNull();
+    expect(await verifyAdminJwt({ secret, projectId, token: `${token}x` })).toBeNull();
+  });
+
+  test("GW-4 no token lives longer than an hour, and none of another making passes", async () => {
+    const long = await signAdminJwt({ secret, projectId, ttlSeconds: 999_999 });
+    expect(long.expiresAt.getTime()).toBeLessThanOrEqual(Date.now() + 3_600_000);
+    const none = `${btoa('{"alg":"none","typ":"towpath-admin+jwt"}')}.${btoa(JSON.stringify({ principal: "admin", aud: projectId, iss: "towpath", exp: 9e9, iat: 1 }))}.`;
+    expect(await verifyAdminJwt({ secret, projectId, token: none.replaceAll("=", "") })).toBeNull();
+    const rootSigned = await new SignJWT({ principal: "admin" })
+      .setProtectedHeader({ alg: "HS256", typ: "towpath-admin+jwt" })
+      .setIssuer("towpath")
+      .setAudience(projectId)
+      .setIssuedAt()
+      .setExpirationTime("1h")
+      .sign(new TextEncoder().encode(secret));
+    expect(await verifyAdminJwt({ secret, projectId, token: rootSigned })).toBeNull();
+  });
+});

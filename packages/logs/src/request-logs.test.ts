@@ -1,0 +1,185 @@
+import { randomUUID } from "node:crypto";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { queryRequestLogs, requestLogStats, writeRequestLogs } from "./index.ts";
+import { logQueryFromSearch, logQuerySchema, logSearchSchema } from "./log-query.schema.ts";
+import { bucketMsFor } from "./request-log-stats.ts";
+import { requestLogRow } from "./testing/rows.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+describe("writing", () => {
+  test("GW-7 a row comes back as it was written, in the names that people read", async () => {
+    const projectId = randomUUID();
+    const row = requestLogRow({
+      projectId,
+      isError: true,
+      errorCode: -32602,
+      errorMessage: "bad",
+      outcome: "rpc_error",
+      responseBytes: 3_000_000_000,
+      requestPayload: { a: [1, { b: null }] },
+    });
+    await writeRequestLogs(database.pool, [row]);
+    const { data, hasMore } = await queryRequestLogs(database.pool, { projectId });
+    expect(hasMore).toBe(false);
+    expect(data).toEqual([
+      expect.objectContaining({
+        id: row.id,
+        time: new Date(row.time).toISOString(),
+        method: "tools/call",
+        tool: "echo",
+        httpStatus: 200,
+        isError: true,
+        errorCode: -32602,
+        durationMs: 1.5,
+        responseBytes: 3_000_000_000,
+        client: "client 1.0",
+        protocolVersion: "2025-11-25",
+        session: "abc",
+        principal: "anonymous",
+        requestPayload: { a: [1, { b: null }] },
+        responsePayload: null,
+      }),
+    ]);
+  });
+
+  test("GW-10 writing the same rows again changes nothing", async () => {
+    const projectId = randomUUID();
+    const rows = [requestLogRow({ projectId }), requestLogRow({ projectId })];
+    await writeRequestLogs(database.pool, rows);
+    await writeRequestLogs(database.pool, [...rows, requestLogRow({ projectId })]);
+    expect((await queryRequestLogs(database.pool, { projectId })).data).toHaveLength(3);
+  });
+
+  test("GW-7 texts that PostgreSQL cannot hold, or that are too long, do not lose the row", async () => {
+    const projectId = randomUUID();
+    const row = requestLogRow({
+      projectId,
+      target: `a\0b\ud800${"x".repeat(5000)}`,
+      errorCode: 2 ** 40,
+      requestPayload: { text: "nul \0, lone \udc00, pair 𝄞, escaped \\u0000" },
+    });
+    await writeRequestLogs(database.pool, [row]);
+    const [entry] = (await queryRequestLogs(database.pool, { projectId })).data;
+    expect(entry?.target).toHaveLength(1024);
+    expect(entry?.target?.startsWith("a\ufffdb\ufffdxxx")).toBe(true);
+    expect(entry?.errorCode).toBeNull();
+    expect(entry?.requestPayload).toEqual({ text: "nul \ufffd, lone \ufffd, pair 𝄞, escaped \\u0000" });
+  });
+
+  test("GW-7 rows land in the partition of their day, and a day without one keeps them too", async () => {
+    const projectId = randomUUID();
+    const time = Date.UTC(2031, 4, 5, 23, 59, 59, 999);
+    await writeRequestLogs(database.pool, [requestLogRow({ projectId, time })]);
+    const { rows } = await database.pool.query(
+      "SELECT tableoid::regclass::text AS t FROM request_log WHERE project_id = $1",
+      [projectId],
+    );
+    expect(rows).toEqual([{ t: "request_log_20310505" }]);
+  });
+});
+
+describe("querying", () => {
+  const projectId = randomUUID();
+  const deploymentId = randomUUID();
+  const minute = 60_000;
+  beforeAll(async () => {
+    const now = Date.now();
+    await writeRequestLogs(database.pool, [
+      requestLogRow({ projectId, time: now - 1 * minute, target: "echo", deploymentId, durationMs: 10 }),
+      requestLogRow({
+        projectId,
+        time: now - 2 * minute,
+        target: "add",
+        isError: true,
+        outcome: "tool_error",
+        durationMs: 20,
+      }),
+      requestLogRow({ projectId, time: now - 30 * minute, method: "tools/list", target: null, durationMs: 30 }),
+      requestLogRow({ projectId, time: now - 40 * minute, method: "resources/read", target: "a://100%_b" }),
+      requestLogRow({
+        projectId,
+        time: now - 50 * minute,
+        method: null,
+        target: null,
+        kind: "other",
+        httpMethod: "GET",
+      }),
+      requestLogRow({ projectId, time: now - 3 * 24 * 60 * minute, method: "initialize", target: null }),
+      requestLogRow({ projectId: randomUUID(), time: now, target: "echo" }),
+    ]);
+  });
+  const methods = async (search: object) => {
+    const query = logQueryFromSearch(projectId, logSearchSchema.parse(search));
+    return (await queryRequestLogs(database.pool, query)).data.map(
+      (entry) => entry.target ?? entry.method ?? entry.httpMethod,
+    );
+  };
+
+  test("PRJ-5 newest first within the last 24 h of this project alone", async () => {
+    expect(await methods({})).toEqual(["echo", "add", "tools/list", "a://100%_b", "GET"]);
+  });
+
+  test("PRJ-5 status, tool, prefix, exact method and time range", async () => {
+    expect(await methods({ status: "error" })).toEqual(["add"]);
+    expect(await methods({ methodType: "tool:echo" })).toEqual(["echo"]);
+    expect(await methods({ methodType: "tools/*" })).toEqual(["echo", "add", "tools/list"]);
+    expect(await methods({ methodType: "resources/read" })).toEqual(["a://100%_b"]);
+    expect(await methods({ timeRange: "15m" })).toEqual(["echo", "add"]);
+    expect(await methods({ timeRange: "7d" })).toHaveLength(6);
+    expect(logSearchSchema.parse({})).toEqual({ status: "all", methodType: "all", timeRange: "24h" });
+    expect(logSearchSchema.safeParse({ timeRange: "25h" }).success).toBe(false);
+  });
+
+  test("VAL-5 limit, offset, deployment, HTTP method and search", async () => {
+    const first = await queryRequestLogs(database.pool, { projectId, limit: 2 });
+    expect([first.data.length, first.hasMore]).toEqual([2, true]);
+    const last = await queryRequestLogs(database.pool, { projectId, limit: 2, offset: 4 });
+    expect([last.data.length, last.hasMore]).toEqual([1, false]);
+    const count = async (query: object) => (await queryRequestLogs(database.pool, { projectId, ...query })).data.length;
+    expect(await count({ deploymentId })).toBe(1);
+    expect(await count({ deploymentIds: [deploymentId, randomUUID()] })).toBe(1);
+    expect(await count({ httpMethod: "get" })).toBe(1);
+    expect(await count({ search: "100%_" })).toBe(1);
+    expect(await count({ search: "100%x" })).toBe(0);
+    expect(await count({ search: "'; DROP TABLE request_log; --" })).toBe(0);
+    expect(
+      await count({ startDate: new Date(Date.now() - 45 * minute), endDate: new Date(Date.now() - 20 * minute) }),
+    ).toBe(2);
+  });
+
+  test("VAL-5 limits of limit and offset", () => {
+    expect(logQuerySchema.parse({ projectId })).toMatchObject({ limit: 100, offset: 0, timeRange: "24h" });
+    for (const bad of [{ limit: 0 }, { limit: 1001 }, { offset: -1 }, { projectId: "x" }]) {
+      expect(logQuerySchema.safeParse({ projectId, ...bad }).success).toBe(false);
+    }
+  });
+
+  test("PRJ-5 stats count, measure, draw every bucket and offer the other choices", async () => {
+    const stats = await requestLogStats(database.pool, { projectId, toolName: "echo", timeRange: "1h" });
+    expect(stats).toMatchObject({ total: 1, errors: 0, p50Ms: 10, p95Ms: 10 });
+    expect(stats.tools).toEqual([
+      { tool: "add", total: 1, errors: 1 },
+      { tool: "echo", total: 1, errors: 0 },
+    ]);
+    expect(stats.methods[0]).toEqual({ method: "tools/call", total: 2, errors: 1 });
+    expect(stats.buckets.reduce((sum, bucket) => sum + bucket.total, 0)).toBe(1);
+    expect(stats.buckets.length).toBeGreaterThanOrEqual(60);
+    const all = await requestLogStats(database.pool, { projectId, timeRange: "1h" });
+    expect(all).toMatchObject({ total: 5, errors: 1, p50Ms: 10 });
+    const none = await requestLogStats(database.pool, { projectId: randomUUID() });
+    expect(none).toMatchObject({ total: 0, errors: 0, p50Ms: null, p95Ms: null, methods: [], tools: [] });
+    expect(new Set(none.buckets.map((bucket) => bucket.total))).toEqual(new Set([0]));
+  });
+
+  test("PRJ-5 a chart has at most 61 bars whatever the range", () => {
+    for (const range of [1, 15 * minute, 24 * 60 * minute, 30 * 24 * 60 * minute, 5 * 365 * 24 * 60 * minute]) {
+      expect(range / bucketMsFor(range)).toBeLessThanOrEqual(60);
+    }
+  });
+});

@@ -1,0 +1,34 @@
+import { randomUUID } from "node:crypto";
+import type { RequestLogRow } from "../request-log.row.ts";
+
+/** A row like those of a successful `tools/call`, with changes. */
+export function requestLogRow(changes: Partial<RequestLogRow> & { projectId: string }): RequestLogRow {
+  return {
+    id: randomUUID(),
+    time: Date.now(),
+    organizationId: randomUUID(),
+    deploymentId: randomUUID(),
+    kind: "request",
+    httpMethod: "POST",
+    method: "tools/call",
+    target: "echo",
+    httpStatus: 200,
+    isError: false,
+    errorCode: null,
+    errorMessage: null,
+    outcome: "ok",
+    durationMs: 1.5,
+    heldMs: 0,
+    requestBytes: 100,
+    responseBytes: 200,
+    protocolVersion: "2025-11-25",
+    clientName: "client",
+    clientVersion: "1.0",
+    session: "abc",
+    principal: "anonymous",
+    traceId: null,
+    requestPayload: null,
+    responsePayload: null,
+    ...changes,
+  };
+}
