@@ -1,0 +1,86 @@
+import { Link } from "@tanstack/react-router";
+import { Breadcrumbs } from "~/ui/breadcrumbs.tsx";
+import { classNames } from "~/ui/class-names.ts";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { RelativeTime } from "~/ui/relative-time.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import type { BuildDetail } from "./build.queries.ts";
+import { commitTitle, isRunning, triggerLabels } from "./build-status.ts";
+import { BuildStatusLabel } from "./build-status-label.tsx";
+import { CommitLine } from "./commit-line.tsx";
+import { RedeployButton } from "./redeploy-button.tsx";
+
+const screenLook =
+  "flex h-8 items-center rounded-md px-2.5 text-sm text-muted hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink";
+
+/** Head of a build's two screens: its log and the log of the server that came of it. */
+export function BuildHeader({
+  project,
+  build,
+  screen,
+}: {
+  project: ProjectKey;
+  build: BuildDetail;
+  screen: "build" | "server";
+}) {
+  const params = { ...project, buildId: build.id };
+  return (
+    <PageHeader
+      above={
+        <Breadcrumbs
+          items={[
+            {
+              key: "deployments",
+              content: (
+                <Link to="/$orgSlug/$projectName/deployments" params={project}>
+                  Deployments
+                </Link>
+              ),
+            },
+            { key: "build", content: <code>{build.commitSha.slice(0, 7)}</code> },
+          ]}
+        />
+      }
+      title={<span className="break-words">{commitTitle(build.commitMessage)}</span>}
+      description={
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <span className="text-ink">
+            <BuildStatusLabel status={build.status} />
+          </span>
+          <CommitLine commit={{ ...build, branch: build.branch.name }} />
+          <span className="text-xs">
+            {triggerLabels[build.trigger]}
+            {build.commitAuthor && `, commit by ${build.commitAuthor}`}, <RelativeTime time={build.createdAt} />
+          </span>
+        </span>
+      }
+      actions={
+        <>
+          {build.deployment && (
+            <nav aria-label="Logs of this build" className="flex gap-1">
+              <Link
+                to="/$orgSlug/$projectName/build-logs/$buildId"
+                params={params}
+                aria-current={screen === "build" ? "page" : undefined}
+                className={classNames(screenLook)}
+              >
+                Build log
+              </Link>
+              <Link
+                to="/$orgSlug/$projectName/server-logs/$buildId"
+                params={params}
+                aria-current={screen === "server" ? "page" : undefined}
+                className={classNames(screenLook)}
+              >
+                Server log
+              </Link>
+            </nav>
+          )}
+          {build.status !== "failed" && !isRunning(build.status) && (
+            <RedeployButton project={project} buildId={build.id} />
+          )}
+        </>
+      }
+    />
+  );
+}

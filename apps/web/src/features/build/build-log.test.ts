@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { type BuildLogLine, phaseStates, toLogLine } from "./build-log.ts";
+
+const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, second)).toISOString();
+const line = (number: number, phase: BuildLogLine["phase"], second: number, text = "…"): BuildLogLine => ({
+  line: number,
+  time: at(second),
+  phase,
+  kind: "step",
+  text,
+});
+const states = (build: Parameters<typeof phaseStates>[0], lines: BuildLogLine[]) =>
+  phaseStates(build, lines).map((phase) => phase.state);
+
+test("PRJ-3 a running build: earlier phases done with their time, the newest one running", () => {
+  const lines = [line(1, "fetch", 0), line(2, "plan", 2, "Python 3.12, because .python-version says so")];
+  const phases = phaseStates({ status: "building", timings: {}, diagnosis: null }, lines);
+  expect(phases.map((phase) => phase.state)).toEqual(["done", "running", "waiting", "waiting", "waiting"]);
+  expect(phases[0]?.durationMs).toBe(2000);
+  expect(phases[1]).toMatchObject({ durationMs: null, steps: ["Python 3.12, because .python-version says so"] });
+});
+
+test("BLD-2 a failed build stops at the phase of its diagnosis", () => {
+  const lines = [line(1, "fetch", 0), line(2, "plan", 2), line(3, "install", 3)];
+  const failed = { status: "failed", timings: {}, diagnosis: { phase: "install" } } as const;
+  expect(states(failed, lines)).toEqual(["done", "done", "failed", "skipped", "skipped"]);
+  expect(states({ ...failed, diagnosis: null }, lines)[2]).toBe("failed");
+});
+
+test("BLD-1 queued, canceled and succeeded builds", () => {
+  expect(new Set(states({ status: "queued", timings: {}, diagnosis: null }, []))).toEqual(new Set(["waiting"]));
+  expect(states({ status: "canceled", timings: {}, diagnosis: null }, [line(1, "fetch", 0)])[0]).toBe("skipped");
+  expect(new Set(states({ status: "succeeded", timings: { fetch: 120 }, diagnosis: null }, []))).toEqual(
+    new Set(["done"]),
+  );
+});
+
+test("PRJ-3 stored timings win over the log's", () => {
+  const lines = [line(1, "fetch", 0), line(2, "plan", 2)];
+  const phases = phaseStates({ status: "succeeded", timings: { fetch: 1750 }, diagnosis: null }, lines);
+  expect(phases[0]?.durationMs).toBe(1750);
+});
+
+test("PRJ-3 a log line keeps its number for links", () => {
+  expect(toLogLine(line(7, "plan", 1, "text"))).toEqual({
+    id: 7,
+    time: at(1),
+    text: "text",
+    tone: "step",
+    tag: "plan",
+  });
+});

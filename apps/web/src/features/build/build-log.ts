@@ -1,0 +1,89 @@
+import { z } from "zod";
+import type { LogLine } from "~/ui/log-viewer/log-line.ts";
+
+export const buildPhases = ["fetch", "plan", "install", "inspect", "rollout"] as const;
+export type BuildPhase = (typeof buildPhases)[number];
+
+/** A `line` event of `/api/builds/{id}/log`. */
+export const buildLogLineSchema = z.object({
+  line: z.number().int(),
+  time: z.string(),
+  phase: z.enum(buildPhases),
+  kind: z.enum(["step", "output", "warning", "error"]),
+  text: z.string(),
+});
+export type BuildLogLine = z.infer<typeof buildLogLineSchema>;
+
+export const toLogLine = (line: BuildLogLine): LogLine => ({
+  id: line.line,
+  time: line.time,
+  text: line.text,
+  tone: line.kind,
+  tag: line.phase,
+});
+
+export type PhaseState = {
+  readonly phase: BuildPhase;
+  readonly state: "waiting" | "running" | "done" | "failed" | "skipped";
+  /** Milliseconds; null while it runs or when it never ran. */
+  readonly durationMs: number | null;
+  /** When its first line was written; null before. */
+  readonly startedAt: string | null;
+  /** What Towpath decided in it, and why. */
+  readonly steps: readonly string[];
+};
+
+type BuildFacts = {
+  readonly status: "queued" | "building" | "succeeded" | "failed" | "canceled";
+  readonly timings: Readonly<Record<string, number>>;
+  readonly diagnosis: { readonly phase: string } | null;
+};
+
+/**
+ * The five phases of a build as its log and row tell them. The row's timings count once they are there; until then a
+ * phase lasts from its first line to the first line of the next one. A phase that wrote nothing but has later phases
+ * after it is done too: a reused layer may be silent.
+ */
+export function phaseStates(build: BuildFacts, lines: readonly BuildLogLine[]): PhaseState[] {
+  const firstLine = new Map<BuildPhase, string>();
+  const steps = new Map<BuildPhase, string[]>();
+  for (const line of lines) {
+    if (!firstLine.has(line.phase)) firstLine.set(line.phase, line.time);
+    if (line.kind === "step") steps.set(line.phase, [...(steps.get(line.phase) ?? []), line.text]);
+  }
+  const reached = buildPhases.findLastIndex((phase) => firstLine.has(phase) || build.timings[phase] !== undefined);
+  const failedAt = build.diagnosis ? buildPhases.indexOf(build.diagnosis.phase as BuildPhase) : -1;
+  return buildPhases.map((phase, index) => {
+    const startedAt = firstLine.get(phase) ?? null;
+    const nextStart = buildPhases
+      .slice(index + 1)
+      .map((next) => firstLine.get(next))
+      .find((time) => time !== undefined);
+    const measured = startedAt && nextStart ? Date.parse(nextStart) - Date.parse(startedAt) : null;
+    return {
+      phase,
+      state: phaseState(build.status, index, reached, failedAt),
+      durationMs: build.timings[phase] ?? measured,
+      startedAt,
+      steps: steps.get(phase) ?? [],
+    };
+  });
+}
+
+function phaseState(
+  status: BuildFacts["status"],
+  index: number,
+  reached: number,
+  failedAt: number,
+): PhaseState["state"] {
+  if (status === "succeeded") return "done";
+  if (status === "queued") return "waiting";
+  if (status === "building") {
+    if (index < reached) return "done";
+    return index === Math.max(reached, 0) ? "running" : "waiting";
+  }
+  const stoppedAt = failedAt >= 0 ? failedAt : Math.max(reached, 0);
+  if (index < stoppedAt) return "done";
+  if (index > stoppedAt) return "skipped";
+  return status === "failed" ? "failed" : "skipped";
+}

@@ -1,0 +1,112 @@
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Clock } from "lucide-react";
+import { useMemo } from "react";
+import { Callout } from "~/ui/callout.tsx";
+import { LogViewer } from "~/ui/log-viewer/log-viewer.tsx";
+import { StreamStateLabel } from "../log-stream/stream-state-label.tsx";
+import { useLogStream } from "../log-stream/use-log-stream.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery, projectQueryKey } from "../project-screen/project-screen.queries.ts";
+import { type BuildDetail, buildQuery } from "./build.queries.ts";
+import { BuildHeader } from "./build-header.tsx";
+import { type BuildLogLine, buildLogLineSchema, phaseStates, toLogLine } from "./build-log.ts";
+import { isRunning } from "./build-status.ts";
+import { DiagnosisPanel } from "./diagnosis-panel.tsx";
+import { PhaseStepper } from "./phase-stepper.tsx";
+import { RedeployButton } from "./redeploy-button.tsx";
+import { SuccessPanel } from "./success-panel.tsx";
+
+/** One build as it happens: phases, choices, log, and what came of it (PRJ-3, BLD-2). */
+export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; buildId: string }) {
+  const queryClient = useQueryClient();
+  const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));
+  const renew = () => void queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
+  const { lines, state } = useLogStream(
+    `/api/builds/${buildId}/log`,
+    buildLogLineSchema,
+    (line: BuildLogLine) => line.line,
+    renew,
+  );
+  const logLines = useMemo(() => lines.map(toLogLine), [lines]);
+  const running = isRunning(build.status);
+  return (
+    <>
+      <BuildHeader project={projectKey} build={build} screen="build" />
+      <div className="flex flex-col gap-4">
+        <Outcome project={projectKey} build={build} lines={lines} />
+        <div className="grid gap-4 xl:grid-cols-[19rem_minmax(0,1fr)]">
+          <div className="rounded-lg border bg-surface p-4 xl:self-start">
+            <PhaseStepper phases={phaseStates(build, lines)} />
+          </div>
+          <LogViewer
+            label="Build log"
+            lines={logLines}
+            live={running}
+            className="h-[max(22rem,calc(100dvh-19rem))]"
+            filters={<StreamStateLabel state={state} />}
+            empty={
+              <p className="px-4 py-8 text-center font-sans text-sm text-muted">
+                {running ? "The log appears here as the build writes it." : "This build wrote no log."}
+              </p>
+            }
+          />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Outcome({
+  project,
+  build,
+  lines,
+}: {
+  project: ProjectKey;
+  build: BuildDetail;
+  lines: readonly BuildLogLine[];
+}) {
+  const { data: detail } = useSuspenseQuery(projectQuery(project));
+  if (build.status === "succeeded") return <SuccessPanel project={project} build={build} />;
+  if (build.status === "canceled") {
+    return (
+      <Callout
+        tone="info"
+        title="This build was canceled"
+        actions={<RedeployButton project={project} buildId={build.id} />}
+      >
+        A newer commit of the branch took its place, or somebody stopped it. What is live did not change.
+      </Callout>
+    );
+  }
+  if (build.status === "failed" && build.diagnosis) {
+    const errorLine = lines.find((line) => line.kind === "error")?.line ?? null;
+    return (
+      <DiagnosisPanel
+        diagnosis={build.diagnosis}
+        errorLine={errorLine}
+        actions={<RedeployButton project={project} buildId={build.id} variant="primary" label="Build again" />}
+        liveNote={
+          detail.isLive
+            ? "What was live stays live: callers notice nothing of this build."
+            : "Nothing is live under this project's name yet."
+        }
+      />
+    );
+  }
+  if (build.status === "failed") {
+    return (
+      <Callout tone="bad" title="The build failed" actions={<RedeployButton project={project} buildId={build.id} />}>
+        The log below ends with what went wrong.
+      </Callout>
+    );
+  }
+  if (build.status === "queued") {
+    return (
+      <div className="flex items-center gap-2.5 rounded-lg border bg-surface px-4 py-3 text-sm text-muted">
+        <Clock className="size-4 text-faint" aria-hidden />
+        Waiting for a free worker. The build starts by itself.
+      </div>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,33 @@
+import type { BuildStatus, BuildTrigger } from "@towpath/core/build/schema";
+import type { Tone } from "~/ui/status-dot.tsx";
+
+/** Words and colours of BLD-1's statuses. */
+export const statusLooks: Readonly<Record<BuildStatus, { label: string; tone: Tone }>> = {
+  queued: { label: "Queued", tone: "neutral" },
+  building: { label: "Building", tone: "info" },
+  succeeded: { label: "Succeeded", tone: "ok" },
+  failed: { label: "Failed", tone: "bad" },
+  canceled: { label: "Canceled", tone: "neutral" },
+};
+
+export const triggerLabels: Readonly<Record<BuildTrigger, string>> = {
+  quickstart: "Quickstart",
+  import: "First import",
+  push: "Push",
+  redeploy: "Redeploy",
+  cli: "Command line",
+};
+
+/** Whether more will happen to a build of this status. */
+export const isRunning = (status: BuildStatus): boolean => status === "queued" || status === "building";
+
+/** First line of a commit message, or a stand-in. */
+export function commitTitle(message: string | null): string {
+  return message?.split("\n", 1)[0]?.trim() || "No commit message";
+}
+
+/** How long a build took in milliseconds; null while it runs or when it never started. */
+export function buildDuration(build: { startedAt: string | null; endedAt: string | null }): number | null {
+  if (!build.startedAt || !build.endedAt) return null;
+  return new Date(build.endedAt).getTime() - new Date(build.startedAt).getTime();
+}

@@ -1,0 +1,106 @@
+import { Link } from "@tanstack/react-router";
+import type { BuildSummary } from "@towpath/core/build";
+import { Ellipsis, FileText, RotateCw, ScrollText } from "lucide-react";
+import { Badge } from "~/ui/badge.tsx";
+import { Duration, RunningDuration } from "~/ui/duration.tsx";
+import { IconButton } from "~/ui/icon-button.tsx";
+import { Menu, MenuItem } from "~/ui/menu.tsx";
+import { RelativeTime } from "~/ui/relative-time.tsx";
+import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { buildDuration, commitTitle, isRunning, triggerLabels } from "./build-status.ts";
+import { BuildStatusLabel } from "./build-status-label.tsx";
+import { CommitLine } from "./commit-line.tsx";
+import { useRedeploy } from "./use-redeploy.ts";
+
+/** Builds, newest first, each leading to its page (PRJ-2). */
+export function BuildTable({ project, builds }: { project: ProjectKey; builds: readonly BuildSummary[] }) {
+  return (
+    <Table label="Builds">
+      <TableHead>
+        <Th>Status</Th>
+        <Th className="w-1/2">Commit</Th>
+        <Th>Started by</Th>
+        <Th>Duration</Th>
+        <Th>Created</Th>
+        <Th>
+          <span className="sr-only">Actions</span>
+        </Th>
+      </TableHead>
+      <TableBody>
+        {builds.map((build) => (
+          <BuildRow key={build.id} project={project} build={build} />
+        ))}
+      </TableBody>
+    </Table>
+  );
+}
+
+function BuildRow({ project, build }: { project: ProjectKey; build: BuildSummary }) {
+  const duration = buildDuration(build);
+  const params = { ...project, buildId: build.id };
+  return (
+    <Tr className="relative">
+      <Td>
+        <span className="flex items-center gap-2">
+          <BuildStatusLabel status={build.status} />
+          {build.deployment?.isLive && <Badge tone="accent">Live</Badge>}
+        </span>
+      </Td>
+      <Td wide className="max-w-0 max-sm:max-w-none max-sm:row-start-1">
+        <Link
+          to="/$orgSlug/$projectName/build-logs/$buildId"
+          params={params}
+          className="block truncate font-medium underline-offset-2 after:absolute after:inset-0 hover:underline"
+        >
+          {commitTitle(build.commitMessage)}
+        </Link>
+        <CommitLine commit={{ ...build, branch: build.branch.name }} />
+        {build.diagnosis && <p className="truncate text-xs text-bad">{build.diagnosis.title}</p>}
+      </Td>
+      <Td className="whitespace-nowrap text-muted max-sm:hidden">{triggerLabels[build.trigger]}</Td>
+      <Td className="whitespace-nowrap text-muted max-sm:text-right">
+        {duration !== null && <Duration ms={duration} />}
+        {duration === null && isRunning(build.status) && build.startedAt && <RunningDuration since={build.startedAt} />}
+      </Td>
+      <Td className="whitespace-nowrap text-muted">
+        <RelativeTime time={build.createdAt} />
+      </Td>
+      <Td className="relative z-10 w-10 text-right">
+        <BuildMenu project={project} build={build} />
+      </Td>
+    </Tr>
+  );
+}
+
+function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummary }) {
+  const redeploy = useRedeploy(project);
+  const params = { ...project, buildId: build.id };
+  return (
+    <Menu
+      trigger={
+        <IconButton label={`Actions for build ${build.commitSha.slice(0, 7)}`} size="sm">
+          <Ellipsis aria-hidden />
+        </IconButton>
+      }
+    >
+      <MenuItem
+        icon={<FileText aria-hidden />}
+        render={<Link to="/$orgSlug/$projectName/build-logs/$buildId" params={params} />}
+      >
+        Build log
+      </MenuItem>
+      {build.deployment && (
+        <MenuItem
+          icon={<ScrollText aria-hidden />}
+          render={<Link to="/$orgSlug/$projectName/server-logs/$buildId" params={params} />}
+        >
+          Server log
+        </MenuItem>
+      )}
+      <MenuItem icon={<RotateCw aria-hidden />} onClick={() => redeploy.mutate(build.id)} disabled={redeploy.isPending}>
+        Redeploy this commit
+      </MenuItem>
+    </Menu>
+  );
+}

@@ -1,0 +1,33 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { BuildPage, BuildView } from "@towpath/core/build";
+import type { Manifest } from "@towpath/mcp/manifest";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectCache, projectQueryKey } from "../project-screen/project-screen.queries.ts";
+import { getBuildById, getBuilds } from "./build.functions.ts";
+import { isRunning } from "./build-status.ts";
+
+const pageSize = 100;
+
+export type BuildDetail = Omit<BuildView, "manifest"> & { readonly manifest: Manifest | null };
+
+/** Builds of a project by pages of 100; looks again every 2 s while one runs, else every 15 s, for pushes. */
+export const buildsQuery = (key: ProjectKey) =>
+  infiniteQueryOptions({
+    queryKey: [...projectQueryKey(key), "builds"],
+    queryFn: ({ pageParam, signal }): Promise<BuildPage> =>
+      getBuilds({ data: { ...key, limit: pageSize, offset: pageParam }, signal }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.hasMore ? pages.length * pageSize : undefined),
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some((page) => page.data.some((build) => isRunning(build.status))) ? 2000 : 15_000,
+    ...projectCache,
+  });
+
+/** One build; looks again every 2 s until it has ended. */
+export const buildQuery = (key: ProjectKey, buildId: string) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "build", buildId],
+    queryFn: ({ signal }): Promise<BuildDetail> => getBuildById({ data: { buildId }, signal }),
+    refetchInterval: ({ state }) => (state.data && isRunning(state.data.status) ? 2000 : false),
+    ...projectCache,
+  });

@@ -1,0 +1,52 @@
+import { GitBranch, GitPullRequest } from "lucide-react";
+import { commitTitle } from "./build-status.ts";
+
+type Commit = {
+  commitSha: string;
+  commitMessage: string | null;
+  branch: string;
+  prNumber?: number | null;
+  prUrl?: string | null;
+};
+
+/** Short id of a commit, branch and pull request, in one line that wraps. */
+export function CommitLine({ commit }: { commit: Commit }) {
+  return (
+    <span className="flex min-w-0 flex-wrap items-center gap-x-2.5 gap-y-0.5 text-xs text-muted">
+      <span className="inline-flex min-w-0 items-center gap-1">
+        <GitBranch className="size-3.5 shrink-0 text-faint" aria-hidden />
+        <span className="sr-only">Branch </span>
+        <span className="max-w-48 truncate">{commit.branch}</span>
+      </span>
+      <code title={commit.commitSha}>{commit.commitSha.slice(0, 7)}</code>
+      {commit.prNumber != null && (
+        <span className="inline-flex items-center gap-1">
+          <GitPullRequest className="size-3.5 text-faint" aria-hidden />
+          <PullRequest number={commit.prNumber} url={commit.prUrl ?? null} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+function PullRequest({ number, url }: { number: number; url: string | null }) {
+  // The address comes from a webhook's payload: nothing but http(s) becomes a link.
+  if (!url || !/^https?:\/\//.test(url)) return <>#{number}</>;
+  return (
+    <a href={url} target="_blank" rel="noreferrer" className="underline-offset-2 hover:text-ink hover:underline">
+      #{number}
+    </a>
+  );
+}
+
+/** First line of the commit message over the facts about the commit. */
+export function CommitSummary({ commit }: { commit: Commit }) {
+  return (
+    <span className="flex min-w-0 flex-col">
+      <span className="truncate" title={commit.commitMessage ?? undefined}>
+        {commitTitle(commit.commitMessage)}
+      </span>
+      <CommitLine commit={commit} />
+    </span>
+  );
+}

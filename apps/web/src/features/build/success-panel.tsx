@@ -1,0 +1,84 @@
+import { Link } from "@tanstack/react-router";
+import { CircleCheck, SquareTerminal } from "lucide-react";
+import { buttonLook } from "~/ui/button.tsx";
+import { Duration } from "~/ui/duration.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { ServerUrl } from "../project-screen/server-url.tsx";
+import type { BuildDetail } from "./build.queries.ts";
+import { buildDuration } from "./build-status.ts";
+
+const shownNames = 12;
+
+/** A build that succeeded: where it answers, and what it offers. */
+export function SuccessPanel({ project, build }: { project: ProjectKey; build: BuildDetail }) {
+  const { deployment, manifest } = build;
+  const duration = buildDuration(build);
+  const isDefault = build.branch.name === build.project.defaultBranch;
+  return (
+    <section aria-labelledby="success-title" className="overflow-hidden rounded-lg border border-ok/35 bg-surface">
+      <div className="flex flex-wrap items-center gap-x-6 gap-y-3 bg-ok-soft px-4 py-3.5">
+        <div className="flex min-w-0 flex-1 basis-72 gap-3">
+          <CircleCheck className="mt-0.5 size-5 shrink-0 text-ok" aria-hidden />
+          <div className="min-w-0">
+            <h2 id="success-title" className="text-lg font-semibold tracking-tight">
+              {deployment?.isLive ? "Live" : "Built"}
+              {duration !== null && (
+                <span className="font-normal">
+                  {" "}
+                  after <Duration ms={duration} />
+                </span>
+              )}
+            </h2>
+            <p className="text-sm text-ink/85">
+              {deployment?.isLive
+                ? `Calls to this URL reach commit ${build.commitSha.slice(0, 7)}.`
+                : "A newer version is live under this URL; this one was replaced."}
+              {build.pythonVersion && ` Python ${build.pythonVersion}.`}
+            </p>
+          </div>
+        </div>
+        {deployment && (
+          <div className="flex max-w-full min-w-0 flex-wrap items-center gap-2">
+            <ServerUrl url={deployment.url} className="bg-surface" />
+            <Link
+              to="/$orgSlug/$projectName/inspector"
+              params={project}
+              search={isDefault ? {} : { branchId: build.branch.id }}
+              className={buttonLook({ variant: "primary" })}
+            >
+              <SquareTerminal aria-hidden /> Open inspector
+            </Link>
+          </div>
+        )}
+      </div>
+      {manifest && (
+        <dl className="grid gap-x-6 gap-y-2 px-4 py-3.5 text-sm sm:grid-cols-[auto_minmax(0,1fr)]">
+          <Found label="Tools" names={manifest.tools.map((tool) => tool.tool_name)} />
+          <Found label="Resources" names={manifest.resources.map((resource) => resource.uri)} />
+          <Found label="Templates" names={manifest.templates.map((template) => template.uriTemplate)} />
+          <Found label="Prompts" names={manifest.prompts.map((prompt) => prompt.prompt_name)} />
+        </dl>
+      )}
+    </section>
+  );
+}
+
+function Found({ label, names }: { label: string; names: readonly string[] }) {
+  const more = names.length - shownNames;
+  return (
+    <>
+      <dt className="text-muted">
+        {label} <span className="tabular text-faint">{names.length}</span>
+      </dt>
+      <dd className="flex min-w-0 flex-wrap gap-1.5">
+        {names.length === 0 && <span className="text-faint">none</span>}
+        {names.slice(0, shownNames).map((name) => (
+          <code key={name} className="max-w-full truncate rounded-sm bg-hover px-1.5 py-px text-xs leading-5">
+            {name}
+          </code>
+        ))}
+        {more > 0 && <span className="text-muted">and {more} more</span>}
+      </dd>
+    </>
+  );
+}

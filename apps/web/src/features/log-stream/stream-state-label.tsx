@@ -1,0 +1,20 @@
+import { StatusDot, type Tone } from "~/ui/status-dot.tsx";
+import type { StreamState } from "./use-log-stream.ts";
+
+const looks: Record<StreamState, { label: string; tone: Tone }> = {
+  connecting: { label: "Connecting", tone: "neutral" },
+  open: { label: "Live", tone: "ok" },
+  reconnecting: { label: "Reconnecting", tone: "warn" },
+  ended: { label: "Ended", tone: "neutral" },
+};
+
+/** Whether lines still come in. */
+export function StreamStateLabel({ state }: { state: StreamState }) {
+  const look = looks[state];
+  return (
+    <span role="status" className="inline-flex items-center gap-1.5 px-1.5 text-xs text-muted">
+      <StatusDot tone={look.tone} pulse={state === "open" || state === "reconnecting"} />
+      {look.label}
+    </span>
+  );
+}

@@ -1,0 +1,26 @@
+import type { AuthMode } from "@towpath/core/project/schema";
+import { Globe, KeyRound, Server } from "lucide-react";
+import { Badge } from "~/ui/badge.tsx";
+import { Tooltip } from "~/ui/tooltip.tsx";
+
+const looks = {
+  "towpath-cloud": { icon: KeyRound, label: "API key", note: "Callers need an API key of this organization." },
+  "towpath-public": { icon: Globe, label: "Public", note: "Anybody who knows the URL may call this server." },
+  passthrough: { icon: Server, label: "Passthrough", note: "The server checks its callers by itself." },
+} as const satisfies Record<AuthMode, unknown>;
+
+/** Who may call the server (PRJ-12). */
+export function AuthModeBadge({ mode }: { mode: AuthMode }) {
+  const { icon: Icon, label, note } = looks[mode];
+  return (
+    <Tooltip content={note}>
+      <span>
+        <Badge tone="outline">
+          <Icon aria-hidden />
+          {label}
+          <span className="sr-only">: {note}</span>
+        </Badge>
+      </span>
+    </Tooltip>
+  );
+}

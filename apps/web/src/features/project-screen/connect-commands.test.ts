@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { connectCommands } from "./connect-commands.ts";
+
+const url = "http://localhost:8080/brave-teal-otter/mcp";
+
+test("PRJ-12 a towpath-cloud server's commands carry an API key, every one of them", () => {
+  for (const { code } of connectCommands({ name: "brave-teal-otter", url, authMode: "towpath-cloud" })) {
+    expect(code).toContain(url);
+    expect(code).toContain("YOUR_API_KEY");
+  }
+});
+
+test("PRJ-12 public and passthrough servers are connected to without a key", () => {
+  for (const authMode of ["towpath-public", "passthrough"] as const) {
+    for (const { code } of connectCommands({ name: "brave-teal-otter", url, authMode })) {
+      expect(code).toContain(url);
+      expect(code).not.toMatch(/YOUR_API_KEY|Authorization/);
+    }
+  }
+});
+
+test("PRJ-15 settings files of Cursor and VS Code are valid JSON with the server's name", () => {
+  const commands = connectCommands({ name: "brave-teal-otter", url, authMode: "towpath-cloud" });
+  const parse = (id: string) => JSON.parse(commands.find((command) => command.id === id)?.code ?? "");
+  const headers = { Authorization: "Bearer YOUR_API_KEY" };
+  expect(parse("cursor")).toEqual({ mcpServers: { "brave-teal-otter": { url, headers } } });
+  expect(parse("vscode")).toEqual({ servers: { "brave-teal-otter": { type: "http", url, headers } } });
+});

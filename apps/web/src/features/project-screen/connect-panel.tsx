@@ -1,0 +1,56 @@
+import { Link } from "@tanstack/react-router";
+import type { ProjectDetailView } from "@towpath/core/project";
+import { useState } from "react";
+import { Callout } from "~/ui/callout.tsx";
+import { CodeBlock } from "~/ui/code-block.tsx";
+import { TabPanel, Tabs } from "~/ui/tabs.tsx";
+import { type ConnectCommand, connectCommands } from "./connect-commands.ts";
+import { ServerUrl } from "./server-url.tsx";
+
+/** How to connect a client to the server: its URL, the key it may need, and what to paste where. */
+export function ConnectPanel({ project }: { project: ProjectDetailView }) {
+  const [client, setClient] = useState<ConnectCommand["id"]>("claude-code");
+  const commands = connectCommands(project);
+  return (
+    <div className="flex flex-col gap-4">
+      <div>
+        <h3 className="mb-1.5 text-sm font-medium">MCP endpoint</h3>
+        <ServerUrl url={project.url} />
+      </div>
+      {!project.isLive && (
+        <Callout tone="warn" title="Nothing is live yet">
+          The URL answers as soon as a build of <code>{project.defaultBranch}</code> has succeeded.
+        </Callout>
+      )}
+      {project.authMode === "towpath-cloud" && (
+        <Callout tone="info" title="This server needs an API key">
+          Create one under{" "}
+          <Link
+            to="/$orgSlug/settings/api-keys"
+            params={{ orgSlug: project.orgSlug }}
+            className="font-medium text-accent-text underline underline-offset-2"
+          >
+            API keys
+          </Link>{" "}
+          and put it where the texts below say <code>YOUR_API_KEY</code>.
+        </Callout>
+      )}
+      {project.authMode === "passthrough" && (
+        <Callout tone="info">The server checks its callers by itself; your client will ask for what it needs.</Callout>
+      )}
+      <Tabs
+        label="Client"
+        value={client}
+        onChange={setClient}
+        tabs={commands.map((command) => ({ value: command.id, label: command.label }))}
+      >
+        {commands.map((command) => (
+          <TabPanel key={command.id} value={command.id} className="pt-3">
+            <p className="mb-2 text-sm text-muted">{command.place}</p>
+            <CodeBlock code={command.code} label={`${command.label} snippet`} wrap />
+          </TabPanel>
+        ))}
+      </Tabs>
+    </div>
+  );
+}

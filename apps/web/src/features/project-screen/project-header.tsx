@@ -1,0 +1,60 @@
+import { Link } from "@tanstack/react-router";
+import type { ProjectDetailView } from "@towpath/core/project";
+import { GitBranch, Plug } from "lucide-react";
+import { Breadcrumbs } from "~/ui/breadcrumbs.tsx";
+import { Button } from "~/ui/button.tsx";
+import { Drawer } from "~/ui/drawer.tsx";
+import { StatusDot } from "~/ui/status-dot.tsx";
+import { AuthModeBadge } from "./auth-mode-badge.tsx";
+import { ConnectPanel } from "./connect-panel.tsx";
+import { ServerUrl } from "./server-url.tsx";
+
+/** Head of every project screen: which server, whether it is live, where, for whom, and how to connect. */
+export function ProjectHeader({ project }: { project: ProjectDetailView }) {
+  return (
+    <div className="border-b">
+      <div className="mx-auto flex w-full max-w-[96rem] flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3 sm:px-6 lg:px-5">
+        <div className="flex min-w-0 flex-1 basis-72 flex-wrap items-center gap-x-3 gap-y-1.5">
+          <Breadcrumbs
+            items={[
+              {
+                key: "servers",
+                content: (
+                  <Link to="/$orgSlug/servers" params={{ orgSlug: project.orgSlug }}>
+                    Servers
+                  </Link>
+                ),
+              },
+              { key: "project", content: project.name },
+            ]}
+          />
+          <span className="inline-flex items-center gap-1.5 text-xs text-muted">
+            <StatusDot tone={project.isLive ? "ok" : "neutral"} />
+            {project.isLive ? "Live" : "Not live"}
+          </span>
+          <AuthModeBadge mode={project.authMode} />
+          {project.githubRepository && (
+            <span className="inline-flex min-w-0 items-center gap-1 text-xs text-muted">
+              <GitBranch className="size-3.5 shrink-0" aria-hidden />
+              <span className="truncate">{project.githubRepository.fullName}</span>
+            </span>
+          )}
+        </div>
+        <div className="flex max-w-full min-w-0 items-center gap-2">
+          <ServerUrl url={project.url} />
+          <Drawer
+            title={`Connect to ${project.name}`}
+            className="w-[min(38rem,100vw)]"
+            trigger={
+              <Button variant="primary" icon={<Plug aria-hidden />}>
+                Connect
+              </Button>
+            }
+          >
+            <ConnectPanel project={project} />
+          </Drawer>
+        </div>
+      </div>
+    </div>
+  );
+}

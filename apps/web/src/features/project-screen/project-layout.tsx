@@ -1,0 +1,48 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Activity, Rocket, SquareTerminal } from "lucide-react";
+import type { ReactNode } from "react";
+import { type SidebarGroup, SidebarLayout } from "~/ui/sidebar-layout.tsx";
+import { ProjectHeader } from "./project-header.tsx";
+import type { ProjectKey } from "./project-key.schema.ts";
+import { projectQuery } from "./project-screen.queries.ts";
+
+/** Only screens that exist are offered; the groups keep their places for those that come. */
+function sidebarGroups(key: ProjectKey): readonly SidebarGroup[] {
+  return [
+    {
+      label: "Connect",
+      items: [
+        {
+          label: "Inspector",
+          icon: <SquareTerminal aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/inspector", params: key },
+        },
+      ],
+    },
+    {
+      label: "Server",
+      items: [
+        {
+          label: "Deployments",
+          icon: <Rocket aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/deployments", params: key },
+        },
+        { label: "Logs", icon: <Activity aria-hidden />, link: { to: "/$orgSlug/$projectName/logs", params: key } },
+      ],
+    },
+    { label: "Analytics", items: [] },
+  ];
+}
+
+/** Head and navigation around every screen of a project. */
+export function ProjectLayout({ projectKey, children }: { projectKey: ProjectKey; children: ReactNode }) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  return (
+    <>
+      <ProjectHeader project={project} />
+      <SidebarLayout label={`Screens of ${project.name}`} groups={sidebarGroups(projectKey)}>
+        {children}
+      </SidebarLayout>
+    </>
+  );
+}

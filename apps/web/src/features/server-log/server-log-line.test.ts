@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { atLeast, type ServerLogLine, toLogLine } from "./server-log-line.ts";
+
+const line = (
+  id: number,
+  level: ServerLogLine["level"],
+  stream: ServerLogLine["stream"] = "stderr",
+): ServerLogLine => ({
+  id,
+  time: "2026-11-21T10:00:00.000Z",
+  instanceId: null,
+  stream,
+  level,
+  line: `line ${id}`,
+});
+const lines = [line(1, "debug"), line(2, "info"), line(3, "warning"), line(4, "error")];
+
+test("PRJ-3 the level filter shows a level and everything above it", () => {
+  expect(atLeast(lines, "debug")).toHaveLength(4);
+  expect(atLeast(lines, "warning").map(({ id }) => id)).toEqual([3, 4]);
+  expect(atLeast(lines, "error").map(({ id }) => id)).toEqual([4]);
+});
+
+test("RUN-5 what the platform says is told apart from what the server printed", () => {
+  expect(toLogLine(line(2, "info", "platform"))).toMatchObject({ id: 2, tone: "step", tag: "towpath" });
+  expect(toLogLine(line(2, "info"))).toMatchObject({ tone: "output", tag: "stderr" });
+  expect(toLogLine(line(2, "error", "platform"))).toMatchObject({ tone: "error" });
+});

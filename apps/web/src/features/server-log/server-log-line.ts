@@ -1,0 +1,37 @@
+import { z } from "zod";
+import type { LogLine } from "~/ui/log-viewer/log-line.ts";
+
+export const serverLogLevels = ["debug", "info", "warning", "error"] as const;
+export type ServerLogLevel = (typeof serverLogLevels)[number];
+
+/** A `line` event of `/api/deployments/{id}/log`. */
+export const serverLogLineSchema = z.object({
+  id: z.number().int(),
+  time: z.string(),
+  instanceId: z.string().nullable(),
+  stream: z.enum(["stdout", "stderr", "platform"]),
+  level: z.enum(serverLogLevels),
+  line: z.string(),
+});
+export type ServerLogLine = z.infer<typeof serverLogLineSchema>;
+
+const tones: Record<ServerLogLevel, LogLine["tone"]> = {
+  debug: "faint",
+  info: "output",
+  warning: "warning",
+  error: "error",
+};
+
+export const toLogLine = (line: ServerLogLine): LogLine => ({
+  id: line.id,
+  time: line.time,
+  text: line.line,
+  tone: line.stream === "platform" && line.level === "info" ? "step" : tones[line.level],
+  tag: line.stream === "platform" ? "towpath" : line.stream,
+});
+
+/** Lines of `level` and above. */
+export function atLeast(lines: readonly ServerLogLine[], level: ServerLogLevel): readonly ServerLogLine[] {
+  const least = serverLogLevels.indexOf(level);
+  return least === 0 ? lines : lines.filter((line) => serverLogLevels.indexOf(line.level) >= least);
+}

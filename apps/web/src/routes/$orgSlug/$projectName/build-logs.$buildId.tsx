@@ -1,0 +1,19 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { BuildNotFound } from "~/features/build/build-not-found.tsx";
+import { BuildPage } from "~/features/build/build-page.tsx";
+import { loadBuild } from "~/features/build/load-build.ts";
+
+export const Route = createFileRoute("/$orgSlug/$projectName/build-logs/$buildId")({
+  loader: async ({ context, params }) => {
+    await loadBuild(context.queryClient, params, params.buildId);
+  },
+  head: ({ params }) => ({ meta: [{ title: `Build log · ${params.projectName} · Towpath` }] }),
+  component: BuildLogRoute,
+  notFoundComponent: BuildNotFound,
+});
+
+function BuildLogRoute() {
+  const { buildId, ...projectKey } = Route.useParams();
+  // Another build is another log: nothing of the one before may stay.
+  return <BuildPage key={buildId} projectKey={projectKey} buildId={buildId} />;
+}

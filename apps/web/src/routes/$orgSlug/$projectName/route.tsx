@@ -1,0 +1,30 @@
+import { createFileRoute, notFound, Outlet } from "@tanstack/react-router";
+import { TowpathError } from "@towpath/core/errors";
+import { ProjectLayout } from "~/features/project-screen/project-layout.tsx";
+import { projectQuery } from "~/features/project-screen/project-screen.queries.ts";
+import { ErrorScreen } from "~/ui/error-screen.tsx";
+
+export const Route = createFileRoute("/$orgSlug/$projectName")({
+  // Project and access check come first (PRJ-1): not authorized and absent look the same.
+  beforeLoad: async ({ context, params }) => {
+    try {
+      await context.queryClient.ensureQueryData(projectQuery(params));
+    } catch (error) {
+      if (error instanceof TowpathError && error.code === "not_found") throw notFound();
+      throw error;
+    }
+  },
+  head: ({ params }) => ({ meta: [{ title: `${params.projectName} · Towpath` }] }),
+  component: ProjectRoute,
+  notFoundComponent: () => <ErrorScreen kind="not-found" />,
+  errorComponent: ({ error }) => <ErrorScreen error={error} />,
+});
+
+function ProjectRoute() {
+  const params = Route.useParams();
+  return (
+    <ProjectLayout projectKey={params}>
+      <Outlet />
+    </ProjectLayout>
+  );
+}

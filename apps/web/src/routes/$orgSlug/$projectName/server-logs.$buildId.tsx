@@ -1,0 +1,18 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { BuildNotFound } from "~/features/build/build-not-found.tsx";
+import { loadBuild } from "~/features/build/load-build.ts";
+import { ServerLogPage } from "~/features/server-log/server-log-page.tsx";
+
+export const Route = createFileRoute("/$orgSlug/$projectName/server-logs/$buildId")({
+  loader: async ({ context, params }) => {
+    await loadBuild(context.queryClient, params, params.buildId);
+  },
+  head: ({ params }) => ({ meta: [{ title: `Server log · ${params.projectName} · Towpath` }] }),
+  component: ServerLogRoute,
+  notFoundComponent: BuildNotFound,
+});
+
+function ServerLogRoute() {
+  const { buildId, ...projectKey } = Route.useParams();
+  return <ServerLogPage key={buildId} projectKey={projectKey} buildId={buildId} />;
+}
