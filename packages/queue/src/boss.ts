@@ -1,0 +1,43 @@
+import type { EnqueueOptions, JobName, JobPayloads, JobQueue } from "@towpath/core/ports";
+import { sql } from "drizzle-orm";
+import { fromDrizzle, PgBoss } from "pg-boss";
+import { jobNames, queueSchema, queues } from "./queues.ts";
+
+export type QueueSettings = {
+  readonly databaseUrl: string;
+  /** Told of problems that the queue survives: a lost connection, a slow query. */
+  readonly onProblem: (problem: unknown) => void;
+};
+
+/** pg-boss with our schema and queues. `works`: this process takes jobs and watches over the others' heartbeats. */
+export async function openBoss(settings: QueueSettings, works: boolean): Promise<PgBoss> {
+  const boss = new PgBoss({
+    connectionString: settings.databaseUrl,
+    schema: queueSchema,
+    application_name: "towpath-queue",
+    max: works ? 4 : 2,
+    schedule: false,
+    supervise: works,
+    // Both: how soon the job of a worker that died is found, on top of its heartbeat.
+    superviseIntervalSeconds: 5,
+    monitorIntervalSeconds: 5,
+    useListenNotify: works,
+  });
+  boss.on("error", settings.onProblem);
+  boss.on("warning", settings.onProblem);
+  await boss.start();
+  for (const name of jobNames) await boss.createQueue(name, queues[name]);
+  return boss;
+}
+
+/** The port of core on top of pg-boss. */
+export function queueOf(boss: PgBoss): JobQueue {
+  return {
+    async enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions = {}) {
+      await boss.send(name, payload, {
+        ...(options.key !== undefined && { singletonKey: options.key }),
+        ...(options.transaction && { db: fromDrizzle(options.transaction, sql) }),
+      });
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openJobQueue, startWorkers } from "./index.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+const idle = { "webhook.process": async () => {}, "build.run": async () => {} };
+const problems: unknown[] = [];
+const onProblem = (problem: unknown) => problems.push(problem);
+const settings = () => ({ databaseUrl: database.url, onProblem });
+
+async function until(what: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!(await what())) {
+    if (Date.now() > end) throw new Error("waited in vain");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test("BLD-12 a job waits once for each key, and appears only when its transaction commits", async () => {
+  const queue = await openJobQueue(settings());
+  const seen: string[] = [];
+  const commit = (id: string, fail: boolean) =>
+    database.db.transaction(async (tx) => {
+      await queue.enqueue("webhook.process", { deliveryId: id }, { key: id, transaction: tx });
+      if (fail) throw new Error("rolled back");
+    });
+  await expect(commit("lost", true)).rejects.toThrow("rolled back");
+  await commit("kept", false);
+  await commit("kept", false);
+  await queue.enqueue("webhook.process", { deliveryId: "other" }, { key: "other" });
+  const workers = await startWorkers({
+    ...settings(),
+    concurrency: { "webhook.process": 1, "build.run": 1 },
+    handlers: {
+      ...idle,
+      "webhook.process": async ({ deliveryId }) => {
+        seen.push(deliveryId);
+      },
+    },
+  });
+  await until(() => seen.includes("other"));
+  expect(seen.toSorted()).toEqual(["kept", "other"]);
+  // A key that is being worked on may wait again: what came meanwhile is not lost.
+  await queue.enqueue("webhook.process", { deliveryId: "kept" }, { key: "kept" });
+  await until(() => seen.length === 3);
+  await workers.stop(1000);
+  await queue.close();
+  expect(problems).toEqual([]);
+});
+
+test("a failed job comes back, and stopping aborts what runs", async () => {
+  const queue = await openJobQueue(settings());
+  let runs = 0;
+  let aborted = false;
+  const workers = await startWorkers({
+    ...settings(),
+    concurrency: { "webhook.process": 1, "build.run": 1 },
+    handlers: {
+      "webhook.process": async () => {
+        runs++;
+        if (runs === 1) throw new Error("not yet");
+      },
+      "build.run": (_payload, signal) =>
+        new Promise((resolve) => {
+          runs++;
+          signal.addEventListener("abort", () => {
+            aborted = true;
+            resolve();
+          });
+        }),
+    },
+  });
+  await queue.enqueue("webhook.process", { deliveryId: "again" });
+  await until(() => runs === 2);
+  await queue.enqueue("build.run", { buildId: "0192a000-0000-7000-8000-000000000000" });
+  await until(() => runs === 3);
+  await workers.stop(2000);
+  expect(aborted).toBe(true);
+  await queue.close();
+});
+
+test("RUN-8 the job of a worker killed with -9 is taken over within 90 s", { timeout: 100_000 }, async () => {
+  const queue = await openJobQueue(settings());
+  const buildId = "0192a000-0000-7000-8000-000000000001";
+  const program = fileURLToPath(new URL("./testing/stuck-worker.ts", import.meta.url));
+  const victim = spawn(process.execPath, [program, database.url], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  victim.stdout.on("data", (chunk) => {
+    output += chunk;
+  });
+  await queue.enqueue("build.run", { buildId }, { key: buildId });
+  await until(() => output.includes(buildId));
+  victim.kill("SIGKILL");
+  const killedAt = Date.now();
+  let takenAt = 0;
+  const workers = await startWorkers({
+    ...settings(),
+    concurrency: { "webhook.process": 1, "build.run": 1 },
+    handlers: {
+      ...idle,
+      "build.run": async (payload) => {
+        if (payload.buildId === buildId) takenAt = Date.now();
+      },
+    },
+  });
+  await until(() => takenAt > 0, 90_000);
+  expect(takenAt - killedAt).toBeLessThan(90_000);
+  await workers.stop(1000);
+  await queue.close();
+});

@@ -1,0 +1,15 @@
+import { startWorkers } from "../index.ts";
+
+// A worker that takes build jobs and never ends them: a test kills it to see what becomes of the job.
+await startWorkers({
+  databaseUrl: process.argv[2] ?? "",
+  onProblem: (problem) => console.error(problem),
+  concurrency: { "webhook.process": 1, "build.run": 1 },
+  handlers: {
+    "webhook.process": async () => {},
+    "build.run": (payload) => {
+      console.log(payload.buildId);
+      return new Promise(() => {});
+    },
+  },
+});
