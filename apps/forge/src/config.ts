@@ -1,0 +1,92 @@
+import { gitHubSettingsSchema } from "@towpath/github";
+import { z } from "zod";
+
+const url = () => z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ""));
+const loopbackHosts = ["127.0.0.1", "::1", "localhost"];
+
+const settingsSchema = z
+  .object({
+    ...gitHubSettingsSchema.shape,
+    TOWPATH_DATA_DIR: z.string().min(1),
+    TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+    FORGE_HOST: z
+      .string()
+      .default("127.0.0.1")
+      // Accounts have no password here, so whoever reaches the port may do everything.
+      .refine(
+        (host) => loopbackHosts.includes(host),
+        "the forge serves this machine only: use 127.0.0.1, ::1 or localhost",
+      ),
+    FORGE_PORT: z.coerce.number().int().min(0).max(65_535).default(8090),
+    FORGE_URL: url(),
+    FORGE_WEBHOOK_URL: url(),
+    FORGE_CALLBACK_URL: url(),
+    FORGE_SETUP_URL: url(),
+  })
+  .superRefine((settings, context) => {
+    // GH-3: an instance with a GitHub App of its own has no stand-in beside it.
+    if (settings.GITHUB_URL !== settings.FORGE_URL) {
+      const message = `is ${settings.GITHUB_URL}, not the forge (${settings.FORGE_URL}): this instance has a GitHub App, so the forge does not start`;
+      context.addIssue({ code: "custom", path: ["GITHUB_URL"], message });
+    }
+  });
+
+export type ForgeConfig = {
+  readonly dataDirectory: string;
+  readonly logLevel: string;
+  readonly host: string;
+  readonly port: number;
+  /** As browsers and git see the forge; no trailing slash. */
+  readonly url: string;
+  readonly webhookUrl: string;
+  /** Where OAuth codes go; `redirect_uri` may name this or a path below it. */
+  readonly callbackUrl: string;
+  /** Where the browser goes after an installation. */
+  readonly setupUrl: string;
+  readonly app: {
+    readonly id: string;
+    readonly slug: string;
+    readonly privateKey: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly webhookSecret: string;
+  };
+};
+
+/** Every problem of the settings, one line each. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** Reads the forge's settings from an environment. Throws `ConfigError` with all problems at once. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): ForgeConfig {
+  const parsed = settingsSchema.safeParse(environment);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+    throw new ConfigError(`The forge cannot start. Settings to correct:\n${lines.join("\n")}`);
+  }
+  const settings = parsed.data;
+  return {
+    dataDirectory: settings.TOWPATH_DATA_DIR,
+    logLevel: settings.TOWPATH_LOG_LEVEL,
+    host: settings.FORGE_HOST,
+    port: settings.FORGE_PORT,
+    url: settings.FORGE_URL,
+    webhookUrl: settings.FORGE_WEBHOOK_URL,
+    callbackUrl: settings.FORGE_CALLBACK_URL,
+    setupUrl: settings.FORGE_SETUP_URL,
+    app: {
+      id: settings.GITHUB_APP_ID,
+      slug: settings.GITHUB_APP_SLUG,
+      privateKey: settings.GITHUB_APP_PRIVATE_KEY,
+      clientId: settings.GITHUB_CLIENT_ID,
+      clientSecret: settings.GITHUB_CLIENT_SECRET,
+      webhookSecret: settings.GITHUB_WEBHOOK_SECRET,
+    },
+  };
+}
+
+/** The environment of this process; nothing else in the forge reads it. */
+export function processConfig(): ForgeConfig {
+  return readConfig(process.env);
+}

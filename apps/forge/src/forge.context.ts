@@ -1,0 +1,31 @@
+import type { Logger } from "pino";
+import type { ForgeConfig } from "./config.ts";
+import type { Database } from "./state/database.ts";
+import type { Deliverer } from "./webhooks/deliver.ts";
+
+/** What every part of the forge is given. */
+export type ForgeContext = {
+  readonly config: ForgeConfig;
+  /** `${dataDirectory}/forge` */
+  readonly directory: string;
+  readonly database: Database;
+  readonly deliverer: Deliverer;
+  readonly log: Logger;
+  /** Calls for one repository run one after the other; calls for different ones do not wait. */
+  readonly inRepository: <Result>(repositoryId: number, work: () => Promise<Result>) => Promise<Result>;
+};
+
+/** The App's permissions; installation tokens can have these or less. */
+export const appPermissions = {
+  administration: "write",
+  checks: "write",
+  contents: "write",
+  deployments: "write",
+  issues: "write",
+  metadata: "read",
+  pull_requests: "write",
+  statuses: "write",
+} as const;
+
+export const appEvents = ["create", "delete", "pull_request", "push"] as const;
+export const appName = "Towpath";

@@ -1,0 +1,92 @@
+import { type Context, Hono } from "hono";
+import type { ForgeContext } from "../forge.context.ts";
+import { ensureDirectory } from "../repositories.ts";
+import { type Access, type Caller, grantAllows, grantReaches, installationCaller } from "../rest/caller.ts";
+import { type Account, findAccount } from "../state/accounts.ts";
+import { findRepository, type Repository } from "../state/repositories.ts";
+import { accountOfUserToken, pushToken, sameSecret } from "../state/tokens.ts";
+import { reconcileRefs } from "../webhooks/reconcile-refs.ts";
+import { type Service, serveGit } from "./http-backend.ts";
+
+function readBasic(header: string | undefined): { user: string; password: string } | null {
+  const encoded = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(header ?? "")?.[1];
+  if (encoded === undefined) return null;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  return colon < 0 ? null : { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+type Identity =
+  | { readonly kind: "anonymous" }
+  | { readonly kind: "account"; readonly account: Account }
+  | { readonly kind: "installation"; readonly caller: Extract<Caller, { kind: "installation" }> };
+
+/** The password decides: an account's push token, a user's App token, or an installation token (user `x-access-token`). null: none of these. */
+function identityOf(context: ForgeContext, authorization: string | undefined): Identity | null {
+  if (authorization === undefined) return { kind: "anonymous" };
+  const basic = readBasic(authorization);
+  if (basic === null) return null;
+  const named = findAccount(context.database, basic.user);
+  const isPushToken = named && sameSecret(basic.password, pushToken(context.config.app.clientSecret, named));
+  const account = isPushToken ? named : accountOfUserToken(context.database, basic.password);
+  if (account) return { kind: "account", account };
+  const caller = installationCaller(context, basic.password);
+  return caller && { kind: "installation", caller };
+}
+
+function may(context: ForgeContext, identity: Identity, repository: Repository, access: Access): boolean {
+  if (identity.kind === "installation") {
+    const { caller } = identity;
+    return grantReaches(context, caller, repository) && grantAllows(caller.grant, "contents", access);
+  }
+  if (identity.kind === "account" && identity.account.id === repository.owner_id) return true;
+  return access === "read" && !repository.private;
+}
+
+const plain = (status: number, text: string, headers: Record<string, string> = {}) =>
+  new Response(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers } });
+
+/** Asks for a credential also where there is nothing, so that nobody learns which private names exist. */
+function refuse(context: ForgeContext, identity: Identity | null, repository: Repository | null): Response {
+  if (identity === null || identity.kind === "anonymous") {
+    return plain(401, "A credential is needed.", { "www-authenticate": 'Basic realm="Towpath Forge"' });
+  }
+  if (repository && may(context, identity, repository, "read")) return plain(403, "Only the owner may push here.");
+  return plain(404, `There is no such repository. Make it first: ${context.config.url}/new`);
+}
+
+async function handle(context: ForgeContext, c: Context, service: Service): Promise<Response> {
+  const asked = service === "info/refs" ? c.req.query("service") : service;
+  // Without a service it would be the dumb protocol, which reads files of the repository by name.
+  if (asked !== "git-upload-pack" && asked !== "git-receive-pack") {
+    return plain(403, "This server speaks git's smart protocol only.");
+  }
+  const access = asked === "git-receive-pack" ? "write" : "read";
+  const name = (c.req.param("repository") ?? "").replace(/\.git$/, "");
+  const repository = findRepository(context.database, c.req.param("owner") ?? "", name);
+  const identity = identityOf(context, c.req.header("authorization"));
+  if (identity === null || repository === null || !may(context, identity, repository, access)) {
+    return refuse(context, identity, repository);
+  }
+  const pusher = identity.kind === "account" ? identity.account : findAccount(context.database, repository.owner);
+  return serveGit({
+    directory: await ensureDirectory(context, repository),
+    service,
+    request: c.req.raw,
+    user: access === "write" ? (pusher?.login ?? null) : null,
+    afterwards: async () => {
+      if (service === "git-receive-pack") await reconcileRefs(context, repository.id, pusher);
+    },
+  });
+}
+
+/** Clone, fetch and push over `/{owner}/{repository}.git`. Any other path below a repository finds no route. */
+export function gitRoutes(context: ForgeContext): Hono {
+  const routes = new Hono();
+  const repository = "/:owner/:repository{[A-Za-z0-9._-]+\\.git}";
+  const handler = (service: Service) => (c: Context) => handle(context, c, service);
+  routes.get(`${repository}/info/refs`, handler("info/refs"));
+  routes.post(`${repository}/git-upload-pack`, handler("git-upload-pack"));
+  routes.post(`${repository}/git-receive-pack`, handler("git-receive-pack"));
+  return routes;
+}

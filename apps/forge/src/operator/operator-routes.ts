@@ -1,0 +1,77 @@
+import { forgeOperatorToken } from "@towpath/github";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { z } from "zod";
+import type { ForgeContext } from "../forge.context.ts";
+import { install } from "../installations.ts";
+import { createRepository } from "../repositories.ts";
+import { repositoryShape, viewerShape } from "../rest/shapes.ts";
+import { createAccount, findAccount, loginSchema, newAccountSchema } from "../state/accounts.ts";
+import { findRepository, repositoryNameSchema } from "../state/repositories.ts";
+import { pushToken, sameSecret } from "../state/tokens.ts";
+
+const installationSchema = z.object({ login: loginSchema });
+const repositorySchema = z.object({
+  owner: loginSchema,
+  name: repositoryNameSchema,
+  description: z.string().max(350).default(""),
+  private: z.boolean().default(false),
+});
+
+/**
+ * What the platform's command line needs to deploy a folder: an account, the App on it, a repository and a URL to push
+ * to. Each call makes what is missing and answers the same the second time.
+ */
+export function operatorRoutes(context: ForgeContext): Hono {
+  const { config, database } = context;
+  const routes = new Hono();
+  const token = forgeOperatorToken(config.app.clientSecret);
+
+  routes.get("/forge", (c) => c.json({ name: "towpath-forge" }));
+
+  routes.use(bodyLimit({ maxSize: 64 * 1024 }));
+  routes.use(async (c, next) => {
+    const given = /^Bearer (\S+)$/.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
+    if (!sameSecret(given, token)) return c.json({ message: "Bad credentials" }, 401);
+    await next();
+  });
+
+  routes.post("/accounts", async (c) => {
+    const input = newAccountSchema.parse(await c.req.json());
+    const account = findAccount(database, input.login) ?? createAccount(database, input);
+    if (account === null) return c.json({ message: "Account was made at the same time" }, 409);
+    return c.json(viewerShape(context, account));
+  });
+
+  routes.post("/installations", async (c) => {
+    const { login } = installationSchema.parse(await c.req.json());
+    const account = findAccount(database, login);
+    if (account === null) return c.json({ message: "Not Found" }, 404);
+    return c.json({ installation_id: install(context, account, { selection: "all" }).installation.id });
+  });
+
+  routes.post("/repositories", async (c) => {
+    const { owner, ...input } = repositorySchema.parse(await c.req.json());
+    const account = findAccount(database, owner);
+    if (account === null) return c.json({ message: "Not Found" }, 404);
+    const wanted = { ...input, description: input.description || null, withReadme: false, byApp: true };
+    const repository =
+      findRepository(database, owner, input.name) ?? (await createRepository(context, account, wanted));
+    if (repository === null) return c.json({ message: "Repository was made at the same time" }, 409);
+    const cloneUrl = `${config.url}/${repository.owner}/${repository.name}.git`;
+    const pushUrl = new URL(cloneUrl);
+    pushUrl.username = account.login;
+    pushUrl.password = pushToken(config.app.clientSecret, account);
+    return c.json({ repository: repositoryShape(context, repository), clone_url: cloneUrl, push_url: pushUrl.href });
+  });
+
+  routes.all("*", (c) => c.json({ message: "Not Found" }, 404));
+  routes.onError((error, c) => {
+    if (error instanceof z.ZodError)
+      return c.json({ message: error.issues.map((issue) => issue.message).join(" ") }, 422);
+    if (error instanceof SyntaxError) return c.json({ message: "Problems parsing JSON" }, 400);
+    context.log.error({ err: error }, "operator call broke");
+    return c.json({ message: "Server Error" }, 500);
+  });
+  return routes;
+}

@@ -1,0 +1,20 @@
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = "Copied";
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 1500);
+  });
+}
+
+// The list of repositories only matters when not all of them are chosen.
+for (const fieldset of document.querySelectorAll("fieldset[data-when]")) {
+  const choices = document.querySelectorAll(`input[name="${fieldset.dataset.when}"]`);
+  const update = () => {
+    fieldset.disabled = ![...choices].some((choice) => choice.checked && choice.value === "selected");
+  };
+  for (const choice of choices) choice.addEventListener("change", update);
+  update();
+}

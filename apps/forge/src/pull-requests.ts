@@ -1,0 +1,63 @@
+import type { ForgeContext } from "./forge.context.ts";
+import { branchCommit } from "./git/bare-repository.ts";
+import { ensureDirectory } from "./repositories.ts";
+import type { Account } from "./state/accounts.ts";
+import {
+  insertPullRequest,
+  type NewPullRequest,
+  openPullRequestBetween,
+  type PullRequest,
+  type PullRequestChange,
+  updatePullRequest,
+} from "./state/pull-requests.ts";
+import type { Repository } from "./state/repositories.ts";
+import { enqueuePullRequestEvent } from "./webhooks/enqueue.ts";
+
+export type PullRequestProblem = { readonly problem: string };
+
+/** Opens a pull request between two branches, or says why not. */
+export async function openPullRequest(
+  context: ForgeContext,
+  repository: Repository,
+  author: Account,
+  input: NewPullRequest,
+): Promise<PullRequest | PullRequestProblem> {
+  const directory = await ensureDirectory(context, repository);
+  const headSha = await branchCommit(directory, input.head);
+  const baseSha = await branchCommit(directory, input.base);
+  if (headSha === null) return { problem: `There is no branch ${input.head}.` };
+  if (baseSha === null) return { problem: `There is no branch ${input.base}.` };
+  if (input.head === input.base) return { problem: "Choose two different branches." };
+  const pull = context.database.transaction(() => {
+    if (openPullRequestBetween(context.database, repository.id, input.head, input.base)) return null;
+    const row = insertPullRequest(context.database, {
+      ...input,
+      repositoryId: repository.id,
+      authorId: author.id,
+      headSha,
+      baseSha,
+    });
+    enqueuePullRequestEvent(context, { repository, pull: row, action: "opened", sender: author });
+    return row;
+  });
+  if (pull === null) return { problem: `A pull request from ${input.head} into ${input.base} is open already.` };
+  context.deliverer.wake();
+  return pull;
+}
+
+/** Changes title, body or state; closing and reopening is told by webhook. */
+export function changePullRequest(
+  context: ForgeContext,
+  repository: Repository,
+  input: { pull: PullRequest; change: PullRequestChange; sender: Account },
+): PullRequest {
+  const { pull, change, sender } = input;
+  const changed = context.database.transaction(() => {
+    const row = updatePullRequest(context.database, pull, change);
+    const action = row.state === pull.state ? "edited" : row.state === "closed" ? "closed" : "reopened";
+    enqueuePullRequestEvent(context, { repository, pull: row, action, sender });
+    return row;
+  });
+  context.deliverer.wake();
+  return changed;
+}

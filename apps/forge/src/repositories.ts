@@ -1,0 +1,72 @@
+import type { ForgeContext } from "./forge.context.ts";
+import { branchCommit, initRepository, repositoryDirectory } from "./git/bare-repository.ts";
+import { updateRef, writeBlob, writeCommit, writeTree } from "./git/write-objects.ts";
+import type { Account } from "./state/accounts.ts";
+import { addToInstallation, installationOfAccount } from "./state/installations.ts";
+import { insertRepository, type Repository } from "./state/repositories.ts";
+import { enqueueInstallationEvent } from "./webhooks/enqueue.ts";
+import { reconcileRefs } from "./webhooks/reconcile-refs.ts";
+
+export type NewRepository = {
+  readonly name: string;
+  readonly description: string | null;
+  readonly private: boolean;
+  /** Begin with a commit that holds a README. */
+  readonly withReadme: boolean;
+  /** Made by the App for its user: an installation on chosen repositories then gets it too, as on GitHub. */
+  readonly byApp: boolean;
+};
+
+export function authorOf(account: Account): { name: string; email: string } {
+  return { name: account.name ?? account.login, email: account.email ?? `${account.login}@users.noreply.localhost` };
+}
+
+async function commitReadme(directory: string, owner: Account, input: NewRepository): Promise<void> {
+  const text = `# ${input.name}\n${input.description ? `\n${input.description}\n` : ""}`;
+  const sha = await writeBlob(directory, text);
+  const tree = await writeTree(directory, null, [{ path: "README.md", mode: "100644", sha }]);
+  const commit = await writeCommit(directory, {
+    tree,
+    parents: [],
+    message: "Initial commit",
+    author: authorOf(owner),
+  });
+  await updateRef(directory, "refs/heads/main", commit, null);
+}
+
+/** null: the account has one of this name. Should the forge end in between, the folder is made when first asked for. */
+export async function createRepository(
+  context: ForgeContext,
+  owner: Account,
+  input: NewRepository,
+): Promise<Repository | null> {
+  const repository = context.database.transaction(() => {
+    const row = insertRepository(context.database, { ...input, ownerId: owner.id });
+    const installation = row && installationOfAccount(context.database, owner.id);
+    if (row && installation?.selection === "selected" && input.byApp) {
+      addToInstallation(context.database, installation, row.id);
+      const event = { installation, name: "installation_repositories", action: "added", repositories: [row] } as const;
+      enqueueInstallationEvent(context, event);
+    }
+    return row;
+  });
+  if (repository === null) return null;
+  const directory = await ensureDirectory(context, repository);
+  if (input.withReadme) {
+    await commitReadme(directory, owner, input);
+    await reconcileRefs(context, repository.id, owner);
+  }
+  context.deliverer.wake();
+  return repository;
+}
+
+/** The folder of a repository; makes it when it is not there yet. */
+export async function ensureDirectory(context: ForgeContext, repository: Repository): Promise<string> {
+  const directory = repositoryDirectory(context.directory, repository.id);
+  await context.inRepository(repository.id, () => initRepository(directory));
+  return directory;
+}
+
+export async function defaultBranchCommit(context: ForgeContext, repository: Repository): Promise<string | null> {
+  return branchCommit(await ensureDirectory(context, repository), repository.default_branch);
+}

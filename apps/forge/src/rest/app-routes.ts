@@ -1,0 +1,164 @@
+import { Hono } from "hono";
+import { z } from "zod";
+import { appPermissions, type ForgeContext } from "../forge.context.ts";
+import { findAccount } from "../state/accounts.ts";
+import { timestamp } from "../state/database.ts";
+import { type Delivery, findDelivery, insertDelivery, listDeliveries } from "../state/deliveries.ts";
+import {
+  type Installation,
+  installationById,
+  installationOfAccount,
+  installationOfRepository,
+  repositoriesOfInstallation,
+} from "../state/installations.ts";
+import { findRepository } from "../state/repositories.ts";
+import { createInstallationToken, type Permissions, permissionsSchema } from "../state/tokens.ts";
+import { RestError } from "./rest-error.ts";
+import { numberParam, type RestContext, type RestEnvironment, readBody } from "./rest-request.ts";
+import { appShape, installationShape, repositoryShape } from "./shapes.ts";
+
+const tokenRequestSchema = z.object({
+  repositories: z.array(z.string()).max(500).optional(),
+  repository_ids: z.array(z.number().int()).max(500).optional(),
+  permissions: permissionsSchema.optional(),
+});
+
+/** Only what the App has, and no more of it. */
+function narrowPermissions(requested: Permissions | undefined): Permissions {
+  const granted: Permissions = { ...appPermissions };
+  if (requested === undefined) return granted;
+  for (const [name, access] of Object.entries(requested)) {
+    const given = granted[name];
+    if (given === undefined || (given === "read" && access === "write")) {
+      throw new RestError(422, "The permissions requested are not granted to this installation.");
+    }
+  }
+  return { ...requested, metadata: "read" };
+}
+
+function narrowRepositories(
+  context: ForgeContext,
+  installation: Installation,
+  request: z.infer<typeof tokenRequestSchema>,
+): number[] | null {
+  const { repositories: names, repository_ids: ids } = request;
+  if (names === undefined && ids === undefined) return null;
+  const reachable = repositoriesOfInstallation(context.database, installation);
+  const byId = (ids ?? []).map((id) => reachable.find((repository) => repository.id === id)?.id);
+  const byName = (names ?? []).map(
+    (name) => reachable.find((repository) => repository.name.toLowerCase() === name.toLowerCase())?.id,
+  );
+  const found = [...byId, ...byName];
+  if (found.includes(undefined)) {
+    throw new RestError(
+      422,
+      "There is at least one repository that does not exist or is not accessible to the parent installation.",
+    );
+  }
+  return found.filter((id) => id !== undefined);
+}
+
+function deliveryShape(delivery: Delivery) {
+  return {
+    id: delivery.id,
+    guid: delivery.guid,
+    delivered_at: delivery.delivered_at,
+    redelivery: delivery.redelivery,
+    status: delivery.state === "delivered" ? "OK" : delivery.status,
+    status_code: delivery.status_code,
+    event: delivery.event,
+    action: delivery.action,
+    installation_id: delivery.installation_id,
+    repository_id: delivery.repository_id,
+  };
+}
+
+function requireInstallation(installation: Installation | null): Installation {
+  if (installation === null) throw new RestError(404, "Not Found");
+  return installation;
+}
+
+/** Routes for the App itself, with its JWT. */
+export function appRoutes(context: ForgeContext): Hono<RestEnvironment> {
+  const { database } = context;
+  const routes = new Hono<RestEnvironment>();
+
+  const requireApp = (c: RestContext) => {
+    if (c.get("caller").kind !== "app") throw new RestError(401, "A JSON web token could not be decoded");
+  };
+
+  routes.get("/app", (c) => {
+    requireApp(c);
+    return c.json(appShape(context));
+  });
+
+  routes.get("/app/installations/:id", (c) => {
+    requireApp(c);
+    const installation = requireInstallation(installationById(database, numberParam(c, "id")));
+    return c.json(installationShape(context, installation));
+  });
+
+  routes.post("/app/installations/:id/access_tokens", async (c) => {
+    requireApp(c);
+    const installation = requireInstallation(installationById(database, numberParam(c, "id")));
+    const request = await readBody(c, tokenRequestSchema);
+    const repositoryIds = narrowRepositories(context, installation, request);
+    const permissions = narrowPermissions(request.permissions);
+    const { token, expiresAt } = createInstallationToken(database, {
+      installationId: installation.id,
+      repositoryIds,
+      permissions,
+    });
+    const repositories = repositoriesOfInstallation(database, installation).filter(({ id }) =>
+      repositoryIds?.includes(id),
+    );
+    const answer = {
+      token,
+      expires_at: timestamp(expiresAt),
+      permissions,
+      repository_selection: repositoryIds ? "selected" : installation.selection,
+      ...(repositoryIds && { repositories: repositories.map((repository) => repositoryShape(context, repository)) }),
+    };
+    return c.json(answer, 201);
+  });
+
+  routes.get("/repos/:owner/:repo/installation", (c) => {
+    requireApp(c);
+    const repository = findRepository(database, c.req.param("owner"), c.req.param("repo"));
+    const installation = requireInstallation(repository && installationOfRepository(database, repository));
+    return c.json(installationShape(context, installation));
+  });
+
+  routes.get("/users/:login/installation", (c) => {
+    requireApp(c);
+    const account = findAccount(database, c.req.param("login"));
+    const installation = requireInstallation(account && installationOfAccount(database, account.id));
+    return c.json(installationShape(context, installation));
+  });
+
+  routes.get("/app/hook/deliveries", (c) => {
+    requireApp(c);
+    const size = Math.min(Number(c.req.query("per_page")) || 30, 100);
+    const before = Number(c.req.query("cursor")) || Number.MAX_SAFE_INTEGER;
+    const rows = listDeliveries(database, before, size + 1);
+    const page = rows.slice(0, size);
+    const last = page.at(-1);
+    if (rows.length > size && last) {
+      const url = `${context.config.url}/api/v3/app/hook/deliveries?per_page=${size}&cursor=${last.id}`;
+      c.header("link", `<${url}>; rel="next"`);
+    }
+    return c.json(page.map(deliveryShape));
+  });
+
+  routes.post("/app/hook/deliveries/:id/attempts", (c) => {
+    requireApp(c);
+    const delivery = findDelivery(database, numberParam(c, "id"));
+    if (delivery === null) throw new RestError(404, "Not Found");
+    // Same guid: a receiver that got the first one after all must be able to tell (BLD-12).
+    insertDelivery(database, { ...delivery, redelivery: true });
+    context.deliverer.wake();
+    return c.json({}, 202);
+  });
+
+  return routes;
+}

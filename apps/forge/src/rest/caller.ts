@@ -1,0 +1,133 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { jwtVerify } from "jose";
+import type { ForgeContext } from "../forge.context.ts";
+import { type Account, accountById } from "../state/accounts.ts";
+import { coversRepository, type Installation, installationById } from "../state/installations.ts";
+import { findRepository, type Repository } from "../state/repositories.ts";
+import { accountOfUserToken, grantOfInstallationToken, type InstallationGrant } from "../state/tokens.ts";
+import { RestError } from "./rest-error.ts";
+
+export type Caller =
+  | { readonly kind: "anonymous" }
+  | { readonly kind: "app" }
+  | { readonly kind: "installation"; readonly installation: Installation; readonly grant: InstallationGrant }
+  | { readonly kind: "user"; readonly account: Account };
+
+export type Permission =
+  | "administration"
+  | "checks"
+  | "contents"
+  | "deployments"
+  | "issues"
+  | "metadata"
+  | "pull_requests"
+  | "statuses";
+export type Access = "read" | "write";
+
+export function appPublicKey(privateKey: string): KeyObject {
+  return createPublicKey(privateKey);
+}
+
+/** The JWT with which the App speaks for itself: RS256, ten minutes at most, issued by its id or client id. */
+async function isAppJwt(context: ForgeContext, key: KeyObject, token: string): Promise<boolean> {
+  try {
+    const { app } = context.config;
+    const options = { algorithms: ["RS256"], issuer: [app.id, app.clientId], requiredClaims: ["iat", "exp"] };
+    const { payload } = await jwtVerify(token, key, options);
+    return (payload.exp ?? 0) - (payload.iat ?? 0) <= 660;
+  } catch {
+    return false;
+  }
+}
+
+/** The installation that a token was made for, or null when either has gone. */
+export function installationCaller(
+  context: ForgeContext,
+  token: string,
+): Extract<Caller, { kind: "installation" }> | null {
+  const grant = grantOfInstallationToken(context.database, token);
+  const installation = grant && installationById(context.database, grant.installationId);
+  return grant && installation ? { kind: "installation", installation, grant } : null;
+}
+
+/** Who calls, by the Authorization header. Throws 401 for a credential that is none. */
+export async function identify(
+  context: ForgeContext,
+  key: KeyObject,
+  authorization: string | undefined,
+): Promise<Caller> {
+  if (authorization === undefined) return { kind: "anonymous" };
+  const token = /^(?:bearer|token) +(\S+)$/i.exec(authorization)?.[1];
+  if (token === undefined) throw new RestError(401, "Bad credentials");
+  const installation = installationCaller(context, token);
+  if (installation) return installation;
+  const account = accountOfUserToken(context.database, token);
+  if (account) return { kind: "user", account };
+  if (token.split(".").length === 3 && (await isAppJwt(context, key, token))) return { kind: "app" };
+  throw new RestError(401, "Bad credentials");
+}
+
+/** Whether an installation token reaches the repository: covered by the installation and not left out by narrowing. */
+export function grantReaches(
+  context: ForgeContext,
+  caller: Extract<Caller, { kind: "installation" }>,
+  repository: Repository,
+): boolean {
+  const { installation, grant } = caller;
+  if (!coversRepository(context.database, installation, repository)) return false;
+  return grant.repositoryIds === null || grant.repositoryIds.includes(repository.id);
+}
+
+export function grantAllows(grant: InstallationGrant, permission: Permission, access: Access): boolean {
+  const given = grant.permissions[permission];
+  return given === "write" || given === access;
+}
+
+/**
+ * Lets the caller through to the repository or throws. Out of reach is 404, as if it did not exist; in reach but not
+ * permitted is 403. Unlike GitHub, an installation token reads nothing outside its repositories, public ones included:
+ * a stand-in should show a missing narrowing, not forgive it.
+ */
+export function authorize(
+  context: ForgeContext,
+  caller: Caller,
+  repository: Repository | null,
+  permission: Permission,
+  access: Access,
+): Repository {
+  if (repository === null || caller.kind === "app") throw new RestError(404, "Not Found");
+  if (caller.kind === "installation") {
+    if (!grantReaches(context, caller, repository)) throw new RestError(404, "Not Found");
+    if (permission === "metadata" || grantAllows(caller.grant, permission, access)) return repository;
+    throw new RestError(403, "Resource not accessible by integration");
+  }
+  const isOwner = caller.kind === "user" && caller.account.id === repository.owner_id;
+  if (isOwner) return repository;
+  if (repository.private) throw new RestError(404, "Not Found");
+  if (access === "read") return repository;
+  throw caller.kind === "user"
+    ? new RestError(403, "Must have admin rights to Repository.")
+    : new RestError(401, "Requires authentication");
+}
+
+export function authorizeByName(
+  context: ForgeContext,
+  caller: Caller,
+  name: { owner: string; repo: string },
+  permission: Permission,
+  access: Access,
+): Repository {
+  return authorize(context, caller, findRepository(context.database, name.owner, name.repo), permission, access);
+}
+
+/** Who is named as the author of what an installation does: the account that it belongs to. */
+export function actingAccount(context: ForgeContext, caller: Caller): Account {
+  const account =
+    caller.kind === "user"
+      ? caller.account
+      : caller.kind === "installation"
+        ? accountById(context.database, caller.installation.account_id)
+        : null;
+  if (account === null) throw new RestError(401, "Requires authentication");
+  return account;
+}

@@ -1,0 +1,53 @@
+import type { Context } from "hono";
+import type { z } from "zod";
+import type { Caller } from "./caller.ts";
+import { RestError } from "./rest-error.ts";
+
+export type RestEnvironment = { Variables: { caller: Caller } };
+export type RestContext = Context<RestEnvironment>;
+
+/** The parsed JSON body; 400 for no JSON, 422 for another shape. An absent body is an empty object. */
+export async function readBody<Schema extends z.ZodType>(c: RestContext, schema: Schema): Promise<z.infer<Schema>> {
+  const text = await c.req.text();
+  let json: unknown;
+  try {
+    json = text === "" ? {} : JSON.parse(text);
+  } catch {
+    throw new RestError(400, "Problems parsing JSON");
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.map((issue) => ({
+    resource: "",
+    code: "invalid",
+    field: issue.path.join("."),
+    message: issue.message,
+  }));
+  throw new RestError(422, "Validation Failed", errors);
+}
+
+/** A positive whole number from the path; else 404. */
+export function numberParam(c: RestContext, name: string): number {
+  const value = Number(c.req.param(name));
+  if (!Number.isSafeInteger(value) || value < 1) throw new RestError(404, "Not Found");
+  return value;
+}
+
+function positive(text: string | undefined, fallback: number): number {
+  const value = Number(text ?? fallback);
+  return Number.isSafeInteger(value) && value > 0 ? value : fallback;
+}
+
+/** Cuts one page out and sets the Link header (RFC 8288) as GitHub does. `page` and `per_page` (1 to 100, default 30). */
+export function paginate<Item>(c: RestContext, publicUrl: string, items: readonly Item[]): Item[] {
+  const size = Math.min(positive(c.req.query("per_page"), 30), 100);
+  const page = positive(c.req.query("page"), 1);
+  const last = Math.max(1, Math.ceil(items.length / size));
+  const link = (target: number, rel: string) => {
+    const url = new URL(c.req.url);
+    url.searchParams.set("page", String(target));
+    return `<${publicUrl}${url.pathname}${url.search}>; rel="${rel}"`;
+  };
+  if (page < last) c.header("link", [link(page + 1, "next"), link(last, "last")].join(", "));
+  return items.slice((page - 1) * size, page * size);
+}

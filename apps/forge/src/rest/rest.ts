@@ -1,0 +1,41 @@
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import type { ForgeContext } from "../forge.context.ts";
+import { GitError } from "../git/run-git.ts";
+import { annotationRoutes } from "./annotation-routes.ts";
+import { appRoutes } from "./app-routes.ts";
+import { appPublicKey, identify } from "./caller.ts";
+import { gitDataRoutes } from "./git-data-routes.ts";
+import { pullRequestRoutes } from "./pull-request-routes.ts";
+import { repositoryRoutes } from "./repository-routes.ts";
+import { RestError } from "./rest-error.ts";
+import type { RestEnvironment } from "./rest-request.ts";
+import { userRoutes } from "./user-routes.ts";
+
+const bodyLimitBytes = 16 * 1024 * 1024;
+
+/** The REST API, mounted at /api/v3 as on a GitHub Enterprise host. */
+export function restRoutes(context: ForgeContext): Hono<RestEnvironment> {
+  const rest = new Hono<RestEnvironment>();
+  const key = appPublicKey(context.config.app.privateKey);
+
+  rest.use(bodyLimit({ maxSize: bodyLimitBytes, onError: (c) => c.json({ message: "Payload too large" }, 413) }));
+  rest.use(async (c, next) => {
+    c.header("x-github-media-type", "github.v3; format=json");
+    c.set("caller", await identify(context, key, c.req.header("authorization")));
+    await next();
+  });
+  for (const part of [appRoutes, userRoutes, repositoryRoutes, gitDataRoutes, pullRequestRoutes, annotationRoutes]) {
+    rest.route("/", part(context));
+  }
+  rest.all("*", (c) => c.json({ message: "Not Found" }, 404));
+  rest.onError((error, c) => {
+    if (error instanceof RestError) {
+      const errors = error.errors.length > 0 ? { errors: error.errors } : {};
+      return c.json({ message: error.message, ...errors, status: String(error.status) }, error.status);
+    }
+    context.log.error({ err: error, git: error instanceof GitError, path: c.req.path }, "REST call broke");
+    return c.json({ message: "Server Error" }, 500);
+  });
+  return rest;
+}

@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { type Database, timestamp } from "./database.ts";
+
+export const repositoryRowSchema = z.object({
+  id: z.number(),
+  owner_id: z.number(),
+  owner: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  private: z.number().transform((value) => value === 1),
+  default_branch: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+export type Repository = z.infer<typeof repositoryRowSchema>;
+
+/** GitHub's rule for repository names. `.git` would be cut off by git clients. */
+export const repositoryNameSchema = z
+  .string()
+  .trim()
+  .min(1, "Choose a name for the repository.")
+  .max(100, "A repository name has up to 100 characters.")
+  .regex(/^[A-Za-z0-9._-]+$/, "A repository name has only letters, digits, '-', '_' and '.'.")
+  .refine((name) => name !== "." && name !== ".." && !/\.(git|wiki)$/i.test(name), "This name is reserved.");
+
+export const selectRepository =
+  "SELECT repository.*, account.login AS owner FROM repository JOIN account ON account.id = repository.owner_id";
+
+export function findRepository(database: Database, owner: string, name: string): Repository | null {
+  const sql = `${selectRepository} WHERE account.login = ? AND repository.name = ?`;
+  return database.get(repositoryRowSchema, sql, owner, name);
+}
+
+export function repositoryById(database: Database, id: number): Repository | null {
+  return database.get(repositoryRowSchema, `${selectRepository} WHERE repository.id = ?`, id);
+}
+
+/** Newest activity first. */
+export function repositoriesOf(database: Database, ownerId: number): Repository[] {
+  const sql = `${selectRepository} WHERE owner_id = ? ORDER BY repository.updated_at DESC, repository.id DESC`;
+  return database.all(repositoryRowSchema, sql, ownerId);
+}
+
+export function allRepositories(database: Database): Repository[] {
+  return database.all(repositoryRowSchema, `${selectRepository} ORDER BY repository.id`);
+}
+
+export type NewRepositoryRow = { ownerId: number; name: string; description: string | null; private: boolean };
+
+/** null: the account has a repository of this name, in whatever case. */
+export function insertRepository(database: Database, input: NewRepositoryRow): Repository | null {
+  const now = timestamp();
+  const { id, changes } = database.run(
+    `INSERT INTO repository (owner_id, name, description, private, default_branch, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'main', ?, ?) ON CONFLICT DO NOTHING`,
+    input.ownerId,
+    input.name,
+    input.description,
+    input.private ? 1 : 0,
+    now,
+    now,
+  );
+  return changes === 0 ? null : repositoryById(database, id);
+}
+
+export function setDefaultBranch(database: Database, id: number, branch: string): void {
+  database.run("UPDATE repository SET default_branch = ?, updated_at = ? WHERE id = ?", branch, timestamp(), id);
+}
+
+export function touchRepository(database: Database, id: number): void {
+  database.run("UPDATE repository SET updated_at = ? WHERE id = ?", timestamp(), id);
+}
+
+const knownRefSchema = z.object({ name: z.string(), sha: z.string() });
+
+/** The refs as the last webhooks told them, full name → sha. */
+export function knownRefs(database: Database, repositoryId: number): Map<string, string> {
+  const rows = database.all(knownRefSchema, "SELECT name, sha FROM known_ref WHERE repository_id = ?", repositoryId);
+  return new Map(rows.map((row) => [row.name, row.sha]));
+}
+
+/** `sha` null: the ref is gone. */
+export function setKnownRef(database: Database, repositoryId: number, name: string, sha: string | null): void {
+  if (sha === null) {
+    database.run("DELETE FROM known_ref WHERE repository_id = ? AND name = ?", repositoryId, name);
+    return;
+  }
+  database.run(
+    "INSERT INTO known_ref (repository_id, name, sha) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET sha = excluded.sha",
+    repositoryId,
+    name,
+    sha,
+  );
+}

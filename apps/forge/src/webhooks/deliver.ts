@@ -1,0 +1,117 @@
+import { signWebhook } from "@towpath/github";
+import type { Logger } from "pino";
+import type { Database } from "../state/database.ts";
+import { type Delivery, nextDue, nextDueAt, recordAttempt } from "../state/deliveries.ts";
+
+export type Deliverer = {
+  /** Looks for deliveries that are due. Called after each write of new ones. */
+  wake(): void;
+  /** Ends the attempt under way, which counts as not made. */
+  stop(): Promise<void>;
+};
+
+export type DelivererOptions = {
+  readonly database: Database;
+  readonly log: Logger;
+  readonly url: string;
+  readonly secret: string;
+  /** Pauses after the first, second, … failure; after the last one the delivery has failed. */
+  readonly pausesMs?: readonly number[];
+};
+
+/** About five minutes in all: long enough for a restart of the receiver, and `redeliver` is there for more. */
+const defaultPausesMs = [500, 1000, 2000, 5000, 15_000, 60_000, 240_000];
+/** As long as GitHub waits. */
+const timeoutMs = 10_000;
+
+type Outcome = { status: string; statusCode: number; verdict: "delivered" | "retry" | "failed" };
+
+async function send(delivery: Delivery, options: DelivererOptions, stopping: AbortSignal): Promise<Outcome> {
+  try {
+    const response = await fetch(options.url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "user-agent": "towpath-forge",
+        "x-github-event": delivery.event,
+        "x-github-delivery": delivery.guid,
+        "x-hub-signature-256": signWebhook(options.secret, delivery.body),
+      },
+      body: delivery.body,
+      redirect: "manual",
+      signal: AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]),
+    });
+    await response.body?.cancel();
+    const { status: statusCode, ok } = response;
+    // A receiver that refuses will refuse again; one that is overloaded or broken may not.
+    const mayRetry = statusCode >= 500 || statusCode === 429;
+    return {
+      status: response.statusText || String(statusCode),
+      statusCode,
+      verdict: ok ? "delivered" : mayRetry ? "retry" : "failed",
+    };
+  } catch {
+    stopping.throwIfAborted();
+    return { status: "no answer", statusCode: 0, verdict: "retry" };
+  }
+}
+
+/**
+ * Sends what the delivery table holds, oldest first, one at a time. The table is the truth: what was pending when the
+ * forge ended is sent after the next start.
+ */
+export function createDeliverer(options: DelivererOptions): Deliverer {
+  const { database, log } = options;
+  const pausesMs = options.pausesMs ?? defaultPausesMs;
+  const stopping = new AbortController();
+  let running: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function attempt(delivery: Delivery): Promise<void> {
+    const outcome = await send(delivery, options, stopping.signal);
+    const pause = pausesMs[delivery.attempts];
+    const retries = outcome.verdict === "retry" && pause !== undefined;
+    const state = outcome.verdict === "delivered" ? "delivered" : retries ? "pending" : "failed";
+    recordAttempt(database, delivery.id, { ...outcome, state, nextAttemptAtMs: Date.now() + (pause ?? 0) });
+    const detail = { event: delivery.event, delivery: delivery.guid, status: outcome.statusCode };
+    if (state === "failed") log.warn(detail, "webhook not delivered");
+    else log.debug({ ...detail, state }, "webhook attempt");
+  }
+
+  async function drain(): Promise<void> {
+    for (
+      let due = nextDue(database, Date.now());
+      due && !stopping.signal.aborted;
+      due = nextDue(database, Date.now())
+    ) {
+      await attempt(due);
+    }
+  }
+
+  function schedule(): void {
+    const at = nextDueAt(database);
+    if (at !== null) timer = setTimeout(wake, Math.max(0, at - Date.now()));
+  }
+
+  function wake(): void {
+    if (running !== null || stopping.signal.aborted) return;
+    clearTimeout(timer);
+    running = drain()
+      .catch((error: unknown) => {
+        if (!stopping.signal.aborted) log.error({ err: error }, "webhook delivery broke");
+      })
+      .finally(() => {
+        running = null;
+        if (!stopping.signal.aborted) schedule();
+      });
+  }
+
+  return {
+    wake,
+    async stop() {
+      stopping.abort();
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

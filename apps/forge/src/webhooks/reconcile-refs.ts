@@ -1,0 +1,153 @@
+import type { ForgeContext } from "../forge.context.ts";
+import { isAncestor, listRefs, repositoryDirectory, setHead } from "../git/bare-repository.ts";
+import { type Commit, listCommits } from "../git/commits.ts";
+import type { Account } from "../state/accounts.ts";
+import { openPullRequestsFrom, updatePullRequest } from "../state/pull-requests.ts";
+import {
+  knownRefs,
+  type Repository,
+  repositoryById,
+  setDefaultBranch,
+  setKnownRef,
+  touchRepository,
+} from "../state/repositories.ts";
+import { enqueuePullRequestEvent, enqueueRepositoryEvent } from "./enqueue.ts";
+
+const noCommit = "0".repeat(40);
+const heads = "refs/heads/";
+/** More than GitHub's own 20 helps nobody: builds look at the head only. */
+const commitLimit = 20;
+
+type RefChange = {
+  readonly ref: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly forced: boolean;
+  /** Oldest first, as GitHub lists them. */
+  readonly commits: readonly Commit[];
+};
+
+async function describe(
+  directory: string,
+  ref: string,
+  before: string | null,
+  after: string | null,
+): Promise<RefChange> {
+  if (after === null) return { ref, before, after, forced: false, commits: [] };
+  const forced = before !== null && !(await isAncestor(directory, before, after));
+  const newest =
+    before === null || forced
+      ? await listCommits(directory, after, 1)
+      : await listCommits(directory, `${before}..${after}`, commitLimit);
+  return { ref, before, after, forced, commits: newest.reverse() };
+}
+
+async function findChanges(context: ForgeContext, repository: Repository, directory: string): Promise<RefChange[]> {
+  const now = await listRefs(directory);
+  const known = knownRefs(context.database, repository.id);
+  const names = [...new Set([...now.keys(), ...known.keys()])].sort();
+  const changes: RefChange[] = [];
+  for (const name of names) {
+    const before = known.get(name) ?? null;
+    const after = now.get(name) ?? null;
+    if (before !== after) changes.push(await describe(directory, name, before, after));
+  }
+  return changes;
+}
+
+function commitPayload(context: ForgeContext, repository: Repository, commit: Commit) {
+  return {
+    id: commit.sha,
+    tree_id: commit.tree,
+    distinct: true,
+    message: commit.message,
+    timestamp: commit.committer.date,
+    url: `${context.config.url}/${repository.owner}/${repository.name}/commit/${commit.sha}`,
+    author: { name: commit.author.name, email: commit.author.email },
+    committer: { name: commit.committer.name, email: commit.committer.email },
+  };
+}
+
+/** `push` for every change of a ref; `create` and `delete` besides where one came or went. */
+function enqueueChange(context: ForgeContext, repository: Repository, pusher: Account | null, change: RefChange): void {
+  const { ref, before, after, forced } = change;
+  const isBranch = ref.startsWith(heads);
+  const short = ref.replace(/^refs\/(heads|tags)\//, "");
+  const commits = change.commits.map((commit) => commitPayload(context, repository, commit));
+  const push = {
+    ref,
+    before: before ?? noCommit,
+    after: after ?? noCommit,
+    created: before === null,
+    deleted: after === null,
+    forced,
+    base_ref: null,
+    compare: `${context.config.url}/${repository.owner}/${repository.name}/commits/${short}`,
+    commits,
+    head_commit: commits.at(-1) ?? null,
+    pusher: { name: pusher?.login ?? repository.owner, email: pusher?.email ?? null },
+  };
+  if (before === null || after === null) {
+    const payload = { ref: short, ref_type: isBranch ? "branch" : "tag", pusher_type: "user" };
+    enqueueRepositoryEvent(context, repository, pusher, { name: after === null ? "delete" : "create", payload });
+  }
+  enqueueRepositoryEvent(context, repository, pusher, { name: "push", payload: push });
+}
+
+function updatePullRequests(
+  context: ForgeContext,
+  repository: Repository,
+  sender: Account | null,
+  change: RefChange,
+): void {
+  if (!change.ref.startsWith(heads)) return;
+  for (const open of openPullRequestsFrom(context.database, repository.id, change.ref.slice(heads.length))) {
+    const next = change.after === null ? ({ state: "closed" } as const) : { head_sha: change.after };
+    const pull = updatePullRequest(context.database, open, next);
+    const action = change.after === null ? "closed" : "synchronize";
+    enqueuePullRequestEvent(context, { repository, pull, action, sender });
+  }
+}
+
+/** As on GitHub, the first branch that is pushed becomes the default when `main` is not among them. */
+async function adoptDefaultBranch(
+  context: ForgeContext,
+  repository: Repository,
+  changes: readonly RefChange[],
+): Promise<Repository> {
+  const isFirstPush = knownRefs(context.database, repository.id).size === 0;
+  const branches = changes
+    .filter(({ ref, after }) => after !== null && ref.startsWith(heads))
+    .map(({ ref }) => ref.slice(heads.length));
+  const first = branches.find((branch) => branch === "master") ?? branches[0];
+  if (!isFirstPush || first === undefined || branches.includes(repository.default_branch)) return repository;
+  await setHead(repositoryDirectory(context.directory, repository.id), first);
+  setDefaultBranch(context.database, repository.id, first);
+  return { ...repository, default_branch: first };
+}
+
+/**
+ * Compares the repository's refs with those that were last told, and stores a webhook for each difference together with
+ * the new state. Runs after every push and, for a forge that ended in between, at the start: no push goes untold, none
+ * is told twice.
+ */
+export function reconcileRefs(context: ForgeContext, repositoryId: number, pusher: Account | null): Promise<void> {
+  // One after the other: an older reading must not be stored over a newer one.
+  return context.inRepository(repositoryId, async () => {
+    const found = repositoryById(context.database, repositoryId);
+    if (found === null) return;
+    const directory = repositoryDirectory(context.directory, repositoryId);
+    const changes = await findChanges(context, found, directory);
+    if (changes.length === 0) return;
+    const repository = await adoptDefaultBranch(context, found, changes);
+    context.database.transaction(() => {
+      for (const change of changes) {
+        setKnownRef(context.database, repositoryId, change.ref, change.after);
+        enqueueChange(context, repository, pusher, change);
+        updatePullRequests(context, repository, pusher, change);
+      }
+      touchRepository(context.database, repositoryId);
+    });
+    context.deliverer.wake();
+  });
+}
