@@ -1,0 +1,70 @@
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+
+/** A small FastMCP server whose tool answers with `word`, so that one can see which version answers. */
+export const serverSource = (word: string) => `from fastmcp import FastMCP
+
+mcp = FastMCP("Bench")
+
+
+@mcp.tool
+def word() -> str:
+    return "${word}"
+
+
+if __name__ == "__main__":
+    import sys
+
+    mcp.run(transport="http", host="127.0.0.1", port=int(sys.argv[1]), show_banner=False)
+`;
+
+export async function writeServer(word: string, requirements: string): Promise<string> {
+  const folder = join(await mkdtemp(join(tmpdir(), "towpath-bench-server-")), "server");
+  await mkdir(folder);
+  await writeFile(join(folder, "server.py"), serverSource(word));
+  await writeFile(join(folder, "requirements.txt"), requirements);
+  return folder;
+}
+
+/** One call of the tool from a new client, as a user's first call is. */
+export async function callWord(url: string): Promise<string> {
+  const client = new Client({ name: "bench", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  try {
+    const result = await client.callTool({ name: "word", arguments: {} });
+    const [first] = Array.isArray(result.content) ? result.content : [];
+    return first?.type === "text" ? first.text : "";
+  } finally {
+    await client.close();
+  }
+}
+
+/** One modern request and nothing else: the shortest way to an answer. */
+export async function postOnce(url: string): Promise<void> {
+  const version = "2026-07-28";
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": version,
+    "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": version,
+      "mcp-method": "tools/call",
+      "mcp-name": "word",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "word", arguments: {}, _meta: meta },
+    }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${response.status}: ${text}`);
+}

@@ -1,0 +1,95 @@
+// The first call of a server that is stopped, frozen or warm, beside the same server started bare with Python.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { postOnce, writeServer } from "./echo-server.ts";
+import { median, printTable, timed } from "./measure.ts";
+
+const rounds = 7;
+const freezeAfterMs = 300;
+const stopAfterMs = 3_000;
+const leaseMs = 500;
+const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
+const instance = await startTowpath(dataDirectory, await freePorts(), {
+  TOWPATH_FREEZE_AFTER_MS: String(freezeAfterMs),
+  TOWPATH_STOP_AFTER_MS: String(stopAfterMs),
+  TOWPATH_LEASE_MS: String(leaseMs),
+});
+
+/** The same dependency layer and file, started bare: python to the first answer. */
+async function startBare(python: string, folder: string): Promise<number> {
+  const port = (await freePorts()).web;
+  const begun = performance.now();
+  const child = spawn(python, [join(folder, "server.py"), String(port)], {
+    stdio: "ignore",
+    env: { PATH: process.env.PATH },
+  });
+  for (;;) {
+    const answered = await postOnce(`http://127.0.0.1:${port}/mcp`).then(
+      () => true,
+      () => false,
+    );
+    if (answered) break;
+    await sleep(2);
+  }
+  const took = performance.now() - begun;
+  child.kill("SIGKILL");
+  await once(child, "close");
+  return took;
+}
+
+try {
+  const folder = await writeServer("bench", "fastmcp==4.1.6\n");
+  const deployed = await towpath(
+    "deploy",
+    folder,
+    "--name",
+    "bench-first-call",
+    "--public",
+    "--data-dir",
+    dataDirectory,
+  );
+  if (deployed.status !== 0) throw new Error(deployed.stdout + deployed.stderr);
+  const url = `${instance.serversUrl}/bench-first-call/mcp`;
+  const [layer] = await readdir(join(dataDirectory, "artifacts", "deps"));
+  const sitePackages = join(dataDirectory, "artifacts", "deps", layer ?? "");
+  const bare: number[] = [];
+  const stopped: number[] = [];
+  const frozen: number[] = [];
+  const warm: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    bare.push(await startBare(await bareEnvironment(sitePackages), folder));
+    await sleep(leaseMs + freezeAfterMs + stopAfterMs + 1_500);
+    stopped.push(await timed(() => postOnce(url)));
+    for (let call = 0; call < 20; call++) warm.push(await timed(() => postOnce(url)));
+    await sleep(leaseMs + freezeAfterMs + 800);
+    frozen.push(await timed(() => postOnce(url)));
+  }
+  printTable("First call", [
+    { what: "bare python, spawn to first answer", values: bare },
+    { what: "stopped", values: stopped, target: `≤ 1.15 × bare (is ${(median(stopped) / median(bare)).toFixed(2)} ×)` },
+    { what: "frozen", values: frozen, target: `wake ≤ 5 (is ${(median(frozen) - median(warm)).toFixed(1)} over warm)` },
+    { what: "warm", values: warm },
+  ]);
+} finally {
+  await instance.stop();
+  await rm(dataDirectory, { recursive: true });
+}
+
+/** A virtual environment that sees the layer's packages: the layer's own python is at home only in the sandbox. */
+async function bareEnvironment(layer: string): Promise<string> {
+  const environment = join(dataDirectory, "bare");
+  const child = spawn("uv", ["venv", "--quiet", "--clear", "--python", "3.11", environment], { stdio: "inherit" });
+  await once(child, "close");
+  const [version] = await readdir(join(layer, "lib"));
+
+  await writeFile(
+    join(environment, "lib", version ?? "python3.11", "site-packages", "layer.pth"),
+    join(layer, "lib", version ?? "", "site-packages"),
+  );
+  return join(environment, "bin", "python");
+}
