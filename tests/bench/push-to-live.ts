@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { z } from "zod";
 import { freePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
 import { callWord, serverSource, writeServer } from "./echo-server.ts";
 import { printTable, timed } from "./measure.ts";
@@ -36,8 +37,7 @@ async function pushUrl(name: string): Promise<string> {
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify({ name }),
   });
-  const body: { pushUrl: string } = await response.json();
-  return body.pushUrl;
+  return z.object({ pushUrl: z.string() }).parse(await response.json()).pushUrl;
 }
 
 async function pushCode(clone: string, word: string, url: string): Promise<number> {
