@@ -1,0 +1,199 @@
+import { execFile } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createForgeAdmin, createGitHub, type ForgeAdmin, type GitHub, type GitHubConfig } from "@towpath/github";
+import pino from "pino";
+import type { ForgeConfig } from "../config.ts";
+import { type RunningForge, startForge } from "../forge.ts";
+
+export const testSecret = "a webhook secret for tests";
+const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+export const testPrivateKey = privateKey.export({ type: "pkcs1", format: "pem" }).toString();
+
+export type Received = {
+  readonly event: string;
+  readonly delivery: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+};
+
+/** A real HTTP server in the place of the platform's webhook route. */
+export class WebhookReceiver {
+  readonly received: Received[] = [];
+  /** Statuses for the next requests; 202 when there are none. */
+  readonly answers: number[] = [];
+  readonly #server: Server;
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const header = (name: string) => String(request.headers[name] ?? "");
+        const body = Buffer.concat(chunks);
+        this.received.push({
+          event: header("x-github-event"),
+          delivery: header("x-github-delivery"),
+          headers: request.headers,
+          body,
+        });
+        response.writeHead(this.answers.shift() ?? 202).end();
+      });
+    });
+  }
+
+  async listen(port = 0): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(port, "127.0.0.1", resolve));
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** The first delivery that fits, as soon as it is here. */
+  async waitFor(fits: (received: Received, payload: Record<string, unknown>) => boolean): Promise<Received> {
+    for (let waited = 0; waited < 10_000; waited += 20) {
+      const found = this.received.find((received) => fits(received, JSON.parse(received.body.toString("utf8"))));
+      if (found) return found;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error(`no such webhook; got ${this.received.map(({ event }) => event).join(", ")}`);
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export type TestForge = {
+  readonly url: string;
+  readonly config: ForgeConfig;
+  readonly gitHubConfig: GitHubConfig;
+  readonly gitHub: GitHub;
+  readonly admin: ForgeAdmin;
+  readonly hooks: WebhookReceiver;
+  readonly directory: string;
+  /** Stops the forge and starts it again on the same state. */
+  restart(): Promise<void>;
+  /** Only stops it; `restart` brings it back. */
+  stop(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** A forge on a free port with its own folder, and a receiver for its webhooks. */
+export async function startTestForge(): Promise<TestForge> {
+  const directory = await mkdtemp(join(tmpdir(), "towpath-forge-"));
+  const hooks = new WebhookReceiver();
+  const hookPort = await hooks.listen();
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const app = {
+    id: "4242",
+    slug: "towpath-test",
+    privateKey: testPrivateKey,
+    clientId: "Iv1.test",
+    clientSecret: "a client secret for tests",
+    webhookSecret: testSecret,
+  };
+  const config: ForgeConfig = {
+    dataDirectory: directory,
+    logLevel: "silent",
+    host: "127.0.0.1",
+    port,
+    url,
+    webhookUrl: `http://127.0.0.1:${hookPort}/api/github/webhooks`,
+    callbackUrl: "http://localhost:3000/api/github/callback",
+    setupUrl: "http://localhost:3000/api/github/setup",
+    app,
+  };
+  const { id: appId, slug: appSlug, ...credentials } = app;
+  const gitHubConfig = { appId, appSlug, ...credentials, url, apiUrl: `${url}/api/v3` };
+  const log = pino({ level: "silent" });
+  let running: RunningForge | null = await startForge(config, log);
+  const stop = async () => {
+    await running?.stop();
+    running = null;
+  };
+  return {
+    url,
+    config,
+    gitHubConfig,
+    gitHub: createGitHub(gitHubConfig),
+    admin: createForgeAdmin({ url, clientSecret: app.clientSecret }),
+    hooks,
+    directory,
+    stop,
+    async restart() {
+      await stop();
+      running = await startForge(config, log);
+    },
+    async close() {
+      await stop();
+      await hooks.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const run = promisify(execFile);
+
+/** Real git as a user runs it, with settings of its own. Throws with git's words when it fails. */
+export async function git(directory: string, ...args: string[]): Promise<string> {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: directory,
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_AUTHOR_NAME: "Ada Lock",
+    GIT_AUTHOR_EMAIL: "ada@example.com",
+    GIT_COMMITTER_NAME: "Ada Lock",
+    GIT_COMMITTER_EMAIL: "ada@example.com",
+  };
+  return (await run("git", args, { cwd: directory, env })).stdout;
+}
+
+/** A browser without a screen: keeps cookies, sends Origin with forms, follows nothing. */
+export class Browser {
+  readonly #url: string;
+  #cookies = new Map<string, string>();
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async #send(path: string, init: RequestInit): Promise<Response> {
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = { ...init.headers, ...(cookie && { cookie }) };
+    const response = await fetch(new URL(path, this.#url), { ...init, headers, redirect: "manual" });
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = ""] = line.split(";");
+      const equals = pair.indexOf("=");
+      this.#cookies.set(pair.slice(0, equals), pair.slice(equals + 1));
+    }
+    return response;
+  }
+
+  get(path: string): Promise<Response> {
+    return this.#send(path, { method: "GET" });
+  }
+
+  submit(path: string, fields: Record<string, string> | [string, string][], origin = this.#url): Promise<Response> {
+    return this.#send(path, { method: "POST", body: new URLSearchParams(fields), headers: { origin } });
+  }
+}
+
+/** Where a redirect leads. */
+export function locationOf(response: Response): URL {
+  return new URL(response.headers.get("location") ?? "", response.url);
+}
