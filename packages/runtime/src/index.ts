@@ -22,10 +22,12 @@ export { defaultFloodLimits, type FloodLimits } from "./process/flood.ts";
 export { pythonMount, type ResolvedPython, resolvePython } from "./python/resolve-python.ts";
 export { createSandboxDriver, type SandboxDriverConfig } from "./sandbox/driver.ts";
 export { sandboxHome } from "./sandbox/system-files.ts";
+export { type CloudFacts, cloudEnvironment } from "./server/cloud-environment.ts";
 export { harnessStatusSchema } from "./server/harness-status.ts";
 export {
   codePath,
   dependencyPath,
+  harnessDirectory,
   harnessPath,
   pythonPrefix,
   runtimeDirectory,

@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url";
+
 // Where a server finds its things in the sandbox. The same on every host, so that layers need no relocation.
 
 /** The Python installation (its prefix); the interpreter is below `bin`. */
@@ -12,3 +14,6 @@ export const harnessPath = "/opt/towpath";
 export const runtimeDirectory = "/run/towpath";
 export const socketName = "mcp.sock";
 export const statusName = "status.json";
+
+/** The harness on the host: the folder of this checkout that holds the package towpath_runner. */
+export const harnessDirectory = fileURLToPath(new URL("../../../../python/towpath_runner", import.meta.url));

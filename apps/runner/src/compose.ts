@@ -1,0 +1,111 @@
+import { mkdir } from "node:fs/promises";
+import { openDatabase } from "@towpath/db";
+import { writeServerLogs } from "@towpath/logs";
+import { createSandboxDriver, type RuntimeDriver } from "@towpath/runtime";
+import type { Logger } from "pino";
+import { createApiServer, listenOnSocket } from "./api/api-server.ts";
+import type { RunnerConfig } from "./config.ts";
+import { existingDeployments, readDeployment, type StoredDeployment } from "./deployments/deployment.store.ts";
+import { type DecryptSecret, serverOfDeployment } from "./deployments/server-of-deployment.ts";
+import { instanceStore } from "./instances/instance.store.ts";
+import { InstancePool } from "./instances/instance-pool.ts";
+import { createInstanceRecord } from "./instances/instance-record.ts";
+import { LeaseError } from "./instances/lease-error.ts";
+import { serverLog } from "./instances/server-log.ts";
+import { createServerLogWriter } from "./logs/server-log-writer.ts";
+
+const closeWithinMs = 1500;
+
+export type Runner = { readonly socketPath: string; close(): Promise<void> };
+
+/** Nothing writes secrets yet; a row that appears all the same must not become an empty value. */
+export const secretsAreNotYetReadable: DecryptSecret = () => {
+  throw new Error("This version cannot decrypt secrets.");
+};
+
+/** Wires the runner and serves its socket. `driver` is for tests. */
+export async function startRunner(config: RunnerConfig, log: Logger, driver?: RuntimeDriver): Promise<Runner> {
+  const complain = (what: string) => (error: unknown) => log.warn({ err: error }, what);
+  await mkdir(config.runDirectory, { recursive: true, mode: 0o700 });
+  const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
+  const runtime = driver ?? createSandboxDriver({ stateDirectory: config.runDirectory, ...config.isolation });
+  const isolation = await runtime.selfTest();
+  const failed = isolation.checks.filter((check) => !check.ok);
+  if (!isolation.trusted) log.error({ failed }, "servers are not isolated on this host");
+  else if (failed.length > 0) log.warn({ failed }, "some protections are missing on this host");
+
+  const store = instanceStore(database.db);
+  await store.endLost();
+  const record = createInstanceRecord(store, complain("an instance could not be recorded"));
+  const lines = createServerLogWriter(
+    (rows) => writeServerLogs(database.pool, rows),
+    complain("server-log lines could not be written"),
+  );
+  const deployments = rememberingReader((id) => readDeployment(database.db, id), complain("the database is away"));
+  const pool = new InstancePool({
+    driver: runtime,
+    timing: config.timing,
+    maxInstances: config.maxInstances,
+    record,
+    socketDirectory: `${config.runDirectory}/i`,
+    existing: (ids) => existingDeployments(database.db, ids),
+    async open(deploymentId) {
+      const deployment = await deployments(deploymentId);
+      if (deployment === null) throw new LeaseError("not_found", "There is no such deployment.");
+      const sandbox = await serverOfDeployment(deployment, {
+        artifacts: config.artifacts,
+        serverUrl: config.serverUrl,
+        uv: config.uv,
+        limits: config.limits,
+        decryptSecret: secretsAreNotYetReadable,
+      });
+      return { sandbox, log: serverLog({ projectId: deployment.projectId, deploymentId }, lines.push) };
+    },
+  });
+  const api = createApiServer({ pool, isolation: () => runtime.selfTest(), onError: complain("a request failed") });
+  const socketPath = `${config.runDirectory}/runner.sock`;
+  await listenOnSocket(api, socketPath);
+  return {
+    socketPath,
+    async close() {
+      api.close();
+      // Both at once: a server that is still starting ends by the driver's close, in the pool's turn.
+      const stopped = pool.close();
+      await Promise.race([
+        stopped,
+        new Promise((resolve) => setTimeout(resolve, config.timing.stopGraceMs + 500).unref()),
+      ]);
+      await runtime.close();
+      await stopped;
+      api.closeAllConnections();
+      await Promise.all([record.close(closeWithinMs), lines.close(closeWithinMs)]);
+      await database.close();
+    },
+  };
+}
+
+const mostRemembered = 1000;
+
+/** Reads deployments; while the database is away, gives what it read before, so that traffic goes on. */
+function rememberingReader(
+  read: (id: string) => Promise<StoredDeployment | null>,
+  onError: (error: unknown) => void,
+): (id: string) => Promise<StoredDeployment | null> {
+  const remembered = new Map<string, StoredDeployment>();
+  return async (id) => {
+    let found: StoredDeployment | null;
+    try {
+      found = await read(id);
+    } catch (error) {
+      const earlier = remembered.get(id);
+      if (earlier === undefined) throw error;
+      onError(error);
+      return earlier;
+    }
+    remembered.delete(id);
+    if (found !== null) remembered.set(id, found);
+    const oldest = remembered.keys().next().value;
+    if (remembered.size > mostRemembered && oldest !== undefined) remembered.delete(oldest);
+    return found;
+  };
+}

@@ -1,0 +1,106 @@
+import { totalmem } from "node:os";
+import { type Limits, sandboxSettings, serverLimitSettings } from "@towpath/runtime";
+import { z } from "zod";
+
+const mebibyte = 1024 * 1024;
+/** Longest path of a unix socket is 107 bytes; below the run folder comes `/i/<12 hex>/shared/mcp.sock`. */
+const longestRunDirectory = 70;
+
+const milliseconds = (standard: number, least = 1) => z.coerce.number().int().min(least).default(standard);
+const absolutePath = z.string().startsWith("/", "must be an absolute path");
+
+const environmentSchema = z.object({
+  DATABASE_URL: z.string().min(1),
+  TOWPATH_DATA_DIR: absolutePath,
+  TOWPATH_RUN_DIR: absolutePath.refine((path) => Buffer.byteLength(path) <= longestRunDirectory, {
+    message: `must have at most ${longestRunDirectory} bytes, because unix sockets are made below it`,
+  }),
+  TOWPATH_SECRET: z.string().min(32, "must have at least 32 characters"),
+  TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
+  TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  TOWPATH_UV: z.string().default("uv"),
+  TOWPATH_LEASE_MS: milliseconds(10_000, 500),
+  TOWPATH_FREEZE_AFTER_MS: milliseconds(30_000),
+  TOWPATH_STOP_AFTER_MS: milliseconds(15 * 60_000),
+  TOWPATH_START_TIMEOUT_MS: milliseconds(60_000),
+  /** Servers that exist at the same time, frozen ones included. Default: as many as have room in 3/4 of the memory. */
+  TOWPATH_MAX_INSTANCES: z.coerce.number().int().min(1).optional(),
+  ...sandboxSettings,
+  ...serverLimitSettings,
+});
+
+export type RunnerConfig = {
+  readonly databaseUrl: string;
+  readonly artifacts: string;
+  readonly runDirectory: string;
+  readonly serverUrl: string;
+  readonly logLevel: string;
+  readonly uv: string;
+  readonly timing: InstanceTiming;
+  readonly maxInstances: number;
+  readonly limits: Limits;
+  readonly isolation: {
+    readonly allowUnsandboxed: boolean;
+    readonly allowHostNetwork: boolean;
+    readonly allowedRanges: string[];
+  };
+};
+
+/** All in milliseconds. */
+export type InstanceTiming = {
+  /** For how long a lease holds. */
+  readonly leaseMs: number;
+  /** Unleased for this long: frozen. */
+  readonly freezeAfterMs: number;
+  /** Unleased for this long: stopped. */
+  readonly stopAfterMs: number;
+  readonly startTimeoutMs: number;
+  /** SIGTERM to SIGKILL. */
+  readonly stopGraceMs: number;
+  /** First wait after a crash; doubles with each further one. */
+  readonly backOffFirstMs: number;
+  readonly backOffLongestMs: number;
+  /** Ran for this long: the next crash counts as the first one. */
+  readonly healthyAfterMs: number;
+};
+
+/** Reads the runner's settings. Throws an Error whose message lists every problem at once. */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): RunnerConfig {
+  const result = environmentSchema.safeParse(environment);
+  if (!result.success) {
+    const problems = result.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+    throw new Error(`The runner's settings are not valid:\n${problems.join("\n")}`);
+  }
+  const values = result.data;
+  const memoryBytes = values.TOWPATH_SERVER_MEMORY_MIB * mebibyte;
+  return {
+    databaseUrl: values.DATABASE_URL,
+    artifacts: `${values.TOWPATH_DATA_DIR}/artifacts`,
+    runDirectory: values.TOWPATH_RUN_DIR,
+    serverUrl: values.TOWPATH_SERVER_URL,
+    logLevel: values.TOWPATH_LOG_LEVEL,
+    uv: values.TOWPATH_UV,
+    timing: {
+      leaseMs: values.TOWPATH_LEASE_MS,
+      freezeAfterMs: values.TOWPATH_FREEZE_AFTER_MS,
+      stopAfterMs: values.TOWPATH_STOP_AFTER_MS,
+      startTimeoutMs: values.TOWPATH_START_TIMEOUT_MS,
+      stopGraceMs: 3000,
+      backOffFirstMs: 1000,
+      backOffLongestMs: 60_000,
+      healthyAfterMs: 60_000,
+    },
+    maxInstances: values.TOWPATH_MAX_INSTANCES ?? Math.max(4, Math.floor((totalmem() * 0.75) / memoryBytes)),
+    limits: {
+      memoryBytes,
+      cpus: values.TOWPATH_SERVER_CPUS,
+      processes: values.TOWPATH_SERVER_PROCESSES,
+      tmpBytes: values.TOWPATH_SERVER_TMP_MIB * mebibyte,
+    },
+    isolation: {
+      allowUnsandboxed: values.TOWPATH_ALLOW_UNSANDBOXED,
+      allowHostNetwork: values.TOWPATH_ALLOW_HOST_NETWORK,
+      allowedRanges: values.TOWPATH_NETWORK_ALLOW,
+    },
+  };
+}

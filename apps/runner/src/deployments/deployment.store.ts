@@ -1,0 +1,66 @@
+import type { Database } from "@towpath/db";
+import { branch, build, deployment, project, secret } from "@towpath/db/schema";
+import { and, arrayContains, eq, inArray } from "drizzle-orm";
+import { z } from "zod";
+
+const layersSchema = z.object({
+  pythonVersion: z.string().min(1),
+  dependencies: z.string().regex(/^[0-9a-f]{64}$/),
+  code: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+/** What the runner must know of a deployment to start its server. */
+export type StoredDeployment = {
+  readonly deploymentId: string;
+  readonly projectId: string;
+  readonly environment: "production" | "preview";
+  /** Host label of its route. */
+  readonly slug: string;
+  readonly entrypoint: string;
+  readonly commitSha: string;
+  readonly repository: string | null;
+  readonly layers: z.infer<typeof layersSchema>;
+  readonly secrets: readonly StoredSecret[];
+};
+
+export type StoredSecret = typeof secret.$inferSelect;
+
+/** Reads a deployment with its build and the secrets of its environment; null when there is no such deployment. */
+export async function readDeployment(db: Database, deploymentId: string): Promise<StoredDeployment | null> {
+  const [row] = await db
+    .select({
+      projectId: project.id,
+      environment: deployment.environment,
+      slug: deployment.slug,
+      entrypoint: build.entrypoint,
+      commitSha: build.commitSha,
+      repository: project.repositoryFullName,
+      layers: build.layers,
+    })
+    .from(deployment)
+    .innerJoin(build, eq(build.id, deployment.buildId))
+    .innerJoin(branch, eq(branch.id, deployment.branchId))
+    .innerJoin(project, eq(project.id, deployment.projectId))
+    .where(eq(deployment.id, deploymentId));
+  if (row === undefined) return null;
+  const secrets = await db
+    .select()
+    .from(secret)
+    .where(and(eq(secret.projectId, row.projectId), arrayContains(secret.environments, [row.environment])));
+  return {
+    ...row,
+    deploymentId,
+    environment: z.enum(["production", "preview"]).parse(row.environment),
+    layers: layersSchema.parse(row.layers),
+    secrets,
+  };
+}
+
+/** Which of these deployments still exist. */
+export async function existingDeployments(db: Database, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db
+    .select({ id: deployment.id })
+    .from(deployment)
+    .where(inArray(deployment.id, [...ids]));
+  return new Set(rows.map((row) => row.id));
+}

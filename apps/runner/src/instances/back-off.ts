@@ -1,0 +1,31 @@
+import type { InstanceTiming } from "../config.ts";
+
+/** Waits between starts of a server that keeps failing: doubling, bounded, forgotten after it ran well (RUN-6). */
+export type BackOff = {
+  /** Failures in a row. */
+  readonly failures: number;
+  /** Milliseconds until the next start is allowed; 0 at once. */
+  remaining(now: number): number;
+  /** Returns the wait in milliseconds. `ranMs`: for how long the server had been ready. */
+  failed(now: number, ranMs: number): number;
+};
+
+export function createBackOff(
+  timing: Pick<InstanceTiming, "backOffFirstMs" | "backOffLongestMs" | "healthyAfterMs">,
+): BackOff {
+  let failures = 0;
+  let allowedAt = 0;
+  return {
+    get failures() {
+      return failures;
+    },
+    remaining: (now) => Math.max(0, allowedAt - now),
+    failed(now, ranMs) {
+      if (ranMs >= timing.healthyAfterMs) failures = 0;
+      const wait = Math.min(timing.backOffFirstMs * 2 ** failures, timing.backOffLongestMs);
+      failures += 1;
+      allowedAt = now + wait;
+      return wait;
+    },
+  };
+}

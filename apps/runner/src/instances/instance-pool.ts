@@ -1,0 +1,107 @@
+import type { RuntimeDriver } from "@towpath/runtime";
+import type { InstanceTiming } from "../config.ts";
+import { DeploymentServer, type LeaseGrant, type OpenedDeployment } from "./deployment-server.ts";
+import type { InstanceRecord } from "./instance-record.ts";
+import { LeaseError } from "./lease-error.ts";
+
+export type InstancePoolParts = {
+  readonly driver: RuntimeDriver;
+  readonly timing: InstanceTiming;
+  readonly maxInstances: number;
+  readonly record: InstanceRecord;
+  /** Folder below which each instance gets its own. */
+  readonly socketDirectory: string;
+  /** Throws LeaseError `not_found` or DeploymentUnusable. */
+  readonly open: (deploymentId: string) => Promise<OpenedDeployment>;
+  /** Which of these deployments still exist. */
+  readonly existing: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
+};
+
+const longestTickMs = 1000;
+const reconcileMs = 10_000;
+
+/** All servers of this host. */
+export class InstancePool {
+  readonly #parts: InstancePoolParts;
+  readonly #servers = new Map<string, DeploymentServer>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #closing = false;
+
+  constructor(parts: InstancePoolParts) {
+    this.#parts = parts;
+    const tickMs = Math.max(20, Math.min(longestTickMs, parts.timing.freezeAfterMs / 4, parts.timing.stopAfterMs / 4));
+    this.#timers.push(setInterval(() => this.#tick(), tickMs).unref());
+    this.#timers.push(setInterval(() => void this.reconcile().catch(() => {}), reconcileMs).unref());
+  }
+
+  /** Throws LeaseError. */
+  async lease(deploymentId: string): Promise<LeaseGrant> {
+    if (this.#closing) throw new LeaseError("start_failed", "The runner is shutting down.", 1000);
+    return await this.#server(deploymentId).lease();
+  }
+
+  async stop(deploymentId: string): Promise<void> {
+    await this.#servers.get(deploymentId)?.stop("it was told to stop");
+  }
+
+  async list() {
+    const found = await Promise.all([...this.#servers.values()].map((server) => server.describe()));
+    return found.filter((each) => each !== null);
+  }
+
+  /** Stops servers whose deployment has been deleted. */
+  async reconcile(): Promise<void> {
+    const ids = [...this.#servers.keys()];
+    if (ids.length === 0) return;
+    const existing = await this.#parts.existing(ids);
+    const gone = ids.filter((id) => !existing.has(id));
+    await Promise.all(gone.map((id) => this.#servers.get(id)?.stop("its deployment was deleted")));
+  }
+
+  /** Stops everything; nothing starts afterwards. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    await Promise.all([...this.#servers.values()].map((server) => server.close("the runner ends")));
+  }
+
+  #server(deploymentId: string): DeploymentServer {
+    const known = this.#servers.get(deploymentId);
+    if (known !== undefined) return known;
+    const { driver, timing, record, open, socketDirectory } = this.#parts;
+    const server = new DeploymentServer({
+      deploymentId,
+      driver,
+      timing,
+      record,
+      open: () => open(deploymentId),
+      reserve: () => this.#reserve(deploymentId),
+      // The last 12 digits of a UUIDv7 are random; the path must stay short.
+      socketDirectory: (instanceId) => `${socketDirectory}/${instanceId.slice(-12)}`,
+    });
+    this.#servers.set(deploymentId, server);
+    return server;
+  }
+
+  #tick(): void {
+    const now = Date.now();
+    for (const [id, server] of this.#servers) {
+      server.tick(now);
+      if (server.isForgettable(now)) this.#servers.delete(id);
+    }
+  }
+
+  /** Makes room by stopping the frozen server that has been idle for longest. */
+  async #reserve(deploymentId: string): Promise<void> {
+    const now = Date.now();
+    const own = this.#servers.get(deploymentId);
+    const running = [...this.#servers.values()].filter((server) => server !== own && server.takesPlace);
+    if (running.length < this.#parts.maxInstances) return;
+    const idle = running
+      .filter((server) => server.state === "frozen" && server.idleMs(now) > 0)
+      .sort((a, b) => b.idleMs(now) - a.idleMs(now))[0];
+    if (idle === undefined)
+      throw new LeaseError("capacity", "All places for running servers are taken. Try again shortly.", 5000);
+    await idle.stop("another server needed its place");
+  }
+}

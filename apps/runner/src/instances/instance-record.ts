@@ -1,0 +1,57 @@
+import type { InstanceChange, InstanceStore, NewInstance } from "./instance.store.ts";
+
+const retryMs = 1000;
+const mostWaiting = 10_000;
+
+export type InstanceRecord = {
+  started(row: NewInstance): void;
+  changed(id: string, change: InstanceChange): void;
+  /** Writes what waits; gives up after `withinMs`. */
+  close(withinMs: number): Promise<void>;
+};
+
+/** Writes instance rows behind the events, in their order, so that no request ever waits for the database. */
+export function createInstanceRecord(store: InstanceStore, onError: (error: unknown) => void): InstanceRecord {
+  const waiting: (() => Promise<void>)[] = [];
+  let working: Promise<void> | null = null;
+  let retry: NodeJS.Timeout | null = null;
+
+  const work = async () => {
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      try {
+        await next();
+        waiting.shift();
+      } catch (error) {
+        onError(error);
+        retry ??= setTimeout(() => {
+          retry = null;
+          start();
+        }, retryMs);
+        retry.unref();
+        return;
+      }
+    }
+  };
+  const start = () => {
+    working ??= work().finally(() => {
+      working = null;
+      // Something may have come between the last look and here.
+      if (waiting.length > 0 && retry === null) start();
+    });
+    return working;
+  };
+  const add = (write: () => Promise<void>) => {
+    if (waiting.length >= mostWaiting) waiting.shift();
+    waiting.push(write);
+    if (retry === null) void start();
+  };
+  return {
+    started: (row) => add(() => store.insert(row)),
+    changed: (id, change) => add(() => store.change(id, change)),
+    async close(withinMs) {
+      if (retry !== null) clearTimeout(retry);
+      const deadline = new Promise<void>((resolve) => setTimeout(resolve, withinMs).unref());
+      await Promise.race([start(), deadline]);
+    },
+  };
+}

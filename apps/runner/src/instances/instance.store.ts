@@ -1,0 +1,52 @@
+import type { Database } from "@towpath/db";
+import { instance } from "@towpath/db/schema";
+import { and, eq, inArray } from "drizzle-orm";
+import { expectedBefore, type InstanceState } from "./instance.state.ts";
+
+export type NewInstance = {
+  readonly id: string;
+  readonly deploymentId: string;
+  readonly startedAt: Date;
+  readonly restarts: number;
+};
+
+export type InstanceChange = {
+  readonly state: InstanceState;
+  readonly readyAt?: Date;
+  readonly endedAt?: Date;
+  readonly endReason?: string;
+  readonly exitCode?: number | null;
+};
+
+/** Where instances are recorded for people to see. The runner's own memory stays the truth of what runs. */
+export type InstanceStore = {
+  insert(row: NewInstance): Promise<void>;
+  change(id: string, change: InstanceChange): Promise<void>;
+  /** Ends rows of an earlier runner: what it ran ended with it. */
+  endLost(): Promise<number>;
+};
+
+export function instanceStore(db: Database): InstanceStore {
+  return {
+    async insert(row) {
+      await db
+        .insert(instance)
+        .values({ ...row, state: "starting" })
+        .onConflictDoNothing();
+    },
+    async change(id, change) {
+      await db
+        .update(instance)
+        .set(change)
+        .where(and(eq(instance.id, id), inArray(instance.state, expectedBefore(change.state))));
+    },
+    async endLost() {
+      const rows = await db
+        .update(instance)
+        .set({ state: "stopped", endedAt: new Date(), endReason: "The runner ended." })
+        .where(inArray(instance.state, ["starting", "ready", "frozen", "stopping"]))
+        .returning({ id: instance.id });
+      return rows.length;
+    },
+  };
+}

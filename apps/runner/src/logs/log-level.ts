@@ -1,0 +1,73 @@
+import type { ServerLogLevel } from "@towpath/logs";
+
+type Stream = "stdout" | "stderr";
+
+const words: Readonly<Record<string, ServerLogLevel>> = {
+  trace: "debug",
+  debug: "debug",
+  info: "info",
+  notice: "info",
+  success: "info",
+  warn: "warning",
+  warning: "warning",
+  error: "error",
+  err: "error",
+  critical: "error",
+  fatal: "error",
+  exception: "error",
+};
+
+// "INFO:     text", "[INFO] text", "WARNING text", "<info> text"
+const atStart = /^[[(<]?\s*([A-Za-z]{3,9})\s*[\])>:|]/;
+const upperAtStart = /^(TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|WARNING|ERROR|CRITICAL|FATAL)\b/;
+// "2026-11-21 10:00:00,123 - name - ERROR - text", "[11/21/26 10:00:00] INFO  text"
+const afterTime =
+  /^\[?(?:\d{2,4}[-/]\d{2}[-/]\d{2,4}[T ]?)?(?:\d{2}:\d{2}(?::\d{2})?[.,\d]*\S*)?\]?.{0,80}?\b(TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|WARNING|ERROR|CRITICAL|FATAL)\b/;
+const tracebackStart = /^\s*(?:[|+\s-]*)(?:Exception Group )?Traceback \(most recent call last\):/;
+const chained = /^(?:During handling of the above exception|The above exception was the direct cause)/;
+const exceptionLine = /^(?:[A-Za-z_][\w.]*)(?:Error|Exception|Interrupt|Exit|Warning|Group)\b(?::|$)/;
+
+/** Decides the level of each line of one server. Remembers that a traceback goes on over several lines. */
+export function logLevelReader(): (stream: Stream, line: string) => ServerLogLevel {
+  const inTraceback: Record<Stream, boolean> = { stdout: false, stderr: false };
+  return (stream, line) => {
+    if (tracebackStart.test(line)) {
+      inTraceback[stream] = true;
+      return "error";
+    }
+    if (inTraceback[stream]) {
+      // Frames are indented (or drawn with bars); the line with the exception is the first that is not.
+      if (line === "" || /^[\s|+]/.test(line)) return "error";
+      inTraceback[stream] = false;
+      return "error";
+    }
+    if (chained.test(line)) return "error";
+    return levelOf(line) ?? (stream === "stderr" && exceptionLine.test(line) ? "error" : "info");
+  };
+}
+
+function levelOf(line: string): ServerLogLevel | null {
+  if (line.startsWith("{")) return jsonLevel(line);
+  const word = atStart.exec(line)?.[1] ?? upperAtStart.exec(line)?.[1];
+  const named = word === undefined ? undefined : words[word.toLowerCase()];
+  if (named !== undefined) return named;
+  if (!/^\[?\d/.test(line)) return null;
+  const later = afterTime.exec(line)?.[1];
+  return later === undefined ? null : (words[later.toLowerCase()] ?? null);
+}
+
+/** `level`, `severity` or `levelname`, as words or as the numbers of Python (10 to 50) and pino (10 to 60). */
+function jsonLevel(line: string): ServerLogLevel | null {
+  try {
+    const parsed: unknown = JSON.parse(line);
+    if (typeof parsed !== "object" || parsed === null) return null;
+    const record = parsed as Record<string, unknown>;
+    const level = record.level ?? record.severity ?? record.levelname ?? record.log_level;
+    if (typeof level === "string") return words[level.toLowerCase()] ?? null;
+    if (typeof level === "number")
+      return level >= 50 ? "error" : level >= 40 ? "warning" : level >= 20 ? "info" : "debug";
+    return null;
+  } catch {
+    return null;
+  }
+}

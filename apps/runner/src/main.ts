@@ -1,0 +1,33 @@
+import { pino } from "pino";
+import { startRunner } from "./compose.ts";
+import { type RunnerConfig, readConfig } from "./config.ts";
+
+function config(): RunnerConfig {
+  try {
+    return readConfig();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
+}
+
+const settings = config();
+const log = pino({ level: settings.logLevel, base: { role: "runner" } });
+
+try {
+  const runner = await startRunner(settings, log);
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    log.info("stopping");
+    await runner.close();
+    process.exit(0);
+  };
+  process.on("SIGTERM", () => void stop());
+  process.on("SIGINT", () => void stop());
+  log.info({ socket: runner.socketPath }, "ready");
+} catch (error) {
+  log.fatal({ err: error }, error instanceof Error ? error.message : "the runner could not start");
+  process.exit(1);
+}

@@ -1,0 +1,23 @@
+/** What a server is told about where it runs (RUN-4). The build's inspection gets the same. */
+export type CloudFacts = {
+  /** Public base URL of the server, without /mcp. */
+  readonly serverUrl: string;
+  readonly commitSha: string;
+  /** owner/name; null for code that came from no repository. */
+  readonly repository: string | null;
+  readonly environment: "production" | "preview";
+};
+
+/** The server's environment: its secrets, and on top what a secret must not forge. */
+export function cloudEnvironment(
+  facts: CloudFacts,
+  secrets: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  return {
+    ...secrets,
+    TOWPATH_CLOUD_URL: facts.serverUrl,
+    TOWPATH_CLOUD_GIT_COMMIT_SHA: facts.commitSha,
+    ...(facts.repository === null ? {} : { TOWPATH_CLOUD_GIT_REPO: facts.repository }),
+    TOWPATH_CLOUD_ENVIRONMENT: facts.environment,
+  };
+}
