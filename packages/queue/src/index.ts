@@ -1,3 +1,3 @@
 export type { QueueSettings } from "./boss.ts";
 export { type OpenJobQueue, openJobQueue } from "./open-job-queue.ts";
-export { type JobHandlers, startWorkers, type WorkerSettings, type Workers } from "./start-workers.ts";
+export { type JobHandlers, openWorkerQueue, type WorkerOptions, type WorkerQueue } from "./open-worker-queue.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openJobQueue, startWorkers } from "./index.ts";
+import { openJobQueue, openWorkerQueue, type WorkerOptions } from "./index.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -14,6 +14,12 @@ const idle = { "webhook.process": async () => {}, "build.run": async () => {} };
 const problems: unknown[] = [];
 const onProblem = (problem: unknown) => problems.push(problem);
 const settings = () => ({ databaseUrl: database.url, onProblem });
+
+async function startWorkers(options: WorkerOptions) {
+  const workers = await openWorkerQueue(settings());
+  await workers.work(options);
+  return workers;
+}
 
 async function until(what: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
   const end = Date.now() + timeoutMs;
@@ -36,7 +42,6 @@ test("BLD-12 a job waits once for each key, and appears only when its transactio
   await commit("kept", false);
   await queue.enqueue("webhook.process", { deliveryId: "other" }, { key: "other" });
   const workers = await startWorkers({
-    ...settings(),
     concurrency: { "webhook.process": 1, "build.run": 1 },
     handlers: {
       ...idle,
@@ -60,7 +65,6 @@ test("a failed job comes back, and stopping aborts what runs", async () => {
   let runs = 0;
   let aborted = false;
   const workers = await startWorkers({
-    ...settings(),
     concurrency: { "webhook.process": 1, "build.run": 1 },
     handlers: {
       "webhook.process": async () => {
@@ -101,7 +105,6 @@ test("RUN-8 the job of a worker killed with -9 is taken over within 90 s", { tim
   const killedAt = Date.now();
   let takenAt = 0;
   const workers = await startWorkers({
-    ...settings(),
     concurrency: { "webhook.process": 1, "build.run": 1 },
     handlers: {
       ...idle,

@@ -16,6 +16,7 @@ export { getBuild } from "./get-build.ts";
 export { keepBuild } from "./keep-build.ts";
 export { listBuilds } from "./list-builds.ts";
 export { redeployBuild } from "./redeploy-build.ts";
+export { releaseBuild } from "./release-build.ts";
 export { requeueLostBuilds } from "./requeue-lost-builds.ts";
 export { startBuild } from "./start-build.ts";
 export { type TakenBuild, takeBuild } from "./take-build.ts";

@@ -1,9 +1,11 @@
-import { startWorkers } from "../index.ts";
+import { openWorkerQueue } from "../index.ts";
 
 // A worker that takes build jobs and never ends them: a test kills it to see what becomes of the job.
-await startWorkers({
+const workers = await openWorkerQueue({
   databaseUrl: process.argv[2] ?? "",
   onProblem: (problem) => console.error(problem),
+});
+await workers.work({
   concurrency: { "webhook.process": 1, "build.run": 1 },
   handlers: {
     "webhook.process": async () => {},

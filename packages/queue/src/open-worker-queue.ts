@@ -7,34 +7,27 @@ export type JobHandlers = {
   readonly [Name in JobName]: (payload: JobPayloads[Name], signal: AbortSignal) => Promise<void>;
 };
 
-export type WorkerSettings = QueueSettings & {
+export type WorkerOptions = {
   readonly handlers: JobHandlers;
   /** How many jobs of each kind this process does at a time. */
   readonly concurrency: Readonly<Record<JobName, number>>;
 };
 
-export type Workers = {
+export type WorkerQueue = {
   readonly queue: JobQueue;
+  /** Begins to take jobs. New ones come at once by NOTIFY; polling finds those whose notification was lost. */
+  work(options: WorkerOptions): Promise<void>;
   /** Takes no further job, aborts the signal of those that run and waits at most `timeoutMs` for them. */
   stop(timeoutMs: number): Promise<void>;
 };
 
-/** Takes jobs until stopped. New ones come at once by NOTIFY; polling finds those whose notification was lost. */
-export async function startWorkers(settings: WorkerSettings): Promise<Workers> {
+/** For processes that take jobs: the queue is open at once, jobs come when `work` is called. */
+export async function openWorkerQueue(settings: QueueSettings): Promise<WorkerQueue> {
   const boss = await openBoss(settings, true);
   const stopping = new AbortController();
-  for (const name of jobNames) await work(name);
-  return {
-    queue: queueOf(boss),
-    async stop(timeoutMs) {
-      stopping.abort(new Error("the worker is stopping"));
-      await boss.stop({ graceful: true, timeout: timeoutMs });
-    },
-  };
-
-  async function work<Name extends JobName>(name: Name): Promise<void> {
+  async function workOn<Name extends JobName>(name: Name, { handlers, concurrency }: WorkerOptions): Promise<void> {
     const options = {
-      localConcurrency: settings.concurrency[name],
+      localConcurrency: concurrency[name],
       // NOTIFY wakes an idle worker at once; after a job it waits this long before it looks for the next waiting one.
       pollingIntervalSeconds: 1,
       notifyPollingIntervalSeconds: 1,
@@ -42,7 +35,17 @@ export async function startWorkers(settings: WorkerSettings): Promise<Workers> {
     await boss.work(name, options, async ([job]) => {
       if (!job) return;
       const payload = payloadSchemas[name].parse(job.data);
-      await settings.handlers[name](payload, AbortSignal.any([stopping.signal, job.signal]));
+      await handlers[name](payload, AbortSignal.any([stopping.signal, job.signal]));
     });
   }
+  return {
+    queue: queueOf(boss),
+    async work(options) {
+      for (const name of jobNames) await workOn(name, options);
+    },
+    async stop(timeoutMs) {
+      stopping.abort(new Error("the worker is stopping"));
+      await boss.stop({ graceful: true, timeout: timeoutMs });
+    },
+  };
 }

@@ -1,0 +1,81 @@
+import { type BuilderConfig, defaultBuildLimits, pickBuildEnvironment } from "@towpath/builder";
+import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
+import { harnessDirectory, sandboxSettings, serverLimitSettings } from "@towpath/runtime";
+import { z } from "zod";
+
+const mebibyte = 1024 * 1024;
+const absolutePath = z.string().startsWith("/", "must be an absolute path");
+
+const environmentSchema = z.object({
+  DATABASE_URL: z.string().min(1),
+  TOWPATH_DATA_DIR: absolutePath,
+  TOWPATH_RUN_DIR: absolutePath,
+  TOWPATH_SECRET: z.string().min(32, "must have at least 32 characters"),
+  TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
+  TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  TOWPATH_UV: z.string().default("uv"),
+  TOWPATH_PYTHON: z.string().optional(),
+  /** Builds at the same time in this process. */
+  TOWPATH_BUILD_CONCURRENCY: z.coerce.number().int().min(1).max(32).default(2),
+  ...sandboxSettings,
+  ...serverLimitSettings,
+  ...gitHubSettingsSchema.shape,
+});
+
+export type WorkerConfig = {
+  readonly databaseUrl: string;
+  readonly runDirectory: string;
+  readonly secret: string;
+  readonly serverUrl: string;
+  readonly logLevel: string;
+  readonly buildConcurrency: number;
+  readonly isolation: {
+    readonly allowUnsandboxed: boolean;
+    readonly allowHostNetwork: boolean;
+    readonly allowedRanges: readonly string[];
+  };
+  readonly builder: BuilderConfig;
+  readonly github: GitHubConfig;
+};
+
+/** Reads the worker's settings. Throws an Error whose message lists every problem at once. */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): WorkerConfig {
+  const result = environmentSchema.safeParse(environment);
+  if (!result.success) {
+    const problems = result.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+    throw new Error(`The worker's settings are not valid:\n${problems.join("\n")}`);
+  }
+  const values = result.data;
+  return {
+    databaseUrl: values.DATABASE_URL,
+    runDirectory: values.TOWPATH_RUN_DIR,
+    secret: values.TOWPATH_SECRET,
+    serverUrl: values.TOWPATH_SERVER_URL,
+    logLevel: values.TOWPATH_LOG_LEVEL,
+    buildConcurrency: values.TOWPATH_BUILD_CONCURRENCY,
+    isolation: {
+      allowUnsandboxed: values.TOWPATH_ALLOW_UNSANDBOXED,
+      allowHostNetwork: values.TOWPATH_ALLOW_HOST_NETWORK,
+      allowedRanges: values.TOWPATH_NETWORK_ALLOW,
+    },
+    builder: {
+      dataDirectory: values.TOWPATH_DATA_DIR,
+      runDirectory: values.TOWPATH_RUN_DIR,
+      uv: values.TOWPATH_UV,
+      harness: harnessDirectory,
+      buildEnvironment: pickBuildEnvironment(environment),
+      defaultPython: values.TOWPATH_PYTHON ?? null,
+      limits: {
+        ...defaultBuildLimits,
+        // What passes the inspection must run later: the same limits.
+        server: {
+          memoryBytes: values.TOWPATH_SERVER_MEMORY_MIB * mebibyte,
+          cpus: values.TOWPATH_SERVER_CPUS,
+          processes: values.TOWPATH_SERVER_PROCESSES,
+          tmpBytes: values.TOWPATH_SERVER_TMP_MIB * mebibyte,
+        },
+      },
+    },
+    github: gitHubConfigFrom(values),
+  };
+}

@@ -1,0 +1,79 @@
+import type { BuildLogSink } from "@towpath/builder";
+import { appendBuildLog, type BuildLogLine } from "@towpath/logs";
+import type { Pool } from "pg";
+
+export type BuildLogWriter = {
+  readonly log: BuildLogSink;
+  /** Writes what is left; resolves when it is stored. */
+  close(): Promise<void>;
+};
+
+const flushEveryMs = 100;
+/** More lines than this waiting (the database is away) are dropped from the middle and counted. */
+const mostWaiting = 5_000;
+
+export type BuildLogTarget = {
+  readonly pool: Pool;
+  readonly buildId: string;
+  readonly attempt: number;
+  /** Another attempt has taken the build: nothing is written any more. */
+  readonly onLost: () => void;
+  readonly onProblem: (problem: unknown) => void;
+};
+
+/** Collects a build's log lines and writes them in order, a batch every 100 ms. A database hiccup loses none. */
+export function createBuildLogWriter(target: BuildLogTarget): BuildLogWriter {
+  let waiting: BuildLogLine[] = [];
+  let dropped = 0;
+  let lost = false;
+  let timer: NodeJS.Timeout | null = null;
+  let writing: Promise<void> = Promise.resolve();
+
+  const flush = (): Promise<void> => {
+    writing = writing.then(write);
+    return writing;
+  };
+  async function write(): Promise<void> {
+    if (lost || waiting.length === 0) return;
+    const batch = waiting;
+    waiting = [];
+    try {
+      const { written } = await appendBuildLog(target.pool, target, withDropped(batch));
+      if (written) return;
+      lost = true;
+      target.onLost();
+    } catch (problem) {
+      waiting = [...batch, ...waiting];
+      target.onProblem(problem);
+    }
+  }
+  function withDropped(batch: readonly BuildLogLine[]): readonly BuildLogLine[] {
+    const last = batch.at(-1);
+    if (dropped === 0 || !last) return batch;
+    const note = `${dropped} lines were left out here.`;
+    dropped = 0;
+    return [...batch.slice(0, -1), { ...last, kind: "warning", text: note }, last];
+  }
+
+  return {
+    log(phase, kind, text) {
+      if (lost) return;
+      if (waiting.length >= mostWaiting) {
+        waiting.pop();
+        dropped++;
+      }
+      waiting.push({ time: new Date(), phase, kind, text });
+      timer ??= setTimeout(() => {
+        timer = null;
+        void flush();
+      }, flushEveryMs);
+    },
+    async close() {
+      if (timer) clearTimeout(timer);
+      timer = null;
+      await flush();
+      // Once more, for a batch that a passing problem put back.
+      if (waiting.length > 0) await flush();
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import type { BuildLogSink, BuildResult, Diagnosis } from "@towpath/builder";
+import { failBuild, keepBuild, releaseBuild, type TakenBuild, takeBuild } from "@towpath/core/build";
+import type { Context } from "@towpath/core/context";
+import type { GoLiveResult } from "@towpath/core/deployment";
+import { isGitHubError } from "@towpath/github";
+import { cloudEnvironment } from "@towpath/runtime";
+import { rollOut } from "../rollout/roll-out.ts";
+import { jobContext, type Services } from "../services.ts";
+import { createBuildLogWriter } from "./build-log.ts";
+import { internalFailure, isolationMissing, sourceNotConnected } from "./diagnoses.ts";
+
+/** Why the work on a build ends before it is done. */
+class BuildLost extends Error {
+  override readonly name = "BuildLost";
+}
+
+/**
+ * Runs one queued build to its end: build, then rollout. Taking it is a compare-and-swap, and its attempt number goes
+ * into every write, so a second worker on the same build, or one that was taken for dead, changes nothing. A throw
+ * gives the job back to the queue.
+ */
+export async function runBuild(services: Services, buildId: string, stopping: AbortSignal): Promise<void> {
+  const ctx = jobContext(services, "build.run");
+  const taken = await takeBuild({ ctx, input: { buildId } });
+  if (!taken) return;
+  const log = services.log.child({ buildId, attempt: taken.attempt });
+  log.info({ project: taken.project.name, commit: taken.commitSha }, "build started");
+  const lost = new AbortController();
+  const signal = AbortSignal.any([stopping, lost.signal]);
+  const fence = { buildId, attempt: taken.attempt };
+  const writer = createBuildLogWriter({
+    pool: services.database.pool,
+    ...fence,
+    onLost: () => lost.abort(new BuildLost("another worker has the build")),
+    onProblem: (problem) => log.warn({ err: problem }, "build log waits"),
+  });
+  const alive = keepAlive(services, ctx, fence, lost);
+  try {
+    await buildAndRollOut(services, ctx, taken, writer.log, signal);
+  } catch (error) {
+    if (lost.signal.aborted) return log.warn("build lost to another worker");
+    if (stopping.aborted) {
+      await releaseBuild({ ctx, input: fence });
+      throw error;
+    }
+    log.error({ err: error }, "build failed on our side");
+    sayFailure(writer.log, internalFailure);
+    await writer.close();
+    await failBuild({ ctx, input: { ...fence, diagnosis: internalFailure } });
+  } finally {
+    clearInterval(alive);
+    await writer.close();
+    log.info("build ended");
+  }
+}
+
+async function buildAndRollOut(
+  services: Services,
+  ctx: Context,
+  taken: TakenBuild,
+  log: BuildLogSink,
+  signal: AbortSignal,
+): Promise<void> {
+  const built = await build(services, taken, log, signal);
+  signal.throwIfAborted();
+  if (!built.ok) return fail(ctx, taken, log, built.diagnosis, built.timings);
+  const rollout = await rollOut({ ctx, taken, built, runner: services.runner, log, signal });
+  if (!rollout.ok) return fail(ctx, taken, log, rollout.diagnosis, built.timings);
+  sayOutcome(log, rollout.result);
+  if (rollout.result.outcome === "lost") throw new BuildLost("another worker has the build");
+}
+
+async function build(
+  services: Services,
+  taken: TakenBuild,
+  log: BuildLogSink,
+  signal: AbortSignal,
+): Promise<BuildResult> {
+  const isolation = await services.isolation();
+  if (!isolation.trusted && !services.allowUnsandboxed) {
+    return { ok: false, diagnosis: isolationMissing(isolation), timings: {} };
+  }
+  const source = sourceOf(taken);
+  if (!source) return { ok: false, diagnosis: sourceNotConnected, timings: {} };
+  return services.builder.build({
+    buildId: taken.buildId,
+    organizationId: taken.organizationId,
+    entrypoint: taken.entrypoint,
+    requirements: taken.requirements,
+    rootDirectory: taken.project.rootDirectory,
+    environment: cloudEnvironment({
+      serverUrl: taken.serverUrl,
+      commitSha: taken.commitSha,
+      repository: taken.project.repositoryFullName,
+      environment: taken.environment,
+    }),
+    openTarball: (abort) => openTarball(services, source, abort),
+    log,
+    signal,
+  });
+}
+
+type Source = {
+  readonly installationId: number;
+  readonly repositoryId: number;
+  readonly owner: string;
+  readonly name: string;
+  readonly sha: string;
+};
+
+function sourceOf(taken: TakenBuild): Source | null {
+  const { installationId, repositoryId, repositoryFullName } = taken.project;
+  const [owner, name] = repositoryFullName?.split("/") ?? [];
+  if (installationId === null || repositoryId === null || !owner || !name) return null;
+  return { installationId, repositoryId, owner, name, sha: taken.commitSha };
+}
+
+async function openTarball(
+  services: Services,
+  source: Source,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  try {
+    return await services.github.tarball(source, signal);
+  } catch (error) {
+    // The builder shows the message of what it catches: only the public text may get there (GH-2).
+    if (!isGitHubError(error)) throw error;
+    services.log.warn({ err: error, repository: `${source.owner}/${source.name}` }, "tarball not available");
+    throw new Error(error.publicText);
+  }
+}
+
+async function fail(
+  ctx: Context,
+  taken: TakenBuild,
+  log: BuildLogSink,
+  diagnosis: Diagnosis,
+  timings: Readonly<Partial<Record<string, number>>>,
+): Promise<void> {
+  sayFailure(log, diagnosis);
+  const { buildId, attempt } = taken;
+  const measured = Object.fromEntries(Object.entries(timings).filter(([, ms]) => ms !== undefined)) as Record<
+    string,
+    number
+  >;
+  if (!(await failBuild({ ctx, input: { buildId, attempt, diagnosis, timings: measured } }))) {
+    throw new BuildLost("another worker has the build");
+  }
+}
+
+function sayFailure(log: BuildLogSink, diagnosis: Diagnosis): void {
+  const place = diagnosis.file === null ? "" : ` (${[diagnosis.file, diagnosis.line].filter(Boolean).join(":")})`;
+  log(diagnosis.phase, "error", `${diagnosis.title}${place}`);
+  log(diagnosis.phase, "error", diagnosis.detail);
+  log(diagnosis.phase, "error", `What to do: ${diagnosis.remedy}`);
+}
+
+function sayOutcome(log: BuildLogSink, result: GoLiveResult): void {
+  if (result.outcome === "live") log("rollout", "step", `Live: ${result.url}`);
+  if (result.outcome === "overtaken")
+    log("rollout", "step", "A newer build of this branch is live already. This one stays behind it.");
+  if (result.outcome === "branch-ended") log("rollout", "step", "The branch has ended meanwhile: nothing goes live.");
+}
+
+/** Signs of life. A database that is away for a moment does not end the build: the fence protects the others. */
+function keepAlive(
+  services: Services,
+  ctx: Context,
+  fence: { readonly buildId: string; readonly attempt: number },
+  lost: AbortController,
+): NodeJS.Timeout {
+  return setInterval(() => {
+    keepBuild({ ctx, input: fence }).then(
+      (kept) => {
+        if (!kept) lost.abort(new BuildLost("another worker has the build"));
+      },
+      (problem) => services.log.warn({ err: problem, ...fence }, "sign of life failed"),
+    );
+  }, services.keepAliveMs);
+}

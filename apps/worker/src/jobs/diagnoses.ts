@@ -1,0 +1,81 @@
+import type { Diagnosis } from "@towpath/builder";
+import type { Isolation } from "@towpath/runtime";
+
+const nowhere = { file: null, line: null, excerpt: null } as const;
+
+/** Builds run foreign code: without isolation there are none. */
+export function isolationMissing(isolation: Isolation): Diagnosis {
+  const missing = isolation.checks.filter((check) => check.required && !check.ok);
+  const list = missing.map((check) => `${check.name} (${check.detail})`).join("; ");
+  return {
+    code: "internal_error",
+    phase: "fetch",
+    title: "This machine cannot isolate builds",
+    detail: `Towpath runs no code of a repository without a sandbox. Missing: ${list || "the isolation of the sandbox"}.`,
+    remedy:
+      "Ask the operator to install bubblewrap and allow user namespaces. TOWPATH_ALLOW_UNSANDBOXED=yes runs builds " +
+      "without isolation, for trusted code only.",
+    ...nowhere,
+  };
+}
+
+/** The project has lost its way to the repository. */
+export const sourceNotConnected: Diagnosis = {
+  code: "source_unavailable",
+  phase: "fetch",
+  title: "The project is not connected to a repository",
+  detail: "There is no GitHub installation through which this project's repository could be read.",
+  remedy: "Connect GitHub for this team again, then redeploy.",
+  ...nowhere,
+};
+
+/** The server passed the inspection and did not start where it is to run. */
+export function notStarted(code: string, message: string): Diagnosis {
+  const known: Record<string, { readonly title: string; readonly remedy: string }> = {
+    start_failed: {
+      title: "The server did not start for its deployment",
+      remedy: "Look at the server log of this deployment, correct the cause and push again.",
+    },
+    crash_backoff: {
+      title: "The server keeps crashing after its start",
+      remedy: "Look at the server log of this deployment, correct the cause and push again.",
+    },
+    capacity: {
+      title: "There is no room for another server on this machine",
+      remedy: "Redeploy when others are idle, or ask the operator for more memory.",
+    },
+    isolation_unavailable: {
+      title: "This machine cannot isolate servers",
+      remedy: "Ask the operator to install bubblewrap and allow user namespaces, then redeploy.",
+    },
+    unreachable: {
+      title: "The part of Towpath that runs servers cannot be reached",
+      remedy: "Redeploy in a minute. If it stays, the operator finds the cause in the runner's log.",
+    },
+    no_answer: {
+      title: "The server started and did not answer",
+      remedy: "Look at the server log of this deployment: something blocks its event loop after the start.",
+    },
+  };
+  const text = known[code] ?? {
+    title: "The server could not be started for its deployment",
+    remedy: "Redeploy. If it stays, ask the operator.",
+  };
+  return {
+    code: code === "start_failed" || code === "crash_backoff" ? "exited_early" : "internal_error",
+    phase: "rollout",
+    detail: message,
+    ...text,
+    ...nowhere,
+  };
+}
+
+/** A bug or an outage of ours: what it was goes to the operator's log only. */
+export const internalFailure: Diagnosis = {
+  code: "internal_error",
+  phase: "rollout",
+  title: "The build was interrupted by an error of Towpath",
+  detail: "Something went wrong on our side, not in your code. Nothing that is live has changed.",
+  remedy: "Redeploy the build. If it happens again, the operator finds the cause in the worker's log.",
+  ...nowhere,
+};

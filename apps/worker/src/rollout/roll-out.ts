@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BuildLogSink, BuildResult, Diagnosis } from "@towpath/builder";
+import type { TakenBuild } from "@towpath/core/build";
+import type { Context } from "@towpath/core/context";
+import { createDeployment, type GoLiveResult, goLive } from "@towpath/core/deployment";
+import { notStarted } from "../jobs/diagnoses.ts";
+import type { LeaseResult, RunnerClient } from "./runner-client.ts";
+
+export type RolloutResult =
+  | { readonly ok: true; readonly result: GoLiveResult }
+  | { readonly ok: false; readonly diagnosis: Diagnosis };
+
+/** How long a runner that restarts or has no room at the moment is waited for. */
+const patienceMs = 30_000;
+const passing = new Set(["unreachable", "capacity"]);
+
+/**
+ * Makes a built commit live: deployment, real start where it will run, an answer on its socket, and only then the
+ * move of the route (BLD-10). The server that was live before is not touched: it drains while clients hold it and
+ * goes to sleep when nobody does.
+ */
+export async function rollOut(input: {
+  readonly ctx: Context;
+  readonly taken: TakenBuild;
+  readonly built: Extract<BuildResult, { ok: true }>;
+  readonly runner: RunnerClient;
+  readonly log: BuildLogSink;
+  readonly signal: AbortSignal;
+}): Promise<RolloutResult> {
+  const { ctx, taken, built, runner, log, signal } = input;
+  const startedAt = performance.now();
+  const fence = { buildId: taken.buildId, attempt: taken.attempt };
+  const made = await createDeployment({
+    ctx,
+    input: { ...fence, layers: built.layers, manifest: built.manifest, timings: definedTimings(built.timings) },
+  });
+  if (!made) return { ok: true, result: { outcome: "lost" } };
+  log("rollout", "step", `Starting the server where it will run, before any request reaches it (${made.environment}).`);
+  const started = await leaseWithPatience(runner, made.deploymentId, log, signal);
+  if (!started.ok) return { ok: false, diagnosis: notStarted(started.code, started.message) };
+  if (!(await runner.answers(started.lease.socketPath, signal))) {
+    return { ok: false, diagnosis: notStarted("no_answer", "It did not answer at /mcp within 10 seconds.") };
+  }
+  log("rollout", "step", `It answers, after ${Math.round(started.lease.waitedMs)} ms.`);
+  signal.throwIfAborted();
+  const timings = { ...definedTimings(built.timings), rollout: Math.round(performance.now() - startedAt) };
+  return { ok: true, result: await goLive({ ctx, input: { ...fence, timings } }) };
+}
+
+async function leaseWithPatience(
+  runner: RunnerClient,
+  deploymentId: string,
+  log: BuildLogSink,
+  signal: AbortSignal,
+): Promise<LeaseResult> {
+  const end = performance.now() + patienceMs;
+  for (let round = 0; ; round++) {
+    const result = await runner.lease(deploymentId, signal);
+    if (result.ok || !passing.has(result.code) || performance.now() > end) return result;
+    if (round === 0) log("rollout", "warning", `Waiting for the runner: ${result.message}`);
+    await sleep(Math.min(result.retryAfterMs ?? 500, 2_000), undefined, { signal });
+  }
+}
+
+function definedTimings(timings: Readonly<Partial<Record<string, number>>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(timings).flatMap(([phase, ms]) => (ms === undefined ? [] : [[phase, ms]])));
+}

@@ -1,0 +1,37 @@
+import type { Builder } from "@towpath/builder";
+import type { Actor, Context } from "@towpath/core/context";
+import type { JobName, JobQueue } from "@towpath/core/ports";
+import { systemClock } from "@towpath/core/ports";
+import type { DatabaseClient } from "@towpath/db";
+import type { GitHub } from "@towpath/github";
+import type { Isolation } from "@towpath/runtime";
+import type { Logger } from "pino";
+import type { RunnerClient } from "./rollout/runner-client.ts";
+
+/** What the jobs stand on; made once in `main`. */
+export type Services = {
+  readonly database: DatabaseClient;
+  readonly queue: JobQueue;
+  readonly github: Pick<GitHub, "branch" | "tarball">;
+  readonly builder: Builder;
+  readonly runner: RunnerClient;
+  /** Result of the driver's self-test, and whether the operator allowed builds without it. */
+  readonly isolation: () => Promise<Isolation>;
+  readonly allowUnsandboxed: boolean;
+  readonly serverUrlTemplate: string;
+  readonly log: Logger;
+  /** Time between a worker's signs of life for a build, milliseconds. */
+  readonly keepAliveMs: number;
+};
+
+/** The context in which a job calls core's verbs. */
+export function jobContext(services: Services, job: JobName | "sweep"): Context {
+  const actor: Actor = { kind: "job", job };
+  return {
+    db: services.database.db,
+    actor,
+    queue: services.queue,
+    clock: systemClock,
+    serverUrlTemplate: services.serverUrlTemplate,
+  };
+}

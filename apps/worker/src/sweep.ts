@@ -1,0 +1,42 @@
+import { requeueLostBuilds } from "@towpath/core/build";
+import { requeueLostDeliveries } from "@towpath/core/webhook";
+import { jobContext, type Services } from "./services.ts";
+
+/** A build without a sign of life for this long is given to another worker. */
+export const staleBuildMs = 20_000;
+const lostDeliveryMs = 120_000;
+
+/** Repairs what lost processes leave behind; every step is idempotent and safe beside other workers' sweeps. */
+export async function sweep(services: Services): Promise<void> {
+  const ctx = jobContext(services, "sweep");
+  const builds = await requeueLostBuilds({ ctx, input: { staleMs: staleBuildMs } });
+  const deliveries = await requeueLostDeliveries({ ctx, input: { olderThanMs: lostDeliveryMs } });
+  if (builds.requeued.length + builds.failed.length + deliveries.requeued.length > 0) {
+    services.log.warn({ ...builds, deliveries: deliveries.requeued }, "sweep found lost work");
+  }
+  // Before the day begins: a row of a day without a partition goes to the default one and holds up its making.
+  await services.database.pool.query(
+    "SELECT towpath_ensure_log_partitions(day::date) FROM generate_series(now(), now() + interval '2 days', interval '1 day') day",
+  );
+}
+
+/** Sweeps now and then every `everyMs`, never twice at the same time. Returns how to stop it. */
+export function startSweeping(services: Services, everyMs: number): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  let idle = true;
+  const run = () => {
+    if (!idle) return;
+    idle = false;
+    running = sweep(services)
+      .catch((error) => services.log.error({ err: error }, "sweep failed"))
+      .finally(() => {
+        idle = true;
+      });
+  };
+  run();
+  const timer = setInterval(run, everyMs);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

@@ -1,0 +1,31 @@
+import { webhookDelivery } from "@towpath/db/schema";
+import { and, asc, isNull, sql } from "drizzle-orm";
+import { authorizePlatform } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+
+const mostAtOnce = 100;
+
+/**
+ * Enqueues stored deliveries that nobody has processed although they came more than `olderThanMs` and less than a day
+ * ago: their jobs were lost or have used up their retries (BLD-12).
+ */
+export async function requeueLostDeliveries(call: {
+  ctx: Context;
+  input: { readonly olderThanMs: number };
+}): Promise<{ readonly requeued: readonly string[] }> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const lost = await ctx.db
+    .select({ id: webhookDelivery.id })
+    .from(webhookDelivery)
+    .where(
+      and(
+        isNull(webhookDelivery.processedAt),
+        sql`${webhookDelivery.receivedAt} BETWEEN now() - interval '1 day' AND now() - ${input.olderThanMs} * interval '1 millisecond'`,
+      ),
+    )
+    .orderBy(asc(webhookDelivery.receivedAt))
+    .limit(mostAtOnce);
+  for (const { id } of lost) await ctx.queue.enqueue("webhook.process", { deliveryId: id }, { key: id });
+  return { requeued: lost.map((row) => row.id) };
+}
