@@ -7,7 +7,7 @@ export {
   buildLogChannel,
   readBuildLog,
 } from "./build-logs.ts";
-export type { Outcome } from "./log-query.schema.ts";
+export type { Outcome, RequestLogEntry, RequestLogPage, RequestLogStats } from "./log-query.schema.ts";
 export { queryRequestLogs } from "./query-request-logs.ts";
 export type { RequestLogRow } from "./request-log.row.ts";
 export { requestLogStats } from "./request-log-stats.ts";

@@ -70,8 +70,9 @@ class Passage implements Dispatcher.DispatchHandler {
   readonly onClientClose = (): void => {
     if (this.#ended) return;
     this.#clientClosed = true;
-    this.#controller?.abort(clientClosed);
+    // In this order: `abort` reports an error at once, which would be taken for the server's.
     this.#end("client-closed");
+    this.#controller?.abort(clientClosed);
   };
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -1,0 +1,200 @@
+import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { startUnixServer } from "./testing/unix-server.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await createRig({ TOWPATH_GATEWAY_HOLD_MS: "1000" });
+});
+afterAll(() => rig.close());
+
+const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
+const ok = (
+  request: { resume: () => void },
+  response: { writeHead: (status: number, headers: object) => { end: (body: string) => void } },
+) => {
+  request.resume();
+  response.writeHead(200, { "content-type": "application/json" }).end(answer);
+};
+const deploy = () => rig.deploy(ok as never);
+const call = (server: DeployedServer, headers: Record<string, string> = {}) =>
+  fetch(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`, {
+    method: "POST",
+    headers,
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+  });
+const set = (server: DeployedServer, change: object) => {
+  const instance = rig.runner.instances.get(server.deploymentId);
+  if (!instance) throw new Error("not deployed");
+  rig.runner.instances.set(server.deploymentId, { ...instance, ...change });
+};
+const leasesOf = (server: DeployedServer) => rig.runner.leases.filter((id) => id === server.deploymentId).length;
+
+describe("starting servers", () => {
+  test("RUN-3 GW-1 requests are held while a server starts, share one start, and then need no runner", async () => {
+    const server = await deploy();
+    set(server, { startMs: 200 });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => call(server)));
+    expect(answers.map((response) => response.status)).toEqual([200, 200, 200, 200, 200]);
+    expect(leasesOf(server)).toBe(1);
+    expect((await call(server)).status).toBe(200);
+    expect(leasesOf(server)).toBe(1);
+    const rows = (await rig.rows(server.projectId, 6)).sort((a, b) => b.heldMs - a.heldMs);
+    expect(rows[0]?.heldMs).toBeGreaterThan(150);
+    expect(rows[5]?.heldMs).toBe(0);
+  });
+
+  test("RUN-3 a server that cannot start: 503 with the reason and Retry-After; one that takes too long: 504", async () => {
+    const server = await deploy();
+    set(server, {
+      failure: {
+        status: 503,
+        code: "start_failed",
+        message: "ModuleNotFoundError: no module named x",
+        retryAfterMs: 4500,
+      },
+    });
+    const failed = await call(server);
+    expect([failed.status, failed.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await failed.json()).toMatchObject({
+      id: 1,
+      error: { message: "ModuleNotFoundError: no module named x", data: { towpath: "server_failed_to_start" } },
+    });
+    set(server, { failure: undefined, startMs: 1500 });
+    expect((await call(server)).status).toBe(504);
+    await until(async () => (await call(server)).status === 200);
+    const rows = (await rig.rows(server.projectId, 3)).reverse();
+    expect(rows.slice(0, 2).map((row) => [row.httpStatus, row.outcome, row.isError])).toEqual([
+      [503, "gateway_error", true],
+      [504, "gateway_error", true],
+    ]);
+  });
+
+  test("RUN-3 a client that leaves while it is held is not forwarded later", async () => {
+    let reached = 0;
+    const server = await rig.deploy(((request: never, response: never) => {
+      reached++;
+      ok(request, response);
+    }) as never);
+    set(server, { startMs: 300 });
+    const abort = new AbortController();
+    const held = fetch(server.url, { method: "POST", body: answer, signal: abort.signal });
+    await until(() => leasesOf(server) === 1);
+    abort.abort();
+    await expect(held).rejects.toThrow();
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(reached).toBe(0);
+  });
+
+  test("RUN-6 a failed dial asks for the instance again and retries once; nothing else is ever sent twice", async () => {
+    const server = await deploy();
+    expect((await call(server)).status).toBe(200);
+    await server.upstream.close();
+    let hits = 0;
+    const next = await startUnixServer((request, response) => {
+      hits++;
+      if (hits === 1) ok(request, response as never);
+      else request.socket.destroy();
+    });
+    set(server, { instanceId: randomUUID(), socketPath: next.socketPath });
+    expect((await call(server)).status).toBe(200);
+    expect(leasesOf(server)).toBe(2);
+    // The server takes the request and breaks off: it may have acted, so the request is not sent again.
+    const broken = await call(server);
+    expect([broken.status, hits]).toEqual([502, 2]);
+    expect(await broken.json()).toMatchObject({ error: { data: { towpath: "server_unreachable" } } });
+    await next.close();
+    expect((await call(server)).status).toBe(502);
+    expect((await call(server, { "mcp-session-id": "s" })).status).toBe(404);
+  });
+
+  test("RUN-3 a lease is renewed while a request runs, so that its server is not frozen, and lapses after", async () => {
+    rig.runner.leaseMs = 1200;
+    let release = () => {};
+    const server = await rig.deploy(((_request: never, response: never) => {
+      release = () => ok({ resume: () => {} }, response);
+    }) as never);
+    const running = call(server);
+    await until(() => leasesOf(server) >= 3);
+    release();
+    expect((await running).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 1300));
+    const count = leasesOf(server);
+    await new Promise((resolve) => setTimeout(resolve, 1300));
+    expect(leasesOf(server)).toBe(count);
+    rig.runner.leaseMs = 10_000;
+  });
+
+  test("GW-10 without the runner, running servers go on being served, and others get 503", async () => {
+    rig.runner.leaseMs = 600;
+    const [warm, cold] = [await deploy(), await deploy()];
+    expect((await call(warm)).status).toBe(200);
+    await rig.runner.stop();
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect((await call(warm)).status).toBe(200);
+    expect((await call(cold)).status).toBe(503);
+    await rig.runner.start();
+    rig.runner.leaseMs = 10_000;
+    expect((await call(cold)).status).toBe(200);
+  });
+});
+
+describe("without the database", () => {
+  test("GW-10 routes come from the snapshot, rows wait on disk and arrive once, keys are refused", async () => {
+    const server = await deploy();
+    const guarded = await rig.deploy(ok as never, { authMode: "towpath-cloud" });
+    expect((await call(server)).status).toBe(200);
+    await rig.rows(server.projectId, 1);
+
+    // A gateway that starts while the database is away, and stays so.
+    const databaseUrl = rig.config.databaseUrl;
+    await rig.restart({ databaseUrl: databaseUrl.replace("port=", "port=1") });
+    expect(await (await fetch(`http://127.0.0.1:${rig.gateway.port}/-/healthz`)).json()).toMatchObject({
+      ok: true,
+      database: false,
+    });
+    for (let at = 0; at < 20; at++) expect((await call(server)).status).toBe(200);
+    const { newApiKey } = await import("@towpath/auth/credentials");
+    expect((await call(guarded, { authorization: `Bearer ${newApiKey().key}` })).status).toBe(503);
+    await rig.restart({ databaseUrl });
+    expect(await rig.rows(server.projectId, 21)).toHaveLength(21);
+    await until(async () => (await readdir(join(rig.config.stateDirectory, "spool"))).length === 0);
+    expect(await rig.rows(server.projectId, 21)).toHaveLength(21);
+  });
+
+  test("GW-10 rows survive a database that goes away and comes back under load", async () => {
+    const server = await deploy();
+    expect((await call(server)).status).toBe(200);
+    await rig.rows(server.projectId, 1);
+    const { pool } = rig.database;
+    await pool.query("ALTER TABLE request_log RENAME TO request_log_away");
+    for (let at = 0; at < 50; at++) expect((await call(server)).status).toBe(200);
+    await until(async () => (await readdir(join(rig.config.stateDirectory, "spool"))).length > 0);
+    await pool.query("ALTER TABLE request_log_away RENAME TO request_log");
+    expect((await rig.rows(server.projectId, 51)).length).toBe(51);
+    await until(async () => (await readdir(join(rig.config.stateDirectory, "spool"))).length === 0);
+    expect((await rig.rows(server.projectId, 51)).length).toBe(51);
+  });
+
+  test("GW-10 a gateway that knows no routes yet says so instead of denying servers", async () => {
+    const lonely = await createRig();
+    await lonely.restart({
+      databaseUrl: lonely.config.databaseUrl.replace("port=", "port=1"),
+      stateDirectory: join(lonely.config.stateDirectory, "empty"),
+    });
+    const base = `http://127.0.0.1:${lonely.gateway.port}`;
+    expect((await fetch(`${base}/any-server/mcp`)).status).toBe(503);
+    expect((await fetch(`${base}/-/healthz`)).status).toBe(503);
+    await lonely.close();
+  });
+});
+
+test("GW-1 a route that changes or goes is seen at once", async () => {
+  const server = await deploy();
+  expect((await call(server)).status).toBe(200);
+  await rig.database.pool.query("DELETE FROM route WHERE label = $1", [server.label]);
+  await until(async () => (await call(server)).status === 404);
+});

@@ -1,0 +1,163 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { RequestListener } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { queryRequestLogs, type RequestLogEntry } from "@towpath/logs";
+import pino from "pino";
+import { type RunningGateway, startGateway } from "../compose.ts";
+import { type GatewayConfig, readConfig } from "../config.ts";
+import type { Route } from "../read-model/routes.ts";
+import { createRunnerStandIn, type RunnerStandIn } from "./runner-stand-in.ts";
+import { startUnixServer, type UnixServer } from "./unix-server.ts";
+
+export const secret = "a secret of the test rig, 32 characters";
+
+export type DeployedServer = {
+  label: string;
+  organizationId: string;
+  projectId: string;
+  branchId: string;
+  deploymentId: string;
+  upstream: UnixServer;
+  /** http://127.0.0.1:<port>/<label>/mcp */
+  url: URL;
+};
+
+/** A gateway in this process with a real database, a runner stand-in and servers on unix sockets. */
+export type Rig = {
+  database: TestDatabase;
+  runner: RunnerStandIn;
+  config: GatewayConfig;
+  gateway: RunningGateway;
+  /** Adds project, deployment and route, and a server that runs `listener`. */
+  deploy: (listener: RequestListener, options?: ServerOptions) => Promise<DeployedServer>;
+  /** Rows of a project once there are `count`, newest first. */
+  rows: (projectId: string, count: number) => Promise<RequestLogEntry[]>;
+  restart: (change?: Partial<GatewayConfig>) => Promise<void>;
+  close: () => Promise<void>;
+};
+
+export async function createRig(environment: Record<string, string> = {}): Promise<Rig> {
+  const database = await createTestDatabase();
+  const folder = await mkdtemp(join(tmpdir(), "tp-gw-"));
+  const runner = createRunnerStandIn(join(folder, "runner.sock"));
+  await runner.start();
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    TOWPATH_DATA_DIR: folder,
+    TOWPATH_RUN_DIR: folder,
+    TOWPATH_SECRET: secret,
+    TOWPATH_LOG_LEVEL: "silent",
+    TOWPATH_GATEWAY_PORT: "0",
+    TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
+    ...environment,
+  });
+  const log = pino({ level: config.logLevel });
+  const upstreams: UnixServer[] = [];
+
+  const rig: Rig = {
+    database,
+    runner,
+    config,
+    gateway: await startGateway(config, log),
+    async deploy(listener, options = {}) {
+      const upstream = await startUnixServer(listener);
+      upstreams.push(upstream);
+      const server = await insertServer(database, options);
+      runner.instances.set(server.deploymentId, { instanceId: randomUUID(), socketPath: upstream.socketPath });
+      await routeKnown(rig, server.label);
+      return { ...server, upstream, url: new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`) };
+    },
+    async rows(projectId, count) {
+      let rows: RequestLogEntry[] = [];
+      await until(async () => {
+        rows = (await queryRequestLogs(database.pool, { projectId })).data;
+        return rows.length >= count;
+      });
+      return rows;
+    },
+    async restart(change = {}) {
+      await rig.gateway.stop(100);
+      rig.config = { ...rig.config, ...change };
+      rig.gateway = await startGateway(rig.config, log);
+    },
+    async close() {
+      await rig.gateway.stop(100);
+      await runner.stop();
+      for (const upstream of upstreams) await upstream.close();
+      await database.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return rig;
+}
+
+/** Waits for a condition, up to 5 s. */
+export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = Date.now() + 5000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error("the condition did not come true within 5 s");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+type ServerOptions = { authMode?: Route["authMode"]; capturePayloads?: boolean; label?: string };
+
+async function insertServer({ pool }: TestDatabase, options: ServerOptions) {
+  const ids = {
+    organizationId: randomUUID(),
+    projectId: randomUUID(),
+    branchId: randomUUID(),
+    deploymentId: randomUUID(),
+  };
+  const label = options.label ?? `server-${ids.projectId.slice(0, 8)}`;
+  await pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Rig', $1::uuid::text)", [
+    ids.organizationId,
+  ]);
+  await pool.query(
+    `INSERT INTO project (id, organization_id, name, entrypoint, auth_mode, capture_payloads)
+     VALUES ($1, $2, $3, 'server.py', $4, $5)`,
+    [ids.projectId, ids.organizationId, label, options.authMode ?? "towpath-public", options.capturePayloads ?? false],
+  );
+  await pool.query("INSERT INTO branch (id, project_id, name, is_default) VALUES ($1, $2, 'main', true)", [
+    ids.branchId,
+    ids.projectId,
+  ]);
+  await insertDeployment(pool, { ...ids, label });
+  await pool.query(
+    "INSERT INTO route (label, project_id, branch_id, deployment_id, sequence) VALUES ($1, $2, $3, $4, 1)",
+    [label, ids.projectId, ids.branchId, ids.deploymentId],
+  );
+  return { ...ids, label };
+}
+
+/** Adds a build and its deployment to a project, without routing to it. */
+export async function insertDeployment(
+  pool: TestDatabase["pool"],
+  server: { projectId: string; branchId: string; deploymentId: string; label: string },
+): Promise<void> {
+  const buildId = randomUUID();
+  await pool.query(
+    `INSERT INTO build (id, project_id, branch_id, status, commit_sha, trigger, sequence, entrypoint)
+     VALUES ($1, $2, $3, 'succeeded', 'abc', 'push', 1, 'server.py')`,
+    [buildId, server.projectId, server.branchId],
+  );
+  await pool.query(
+    `INSERT INTO deployment (id, project_id, branch_id, build_id, environment, slug)
+     VALUES ($1, $2, $3, $4, 'production', $5)`,
+    [server.deploymentId, server.projectId, server.branchId, buildId, server.label],
+  );
+}
+
+/** The gateway hears of a route by notification: asks for its preflight, which reaches no server, until it knows it. */
+async function routeKnown(rig: Rig, label: string): Promise<void> {
+  await until(async () => {
+    const answer = await fetch(`http://127.0.0.1:${rig.gateway.port}/${label}/mcp`, {
+      method: "OPTIONS",
+      headers: { origin: "http://localhost", "access-control-request-method": "POST" },
+    });
+    return answer.status === 204;
+  });
+}

@@ -1,0 +1,24 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export type UnixServer = { socketPath: string; server: Server; close: () => Promise<void> };
+
+/** An HTTP server on a unix socket in a new folder, as a deployed server's process would be. */
+export async function startUnixServer(handle: RequestListener, socketPath?: string): Promise<UnixServer> {
+  const folder = socketPath === undefined ? await mkdtemp(join(tmpdir(), "tp-up-")) : null;
+  const path = socketPath ?? join(folder ?? "", "mcp.sock");
+  const server = createServer({ keepAliveTimeout: 5000, requireHostHeader: false }, handle);
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
+  return {
+    socketPath: path,
+    server,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      if (folder) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
