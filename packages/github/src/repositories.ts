@@ -96,8 +96,8 @@ export function createRepositoryCalls(config: GitHubConfig, credentials: AppCred
       const { value, link } = await get(scopeOf(address), path, z.array(gitHubBranchSummarySchema));
       return { items: value, nextPage: nextFromLink(link, "page") === null ? null : page + 1 };
     },
-    branch: (address, name) => getOf(address, apiPath("branches", name), gitHubBranchSchema),
-    commit: (address, ref) => getOf(address, apiPath("commits", ref), gitHubCommitSchema),
+    branch: async (address, name) => getOf(address, apiPath("branches", name), gitHubBranchSchema),
+    commit: async (address, ref) => getOf(address, apiPath("commits", ref), gitHubCommitSchema),
     async fileExists(address, path, ref) {
       const found = await contents(address, path, ref);
       return found !== null && !Array.isArray(found) && found.type === "file";
@@ -124,7 +124,7 @@ export function createRepositoryCalls(config: GitHubConfig, credentials: AppCred
         throw error;
       }
     },
-    tarball({ installationId, repositoryId, owner, name, sha }, signal) {
+    async tarball({ installationId, repositoryId, owner, name, sha }, signal) {
       const scope = { installationId, repository: { id: repositoryId }, permissions: readOnly };
       const url = config.apiUrl + apiPath("repos", owner, name, "tarball", sha);
       return credentials.withInstallationToken(scope, (authorization) =>
