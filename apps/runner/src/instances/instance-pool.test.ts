@@ -1,0 +1,247 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { instance, serverLog as serverLogTable } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { writeServerLogs } from "@towpath/logs";
+import { createSandboxDriver, type RuntimeDriver, type SandboxSpec } from "@towpath/runtime";
+import { tinyServer } from "@towpath/runtime/testing";
+import { asc, eq } from "drizzle-orm";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { InstanceTiming } from "../config.ts";
+import { existingDeployments } from "../deployments/deployment.store.ts";
+import { createServerLogWriter, type ServerLogWriter } from "../logs/server-log-writer.ts";
+import { seedDeployment } from "../testing/seed-deployment.ts";
+import { quickTiming } from "../testing/timing.ts";
+import { instanceStore } from "./instance.store.ts";
+import { InstancePool } from "./instance-pool.ts";
+import { createInstanceRecord, type InstanceRecord } from "./instance-record.ts";
+import { LeaseError } from "./lease-error.ts";
+import { serverLog } from "./server-log.ts";
+
+let database: TestDatabase;
+let driver: RuntimeDriver;
+let folder = "";
+let record: InstanceRecord;
+let lines: ServerLogWriter;
+const pools: InstancePool[] = [];
+const failing = (error: unknown) => {
+  throw error;
+};
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp("/tmp/tw-");
+  driver = createSandboxDriver({
+    stateDirectory: folder,
+    allowUnsandboxed: false,
+    allowHostNetwork: false,
+    allowedRanges: [],
+  });
+  await driver.selfTest();
+  record = createInstanceRecord(instanceStore(database.db), failing);
+  lines = createServerLogWriter((rows) => writeServerLogs(database.pool, rows), failing);
+});
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.close()));
+});
+afterAll(async () => {
+  await driver.close();
+  await Promise.all([record.close(5000), lines.close(5000)]);
+  await database.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Deployed = Awaited<ReturnType<typeof seedDeployment>>;
+
+function poolOf(
+  sandboxOf: (deploymentId: string) => SandboxSpec,
+  change: Partial<InstanceTiming> = {},
+  maxInstances = 10,
+): { pool: InstancePool; opened: () => number } {
+  let opened = 0;
+  const pool = new InstancePool({
+    driver,
+    timing: { ...quickTiming, ...change },
+    maxInstances,
+    record,
+    socketDirectory: `${folder}/i`,
+    existing: (ids) => existingDeployments(database.db, ids),
+    async open(deploymentId) {
+      opened += 1;
+      const ids = { projectId: deploymentId, deploymentId };
+      return { sandbox: sandboxOf(deploymentId), log: serverLog(ids, lines.push) };
+    },
+  });
+  pools.push(pool);
+  return { pool, opened: () => opened };
+}
+
+const serving = () => tinyServer.sandbox("serve");
+
+async function rows(deployed: Deployed) {
+  await sleep(50);
+  return await database.db
+    .select()
+    .from(instance)
+    .where(eq(instance.deploymentId, deployed.deploymentId))
+    .orderBy(asc(instance.startedAt));
+}
+
+async function logOf(deployed: Deployed) {
+  return await database.db
+    .select()
+    .from(serverLogTable)
+    .where(eq(serverLogTable.deploymentId, deployed.deploymentId))
+    .orderBy(asc(serverLogTable.id));
+}
+
+async function stateOf(pool: InstancePool): Promise<string | undefined> {
+  return (await pool.list())[0]?.state;
+}
+
+test("RUN-3 the first lease starts the server, concurrent ones share the start, later ones find it ready", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool, opened } = poolOf(serving);
+  const leases = await Promise.all([1, 2, 3, 4, 5].map(() => pool.lease(deployed.deploymentId)));
+  expect(opened()).toBe(1);
+  expect(new Set(leases.map((lease) => lease.instanceId)).size).toBe(1);
+  expect(leases[0]).toMatchObject({ state: "started", leaseMs: 300 });
+  expect(await tinyServer.get(leases[0]?.socketPath ?? "")).toMatch(/^hello/);
+  expect(await pool.lease(deployed.deploymentId)).toMatchObject({ state: "ready" });
+  expect(await rows(deployed)).toMatchObject([{ state: "ready", readyAt: expect.any(Date), restarts: 0 }]);
+});
+
+test("RUN-3 idle: frozen; requested: woken, same process; idle for longer: stopped; requested: started anew", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool } = poolOf(serving);
+  const first = await pool.lease(deployed.deploymentId);
+  const greeting = await tinyServer.get(first.socketPath);
+  await expect.poll(() => stateOf(pool), { timeout: 5000 }).toBe("frozen");
+  expect(await tinyServer.get(first.socketPath, "/", 200)).toBeNull();
+  const woken = await pool.lease(deployed.deploymentId);
+  expect(woken).toMatchObject({ state: "woken", instanceId: first.instanceId });
+  expect(await tinyServer.get(woken.socketPath)).toBe(greeting);
+  await expect.poll(() => stateOf(pool), { timeout: 6000 }).toBeUndefined();
+  const again = await pool.lease(deployed.deploymentId);
+  expect(again.state).toBe("started");
+  expect(again.instanceId).not.toBe(first.instanceId);
+  expect(await rows(deployed)).toMatchObject([
+    { id: first.instanceId, state: "stopped", endedAt: expect.any(Date), endReason: "it was not used" },
+    { id: again.instanceId, state: "ready" },
+  ]);
+});
+
+test("RUN-3 a leased server is never frozen, however many leases race with the freezing", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool } = poolOf(serving, { leaseMs: 60, freezeAfterMs: 1, stopAfterMs: 60_000 });
+  const states: string[] = [];
+  for (let round = 0; round < 60; round += 1) {
+    const lease = await pool.lease(deployed.deploymentId);
+    states.push(lease.state);
+    const askedAt = Date.now();
+    const answer = await tinyServer.get(lease.socketPath, "/", 1000);
+    // Within the lease there is an answer; after it there may be none.
+    if (Date.now() - askedAt < 50 || answer === null) expect(answer).toMatch(/^hello/);
+    await sleep(40 + (round % 10) * 8);
+  }
+  expect(states.filter((state) => state === "woken").length).toBeGreaterThan(3);
+  expect(states.filter((state) => state === "started")).toHaveLength(1);
+});
+
+test("RUN-5 output becomes server log with level, stream and time; the platform adds what happened", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool } = poolOf(() => tinyServer.sandbox("exit"));
+  await expect(pool.lease(deployed.deploymentId)).rejects.toThrow("exit status 7");
+  await expect.poll(() => logOf(deployed), { timeout: 3000 }).toHaveLength(3);
+  expect((await logOf(deployed)).map(({ stream, level, line }) => `${stream} ${level} ${line}`).toSorted()).toEqual([
+    "platform error The server did not start: it ended by itself with exit status 7",
+    "stderr info nothing to do",
+    "stdout info starting in mode exit",
+  ]);
+});
+
+test("RUN-5 a flood leaves the server answering and the log bounded", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool } = poolOf(() => tinyServer.sandbox("flood"), { leaseMs: 10_000 });
+  const lease = await pool.lease(deployed.deploymentId);
+  await sleep(1500);
+  expect(await tinyServer.get(lease.socketPath)).toMatch(/^hello/);
+  await pool.stop(deployed.deploymentId);
+  await sleep(500);
+  const written = await logOf(deployed);
+  expect(written.length).toBeLessThan(12_000);
+  expect(written.some((row) => row.line.includes("dropped"))).toBe(true);
+});
+
+test("RUN-6 a leased server that crashes is started again by itself, and it is shown", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool } = poolOf(serving, { leaseMs: 5000 });
+  const first = await pool.lease(deployed.deploymentId);
+  await tinyServer.get(first.socketPath, "/crash");
+  await expect
+    .poll(async () => (await pool.list())[0]?.id !== first.instanceId && (await stateOf(pool)), { timeout: 5000 })
+    .toBe("ready");
+  expect(await pool.lease(deployed.deploymentId)).toMatchObject({ state: "ready" });
+  expect(await rows(deployed)).toMatchObject([
+    { state: "crashed", exitCode: 3, endReason: "it ended by itself with exit status 3" },
+    { state: "ready", restarts: 1 },
+  ]);
+});
+
+test("RUN-6 a server that keeps failing is refused for growing times and says why", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool, opened } = poolOf(() => tinyServer.sandbox("fail"), { backOffFirstMs: 700 });
+  const refused = await pool.lease(deployed.deploymentId).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(LeaseError);
+  expect(refused).toMatchObject({
+    code: "start_failed",
+    message: expect.stringContaining("No module named 'nowhere'"),
+  });
+  // The first wait is short enough to be held; the second is not.
+  await expect(pool.lease(deployed.deploymentId)).rejects.toMatchObject({ code: "start_failed", retryAfterMs: 1400 });
+  await expect(pool.lease(deployed.deploymentId)).rejects.toMatchObject({
+    code: "crash_backoff",
+    message: expect.stringContaining("No module named 'nowhere'"),
+    retryAfterMs: expect.any(Number),
+  });
+  expect(opened()).toBe(2);
+  expect(await rows(deployed)).toMatchObject([{ state: "crashed" }, { state: "crashed" }]);
+});
+
+test("RUN-1 too much memory ends the server, not the platform, and is named", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool } = poolOf(serving, { leaseMs: 100 });
+  const lease = await pool.lease(deployed.deploymentId);
+  expect(await tinyServer.get(lease.socketPath, "/allocate/600")).toBeNull();
+  await expect
+    .poll(async () => (await rows(deployed))[0]?.endReason, { timeout: 5000 })
+    .toMatch(/more than its 128 MiB/);
+});
+
+test("a full host makes room by stopping the frozen one that is idle longest, and refuses when all are in use", async () => {
+  const deployments = await Promise.all([
+    seedDeployment(database.db),
+    seedDeployment(database.db),
+    seedDeployment(database.db),
+  ]);
+  const [first, second, third] = deployments.map((each) => each.deploymentId) as [string, string, string];
+  const { pool } = poolOf(serving, { leaseMs: 400, freezeAfterMs: 100, stopAfterMs: 60_000 }, 2);
+  await Promise.all([pool.lease(first), pool.lease(second)]);
+  await expect(pool.lease(third)).rejects.toMatchObject({ code: "capacity", retryAfterMs: 5000 });
+  await expect
+    .poll(async () => (await pool.list()).map((each) => each.state), { timeout: 4000 })
+    .toEqual(["frozen", "frozen"]);
+  expect((await pool.lease(third)).state).toBe("started");
+  expect(await pool.list()).toHaveLength(2);
+});
+
+test("a deleted deployment's server is stopped by the next reconciliation", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool } = poolOf(serving, { leaseMs: 60_000 });
+  await pool.lease(deployed.deploymentId);
+  await pool.reconcile();
+  expect(await pool.list()).toHaveLength(1);
+  await database.pool.query("DELETE FROM organization WHERE id = $1", [deployed.organizationId]);
+  await pool.reconcile();
+  expect(await pool.list()).toHaveLength(0);
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { logLevelReader } from "./log-level.ts";
+
+test.each([
+  ["plain text", "info"],
+  ["INFO:     Started server process", "info"],
+  ["WARNING:root:disk is nearly full", "warning"],
+  ["ERROR - it broke", "error"],
+  ["[DEBUG] details", "debug"],
+  ["CRITICAL: all is lost", "error"],
+  ["2026-11-21 10:00:00,123 - app - ERROR - it broke", "error"],
+  ["[11/21/26 10:00:00] WARNING  careful  server.py:10", "warning"],
+  ["2026-11-21T10:00:00Z DEBUG app: x", "debug"],
+  ['{"level":"warn","msg":"x"}', "warning"],
+  ['{"severity":"ERROR"}', "error"],
+  ['{"level":50}', "error"],
+  ['{"level":30}', "info"],
+  ['{"level":', "info"],
+  ["{}", "info"],
+  ["Errors are counted here", "info"],
+  ["no ERROR is meant by this sentence", "info"],
+  ["informational text", "info"],
+  ["", "info"],
+])("RUN-5 level of %j is %s", (line, level) => {
+  expect(logLevelReader()("stderr", line)).toBe(level);
+});
+
+test("RUN-5 a traceback is an error from its first line to the exception, on its stream only", () => {
+  const read = logLevelReader();
+  const levels = [
+    "before",
+    "Traceback (most recent call last):",
+    '  File "server.py", line 3, in f',
+    "    boom()",
+    "ValueError: no",
+    "",
+    "During handling of the above exception, another exception occurred:",
+    "Traceback (most recent call last):",
+    "  File …",
+    "KeyError: 'x'",
+    "after",
+  ].map((line) => read("stderr", line));
+  expect(levels).toEqual(["info", ...Array(4).fill("error"), "info", ...Array(4).fill("error"), "info"]);
+  expect(read("stdout", "  indented")).toBe("info");
+});

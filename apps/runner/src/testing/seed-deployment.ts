@@ -1,0 +1,49 @@
+import { newId } from "@towpath/core/ids";
+import type { Database } from "@towpath/db";
+import { branch, build, deployment, organization, project } from "@towpath/db/schema";
+
+const digest = (letter: string) => letter.repeat(64);
+
+/** A deployment with everything that it stands on, in an organization of its own. */
+export async function seedDeployment(
+  db: Database,
+  change: { entrypoint?: string; layers?: object; environment?: "production" | "preview" } = {},
+) {
+  const ids = {
+    organizationId: newId(),
+    projectId: newId(),
+    branchId: newId(),
+    buildId: newId(),
+    deploymentId: newId(),
+  };
+  const name = `echo-${ids.projectId.slice(-12)}`;
+  await db.insert(organization).values({ id: ids.organizationId, name, slug: name });
+  await db.insert(project).values({
+    id: ids.projectId,
+    organizationId: ids.organizationId,
+    name,
+    repositoryFullName: "someone/echo",
+    entrypoint: "echo.py:mcp",
+  });
+  await db.insert(branch).values({ id: ids.branchId, projectId: ids.projectId, name: "main", isDefault: true });
+  await db.insert(build).values({
+    id: ids.buildId,
+    projectId: ids.projectId,
+    branchId: ids.branchId,
+    status: "succeeded",
+    commitSha: "c".repeat(40),
+    trigger: "import",
+    sequence: 1,
+    entrypoint: change.entrypoint ?? "echo.py:mcp",
+    layers: change.layers ?? { pythonVersion: "3.11", dependencies: digest("d"), code: digest("e") },
+  });
+  await db.insert(deployment).values({
+    id: ids.deploymentId,
+    projectId: ids.projectId,
+    branchId: ids.branchId,
+    buildId: ids.buildId,
+    environment: change.environment ?? "production",
+    slug: name,
+  });
+  return { ...ids, name };
+}

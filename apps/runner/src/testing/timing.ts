@@ -1,0 +1,13 @@
+import type { InstanceTiming } from "../config.ts";
+
+/** Short times, so that tests see a whole life. */
+export const quickTiming: InstanceTiming = {
+  leaseMs: 300,
+  freezeAfterMs: 200,
+  stopAfterMs: 1500,
+  startTimeoutMs: 5000,
+  stopGraceMs: 1000,
+  backOffFirstMs: 100,
+  backOffLongestMs: 60_000,
+  healthyAfterMs: 60_000,
+};
