@@ -1,0 +1,251 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { chmod, mkdir, mkdtemp, open, rm, stat, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { newId } from "@towpath/core/ids";
+import { secret } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import {
+  createSandboxDriver,
+  dependencyPath,
+  harnessDirectory,
+  pythonMount,
+  type ResolvedPython,
+  resolvePython,
+} from "@towpath/runtime";
+import { tinyServer } from "@towpath/runtime/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { seedDeployment } from "./testing/seed-deployment.ts";
+
+const run = promisify(execFile);
+const mebibyte = 1024 * 1024;
+const digest = { dependencies: "a".repeat(64), code: "b".repeat(64) };
+const app = `
+import json, os, sys
+print("imported", file=sys.stderr)
+
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while True:
+            event = await receive()
+            await send({"type": event["type"] + ".complete"})
+            if event["type"] == "lifespan.shutdown":
+                return
+    body = json.dumps({"environment": dict(os.environ), "folder": os.getcwd(), "uid": os.getuid()}).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", str(len(body)).encode())]})
+    await send({"type": "http.response.body", "body": body})
+`;
+
+let database: TestDatabase;
+let folder = "";
+let python: ResolvedPython;
+let runner: ChildProcess | null = null;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp("/tmp/tw-");
+  await chmod(folder, 0o755);
+  const found = await resolvePython({ uv: "uv", version: "3.11" });
+  if (found === null) throw new Error("Python 3.11 is needed for this test.");
+  python = found;
+  await makeLayers();
+}, 120_000);
+afterAll(async () => {
+  if (runner?.exitCode === null) runner.kill("SIGKILL");
+  await database.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** uv itself: on the PATH there may be a script of a version manager, which a sandbox does not have. */
+async function uvBinary(): Promise<string> {
+  const candidates = [...(process.env.PATH ?? "").split(delimiter), join(python.prefix, "bin")];
+  for (const candidate of candidates.map((each) => join(each, "uv"))) {
+    const file = await open(candidate).catch(() => null);
+    if (file === null) continue;
+    const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    await file.close();
+    if (buffer.toString("latin1") === "\x7fELF") return candidate;
+  }
+  throw new Error("uv is needed for this test.");
+}
+
+/** Layers as a build makes them: the environment at its final path, inside a sandbox. */
+async function makeLayers(): Promise<void> {
+  const dependencies = join(folder, "artifacts/deps", digest.dependencies);
+  const code = join(folder, "artifacts/code", digest.code);
+  await mkdir(dependencies, { recursive: true });
+  await mkdir(code, { recursive: true });
+  await writeFile(join(code, "server.py"), app);
+  const driver = createSandboxDriver({
+    stateDirectory: join(folder, "run"),
+    allowUnsandboxed: false,
+    allowHostNetwork: false,
+    allowedRanges: [],
+  });
+  const lines: string[] = [];
+  const uv = async (...argv: string[]) => {
+    const exit = await driver.run(
+      {
+        argv: ["/opt/uv", ...argv],
+        env: {
+          HOME: "/home/towpath",
+          PATH: "/usr/bin:/bin",
+          UV_LINK_MODE: "copy",
+          UV_SYSTEM_CERTS: "1",
+          ...python.env,
+        },
+        workingDirectory: "/tmp",
+        mounts: [
+          pythonMount(python),
+          { host: await uvBinary(), inside: "/opt/uv", writable: false },
+          { host: dependencies, inside: dependencyPath, writable: true },
+        ],
+        limits: { memoryBytes: 1024 * mebibyte, processes: 256, cpus: 2, tmpBytes: 512 * mebibyte },
+        network: "internet",
+        identity: "organization",
+      },
+      { timeoutMs: 100_000, outputBytes: mebibyte, onOutput: (_, line) => lines.push(line) },
+    );
+    if (exit.code !== 0) throw new Error(`uv ${argv[0]}: ${JSON.stringify(exit)}\n${lines.join("\n")}`);
+  };
+  await uv("venv", "--allow-existing", "--python", python.insideExecutable, dependencyPath);
+  await uv("pip", "install", "--python", `${dependencyPath}/bin/python`, "uvicorn==0.35.0");
+  await driver.close();
+}
+
+function environment(change: Record<string, string> = {}): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? "",
+    HOME: process.env.HOME ?? "/",
+    DATABASE_URL: database.url,
+    TOWPATH_DATA_DIR: folder,
+    TOWPATH_RUN_DIR: join(folder, "run"),
+    TOWPATH_SECRET: "x".repeat(32),
+    TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
+    TOWPATH_UV: "uv",
+    ...change,
+  };
+}
+
+const main = new URL("./main.ts", import.meta.url).pathname;
+
+async function startRunner(): Promise<{ child: ChildProcess; lines: string[] }> {
+  const child = spawn(process.execPath, [main], { env: environment(), stdio: ["ignore", "pipe", "inherit"] });
+  runner = child;
+  const lines: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.on("data", (chunk: Buffer) => {
+      lines.push(...chunk.toString("utf8").split("\n"));
+      if (lines.some((line) => line.includes('"msg":"ready"'))) resolve();
+    });
+    child.once("exit", (code) => reject(new Error(`the runner ended with ${code}: ${lines.join("\n")}`)));
+  });
+  return { child, lines };
+}
+
+function call(method: string, path: string): Promise<{ status: number; body: Record<string, never> }> {
+  return new Promise((resolve, reject) => {
+    const socketPath = join(folder, "run/runner.sock");
+    const sent = request({ socketPath, method, path, agent: false }, (response) => {
+      let text = "";
+      response.on("data", (part: Buffer) => {
+        text += part.toString("utf8");
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+const layers = () => ({ pythonVersion: python.version, ...digest });
+
+test("RUN-3 RUN-4 the runner serves a deployment from its layers, with its environment, and is gone after SIGTERM", async () => {
+  const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
+  const { child } = await startRunner();
+  expect((await stat(join(folder, "run/runner.sock"))).mode & 0o777).toBe(0o600);
+  expect(await call("GET", "/healthz")).toEqual({ status: 200, body: { status: "ok" } });
+  expect((await call("GET", "/v1/isolation")).body).toMatchObject({ driver: "sandbox", trusted: true });
+
+  const lease = await call("POST", `/v1/deployments/${deployed.deploymentId}/lease`);
+  expect(lease).toMatchObject({ status: 200, body: { state: "started", leaseMs: 10_000 } });
+  const answer = JSON.parse((await tinyServer.get(String(lease.body.socketPath), "/mcp")) ?? "null");
+  expect(answer.folder).toBe("/app/src");
+  expect(answer.environment).toMatchObject({
+    TOWPATH_CLOUD_URL: `http://localhost:8080/${deployed.name}`,
+    TOWPATH_CLOUD_GIT_COMMIT_SHA: "c".repeat(40),
+    TOWPATH_CLOUD_GIT_REPO: "someone/echo",
+    TOWPATH_CLOUD_ENVIRONMENT: "production",
+    HOME: "/home/towpath",
+  });
+  for (const name of ["DATABASE_URL", "TOWPATH_SECRET", "TOWPATH_DATA_DIR"])
+    expect(answer.environment).not.toHaveProperty(name);
+
+  expect((await call("GET", "/v1/instances")).body).toMatchObject({
+    instances: [{ id: lease.body.instanceId, deploymentId: deployed.deploymentId, state: "ready" }],
+  });
+  expect(await call("POST", `/v1/deployments/${newId()}/lease`)).toMatchObject({
+    status: 404,
+    body: { error: { code: "not_found" } },
+  });
+  expect(await call("POST", "/v1/deployments/..%2f/lease")).toMatchObject({ status: 404 });
+  expect(await call("POST", `/v1/deployments/${deployed.deploymentId}/stop`)).toEqual({ status: 200, body: {} });
+  expect((await call("GET", "/v1/instances")).body).toEqual({ instances: [] });
+  expect((await call("POST", `/v1/deployments/${deployed.deploymentId}/lease`)).status).toBe(200);
+
+  const asked = Date.now();
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  expect(await ended).toBe(0);
+  expect(Date.now() - asked).toBeLessThan(8000);
+  const rows = await database.pool.query("SELECT state, end_reason FROM instance ORDER BY started_at");
+  expect(rows.rows).toEqual([
+    { state: "stopped", end_reason: "it was told to stop" },
+    { state: "stopped", end_reason: "the runner ends" },
+  ]);
+  const logged = await database.pool.query("SELECT stream, level, line FROM server_log WHERE line = 'imported'");
+  expect(logged.rows).toEqual([
+    { stream: "stderr", level: "info", line: "imported" },
+    { stream: "stderr", level: "info", line: "imported" },
+  ]);
+});
+
+test("RUN-4 a secret that cannot be decrypted is an error, never an empty value; missing layers say what to do", async () => {
+  const secretive = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
+  await database.db.insert(secret).values({
+    id: newId(),
+    projectId: secretive.projectId,
+    keyName: "API_TOKEN",
+    environments: ["production"],
+    ciphertext: "k.n.c.t",
+  });
+  const lost = await seedDeployment(database.db, { layers: { ...layers(), code: "f".repeat(64) } });
+  const { child } = await startRunner();
+  expect(await call("POST", `/v1/deployments/${secretive.deploymentId}/lease`)).toMatchObject({
+    status: 503,
+    body: { error: { code: "start_failed", message: "The secret API_TOKEN cannot be decrypted." } },
+  });
+  expect(await call("POST", `/v1/deployments/${lost.deploymentId}/lease`)).toMatchObject({
+    status: 503,
+    body: { error: { code: "start_failed", message: expect.stringContaining("Redeploy") } },
+  });
+  await expect(run(process.execPath, [main], { env: environment() })).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("Another runner already serves"),
+  });
+  child.kill("SIGTERM");
+  await new Promise((resolve) => child.once("exit", resolve));
+});
+
+test("all problems of the settings are listed at once", async () => {
+  const env = environment({ TOWPATH_SECRET: "short", TOWPATH_SERVER_URL: "http://x", TOWPATH_RUN_DIR: "relative" });
+  await expect(run(process.execPath, [main], { env })).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/TOWPATH_RUN_DIR[\s\S]*TOWPATH_SECRET[\s\S]*TOWPATH_SERVER_URL/),
+  });
+});
+
+test("the harness is where the runner looks for it", async () => {
+  expect((await stat(join(harnessDirectory, "towpath_runner/__main__.py"))).isFile()).toBe(true);
+});
