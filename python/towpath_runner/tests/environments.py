@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 #: What is installed for each name; the newest of the major version on the day of the first run.
 REQUIREMENTS = {
     "fastmcp2": ["fastmcp>=2,<3"],
@@ -16,6 +18,8 @@ REQUIREMENTS = {
     "mcp1": ["mcp>=1,<2"],
     "mcp2": ["mcp>=2,<3", "pydantic-settings"],
     "bare": [],
+    "fastmcp4-python3.10": ["fastmcp>=4,<5"],
+    "fastmcp4-python3.13": ["fastmcp>=4,<5"],
 }
 
 HARNESS = Path(__file__).resolve().parent.parent
@@ -36,13 +40,23 @@ def python_of(name: str) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.is_file() or done.read_text() != wanted:
             shutil.rmtree(folder, ignore_errors=True)
-            _uv("venv", "--quiet", str(folder))
+            chosen = ["--python", _interpreter(version)] if (version := name.partition("-python")[2]) else []
+            _uv("venv", "--quiet", *chosen, str(folder))
             if REQUIREMENTS[name]:
                 # Bytecode at once, as in a build: the environment of this machine may forbid writing it later.
                 python = str(folder / "bin" / "python")
                 _uv("pip", "install", "--quiet", "--compile-bytecode", "--python", python, *REQUIREMENTS[name])
             done.write_text(wanted)
     return folder / "bin" / "python"
+
+
+def _interpreter(version: str) -> str:
+    """A Python of that version on this machine; the test is skipped when there is none. Nothing is downloaded."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    found = [str(path) for path in sorted(pyenv.glob(f"{version}.*/bin/python"))] or [shutil.which(f"python{version}")]
+    if found[-1] is None:
+        pytest.skip(f"there is no Python {version} on this machine")
+    return found[-1]
 
 
 def _uv(*arguments: str) -> None:

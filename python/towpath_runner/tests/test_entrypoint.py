@@ -72,7 +72,7 @@ LAYOUTS = {
         "server.py",
     ),
     "sibling_registers_on_the_same_module": (
-        {"server.py": "NAME = 'wrong'\nfrom fastmcp import FastMCP\nmcp = FastMCP('x')\nimport late\nmcp = FastMCP(NAME)",
+        {"server.py": "NAME = 'wrong'\nimport late\n" + RIGHT,
          "late.py": "import server\nserver.NAME = 'right'"},
         "server.py",
     ),
@@ -87,7 +87,8 @@ LAYOUTS = {
     ),
     "name_that_is_no_identifier": ({"my-server.py": "NAME = 'right'\n" + RIGHT}, "my-server.py"),
     "changes_folder_and_reads_arguments": (
-        {"server.py": "import os, argparse\nargparse.ArgumentParser().parse_args()\nos.chdir('/')\nNAME='right'\n" + RIGHT},
+        {"server.py": "import os, argparse\nargparse.ArgumentParser().parse_args()\nos.chdir('/')\n"
+                      "NAME = 'right'\n" + RIGHT},
         "server.py",
     ),
     "spawned_process_and_pickle": (

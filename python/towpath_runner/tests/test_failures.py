@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from conftest import Start
 
 FASTMCP = "from fastmcp import FastMCP\n"
@@ -99,8 +100,9 @@ def test_BLD_2_relative_import_without_package(start: Start) -> None:
     assert status["code"] == "import_failed" and "__init__.py" in status["message"]
 
 
-def test_BLD_2_variable_missing(start: Start) -> None:
-    status = expect(start, "import os\n\nKEY = os.environ['WEATHER_KEY']\n")
+@pytest.mark.parametrize("environment", ["bare", "fastmcp4-python3.10", "fastmcp4-python3.13"])
+def test_BLD_2_variable_missing(start: Start, environment: str) -> None:
+    status = expect(start, "import os\n\nKEY = os.environ['WEATHER_KEY']\n", environment=environment)
     assert (status["code"], status["file"], status["line"]) == ("variable_missing", "server.py", 3)
     assert status["candidates"] == ["WEATHER_KEY"] and "`WEATHER_KEY`" in status["message"]
 
@@ -277,3 +279,9 @@ def test_BLD_2_exit_while_loading(start: Start) -> None:
 def test_BLD_2_text_that_is_not_unicode_does_not_break_the_status(start: Start) -> None:
     status = expect(start, "raise RuntimeError('\\udcff broken')\n")
     assert status["code"] == "import_failed"
+
+
+def test_BLD_2_long_message_stays_within_what_the_runner_reads(start: Start) -> None:
+    harness = start("raise RuntimeError('x' * 1_000_000)\n")
+    assert harness.status()["code"] == "import_failed"
+    assert harness.status_file.stat().st_size < 64 * 1024

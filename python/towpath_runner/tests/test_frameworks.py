@@ -19,7 +19,8 @@ FASTMCP = """
 """
 
 SDK_1 = FASTMCP.replace("from fastmcp", "from mcp.server.fastmcp").replace("@mcp.tool", "@mcp.tool()")
-SDK_2 = SDK_1.replace("mcp.server.fastmcp import FastMCP", "mcp.server import MCPServer").replace("FastMCP(", "MCPServer(")
+SDK_2 = SDK_1.replace("mcp.server.fastmcp import FastMCP", "mcp.server import MCPServer")
+SDK_2 = SDK_2.replace("FastMCP(", "MCPServer(")
 
 LOWLEVEL_1 = """
     from mcp.server.lowlevel import Server
@@ -42,7 +43,8 @@ LOWLEVEL_2 = """
 
     async def tools(context, params):
         numbers = {"a": {"type": "integer"}, "b": {"type": "integer"}}
-        return types.ListToolsResult(tools=[types.Tool(name="add", input_schema={"type": "object", "properties": numbers})])
+        schema = {"type": "object", "properties": numbers}
+        return types.ListToolsResult(tools=[types.Tool(name="add", input_schema=schema)])
 
     async def call(context, params):
         text = str(params.arguments["a"] + params.arguments["b"])
@@ -65,6 +67,8 @@ CASES = {
     "mcp_2_MCPServer": (SDK_2, "server.py", "mcp2", "mcp-server", True),
     "mcp_1_lowlevel": (LOWLEVEL_1, "server.py", "mcp1", "mcp-lowlevel", False),
     "mcp_2_lowlevel": (LOWLEVEL_2, "server.py", "mcp2", "mcp-lowlevel", True),
+    "fastmcp_4_on_python_3.10": (FASTMCP, "server.py", "fastmcp4-python3.10", "fastmcp", True),
+    "fastmcp_4_on_python_3.13": (FASTMCP, "server.py", "fastmcp4-python3.13", "fastmcp", True),
     "asgi_of_fastmcp_2": (APP_OF_FASTMCP, "server.py:app", "fastmcp2", "asgi", False),
     "asgi_of_fastmcp_4": (APP_OF_FASTMCP, "server.py:app", "fastmcp4", "asgi", True),
     "asgi_of_mcp_1": (APP_OF_SDK_1, "server.py:app", "mcp1", "asgi", False),
@@ -78,8 +82,8 @@ def test_BLD_5_serves(start: Start, case: tuple[str, str, str, str, bool]) -> No
     harness = start(source, entrypoint, environment)
     status = harness.ready()
     assert status["kind"] == kind
-    package = "mcp" if kind == "mcp-fastmcp" else environment[:-1]
-    major = "1" if kind == "mcp-fastmcp" else environment[-1]
+    name = environment.partition("-")[0]
+    package, major = ("mcp", "1") if kind == "mcp-fastmcp" else (name[:-1], name[-1])
     assert status["frameworks"][package].startswith(f"{major}.")
     assert status["importMs"] > 0
 

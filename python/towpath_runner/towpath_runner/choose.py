@@ -11,7 +11,7 @@ from towpath_runner.status import Failure
 #: Tried in this order when the entrypoint names no object, as `fastmcp run` does.
 DEFAULT_NAMES = ("mcp", "server", "app")
 
-_WANTED = "a FastMCP or MCPServer server, a low-level Server, an ASGI app, or a function without arguments returning one"
+_WANTED = "a FastMCP or MCPServer server, a low-level Server, an ASGI app, or a function without arguments for one"
 
 
 def choose(module: ModuleType, entrypoint: Entrypoint) -> tuple[str, object]:

@@ -126,7 +126,7 @@ def _variable(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     file, line = place_of(error, entrypoint.root)
     listed = ", ".join(f"`{name}`" for name in names)
     verb, noun = ("are", "variables") if len(names) > 1 else ("is", "variable")
-    message = f"The environment {noun} {listed} {verb} not set; `{file}` line {line} needs {'them' if len(names) > 1 else 'it'}."
+    message = f"The environment {noun} {listed} {verb} not set, as `{file}` line {line} requires."
     return Failure("variable_missing", message, candidates=names)
 
 

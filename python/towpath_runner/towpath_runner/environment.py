@@ -46,7 +46,7 @@ def framework_versions() -> dict[str, str]:
     """Versions of the frameworks that the server has really imported."""
     from importlib.metadata import PackageNotFoundError, version
 
-    versions = {}
+    versions: dict[str, str] = {}
     for name in ("fastmcp", "mcp", "fastapi", "starlette", "uvicorn"):
         if name in sys.modules:
             try:

@@ -62,8 +62,9 @@ class ImportGuard:
         for finder in sys.meta_path:
             spec = None if finder is self else finder.find_spec(fullname, path, target)
             if spec is not None:
-                if hasattr(spec.loader, "exec_module"):
-                    spec.loader.exec_module = _then(spec.loader.exec_module, patch)
+                loader: Any = spec.loader
+                if hasattr(loader, "exec_module"):
+                    loader.exec_module = _then(loader.exec_module, patch)
                 return spec
         return None
 

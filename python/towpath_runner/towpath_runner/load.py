@@ -57,8 +57,7 @@ def _run_file(name: str, path: str) -> ModuleType:
 def _hides_others(folder: str) -> bool:
     names = {entry.removesuffix(".py") for entry in os.listdir(folder)}
     return any(
-        os.path.isfile(os.path.join(folder, name + ".py"))
-        or os.path.isfile(os.path.join(folder, name, "__init__.py"))
+        os.path.isfile(os.path.join(folder, name + ".py")) or os.path.isfile(os.path.join(folder, name, "__init__.py"))
         for name in names & (FRAMEWORKS | sys.stdlib_module_names)
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -92,7 +93,5 @@ async def serve(app: Any, kind: str, socket_path: str, on_ready: Callable[[], No
 
 def remove_socket(path: str) -> None:
     """Removes the socket of an earlier process, or ours at the end."""
-    try:
+    with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
-    except FileNotFoundError:
-        pass

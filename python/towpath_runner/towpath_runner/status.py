@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from dataclasses import dataclass, field
+
+#: Characters kept of a message and names kept of a list: the runner reads no more than 256 KiB.
+_LONGEST_MESSAGE = 4_000
+_MOST_CANDIDATES = 20
 
 
 @dataclass
@@ -33,10 +38,8 @@ class StatusFile:
 
     def clear(self) -> None:
         """Removes what an earlier process has left, which would read as an answer from this one."""
-        try:
+        with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)
-        except FileNotFoundError:
-            pass
 
     def ready(self, kind: str, frameworks: dict[str, str], import_ms: int) -> None:
         """To be called only when the socket accepts connections and the lifespan has started."""
@@ -47,11 +50,11 @@ class StatusFile:
             {
                 "state": "failed",
                 "code": failure.code,
-                "message": failure.message,
+                "message": _shortened(failure.message),
                 "file": failure.file,
                 "line": failure.line,
                 "module": failure.module,
-                "candidates": failure.candidates,
+                "candidates": failure.candidates[:_MOST_CANDIDATES],
                 "traceback": failure.traceback,
             }
         )
@@ -62,3 +65,7 @@ class StatusFile:
         with open(temporary, "w", encoding="ascii") as stream:
             json.dump(status, stream)
         os.replace(temporary, self._path)
+
+
+def _shortened(message: str) -> str:
+    return message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + "…"

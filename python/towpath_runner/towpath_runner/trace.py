@@ -30,8 +30,10 @@ def place_of(error: BaseException, root: str) -> tuple[str | None, int | None]:
     """File and line of the innermost frame inside the repository; of the innermost of all when there is none."""
     places = [(frame.f_code.co_filename, line) for frame, line in frames_of(error)]
     own = [(path, line) for path, line in places if is_own(path, root)]
-    path, line = (own or places or [(None, None)])[-1]
-    return (None if path is None else shown_path(path, root)), line
+    if not places:
+        return None, None
+    path, line = (own or places)[-1]
+    return shown_path(path, root), line
 
 
 def is_own(path: str, root: str) -> bool:

@@ -9,7 +9,9 @@ from types import FrameType
 from typing import Any
 
 #: How libraries say it: openai, environs, python-decouple, starlette, and most hand-written checks.
-_SPEAKS_OF_VARIABLES = re.compile(r"environment variable|env(ironment)? ?var\b|envvar|is missing, and has no default", re.I)
+_SPEAKS_OF_VARIABLES = re.compile(
+    r"environment variable|env(ironment)? ?var\b|envvar|is missing, and has no default", re.I
+)
 _VARIABLE_NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 
 
