@@ -52,6 +52,7 @@ def seconds_to_answer(command: list[str], folder: Path, connect: Callable[[], so
                     if connection.recv(12) == b"HTTP/1.1 200":
                         return time.perf_counter() - started
             except OSError:
+                assert process.poll() is None, f"{command} has ended with {process.returncode}"
                 time.sleep(0.002)
     finally:
         process.kill()
