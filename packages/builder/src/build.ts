@@ -1,0 +1,221 @@
+import { mkdir } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type ResolvedPython, type RuntimeDriver, resolvePython, SandboxError } from "@towpath/runtime";
+import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
+import type { BuildPhase, BuildRequest, BuildResult, Diagnosis, Layers } from "./contract.ts";
+import { BuildFailure, diagnosis } from "./failure.ts";
+import { extractSource, type SourceTree, subtree } from "./fetch/index.ts";
+import { inspectServer } from "./inspect/inspect.ts";
+import {
+  type BuildSandbox,
+  installLayers,
+  LayerStore,
+  locateUv,
+  ResolutionMemory,
+  removeFolder,
+  type UvProgram,
+} from "./install/index.ts";
+import { gatherFacts, makePlan, type Plan } from "./plan/index.ts";
+import { pythonUnavailable } from "./plan/python-unavailable.ts";
+import { cleanScratch, makeScratch } from "./scratch.ts";
+
+export type Builder = {
+  /**
+   * Builds one commit. Resolves to a diagnosis for whatever the repository does (BLD-2).
+   * @throws the reason of `request.signal` when it is aborted, and errors of the platform itself
+   */
+  build(request: BuildRequest): Promise<BuildResult>;
+  /** Removes what killed builders have left; for the start of a process. Resolves to how many folders. */
+  cleanScratch(): Promise<number>;
+};
+
+const layerScript = fileURLToPath(new URL("../python/layer.py", import.meta.url));
+const safeName = /^[\w-]{1,100}$/;
+
+export function createBuilder(config: BuilderConfig, driver: RuntimeDriver): Builder {
+  const limits = { ...defaultBuildLimits, ...config.limits };
+  let uv: Promise<UvProgram> | null = null;
+  return {
+    async build(request) {
+      uv ??= locateUv(config.uv);
+      const program = await uv.catch((error: unknown) => {
+        uv = null;
+        throw error;
+      });
+      return new Build(request, { ...config, uv: program.path }, limits, driver, program.version).run();
+    },
+    cleanScratch: () => cleanScratch(config.dataDirectory),
+  };
+}
+
+/** One build: the phases in their order, each timed, all under one deadline. */
+class Build {
+  readonly #request: BuildRequest;
+  readonly #config: BuilderConfig;
+  readonly #limits: BuildLimits;
+  readonly #driver: RuntimeDriver;
+  readonly #uvVersion: string;
+  readonly #timings: Partial<Record<BuildPhase, number>> = {};
+  readonly #deadline: AbortSignal;
+  readonly #signal: AbortSignal;
+  #phase: BuildPhase = "fetch";
+
+  constructor(
+    request: BuildRequest,
+    config: BuilderConfig,
+    limits: BuildLimits,
+    driver: RuntimeDriver,
+    uvVersion: string,
+  ) {
+    this.#request = request;
+    this.#config = config;
+    this.#limits = limits;
+    this.#driver = driver;
+    this.#uvVersion = uvVersion;
+    this.#deadline = AbortSignal.timeout(limits.buildMs);
+    this.#signal = AbortSignal.any([request.signal, this.#deadline]);
+  }
+
+  async run(): Promise<BuildResult> {
+    const { buildId, organizationId, signal } = this.#request;
+    if (!safeName.test(buildId) || !safeName.test(organizationId)) throw new Error("An id cannot be part of a path.");
+    signal.throwIfAborted();
+    const scratch = await makeScratch(this.#config.dataDirectory, buildId);
+    try {
+      return await this.#phases(scratch);
+    } catch (error) {
+      signal.throwIfAborted();
+      const found = this.#diagnose(error);
+      if (found === null) throw error;
+      this.#request.log(found.phase, "error", [found.title, found.detail, found.remedy].join("\n"));
+      return { ok: false, diagnosis: found, timings: this.#timings };
+    } finally {
+      await removeFolder(scratch);
+    }
+  }
+
+  async #phases(scratch: string): Promise<BuildResult> {
+    const source = await this.#timed("fetch", () => this.#fetch(join(scratch, "source")));
+    const { plan, python } = await this.#timed("plan", () => this.#plan(source));
+    const sandbox: BuildSandbox = {
+      config: this.#config,
+      limits: this.#limits,
+      script: layerScript,
+      python,
+      organizationId: this.#request.organizationId,
+    };
+    const store = new LayerStore(this.#config.dataDirectory);
+    const layers = await this.#timed("install", () => this.#install(plan, source, scratch, sandbox, store));
+    const manifest = await this.#timed("inspect", () =>
+      inspectServer({
+        request: this.#request,
+        plan,
+        layers,
+        sandbox,
+        store,
+        driver: this.#driver,
+        signal: this.#signal,
+      }),
+    );
+    return { ok: true, layers, manifest, timings: this.#timings };
+  }
+
+  async #fetch(folder: string): Promise<SourceTree> {
+    const { openTarball, rootDirectory, log } = this.#request;
+    await mkdir(folder);
+    const whole = await extractSource(await openTarball(this.#signal), folder, this.#limits.source, this.#signal);
+    log("fetch", "step", `Source: ${whole.entries.length} files.`);
+    const root = posix.normalize(rootDirectory ?? ".").replace(/^\.?\/+|\/+$/g, "");
+    if (root === "" || root === ".") return whole;
+    const part = root.startsWith("..") ? null : subtree(whole, root);
+    if (part === null) throw new BuildFailure(rootMissing(root));
+    log("fetch", "step", `Root directory ${root}: set in the project's settings; ${part.entries.length} files.`);
+    return part;
+  }
+
+  async #plan(source: SourceTree): Promise<{ plan: Plan; python: ResolvedPython }> {
+    const { entrypoint, requirements, log } = this.#request;
+    const settings = { entrypoint, requirements };
+    const plan = makePlan(await gatherFacts(source, settings), settings);
+    for (const { kind, text } of plan.notes) log("plan", kind, text);
+    const { uv, defaultPython } = this.#config;
+    const python = await resolvePython({ uv, version: plan.python.request ?? defaultPython });
+    if (python === null) throw new BuildFailure(await pythonUnavailable(plan.python, uv, defaultPython));
+    log("plan", "step", `Python ${python.version} is used.`);
+    return { plan, python };
+  }
+
+  async #install(
+    plan: Plan,
+    source: SourceTree,
+    scratch: string,
+    sandbox: BuildSandbox,
+    store: LayerStore,
+  ): Promise<Layers> {
+    const { buildId, organizationId, log } = this.#request;
+    const cache = join(this.#config.dataDirectory, "cache", "uv", organizationId);
+    return installLayers({
+      buildId,
+      plan,
+      source,
+      scratch,
+      cache,
+      sandbox,
+      uvVersion: this.#uvVersion,
+      driver: this.#driver,
+      store,
+      memory: new ResolutionMemory(this.#config.dataDirectory, this.#limits.resolutionMs),
+      log,
+      signal: this.#signal,
+    });
+  }
+
+  async #timed<T>(phase: BuildPhase, run: () => Promise<T>): Promise<T> {
+    this.#signal.throwIfAborted();
+    this.#phase = phase;
+    const start = performance.now();
+    try {
+      return await run();
+    } finally {
+      this.#timings[phase] = Math.round(performance.now() - start);
+    }
+  }
+
+  /** Null for errors of ours, which the caller must see as such. */
+  #diagnose(error: unknown): Diagnosis | null {
+    if (error instanceof BuildFailure) return error.diagnosis;
+    if (this.#deadline.aborted) return tooLong(this.#phase, this.#limits.buildMs);
+    return error instanceof SandboxError ? notIsolated(this.#phase, error) : null;
+  }
+}
+
+const rootMissing = (root: string) =>
+  diagnosis(
+    {
+      code: "source_unavailable",
+      phase: "fetch",
+      title: `The root directory ${root} does not exist`,
+      detail: "The project's settings name it, but the commit has no files there.",
+      remedy: "Correct the root directory in the project's settings, or leave it empty for the whole repository.",
+    },
+    { file: root },
+  );
+
+const tooLong = (phase: BuildPhase, limitMs: number) =>
+  diagnosis({
+    code: "build_timeout",
+    phase,
+    title: "The build took too long",
+    detail: `It was ended after ${Math.round(limitMs / 60_000)} minutes, in the phase ${phase}.`,
+    remedy: "The log's times show where it was spent: choose dependencies that need no compiling, and start faster.",
+  });
+
+const notIsolated = (phase: BuildPhase, error: SandboxError) =>
+  diagnosis({
+    code: "internal_error",
+    phase,
+    title: "This platform cannot isolate builds at the moment",
+    detail: error.message,
+    remedy: "Tell the operator; nothing in the repository is wrong.",
+  });

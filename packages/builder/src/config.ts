@@ -1,0 +1,70 @@
+import type { Limits } from "@towpath/runtime";
+import { defaultExtractLimits, type ExtractLimits } from "./fetch/index.ts";
+
+/** What a builder needs to know of its host and its operator. A value: read from the environment in the process's own config. */
+export type BuilderConfig = {
+  /** TOWPATH_DATA_DIR: artifacts, build scratch and caches are below it, on one file system. */
+  readonly dataDirectory: string;
+  /** TOWPATH_RUN_DIR: short, holds the sockets of inspected servers. */
+  readonly runDirectory: string;
+  /** The uv program itself, not a script that starts it: it is mounted into the build sandbox. TOWPATH_UV. */
+  readonly uv: string;
+  /** Folder that holds the package towpath_runner. */
+  readonly harness: string;
+  /**
+   * Settings for uv that every build gets; see `pickBuildEnvironment`. Tenants' build scripts can read them, so an
+   * index's password given here is known to whoever may deploy.
+   */
+  readonly buildEnvironment: Readonly<Record<string, string>>;
+  /** Python to take when a repository asks for none, for example `3.12`; null: what uv finds first. TOWPATH_PYTHON. */
+  readonly defaultPython: string | null;
+  readonly limits?: Partial<BuildLimits>;
+};
+
+export type BuildLimits = {
+  readonly source: ExtractLimits;
+  /** The whole build, BLD-13. */
+  readonly buildMs: number;
+  /** One tool: resolving or installing. */
+  readonly installMs: number;
+  /** From the server's start to an answering socket. */
+  readonly startMs: number;
+  /** The handshake and all lists. */
+  readonly handshakeMs: number;
+  readonly outputBytes: number;
+  readonly dependencyBytes: number;
+  /** How long a resolution without a lock is taken again for the same question. */
+  readonly resolutionMs: number;
+  readonly install: Limits;
+  /** The same that the server gets when it runs. */
+  readonly server: Limits;
+};
+
+const MiB = 1024 * 1024;
+
+export const defaultBuildLimits: BuildLimits = {
+  source: defaultExtractLimits,
+  buildMs: 15 * 60_000,
+  installMs: 10 * 60_000,
+  startMs: 60_000,
+  handshakeMs: 30_000,
+  outputBytes: 4 * MiB,
+  dependencyBytes: 2_048 * MiB,
+  resolutionMs: 24 * 60 * 60_000,
+  install: { memoryBytes: 2_048 * MiB, processes: 256, cpus: 2, tmpBytes: 512 * MiB },
+  server: { memoryBytes: 512 * MiB, processes: 256, cpus: 1, tmpBytes: 256 * MiB },
+};
+
+const operatorSettings =
+  /^(UV_(DEFAULT_INDEX|INDEX|INDEX_URL|EXTRA_INDEX_URL|INDEX_STRATEGY|INSECURE_HOST|INDEX_[A-Z0-9_]+_(USERNAME|PASSWORD)|HTTP_TIMEOUT|HTTP_RETRIES|HTTP_CONNECT_TIMEOUT|REQUEST_TIMEOUT|EXCLUDE_NEWER|NATIVE_TLS|SYSTEM_CERTS|CONCURRENT_(DOWNLOADS|BUILDS|INSTALLS)|HTTPS?_PROXY|NO_PROXY)|HTTPS?_PROXY|ALL_PROXY|NO_PROXY|https?_proxy|all_proxy|no_proxy|SSL_CERT_FILE)$/;
+
+/** Those of an environment that builds get: index, proxy and certificate settings of the operator, nothing else. */
+export function pickBuildEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value !== undefined && value !== "" && operatorSettings.test(name) ? [[name, value]] : [],
+    ),
+  );
+}

@@ -1,0 +1,107 @@
+import type { HarnessStatus } from "@towpath/runtime";
+import type { Diagnosis } from "../contract.ts";
+import { diagnosis } from "../failure.ts";
+import type { Plan } from "../plan/index.ts";
+import { packageFor } from "./package-names.ts";
+
+type Failed = Extract<HarnessStatus, { state: "failed" }>;
+
+const titles: Readonly<Record<Failed["code"], (status: Failed) => string>> = {
+  entrypoint_not_found: () => "The entrypoint cannot be opened",
+  syntax_error: (status) => `${status.file ?? "A file"} is not valid Python`,
+  module_missing: (status) => `The module ${status.module ?? "that is imported"} is not installed`,
+  import_failed: (status) => `${status.file ?? "The entrypoint"} fails while it is loaded`,
+  variable_missing: (status) =>
+    status.candidates.length === 1
+      ? `The environment variable ${status.candidates[0]} is not set`
+      : "Environment variables are not set",
+  object_missing: () => "The entrypoint's object does not exist",
+  unsupported_object: () => "The entrypoint's object is no MCP server",
+  factory_failed: () => "The function that makes the server fails",
+  lifespan_failed: () => "The server fails while it starts",
+  mcp_version_mismatch: () => "The code is written for another version of the mcp package",
+};
+
+/** From the harness's words to a diagnosis with a remedy that fits this project. Pure. */
+export function diagnoseHarness(status: Failed, plan: Plan): Diagnosis {
+  const outdated = lockLacks(status, plan);
+  return diagnosis(
+    {
+      code: outdated === null ? status.code : "lock_outdated",
+      phase: "inspect",
+      title: titles[status.code](status),
+      detail: outdated === null ? status.message : `${status.message} ${outdated}`,
+      remedy: outdated === null ? remedyOf(status, plan) : "Run `uv lock`, commit uv.lock and push.",
+    },
+    { file: status.file, line: status.line, excerpt: status.traceback },
+  );
+}
+
+/** The missing module is listed, but in a lock that is older than the list. */
+function lockLacks(status: Failed, plan: Plan): string | null {
+  if (status.code !== "module_missing" || status.module === null) return null;
+  const wanted = packageFor(status.module);
+  if (!plan.dependencies.unlocked.includes(wanted)) return null;
+  return `\`${wanted}\` stands in pyproject.toml, but uv.lock is older and does not have it.`;
+}
+
+function remedyOf(status: Failed, plan: Plan): string {
+  const where = status.file === null ? "" : ` in ${status.file}${status.line === null ? "" : ` line ${status.line}`}`;
+  switch (status.code) {
+    case "entrypoint_not_found":
+      return "Set the entrypoint in the project's settings to a Python file of the repository.";
+    case "syntax_error":
+      return `Correct the code${where}, or choose the Python that it is written for by \`.python-version\`.`;
+    case "module_missing":
+      return moduleRemedy(status.module ?? "", plan);
+    case "variable_missing":
+      return variableRemedy(status.candidates);
+    case "object_missing":
+    case "unsupported_object":
+      return objectRemedy(status, plan);
+    case "mcp_version_mismatch":
+      return `Pin \`mcp<2\` in ${dependencyFile(plan)}, or move the code to \`MCPServer\` of mcp 2 (or to the \`fastmcp\` package).`;
+    case "import_failed":
+      return `Make ${plan.entryFile} importable without side effects: the last line of the traceback says what failed${where}. What only a direct start needs belongs under \`if __name__ == "__main__":\`.`;
+    case "factory_failed":
+      return `The function must work without arguments and return the server; the last line of the traceback says what failed${where}.`;
+    case "lifespan_failed":
+      return `What runs when the server starts (its lifespan) failed${where}: the last line of the traceback says why. A service that it connects to must be reachable from the internet.`;
+  }
+}
+
+const dependencyFile = (plan: Plan) =>
+  plan.dependencies.file === null ? "a new requirements.txt" : `\`${plan.dependencies.file}\``;
+
+function moduleRemedy(module: string, plan: Plan): string {
+  const top = module.split(".")[0] ?? module;
+  const name = packageFor(module);
+  const same = name === top.toLowerCase().replace(/_/g, "-");
+  const hint = same ? "" : ` (the package that brings \`${top}\`)`;
+  const { kind, file } = plan.dependencies;
+  if (kind === "none") {
+    return `Add \`${name}\`${hint} to a new requirements.txt (with \`fastmcp\`, which is the only package installed now), and push.`;
+  }
+  const relock = kind === "uv-lock" ? `, run \`uv lock\` and commit uv.lock` : "";
+  const how =
+    kind === "uv-lock" || kind === "pyproject"
+      ? `to the dependencies in \`pyproject.toml\`${relock}`
+      : kind === "script"
+        ? `to the dependencies in the script block of \`${file}\``
+        : `to \`${file}\``;
+  return `Add \`${name}\`${hint} ${how}, and push. If \`${top}\` is a module of your own, check that it is committed and that its folder is importable from the repository's root.`;
+}
+
+function variableRemedy(names: readonly string[]): string {
+  const list = names.map((name) => `\`${name}\``).join(", ");
+  const what = names.length === 0 ? "the variable that the text names" : list;
+  return `Add the ${names.length > 1 ? "secrets" : "secret"} ${what} in the project's settings, then deploy again.`;
+}
+
+function objectRemedy(status: Failed, plan: Plan): string {
+  if (status.candidates.length === 0) {
+    return `Define the server at the top level of ${plan.entryFile} (for example \`mcp = FastMCP("…")\`), or set the entrypoint to the file that does.`;
+  }
+  const list = status.candidates.map((name) => `\`${plan.entryFile}:${name}\``).join(" or ");
+  return `Set the entrypoint in the project's settings to ${list}.`;
+}

@@ -1,0 +1,200 @@
+import type { Diagnosis } from "../contract.ts";
+import { diagnosis } from "../failure.ts";
+
+export type UvContext = {
+  /** The file that the dependencies come from, as its author knows it; null when none is listed. */
+  readonly file: string | null;
+  readonly pythonVersion: string;
+};
+
+type Rule = { readonly pattern: RegExp; readonly say: (match: RegExpExecArray, context: UvContext) => Parts };
+type Parts = Pick<Diagnosis, "code" | "title" | "detail" | "remedy"> & { readonly file?: string | null };
+
+const place = ({ file }: UvContext) => (file === null ? "the dependencies" : `\`${file}\``);
+
+/** The first that fits, the most precise ones first. Words are those of uv 0.5 to 0.13. */
+const rules: readonly Rule[] = [
+  {
+    pattern: /lockfile at `(?:[^`]*\/)?uv\.lock` (needs to be updated|uses an unsupported[^.]*)/,
+    say: (match) => lockOutdated(`The lock ${match[1]}.`),
+  },
+  {
+    pattern: /Failed to parse `(?:[^`]*\/)?uv\.lock`/,
+    say: () => lockOutdated("uv cannot read it; a merge conflict may be left in it."),
+  },
+  {
+    pattern:
+      /(?:Python version|Python interpreter[^.\n]*?)[^\n]*?not compatible with the (?:locked Python requirement|project's Python requirement|[^\n]*?requires-python[^\n]*?):? ?`?([<>=!~,.* \d]+)?`?/,
+    say: (match, context) => pythonMismatch(match[1]?.trim() ?? null, context),
+  },
+  {
+    pattern: /Because ([\w.-]+(?:\[[^\]]*\])?) was not found in the package registry/,
+    say: (match, context) => notFound(match[1] ?? "", context),
+  },
+  {
+    pattern: /Because there (?:is|are) no versions? of ([\w.-]+(?:\[[^\]]*\])?(?:[=<>!~]=*[^\s,]+)?)/,
+    say: (match, context) => noVersion(match[1] ?? "", context),
+  },
+  {
+    pattern:
+      /Because only ([\w.-]+)([<>=!~][^\s]*) (?:is|are) available and [^\n]*?(?:require|depends on) (\1[<>=!~][^\s,]*)/,
+    say: (match, context) => noVersion(match[3] ?? "", context, `Only ${match[1]}${match[2]} is available.`),
+  },
+  {
+    pattern: /([\w.-]+==[\w.+!-]+) has no wheels with a matching Python (?:ABI tag|version|implementation)/,
+    say: (match, context) => ({
+      code: "dependency_conflict",
+      title: `${match[1]} does not support Python ${context.pythonVersion}`,
+      detail: `There is no build of ${match[1]} for Python ${context.pythonVersion}, and no source to build it from.`,
+      remedy: `Choose another version of it in ${place(context)}, or another Python by \`.python-version\` or \`requires-python\`.`,
+    }),
+  },
+  {
+    pattern:
+      /requires? Python\s?([<>=!~][^\s,]*(?:,[<>=!~][^\s,]*)*)|requested Python version \([^)]*\) does not satisfy Python([<>=!~][^\s]*)/,
+    say: (match, context) => pythonMismatch(match[1] ?? match[2] ?? null, context),
+  },
+  {
+    pattern: /No solution found when resolving|requirements are unsatisfiable/,
+    say: (_match, context) => ({
+      code: "dependency_conflict",
+      title: "The dependencies contradict each other",
+      detail: `No set of versions satisfies everything that ${place(context)} asks for; the lines below say which requirements exclude each other.`,
+      remedy: `Loosen or drop one of the conflicting versions in ${place(context)} (\`uv lock\` or \`uv pip compile\` shows the same on your machine).`,
+    }),
+  },
+  {
+    pattern:
+      /(?:Failed to build|The build backend returned an error|Build backend failed|Failed to (?:prepare|resolve) [^\n]*build)/,
+    say: (_match, context) => ({
+      code: "dependency_build_failed",
+      title: "A dependency could not be built",
+      detail: `A package of ${place(context)} has no ready build for Python ${context.pythonVersion} on Linux, and building it from source failed. The lines below are its own words.`,
+      remedy:
+        "Choose a version that has a wheel for this Python (or a binary variant, such as psycopg[binary] instead of psycopg2), or another Python by `.python-version`. System libraries cannot be added.",
+    }),
+  },
+  {
+    pattern:
+      /Couldn't parse requirement in `(?:[^`]*\/)?([^`/]+)`|Failed to parse(?: metadata)?:? `?(?:[^`\s]*\/)?([\w.-]+)`?|(?:invalid|Invalid) (?:`pyproject\.toml`|requirement)/,
+    say: (match, context) => invalidFile(match[1] ?? match[2] ?? context.file ?? "the requirements"),
+  },
+  {
+    pattern:
+      /Error parsing included file in `(?:[^`]*\/)?([^`/]+)`|(?:File not found|Distribution not found at|does not exist)[^\n]*?`?([^`\s]+)`?/,
+    say: (match, context) => ({
+      code: "requirements_not_found",
+      title: "A file that the dependencies refer to does not exist",
+      detail: `${match[1] ?? context.file ?? "The requirements"} refers to a file or folder that the commit does not have.`,
+      remedy: `Add the file to the repository, or remove the reference from ${place(context)}.`,
+      file: match[1] ?? context.file,
+    }),
+  },
+  {
+    pattern: /Git operation failed|failed to clone into/,
+    say: (_match, context) => ({
+      code: "dependency_not_found",
+      title: "A dependency's Git repository cannot be read",
+      detail: `${place(context)} names a Git repository that cannot be reached or does not allow reading without a password.`,
+      remedy: "Check its address; a private one must be published as a package, or copied into this repository.",
+    }),
+  },
+  {
+    pattern: /HTTP status (?:client|server) error \((\d+)[^)]*\)[^\n]*?\(?(https?:\/\/[^\s)]+)?|status code (\d{3})/,
+    say: (match) => unreachable(`It answered with HTTP ${match[1] ?? match[3]}.`),
+  },
+  {
+    pattern:
+      /Failed to fetch|error sending request|Request failed after|Could not connect|dns error|operation timed out|error trying to connect|Failed to download|network connectivity is disabled/i,
+    say: () => unreachable("The connection failed or took too long."),
+  },
+  {
+    pattern: /No space left on device|os error 28/,
+    say: () => ({
+      code: "dependency_build_failed",
+      title: "The dependencies do not fit",
+      detail: "Installing them needed more space than a build has.",
+      remedy: "Remove large packages, or choose their smaller variants (for example CPU-only builds).",
+    }),
+  },
+];
+
+const lockOutdated = (detail: string): Parts => ({
+  code: "lock_outdated",
+  title: "uv.lock does not fit",
+  detail,
+  remedy: "Run `uv lock` with a current uv, commit uv.lock and push.",
+  file: "uv.lock",
+});
+
+const pythonMismatch = (range: string | null, { pythonVersion }: UvContext): Parts => ({
+  code: "python_unavailable",
+  title: `The dependencies need another Python than ${pythonVersion}`,
+  detail: range === null ? "A package does not support this Python." : `A package asks for Python ${range}.`,
+  remedy:
+    "Set the version in `.python-version`, or `requires-python` in pyproject.toml, to one that fits and that this platform has.",
+});
+
+const notFound = (name: string, context: UvContext): Parts => ({
+  code: "dependency_not_found",
+  title: `There is no package named ${name}`,
+  detail: `${place(context)} asks for \`${name}\`, which the package index does not have. The name that is installed is often not the one that is imported.`,
+  remedy: `Correct or remove \`${name}\` in ${place(context)}. A private package needs its index: ask the operator to set UV_INDEX.`,
+});
+
+const noVersion = (what: string, context: UvContext, more = ""): Parts => ({
+  code: "dependency_not_found",
+  title: `There is no such version: ${what}`,
+  detail:
+    `${place(context)} asks for \`${what}\`, which the package index does not have for Python ${context.pythonVersion}. ${more}`.trim(),
+  remedy: `Choose a version that exists in ${place(context)}.`,
+});
+
+const invalidFile = (file: string): Parts => ({
+  code: "invalid_project_file",
+  title: `${file} cannot be understood`,
+  detail: "uv's own words are below; they name the line.",
+  remedy: `Correct ${file} and push again.`,
+  file,
+});
+
+const unreachable = (detail: string): Parts => ({
+  code: "index_unreachable",
+  title: "The package index does not answer",
+  detail,
+  remedy:
+    "Start the build again in a moment. If it stays, the operator must check the network and the UV_INDEX settings.",
+});
+
+const excerptLines = 40;
+
+/** From what uv printed when it failed to a diagnosis that says what to do. Pure; never empty-handed. */
+export function diagnoseUv(output: string, context: UvContext): Diagnosis {
+  // Long explanations are wrapped by uv; the rules read them as one line.
+  const flat = output.replace(/\r/g, "").replace(/\n {4,}(?=\S)/g, " ");
+  const excerpt = excerptOf(output);
+  for (const { pattern, say } of rules) {
+    const match = pattern.exec(flat);
+    if (match === null) continue;
+    const { file = context.file, ...parts } = say(match, context);
+    return diagnosis({ ...parts, phase: "install" }, { file, excerpt });
+  }
+  return diagnosis(
+    {
+      code: "dependency_build_failed",
+      phase: "install",
+      title: "The dependencies could not be installed",
+      detail: "uv failed; its own words are below.",
+      remedy: `Check ${place(context)}; the same command fails on your machine too: \`uv pip install\` with Python ${context.pythonVersion}.`,
+    },
+    { file: context.file, excerpt },
+  );
+}
+
+/** From the first line that names an error on, else the last lines. */
+function excerptOf(output: string): string | null {
+  const lines = output.split("\n").filter((line) => line.trim() !== "");
+  const start = lines.findIndex((line) => /^\s*(error:|×|╰─▶)/.test(line));
+  const kept = start === -1 ? lines.slice(-excerptLines) : lines.slice(start, start + excerptLines);
+  return kept.length === 0 ? null : kept.join("\n");
+}

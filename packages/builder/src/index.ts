@@ -1,0 +1,14 @@
+export { type Builder, createBuilder } from "./build.ts";
+export { type BuilderConfig, type BuildLimits, defaultBuildLimits, pickBuildEnvironment } from "./config.ts";
+export {
+  type BuildLogKind,
+  type BuildLogSink,
+  type BuildPhase,
+  type BuildRequest,
+  type BuildResult,
+  buildPhases,
+  type Diagnosis,
+  diagnosisSchema,
+  type Layers,
+  layersSchema,
+} from "./contract.ts";

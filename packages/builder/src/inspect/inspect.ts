@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { type McpClientError, readManifest } from "@towpath/mcp/client";
+import type { Manifest } from "@towpath/mcp/manifest";
+import { type Exit, type RuntimeDriver, type SandboxSpec, type StartResult, serverSandboxSpec } from "@towpath/runtime";
+import type { BuildRequest, Layers } from "../contract.ts";
+import { diagnoseServerExit } from "../diagnose/exit.ts";
+import { diagnoseHarness } from "../diagnose/harness.ts";
+import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
+import { BuildFailure } from "../failure.ts";
+import type { BuildSandbox, LayerStore } from "../install/index.ts";
+import type { Plan } from "../plan/index.ts";
+import { type Transcript, transcript } from "./transcript.ts";
+
+export type InspectInput = {
+  readonly request: BuildRequest;
+  readonly plan: Plan;
+  readonly layers: Layers;
+  readonly sandbox: BuildSandbox;
+  readonly store: LayerStore;
+  readonly driver: RuntimeDriver;
+  readonly signal: AbortSignal;
+};
+
+const graceMs = 2_000;
+
+/**
+ * Starts the server from its layers as it will run, with its own environment, and has a real MCP handshake with it
+ * (BLD-6). The server is stopped in any case.
+ * @throws BuildFailure with phase `inspect`
+ */
+export async function inspectServer(input: InspectInput): Promise<Manifest> {
+  const { request, sandbox, plan } = input;
+  const said = transcript(request.log);
+  const started = await start(input, said);
+  if (!started.ok) throw startFailure(started, input, said);
+  const { handle, startMs } = started;
+  request.log("inspect", "step", `Server: answers after ${Math.round(startMs)} ms.`);
+  // A server that ends is not waited for until the handshake times out.
+  const ended = new AbortController();
+  let exit: Exit | null = null;
+  void handle.exited.then((how) => {
+    exit = how;
+    ended.abort();
+  });
+  const timeoutMs = sandbox.limits.handshakeMs;
+  try {
+    const signal = AbortSignal.any([input.signal, ended.signal]);
+    const manifest = await readManifest({ socketPath: handle.socketPath }, { timeoutMs, signal });
+    request.log("inspect", "step", summary(manifest));
+    return manifest;
+  } catch (error) {
+    input.signal.throwIfAborted();
+    // The connection breaks a moment before the end of the process is known.
+    await Promise.race([handle.exited, new Promise((resolve) => setTimeout(resolve, 500))]);
+    if (exit !== null) {
+      const end = { exit, lastLines: said.lastLines(), entrypoint: plan.entrypoint };
+      throw new BuildFailure(diagnoseServerExit(end, sandbox.limits), error);
+    }
+    throw new BuildFailure(
+      diagnoseProtocol(error as McpClientError, plan.entryFile, timeoutMs, said.lastLines()),
+      error,
+    );
+  } finally {
+    await handle.stop(graceMs);
+  }
+}
+
+function serverSpec({ request, plan, layers, sandbox, store }: InspectInput): SandboxSpec {
+  return serverSandboxSpec({
+    python: sandbox.python,
+    dependencies: store.path("deps", layers.dependencies),
+    code: store.path("code", layers.code),
+    harness: sandbox.config.harness,
+    entrypoint: plan.entrypoint,
+    environment: request.environment,
+    limits: sandbox.limits.server,
+  });
+}
+
+/** The driver's start cannot be taken back: a canceled build goes on at once and the server is stopped behind it. */
+async function start(input: InspectInput, said: Transcript): Promise<StartResult> {
+  const { request, sandbox, driver, signal } = input;
+  signal.throwIfAborted();
+  const name = createHash("sha256").update(request.buildId).update(String(process.pid)).digest("hex").slice(0, 12);
+  const starting = driver.start(
+    {
+      instanceId: `build-${request.buildId}`,
+      sandbox: serverSpec(input),
+      socketDirectory: join(sandbox.config.runDirectory, "b", name),
+      startTimeoutMs: sandbox.limits.startMs,
+    },
+    said.line,
+  );
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([starting, aborted.promise]);
+  } catch (error) {
+    void starting.then(
+      (late) => (late.ok ? late.handle.stop(0) : undefined),
+      () => undefined,
+    );
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function startFailure(
+  result: Extract<StartResult, { ok: false }>,
+  input: InspectInput,
+  said: Transcript,
+): BuildFailure {
+  const { plan, sandbox } = input;
+  if (result.status !== null) return new BuildFailure(diagnoseHarness(result.status, plan));
+  const lastLines = said.lastLines();
+  if (result.cause === "timeout") {
+    return new BuildFailure(diagnoseStartTimeout(plan.entryFile, sandbox.limits.startMs, lastLines));
+  }
+  return new BuildFailure(
+    diagnoseServerExit({ exit: result.exit, lastLines, entrypoint: plan.entrypoint }, sandbox.limits),
+  );
+}
+
+function summary({ server, protocolVersion, tools, resources, templates, prompts }: Manifest): string {
+  const count = (items: readonly unknown[], name: string) => `${items.length} ${name}${items.length === 1 ? "" : "s"}`;
+  const parts = [
+    count(tools, "tool"),
+    count(resources, "resource"),
+    count(templates, "template"),
+    count(prompts, "prompt"),
+  ];
+  return `MCP ${protocolVersion}: ${server.name} ${server.version} has ${parts.join(", ")}.`;
+}

@@ -1,0 +1,33 @@
+import type { OutputSink } from "@towpath/runtime";
+import type { BuildLogSink } from "../contract.ts";
+
+const mostLines = 1_000;
+const keptLines = 30;
+const longestKept = 2_000;
+
+export type Transcript = {
+  readonly line: OutputSink;
+  /** The last 30 lines, for a diagnosis. */
+  readonly lastLines: () => readonly string[];
+};
+
+/** What an inspected server prints: into the build log up to 1,000 lines, and the end of it for the diagnosis. */
+export function transcript(log: BuildLogSink): Transcript {
+  const last: string[] = [];
+  let count = 0;
+  return {
+    line: (_stream, line) => {
+      last.push(line.slice(0, longestKept));
+      if (last.length > keptLines) last.shift();
+      count += 1;
+      if (count <= mostLines) log("inspect", "output", line);
+      if (count === mostLines)
+        log(
+          "inspect",
+          "warning",
+          `The server prints more than ${mostLines} lines while it starts: the rest is left out.`,
+        );
+    },
+    lastLines: () => last,
+  };
+}

@@ -1,0 +1,44 @@
+import type { RuntimeDriver } from "@towpath/runtime";
+import type { BuildLogSink, Layers } from "../contract.ts";
+import type { SourceTree } from "../fetch/index.ts";
+import type { Plan } from "../plan/index.ts";
+import type { BuildSandbox } from "./build-sandbox.ts";
+import { codeLayer } from "./code-layer.ts";
+import { dependencyLayer } from "./dependency-layer.ts";
+import type { LayerStore } from "./layer-store.ts";
+import type { ResolutionMemory } from "./resolution-memory.ts";
+
+export type InstallInput = {
+  readonly buildId: string;
+  readonly plan: Plan;
+  readonly source: SourceTree;
+  /** Folder of this build alone, on the file system of the artifacts. */
+  readonly scratch: string;
+  /** uv's cache of the organization. */
+  readonly cache: string;
+  readonly sandbox: BuildSandbox;
+  readonly uvVersion: string;
+  readonly driver: RuntimeDriver;
+  readonly store: LayerStore;
+  readonly memory: ResolutionMemory;
+  readonly log: BuildLogSink;
+  readonly signal: AbortSignal;
+};
+
+/** Both layers at the same time; when one fails, the other one is ended before the failure goes on. */
+export async function installLayers(input: InstallInput): Promise<Layers> {
+  const failed = new AbortController();
+  const both = { ...input, signal: AbortSignal.any([input.signal, failed.signal]) };
+  const guarded = async (make: (input: InstallInput) => Promise<string>) => {
+    try {
+      return await make(both);
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+  };
+  const results = await Promise.allSettled([guarded(dependencyLayer), guarded(codeLayer)]);
+  const [dependencies, code] = results;
+  if (dependencies.status === "rejected" || code.status === "rejected") throw failed.signal.reason;
+  return { pythonVersion: input.sandbox.python.version, dependencies: dependencies.value, code: code.value };
+}

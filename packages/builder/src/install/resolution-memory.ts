@@ -1,0 +1,33 @@
+import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/**
+ * Remembers resolutions, so that a push that changes no dependency neither asks the index again nor gets other
+ * versions. Only the platform writes here.
+ */
+export class ResolutionMemory {
+  readonly #folder: string;
+  readonly #maxAgeMs: number;
+
+  constructor(dataDirectory: string, maxAgeMs: number) {
+    this.#folder = join(dataDirectory, "cache", "resolutions");
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  /** The exact list, with its age in milliseconds; null when there is none or it is too old. */
+  async recall(key: string): Promise<{ exact: string; ageMs: number } | null> {
+    const path = join(this.#folder, key);
+    const found = await stat(path).catch(() => null);
+    if (found === null) return null;
+    const ageMs = Date.now() - found.mtimeMs;
+    return ageMs > this.#maxAgeMs ? null : { exact: await readFile(path, "utf8"), ageMs };
+  }
+
+  /** `unique` keeps two builds that remember the same from writing into one file. */
+  async remember(key: string, exact: string, unique: string): Promise<void> {
+    const path = join(this.#folder, key);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(`${path}.${unique}`, exact);
+    await rename(`${path}.${unique}`, path);
+  }
+}

@@ -1,0 +1,38 @@
+import { execFile } from "node:child_process";
+import { open, realpath } from "node:fs/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const elfMagic = "\u007fELF";
+
+export type UvProgram = { readonly path: string; readonly version: string };
+
+/**
+ * The uv program behind a path that may be a script that starts it (pyenv puts such scripts on the PATH): only the
+ * program can be mounted into a sandbox.
+ * @throws Error when there is none
+ */
+export async function locateUv(path: string): Promise<UvProgram> {
+  const program = (await isProgram(path)) ? await realpath(path) : await behindScript(path);
+  const { stdout } = await run(program, ["--version"], { timeout: 10_000 });
+  return { path: program, version: stdout.trim() };
+}
+
+async function behindScript(path: string): Promise<string> {
+  // uv tells the commands that it runs where it is itself.
+  const argv = ["run", "--no-project", "--no-config", "--offline", "--", "/usr/bin/printenv", "UV"];
+  const { stdout } = await run(path, argv, { timeout: 30_000, cwd: "/" });
+  const program = await realpath(stdout.trim());
+  if (!(await isProgram(program))) throw new Error(`${path} is not uv, and does not lead to it.`);
+  return program;
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    return bytesRead === 4 && buffer.toString("latin1") === elfMagic;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,89 @@
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createSandboxDriver, type RuntimeDriver } from "@towpath/runtime";
+import { shortDirectory } from "@towpath/runtime/testing";
+import {
+  type Builder,
+  type BuilderConfig,
+  type BuildLimits,
+  type BuildRequest,
+  type BuildResult,
+  createBuilder,
+  pickBuildEnvironment,
+} from "../index.ts";
+import { repository } from "./tarball.ts";
+
+export type LoggedLine = { readonly phase: string; readonly kind: string; readonly text: string };
+export type Tried = { readonly result: BuildResult; readonly log: readonly LoggedLine[]; readonly text: string };
+
+export type Workshop = {
+  readonly dataDirectory: string;
+  readonly driver: RuntimeDriver;
+  readonly builder: Builder;
+  readonly config: BuilderConfig;
+  /** Builds these files with the real sandbox, uv and index. */
+  tryBuild(files: Readonly<Record<string, string>>, more?: Partial<BuildRequest>): Promise<Tried>;
+  close(): Promise<void>;
+};
+
+const harness = fileURLToPath(new URL("../../../../python/towpath_runner", import.meta.url));
+
+/** A builder with folders of its own. `dataDirectory` shares caches and layers between workshops. */
+export async function openWorkshop(
+  options: { readonly limits?: Partial<BuildLimits>; readonly dataDirectory?: string } = {},
+): Promise<Workshop> {
+  const runDirectory = await shortDirectory();
+  const dataDirectory = options.dataDirectory ?? join(runDirectory, "data");
+  await mkdir(dataDirectory, { recursive: true });
+  const driver = createSandboxDriver({
+    stateDirectory: runDirectory,
+    allowUnsandboxed: false,
+    allowHostNetwork: true,
+    allowedRanges: [],
+  });
+  const config: BuilderConfig = {
+    dataDirectory,
+    runDirectory,
+    uv: execFileSync("/bin/sh", ["-c", "command -v uv"], { encoding: "utf8" }).trim(),
+    harness,
+    buildEnvironment: pickBuildEnvironment(process.env),
+    defaultPython: null,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  };
+  const builder = createBuilder(config, driver);
+  return {
+    dataDirectory,
+    driver,
+    builder,
+    config,
+    tryBuild: (files, more) => tryBuild(builder, files, more),
+    close: async () => {
+      await driver.close();
+      await rm(runDirectory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function tryBuild(
+  builder: Builder,
+  files: Readonly<Record<string, string>>,
+  more: Partial<BuildRequest> = {},
+): Promise<Tried> {
+  const log: LoggedLine[] = [];
+  const result = await builder.build({
+    buildId: randomUUID(),
+    organizationId: "org-1",
+    entrypoint: "server.py",
+    requirements: null,
+    rootDirectory: null,
+    environment: {},
+    openTarball: () => repository(files),
+    log: (phase, kind, text) => void log.push({ phase, kind, text }),
+    signal: new AbortController().signal,
+    ...more,
+  });
+  return { result, log, text: log.map((line) => `${line.phase} ${line.kind} ${line.text}`).join("\n") };
+}
