@@ -36,6 +36,8 @@ test("GW-7 sealed state, answers and secrets are never kept, whatever their form
 test("GW-7 a schema that describes a password is no password", () => {
   const schema = { inputSchema: { properties: { password: { type: "string" } } } };
   expect(redact(schema)).toEqual(schema);
+  const value = { arguments: { credentials: { type: "basic", pass: "p" } } };
+  expect(redact(value)).toEqual({ arguments: { credentials: "[redacted]" } });
 });
 
 test("GW-7 what is too big or no JSON is left out", () => {

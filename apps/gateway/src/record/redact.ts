@@ -6,31 +6,34 @@ const secretMember =
   /^(?:requestState|inputResponses|authorization|proxy-authorization|cookie|set-cookie)$|passw(?:or)?d|secret|token(?!s$)|api[-_]?key|credential|private[-_]?key/i;
 /** Protocol members that look like secrets by name but are not. */
 const harmlessMember = /^(?:progressToken|maxTokens|nextPageToken)$/;
+const schemaMember = /^(?:input|output|requested)Schema$/;
 const redacted = "[redacted]";
 
 /** A payload for the request log: parsed, with secrets replaced. Null when it is too big or no JSON. */
 export function redactedPayload(body: Buffer | null): unknown {
   if (body === null || body.length === 0 || body.length > captureBytes) return null;
   try {
-    return redact(JSON.parse(body.toString("utf8")), 0);
+    return redact(JSON.parse(body.toString("utf8")), 0, false);
   } catch {
     return null;
   }
 }
 
-function redact(value: unknown, depth: number): unknown {
+function redact(value: unknown, depth: number, inSchema: boolean): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth > 64) return redacted;
-  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1, inSchema));
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       name,
-      secretMember.test(name) && !harmlessMember.test(name) && !isSchema(inner) ? redacted : redact(inner, depth + 1),
+      // In a schema `password` names a property, whose value is a schema again and no secret.
+      secretMember.test(name) && !harmlessMember.test(name) && !(inSchema && isObject(inner))
+        ? redacted
+        : redact(inner, depth + 1, inSchema || schemaMember.test(name)),
     ]),
   );
 }
 
-/** In a tool's input schema `password` names a property, whose value is a schema and no secret. */
-function isSchema(value: unknown): boolean {
-  return typeof value === "object" && value !== null && ("type" in value || "$ref" in value || "anyOf" in value);
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

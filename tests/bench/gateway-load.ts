@@ -1,0 +1,33 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export type Measured = { requestsPerSecond: number; medianMs: number; requests: number; failures: number };
+
+/** Loads a URL with wrk on one thread for some seconds. */
+export async function loadOf(options: {
+  url: string;
+  script: string;
+  connections: number;
+  seconds: number;
+}): Promise<Measured> {
+  const { stdout } = await run("wrk", [
+    "-t1",
+    `-c${options.connections}`,
+    `-d${options.seconds}s`,
+    "-s",
+    options.script,
+    options.url,
+  ]);
+  const [requests, micros, p50, failures] = (/RESULT (\S+) (\S+) (\S+) (\S+)/.exec(stdout) ?? []).slice(1).map(Number);
+  if (requests === undefined || micros === undefined || p50 === undefined || failures === undefined) {
+    throw new Error(`wrk said something else:\n${stdout}`);
+  }
+  return { requestsPerSecond: (requests / micros) * 1e6, medianMs: p50 / 1000, requests, failures };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? Number.NaN;
+}

@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createServer as createTcpServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { migrateDatabase, openDatabase } from "@towpath/db";
+import { startEmbeddedPostgres } from "@towpath/db/embedded";
+
+export type Bench = {
+  folder: string;
+  label: string;
+  ports: { server: number; nginx: number; gateway: number };
+  wrkScript: string;
+  rowsWritten: () => Promise<number>;
+  stop: () => Promise<void>;
+};
+
+/** As root nginx would give its workers another user, who may not enter the bench's folder. */
+const asMyself = process.getuid?.() === 0 ? "user root; " : "";
+const label = "bench-server";
+const answer =
+  '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"hello from the bench"}],"isError":false}}';
+const message = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: {
+    name: "echo",
+    arguments: { text: "hello from the bench" },
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+      "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1.0.0" },
+    },
+  },
+};
+const wrkScript = `
+wrk.method = "POST"
+wrk.body = [==[${JSON.stringify(message)}]==]
+wrk.headers["Content-Type"] = "application/json"
+wrk.headers["Accept"] = "application/json, text/event-stream"
+wrk.headers["MCP-Protocol-Version"] = "2026-07-28"
+wrk.headers["Mcp-Method"] = "tools/call"
+wrk.headers["Mcp-Name"] = "echo"
+function done(summary, latency)
+  local e = summary.errors
+  io.write(string.format("RESULT %d %d %f %d\\n", summary.requests, summary.duration, latency:percentile(50),
+    e.connect + e.read + e.write + e.status + e.timeout))
+end
+`;
+
+/** Starts PostgreSQL, a server, nginx before it, a runner's stand-in and the real gateway process. */
+export async function startBench(): Promise<Bench> {
+  const folder = await mkdtemp(join(tmpdir(), "tp-bench-"));
+  const postgres = await startEmbeddedPostgres({
+    dataDirectory: join(folder, "data"),
+    socketDirectory: join(folder, "s"),
+    durable: false,
+  });
+  await migrateDatabase(postgres.url);
+  const database = openDatabase(postgres.url);
+  const deploymentId = await insertRoute(database.pool);
+  const socketPath = join(folder, "mcp.sock");
+  const runner = createServer((request, response) => {
+    request.resume();
+    response.end(
+      JSON.stringify({ instanceId: "bench", socketPath, leaseMs: 10_000, state: "ready", waitedMs: 0, deploymentId }),
+    );
+  }).listen(join(folder, "runner.sock"));
+  const ports = { server: await freePort(), nginx: await freePort(), gateway: await freePort() };
+  const nginx = await startNginx(folder, socketPath, ports);
+  const gateway = await startGatewayProcess(folder, postgres.url, ports.gateway);
+  return {
+    folder,
+    label,
+    ports,
+    wrkScript,
+    async rowsWritten() {
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      return Number((await database.pool.query("SELECT count(*) AS n FROM request_log")).rows[0].n);
+    },
+    async stop() {
+      for (const child of [gateway, nginx]) {
+        child.kill("SIGTERM");
+        if (child.exitCode === null) await once(child, "exit");
+      }
+      runner.close();
+      runner.closeAllConnections();
+      await database.close();
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function insertRoute(pool: ReturnType<typeof openDatabase>["pool"]): Promise<string> {
+  const [organization, project, branch, build, deployment] = [
+    randomUUID(),
+    randomUUID(),
+    randomUUID(),
+    randomUUID(),
+    randomUUID(),
+  ];
+  await pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Bench', 'bench')", [organization]);
+  await pool.query(
+    "INSERT INTO project (id, organization_id, name, entrypoint, auth_mode) VALUES ($1, $2, $3, 's.py', 'towpath-public')",
+    [project, organization, label],
+  );
+  await pool.query("INSERT INTO branch (id, project_id, name) VALUES ($1, $2, 'main')", [branch, project]);
+  await pool.query(
+    `INSERT INTO build (id, project_id, branch_id, commit_sha, trigger, sequence, entrypoint)
+     VALUES ($1, $2, $3, 'abc', 'push', 1, 's.py')`,
+    [build, project, branch],
+  );
+  await pool.query(
+    `INSERT INTO deployment (id, project_id, branch_id, build_id, environment, slug)
+     VALUES ($1, $2, $3, $4, 'production', $5)`,
+    [deployment, project, branch, build, label],
+  );
+  await pool.query(
+    "INSERT INTO route (label, project_id, branch_id, deployment_id, sequence) VALUES ($1, $2, $3, $4, 1)",
+    [label, project, branch, deployment],
+  );
+  return deployment;
+}
+
+async function startNginx(
+  folder: string,
+  socketPath: string,
+  ports: { server: number; nginx: number },
+): Promise<ChildProcess> {
+  const conf = join(folder, "nginx.conf");
+  await writeFile(
+    conf,
+    `${asMyself}worker_processes 1; daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log error;
+events { worker_connections 4096; }
+http {
+  access_log off; keepalive_requests 100000000; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/f; uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/c;
+  upstream mcp { server unix:${socketPath}; keepalive 256; keepalive_requests 100000000; }
+  server { listen 127.0.0.1:${ports.nginx};
+    location / { proxy_pass http://mcp; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host; } }
+}`,
+  );
+  const serverConf = join(folder, "server.conf");
+  await writeFile(
+    serverConf,
+    `${asMyself}worker_processes 1; daemon off; pid ${folder}/server.pid; error_log ${folder}/server.log error;
+events { worker_connections 4096; }
+http {
+  access_log off; keepalive_requests 100000000; client_body_temp_path ${folder}/b2; proxy_temp_path ${folder}/p2;
+  fastcgi_temp_path ${folder}/f2; uwsgi_temp_path ${folder}/u2; scgi_temp_path ${folder}/c2;
+  server { listen unix:${socketPath}; listen 127.0.0.1:${ports.server};
+    location / { default_type application/json; return 200 '${answer}'; } }
+}`,
+  );
+  const server = spawn("nginx", ["-c", serverConf, "-p", folder], { stdio: "inherit" });
+  const proxy = spawn("nginx", ["-c", conf, "-p", folder], { stdio: "inherit" });
+  proxy.once("exit", () => server.kill("SIGTERM"));
+  await reachable(`http://127.0.0.1:${ports.nginx}/mcp`);
+  return proxy;
+}
+
+async function startGatewayProcess(folder: string, databaseUrl: string, port: number): Promise<ChildProcess> {
+  const main = new URL("../../apps/gateway/src/main.ts", import.meta.url).pathname;
+  const flags = process.env.BENCH_NODE_FLAGS?.split(" ").filter(Boolean) ?? [];
+  const child = spawn(process.execPath, [...flags, main], {
+    env: {
+      DATABASE_URL: databaseUrl,
+      TOWPATH_DATA_DIR: folder,
+      TOWPATH_RUN_DIR: folder,
+      TOWPATH_SECRET: "the bench's secret has 32 letters",
+      TOWPATH_LOG_LEVEL: "info",
+      TOWPATH_SERVER_URL: `http://localhost:${port}/{name}`,
+      TOWPATH_GATEWAY_PORT: String(port),
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  for await (const line of createInterface(child.stdout)) if (line.includes('"ready"')) break;
+  child.stdout.resume();
+  return child;
+}
+
+async function reachable(url: string): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const answered = await fetch(url).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (answered) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${url} does not answer`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createTcpServer().listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}

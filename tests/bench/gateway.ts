@@ -1,0 +1,65 @@
+// Gateway beside nginx: the same requests to the same server, through the gateway's full path (route, police, forward,
+// record into a real database) and through nginx `proxy_pass`, in one run. `node tests/bench/gateway.ts [seconds]`
+// needs nginx and wrk. The server is nginx too, on a unix socket, so that it is never what is measured.
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { loadOf, type Measured, median } from "./gateway-load.ts";
+import { type Bench, startBench } from "./gateway-setup.ts";
+
+const seconds = Number(process.argv[2] ?? 4);
+const rounds = 3;
+
+const bench = await startBench();
+try {
+  await compare(bench);
+} finally {
+  await bench.stop();
+}
+
+async function compare({ folder, ports, label, rowsWritten }: Bench): Promise<void> {
+  const script = join(folder, "post.lua");
+  await writeFile(script, bench.wrkScript);
+  const targets = {
+    "server itself": `http://127.0.0.1:${ports.server}/mcp`,
+    "nginx proxy_pass": `http://127.0.0.1:${ports.nginx}/mcp`,
+    "towpath gateway": `http://127.0.0.1:${ports.gateway}/${label}/mcp`,
+  };
+  for (const url of Object.values(targets)) await loadOf({ url, script, connections: 16, seconds: 2 });
+
+  const loaded = new Map<string, Measured[]>();
+  const alone = new Map<string, Measured[]>();
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, url] of Object.entries(targets)) {
+      add(loaded, name, await loadOf({ url, script, connections: 32, seconds }));
+      add(alone, name, await loadOf({ url, script, connections: 1, seconds: Math.max(1, Math.round(seconds / 2)) }));
+    }
+  }
+  const rate = (name: string) => median((loaded.get(name) ?? []).map((one) => one.requestsPerSecond));
+  const latency = (of: Map<string, Measured[]>, name: string) =>
+    median((of.get(name) ?? []).map((one) => one.medianMs));
+  const base = { rate: rate("nginx proxy_pass"), alone: latency(alone, "server itself") };
+  console.table(
+    Object.keys(targets).map((name) => ({
+      through: name,
+      "requests/s (32 connections)": Math.round(rate(name)),
+      "of nginx": (rate(name) / base.rate).toFixed(2),
+      "median ms (32)": latency(loaded, name).toFixed(3),
+      "median ms (1)": latency(alone, name).toFixed(3),
+      "added to server (1)": (latency(alone, name) - base.alone).toFixed(3),
+    })),
+  );
+  const failures = [...loaded.values(), ...alone.values()].flat().reduce((sum, one) => sum + one.failures, 0);
+  const sent = [...(loaded.get("towpath gateway") ?? []), ...(alone.get("towpath gateway") ?? [])].reduce(
+    (sum, one) => sum + one.requests,
+    0,
+  );
+  console.log(
+    `failed requests: ${failures}; request-log rows in the database: ${await rowsWritten()} (counted requests: ${sent}, warm-up not counted)`,
+  );
+  console.log("targets: >= 0.50 of nginx, <= 0.200 ms added");
+}
+
+function add(to: Map<string, Measured[]>, name: string, measured: Measured): void {
+  to.set(name, [...(to.get(name) ?? []), measured]);
+}
