@@ -23,6 +23,7 @@ export type RunningForge = {
 
 /** How long requests under way, a push for example, may take to end. */
 const drainMs = 4000;
+const cleaningIntervalMs = 60 * 60_000;
 
 function createQueues(): ForgeContext["inRepository"] {
   const tails = new Map<number, Promise<unknown>>();
@@ -65,8 +66,11 @@ export async function startForge(config: ForgeConfig, log: Logger): Promise<Runn
   const directory = join(config.dataDirectory, "forge");
   mkdirSync(join(directory, "repositories"), { recursive: true, mode: 0o700 });
   const database = openDatabase(join(directory, "forge.sqlite"));
-  deleteExpired(database);
-  pruneDeliveries(database);
+  const clean = () => {
+    deleteExpired(database);
+    pruneDeliveries(database);
+  };
+  clean();
   const deliverer = createDeliverer({ database, log, url: config.webhookUrl, secret: config.app.webhookSecret });
   const context: ForgeContext = { config, directory, database, deliverer, log, inRepository: createQueues() };
 
@@ -86,9 +90,11 @@ export async function startForge(config: ForgeConfig, log: Logger): Promise<Runn
     throw error;
   }
   deliverer.wake();
+  const cleaning = setInterval(clean, cleaningIntervalMs);
   return {
     port,
     async stop() {
+      clearInterval(cleaning);
       await close(server);
       await deliverer.stop();
       database.close();
