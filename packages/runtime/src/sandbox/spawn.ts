@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { chown, readFile, stat } from "node:fs/promises";
 import { SandboxError } from "../errors.ts";
 import type { Exit, SandboxSpec } from "../port.ts";
@@ -47,13 +48,29 @@ export async function spawnSandboxed(
     await cgroup.add(launched.firstPid);
     if (network === "slirp") connection = await connectNetwork(host, launched.firstPid, context.allowedRanges);
   } catch (error) {
-    launched?.monitor.kill("SIGKILL");
+    const words = launched === null ? "" : await lastWords(launched);
     await connection?.stop();
     await cgroup.kill();
     await cgroup.remove();
-    throw error;
+    // When bubblewrap gave up on a mount, that is the reason, and the network that could not be joined only follows.
+    throw words === "" ? error : new SandboxError("setup_failed", words, { cause: error });
   }
   return supervise(launched, cgroup, connection, reader);
+}
+
+const lastWordsMs = 2_000;
+
+/** What bubblewrap said by itself before its end; it is ended when it still runs. */
+async function lastWords({ monitor, stderr }: LaunchedSandbox): Promise<string> {
+  const closed = once(monitor, "close", { signal: AbortSignal.timeout(lastWordsMs) }).catch(() => {});
+  let text = "";
+  stderr.on("data", (chunk: Buffer) => {
+    text = (text + chunk.toString("utf8")).slice(-2000);
+  });
+  monitor.stdout?.resume();
+  monitor.kill("SIGKILL");
+  await closed;
+  return text.trim();
 }
 
 function networkPlan(context: SpawnContext, spec: SandboxSpec): NetworkPlan {
