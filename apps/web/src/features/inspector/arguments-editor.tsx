@@ -1,0 +1,121 @@
+import { lazy, type ReactNode, Suspense, useId, useMemo, useState } from "react";
+import { Callout } from "~/ui/callout.tsx";
+import { Field } from "~/ui/field.tsx";
+import { Skeleton } from "~/ui/skeleton.tsx";
+import { TabPanel, Tabs } from "~/ui/tabs.tsx";
+import { Textarea } from "~/ui/textarea.tsx";
+import { type Arguments, parseArguments, toArguments } from "./schema-form/form-arguments.ts";
+import { prepareSchema } from "./schema-form/prepare-schema.ts";
+
+// The form library is heavy and most visits to a page need it late: it comes when a tool is shown.
+const SchemaForm = lazy(() => import("./schema-form/schema-form.tsx"));
+
+/** Arguments of a tool: by a form made from its schema, or typed as JSON. Both show the same values. */
+export function ArgumentsEditor({
+  schema,
+  initial,
+  onSubmit,
+  children,
+}: {
+  schema: unknown;
+  initial: Arguments;
+  onSubmit: (value: Arguments) => void;
+  /** The buttons. */
+  children: ReactNode;
+}) {
+  const prepared = useMemo(() => prepareSchema(schema), [schema]);
+  const [mode, setMode] = useState<"form" | "json">(prepared.ok ? "form" : "json");
+  const [value, setValue] = useState<Arguments>(initial);
+  const [text, setText] = useState(() => JSON.stringify(initial, null, 2));
+
+  const change = (next: unknown) => {
+    setValue(toArguments(next));
+    setText(JSON.stringify(toArguments(next), null, 2));
+  };
+  const changeText = (next: string) => {
+    setText(next);
+    const parsed = parseArguments(next);
+    if (parsed.ok) setValue(parsed.value);
+  };
+
+  const json = <JsonArguments text={text} onChange={changeText} onSubmit={onSubmit} buttons={children} />;
+  if (!prepared.ok) {
+    return (
+      <div className="flex flex-col gap-3">
+        <Callout tone="info">No form can be made: {prepared.reason}. The arguments are typed as JSON.</Callout>
+        {json}
+      </div>
+    );
+  }
+  return (
+    <Tabs
+      label="How to give the arguments"
+      value={mode}
+      onChange={setMode}
+      tabs={[
+        { value: "form", label: "Form" },
+        { value: "json", label: "JSON" },
+      ]}
+    >
+      <TabPanel value="form">
+        <Suspense fallback={<FormSkeleton />}>
+          <SchemaForm
+            schema={prepared.schema}
+            value={value}
+            onChange={change}
+            onSubmit={(data) => onSubmit(toArguments(data))}
+          >
+            {children}
+          </SchemaForm>
+        </Suspense>
+      </TabPanel>
+      <TabPanel value="json">{json}</TabPanel>
+    </Tabs>
+  );
+}
+
+function JsonArguments({
+  text,
+  onChange,
+  onSubmit,
+  buttons,
+}: {
+  text: string;
+  onChange: (text: string) => void;
+  onSubmit: (value: Arguments) => void;
+  buttons: ReactNode;
+}) {
+  const formId = useId();
+  const parsed = parseArguments(text);
+  return (
+    <form
+      id={formId}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (parsed.ok) onSubmit(parsed.value);
+      }}
+    >
+      <Field label="Arguments as JSON" error={parsed.ok ? undefined : parsed.problem}>
+        {(control) => (
+          <Textarea
+            {...control}
+            mono
+            className="min-h-36"
+            value={text}
+            onChange={({ target }) => onChange(target.value)}
+          />
+        )}
+      </Field>
+      <div className="mt-4 flex flex-wrap items-center gap-2">{buttons}</div>
+    </form>
+  );
+}
+
+function FormSkeleton() {
+  return (
+    <div role="status" aria-label="Loading the form" className="flex flex-col gap-2">
+      <Skeleton className="h-4 w-24" />
+      <Skeleton className="h-8 w-full" />
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import { signAdminJwt } from "@towpath/auth/credentials";
+import type { Context } from "@towpath/core/context";
+import { listBranchesWithDeployments } from "@towpath/core/deployment";
+import { notFound } from "@towpath/core/errors";
+import { getProject } from "@towpath/core/project";
+import { type McpClient, McpClientError, openClient } from "@towpath/mcp/client";
+import type { CallResult, CallServerInput, ServerCall } from "./inspector.schema.ts";
+
+const timeoutMs = 120_000;
+const maxBytes = 8 * 1024 * 1024;
+/** Long enough for one call; the token never leaves this process and the gateway. */
+const tokenSeconds = 300;
+
+/**
+ * Makes one call to a project's server through the public gateway, as any client would, so that it is policed and
+ * logged like every other call (PRJ-4). The reader's access to the project is checked first.
+ *
+ * @throws TowpathError `not_found` for another's project or a branch without a live deployment. A call that fails is
+ *   an answer, not an error.
+ */
+export async function callServer(call: {
+  ctx: Context;
+  secret: string;
+  signal: AbortSignal;
+  input: CallServerInput;
+}): Promise<CallResult> {
+  const { ctx, input } = call;
+  const project = await getProject({ ctx, input });
+  const branches = await listBranchesWithDeployments({ ctx, input });
+  const branch = branches.find((each) => (input.branchId ? each.id === input.branchId : each.isDefault));
+  if (!branch?.deployment) throw notFound("live deployment on this branch");
+  const headers = await credentials(call, project);
+  const started = performance.now();
+  let client: McpClient | null = null;
+  try {
+    client = await openClient({ url: branch.deployment.url, headers }, { timeoutMs, maxBytes, signal: call.signal });
+    const connectMs = performance.now() - started;
+    return { ok: true, ...(await perform(client, input.call)), connectMs };
+  } catch (error) {
+    if (!(error instanceof McpClientError)) throw error;
+    return { ok: false, code: error.code, rpcCode: error.rpcCode, message: error.message };
+  } finally {
+    await client?.close();
+  }
+}
+
+async function credentials(
+  call: { ctx: Context; secret: string; input: CallServerInput },
+  project: { id: string; authMode: string },
+): Promise<Record<string, string>> {
+  if (project.authMode === "passthrough" && call.input.authorization) {
+    return { authorization: call.input.authorization };
+  }
+  if (project.authMode !== "towpath-cloud") return {};
+  const { actor } = call.ctx;
+  const { token } = await signAdminJwt({
+    secret: call.secret,
+    projectId: project.id,
+    ttlSeconds: tokenSeconds,
+    ...(actor.kind === "user" ? { userId: actor.userId } : {}),
+  });
+  return { authorization: `Bearer ${token}` };
+}
+
+function perform(client: McpClient, call: ServerCall) {
+  if (call.kind === "tool") return client.callTool(call.name, call.arguments);
+  if (call.kind === "resource") return client.readResource(call.uri);
+  return client.getPrompt(call.name, call.arguments);
+}

@@ -1,0 +1,42 @@
+import type { Manifest } from "@towpath/mcp/manifest";
+import { expect, test } from "vitest";
+import { inspectorSearchSchema } from "./inspector.schema.ts";
+import { chosenItem, filterItems, itemsOf } from "./inspector-items.ts";
+
+const tool = (name: string, description: string | null = null) => ({
+  tool_name: name,
+  title: null,
+  description,
+  inputSchema: {},
+  outputSchema: null,
+  annotations: null,
+});
+const manifest: Manifest = {
+  protocolVersion: "2026-07-28",
+  server: { name: "echo", version: "1" },
+  instructions: null,
+  tools: [tool("echo"), tool("add", "Adds two numbers")],
+  resources: [{ resource_name: "greeting", uri: "echo://hello", title: null, description: null, mimeType: null }],
+  templates: [],
+  prompts: [],
+};
+
+test("PRJ-4 search parameters: tab defaults to tools, a branchId that is no uuid counts as none", () => {
+  expect(inspectorSearchSchema.parse({})).toEqual({ tab: "tools" });
+  expect(inspectorSearchSchema.parse({ tab: "bogus", branchId: "main", tool: 7 })).toEqual({ tab: "tools" });
+  const branchId = "0192b0f4-7b7a-7c3c-8f00-000000000001";
+  expect(inspectorSearchSchema.parse({ tab: "prompts", branchId })).toEqual({ tab: "prompts", branchId });
+});
+
+test("PRJ-4 the address names an item, by URI or by name; else the first is shown", () => {
+  const tools = itemsOf(manifest, "tools");
+  expect(chosenItem(tools, { tab: "tools", tool: "add" })?.key).toBe("add");
+  expect(chosenItem(tools, { tab: "tools", tool: "gone" })?.key).toBe("echo");
+  const resources = itemsOf(manifest, "resources");
+  expect(chosenItem(resources, { tab: "resources", resource: "greeting" })?.key).toBe("echo://hello");
+  expect(chosenItem(itemsOf(manifest, "prompts"), { tab: "prompts" })).toBeNull();
+});
+
+test("PRJ-4 the list is filtered by name and description", () => {
+  expect(filterItems(itemsOf(manifest, "tools"), "NUMBERS").map(({ key }) => key)).toEqual(["add"]);
+});

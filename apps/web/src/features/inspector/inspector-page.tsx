@@ -1,0 +1,80 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { GitBranch, SquareTerminal } from "lucide-react";
+import { buttonLook } from "~/ui/button.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { Select } from "~/ui/select.tsx";
+import { type BranchItem, branchesQuery } from "../deployment/deployment.queries.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import type { InspectorSearch } from "./inspector.schema.ts";
+import { InspectorWorkbench } from "./inspector-workbench.tsx";
+
+type SearchChange = (change: Partial<InspectorSearch>) => void;
+
+/** The branch whose deployment is inspected: the one in the address, else production, else any that is live. */
+export function inspectedBranch(branches: readonly BranchItem[], branchId: string | undefined): BranchItem | null {
+  const live = branches.filter((branch) => branch.deployment !== null);
+  return live.find((branch) => branch.id === branchId) ?? live.find((branch) => branch.isDefault) ?? live[0] ?? null;
+}
+
+/** Call a server's tools, read its resources, get its prompts (PRJ-4). */
+export function InspectorPage({
+  projectKey,
+  search,
+  onSearch,
+}: {
+  projectKey: ProjectKey;
+  search: InspectorSearch;
+  onSearch: SearchChange;
+}) {
+  const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
+  const branch = inspectedBranch(branches, search.branchId);
+  const live = branches.filter((each) => each.deployment !== null);
+  return (
+    <>
+      <PageHeader
+        title="Inspector"
+        description="Call the live server as any client would. Each call appears in the logs."
+        actions={
+          branch &&
+          live.length > 1 && (
+            <Select
+              aria-label="Branch"
+              prefix={<GitBranch aria-hidden />}
+              className="w-56"
+              value={branch.id}
+              onChange={(branchId) => onSearch({ branchId })}
+              options={live.map((each) => ({
+                value: each.id,
+                label: each.name,
+                note: each.isDefault ? "production" : "preview",
+              }))}
+            />
+          )
+        }
+      />
+      {branch ? (
+        <InspectorWorkbench
+          key={branch.id}
+          projectKey={projectKey}
+          branchId={branch.id}
+          search={search}
+          onSearch={onSearch}
+        />
+      ) : (
+        <EmptyState
+          icon={<SquareTerminal aria-hidden />}
+          title="Nothing is live yet"
+          actions={
+            <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
+              Go to deployments
+            </Link>
+          }
+        >
+          As soon as a build has succeeded, its tools, resources and prompts can be called here.
+        </EmptyState>
+      )}
+    </>
+  );
+}

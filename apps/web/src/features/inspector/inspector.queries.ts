@@ -1,0 +1,20 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Manifest } from "@towpath/mcp/manifest";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectCache, projectQueryKey } from "../project-screen/project-screen.queries.ts";
+import { getBranchManifest } from "./inspector.functions.ts";
+
+export type BranchManifest = {
+  readonly buildId: string;
+  readonly commitSha: string;
+  readonly manifest: Manifest | null;
+} | null;
+
+/** A branch's manifest; manifest lists are renewed every 30 s (PRJ-7). */
+export const branchManifestQuery = (key: ProjectKey, branchId: string) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "manifest", branchId],
+    queryFn: ({ signal }): Promise<BranchManifest> => getBranchManifest({ data: { ...key, branchId }, signal }),
+    refetchInterval: 30_000,
+    ...projectCache,
+  });

@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { projectKeySchema } from "../project-screen/project-key.schema.ts";
+
+export const inspectorTabs = ["tools", "resources", "templates", "prompts"] as const;
+export type InspectorTab = (typeof inspectorTabs)[number];
+
+const itemName = z.string().max(4096).optional().catch(undefined);
+
+/** Search parameters of the inspector (PRJ-4). What cannot be read counts as not given. */
+export const inspectorSearchSchema = z.object({
+  tool: itemName,
+  resource: itemName,
+  template: itemName,
+  prompt: itemName,
+  tab: z.enum(inspectorTabs).default("tools").catch("tools"),
+  branchId: z.uuid().optional().catch(undefined),
+});
+export type InspectorSearch = z.infer<typeof inspectorSearchSchema>;
+
+const name = z.string().min(1).max(1024);
+
+/** One request to a server, as the inspector makes it. */
+export const serverCallSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("tool"), name, arguments: z.record(z.string(), z.unknown()) }),
+  z.object({ kind: z.literal("resource"), uri: z.string().min(1).max(8192) }),
+  z.object({ kind: z.literal("prompt"), name, arguments: z.record(z.string(), z.string()) }),
+]);
+export type ServerCall = z.infer<typeof serverCallSchema>;
+
+export const callServerSchema = projectKeySchema.extend({
+  branchId: z.uuid().nullable(),
+  call: serverCallSchema,
+  /** For passthrough servers, which check their callers by themselves. Sent on, never kept. */
+  authorization: z
+    .string()
+    .max(8192)
+    .regex(/^[\x20-\x7e]*$/, "Only printable ASCII")
+    .nullable(),
+});
+export type CallServerInput = z.infer<typeof callServerSchema>;
+
+/** What came of a call: an answer of the server, which may itself say that it failed, or no answer. */
+export type CallResult =
+  | {
+      readonly ok: true;
+      readonly result: Readonly<Record<string, unknown>>;
+      /** Milliseconds of the call alone. */
+      readonly durationMs: number;
+      /** Milliseconds until the connection was open, waking the server included. */
+      readonly connectMs: number;
+      readonly protocolVersion: string;
+    }
+  | { readonly ok: false; readonly code: string; readonly rpcCode: number | null; readonly message: string };

@@ -1,0 +1,175 @@
+import { Play, X } from "lucide-react";
+import { useState } from "react";
+import { Badge } from "~/ui/badge.tsx";
+import { Button } from "~/ui/button.tsx";
+import { Field } from "~/ui/field.tsx";
+import { Input } from "~/ui/input.tsx";
+import { JsonTree } from "~/ui/json-tree.tsx";
+import { ArgumentsEditor } from "./arguments-editor.tsx";
+import type { ServerCall } from "./inspector.schema.ts";
+import { type InspectorItem, itemTexts } from "./inspector-items.ts";
+import { ResultView } from "./result-view.tsx";
+import type { Arguments } from "./schema-form/form-arguments.ts";
+import { TemplateForm } from "./template-form.tsx";
+import { TextArguments } from "./text-arguments.tsx";
+import type { Calls } from "./use-calls.ts";
+
+const actionLabels = { tools: "Call tool", resources: "Read resource", templates: "Read", prompts: "Get prompt" };
+
+/** One tool, resource, template or prompt: what it is, its form, and what the last call of it answered. */
+export function ItemDetail({
+  item,
+  calls,
+  askAuthorization,
+}: {
+  item: InspectorItem;
+  calls: Calls;
+  /** The server checks its callers by itself: offer to send it an Authorization header. */
+  askAuthorization: boolean;
+}) {
+  const itemKey = `${item.tab}:${item.key}`;
+  const [authorization, setAuthorization] = useState("");
+  const { name, title, description } = itemTexts(item);
+  const shown = calls.shownFor(itemKey);
+  const busy = calls.runningItem !== null;
+  const run = (call: ServerCall) => calls.run({ item: itemKey, call, authorization: authorization || null });
+  const buttons = (
+    <>
+      <Button type="submit" variant="primary" busy={busy} icon={<Play aria-hidden />}>
+        {actionLabels[item.tab]}
+      </Button>
+      {busy && (
+        <Button icon={<X aria-hidden />} onClick={calls.cancel}>
+          Cancel
+        </Button>
+      )}
+    </>
+  );
+  return (
+    <div className="grid min-w-0 gap-4 2xl:grid-cols-2">
+      <section aria-label={name} className="min-w-0 rounded-lg border bg-surface p-4 2xl:self-start">
+        <h2 className="font-mono text-base font-semibold break-all">{name}</h2>
+        {title && title !== name && <p className="text-sm text-muted">{title}</p>}
+        <ItemBadges item={item} />
+        {description && (
+          <p className="mt-2 max-w-prose text-sm break-words whitespace-pre-line text-muted">{description}</p>
+        )}
+        {askAuthorization && (
+          <Field
+            className="mt-4"
+            label="Authorization header"
+            hint="This server checks its callers by itself. Sent with the call, kept nowhere."
+            optional
+          >
+            {(control) => (
+              <Input
+                {...control}
+                mono
+                type="password"
+                autoComplete="off"
+                placeholder="Bearer …"
+                value={authorization}
+                onChange={({ target }) => setAuthorization(target.value)}
+              />
+            )}
+          </Field>
+        )}
+        <div className="mt-4">
+          <ItemForm item={item} run={run} buttons={buttons} last={shown?.call ?? null} />
+        </div>
+        {item.tab === "tools" && <ToolSchemas item={item} />}
+      </section>
+      {shown && <ResultView key={shown.id} record={shown} />}
+    </div>
+  );
+}
+
+function ItemForm({
+  item,
+  run,
+  buttons,
+  last,
+}: {
+  item: InspectorItem;
+  run: (call: ServerCall) => void;
+  buttons: React.ReactNode;
+  last: ServerCall | null;
+}) {
+  const lastArguments = last && "arguments" in last ? last.arguments : {};
+  switch (item.tab) {
+    case "tools":
+      return (
+        <ArgumentsEditor
+          schema={item.tool.inputSchema}
+          initial={lastArguments as Arguments}
+          onSubmit={(args) => run({ kind: "tool", name: item.key, arguments: args })}
+        >
+          {buttons}
+        </ArgumentsEditor>
+      );
+    case "resources":
+      return (
+        <form
+          className="flex gap-2"
+          onSubmit={(event) => {
+            event.preventDefault();
+            run({ kind: "resource", uri: item.resource.uri });
+          }}
+        >
+          {buttons}
+        </form>
+      );
+    case "templates":
+      return (
+        <TemplateForm template={item.template.uriTemplate} onSubmit={(uri) => run({ kind: "resource", uri })}>
+          {buttons}
+        </TemplateForm>
+      );
+    case "prompts":
+      return (
+        <TextArguments
+          fields={item.prompt.arguments.map((each) => ({ ...each, hint: each.description }))}
+          initial={lastArguments as Record<string, string>}
+          onSubmit={(values) => run({ kind: "prompt", name: item.key, arguments: values })}
+        >
+          {buttons}
+        </TextArguments>
+      );
+  }
+}
+
+const hints: readonly [key: string, whenTrue: string][] = [
+  ["readOnlyHint", "Read-only"],
+  ["destructiveHint", "Destructive"],
+  ["idempotentHint", "Idempotent"],
+  ["openWorldHint", "Open world"],
+];
+
+function ItemBadges({ item }: { item: InspectorItem }) {
+  const badges: string[] = [];
+  if (item.tab === "tools") {
+    for (const [key, label] of hints) if (item.tool.annotations?.[key] === true) badges.push(label);
+    if (item.tool.outputSchema) badges.push("Structured output");
+  }
+  if (item.tab === "resources" && item.resource.mimeType) badges.push(item.resource.mimeType);
+  if (item.tab === "templates" && item.template.mimeType) badges.push(item.template.mimeType);
+  if (badges.length === 0) return null;
+  return (
+    <div className="mt-1.5 flex flex-wrap gap-1.5">
+      {badges.map((badge) => (
+        <Badge key={badge}>{badge}</Badge>
+      ))}
+    </div>
+  );
+}
+
+function ToolSchemas({ item }: { item: Extract<InspectorItem, { tab: "tools" }> }) {
+  return (
+    <details className="mt-5 border-t pt-3 text-sm">
+      <summary className="w-fit rounded-sm text-muted hover:text-ink">Schema</summary>
+      <div className="mt-2 flex flex-col gap-2">
+        <JsonTree value={{ input: item.tool.inputSchema, output: item.tool.outputSchema }} openTo={2} />
+      </div>
+    </details>
+  );
+}

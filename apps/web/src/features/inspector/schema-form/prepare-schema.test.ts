@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { prepareSchema } from "./prepare-schema.ts";
+
+const schemaOf = (raw: unknown) => {
+  const prepared = prepareSchema(raw);
+  if (!prepared.ok) throw new Error(prepared.reason);
+  return prepared.schema;
+};
+const reasonOf = (raw: unknown) => {
+  const prepared = prepareSchema(raw);
+  return prepared.ok ? null : prepared.reason;
+};
+
+test("PRJ-4 an optional argument of Python (X or null) becomes a plain field, a required one keeps its choice", () => {
+  const nullable = { anyOf: [{ type: "string" }, { type: "null" }], default: null, title: "Name" };
+  const optional = schemaOf({ type: "object", properties: { name: nullable } });
+  expect(optional.properties?.name).toEqual({ type: "string", title: "Name" });
+  const required = schemaOf({ type: "object", properties: { name: nullable }, required: ["name"] });
+  expect(required.properties?.name).toHaveProperty("anyOf");
+});
+
+test("PRJ-4 patterns, foreign identifiers and interface hints of a hostile schema are dropped", () => {
+  const schema = schemaOf({
+    $id: "https://evil.example/schema",
+    type: "object",
+    properties: { a: { type: "string", pattern: "(a+)+$", format: "data-url", "ui:widget": "hidden" } },
+    patternProperties: { "(x+)+$": {} },
+  });
+  expect(schema).toEqual({ type: "object", properties: { a: { type: "string" } } });
+});
+
+test("PRJ-4 a property that is called pattern or default is a property, not a keyword", () => {
+  const schema = schemaOf({ type: "object", properties: { pattern: { type: "string" }, default: { type: "number" } } });
+  expect(Object.keys(schema.properties ?? {})).toEqual(["pattern", "default"]);
+});
+
+test("PRJ-4 schemas that no form can be made of say why", () => {
+  const deep = JSON.parse(`${'{"properties":{"a":'.repeat(20)}{}${"}}".repeat(20)}`);
+  expect(reasonOf(deep)).toContain("nested deeper");
+  const wide = { properties: Object.fromEntries(Array.from({ length: 2100 }, (_, index) => [`p${index}`, {}])) };
+  expect(reasonOf(wide)).toContain("more than 2000 parts");
+  expect(reasonOf({ description: "x".repeat(70_000) })).toContain("larger than 64 kB");
+  expect(reasonOf({ properties: { a: { $ref: "https://evil.example/x.json" } } })).toContain("outside");
+  expect(reasonOf({ properties: { a: { $ref: "#/$defs/missing" } } })).toContain("does not define");
+  expect(reasonOf(JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'))).toContain("__proto__");
+  expect(reasonOf({ type: "array" })).toContain("not an object");
+  expect(reasonOf("nonsense")).toContain("not an object");
+});
+
+test("PRJ-4 a schema that contains itself is refused, shared definitions are not", () => {
+  const node = { type: "object", properties: { next: { $ref: "#/$defs/Node" } } };
+  expect(reasonOf({ properties: { head: { $ref: "#/$defs/Node" } }, $defs: { Node: node } })).toContain("itself");
+  const point = { type: "object", properties: { x: { type: "number" } } };
+  const both = { from: { $ref: "#/$defs/Point" }, to: { $ref: "#/$defs/Point" } };
+  expect(reasonOf({ properties: both, $defs: { Point: point } })).toBeNull();
+});

@@ -1,0 +1,68 @@
+import Form from "@rjsf/core";
+import type { RegistryWidgetsType, RJSFSchema, TemplatesType } from "@rjsf/utils";
+import type { ReactNode } from "react";
+import {
+  ArrayFieldItemTemplate,
+  ArrayFieldTemplate,
+  FieldTemplate,
+  MultiSchemaFieldTemplate,
+  NoTemplate,
+  ObjectFieldTemplate,
+} from "./form-templates.tsx";
+import { BaseInputTemplate, CheckboxWidget, SelectWidget, TextareaWidget } from "./form-widgets.tsx";
+import { schemaValidator } from "./schema-validator.ts";
+
+const templates: Partial<TemplatesType> = {
+  FieldTemplate,
+  ObjectFieldTemplate,
+  ArrayFieldTemplate,
+  ArrayFieldItemTemplate,
+  BaseInputTemplate,
+  MultiSchemaFieldTemplate,
+  DescriptionFieldTemplate: NoTemplate,
+  ArrayFieldDescriptionTemplate: NoTemplate,
+  ErrorListTemplate: NoTemplate,
+};
+
+// Every widget that a schema can call for without our asking is one of ours.
+const widgets: RegistryWidgetsType = {
+  SelectWidget,
+  RadioWidget: SelectWidget,
+  CheckboxesWidget: SelectWidget,
+  CheckboxWidget,
+  TextareaWidget,
+  FileWidget: TextareaWidget,
+};
+
+/** A form made from a prepared schema. `onSubmit` gets data that the schema allows. */
+export default function SchemaForm({
+  schema,
+  value,
+  onChange,
+  onSubmit,
+  children,
+}: {
+  schema: RJSFSchema;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  onSubmit: (value: unknown) => void;
+  children: ReactNode;
+}) {
+  return (
+    <Form
+      schema={schema}
+      formData={value}
+      validator={schemaValidator}
+      templates={templates}
+      widgets={widgets}
+      onChange={({ formData }) => onChange(formData)}
+      onSubmit={({ formData }) => onSubmit(formData)}
+      showErrorList={false}
+      noHtml5Validate
+      focusOnFirstError
+      idPrefix="argument"
+    >
+      <div className="mt-4 flex flex-wrap items-center gap-2">{children}</div>
+    </Form>
+  );
+}

@@ -1,0 +1,73 @@
+import { type Schema, Validator } from "@cfworker/json-schema";
+import {
+  type RJSFSchema,
+  type RJSFValidationError,
+  toErrorSchema,
+  type ValidationData,
+  type ValidatorType,
+} from "@rjsf/utils";
+
+/** Errors that only say that a part is wrong; the part's own error follows and is the one to show. */
+const wrappers = new Set([
+  "properties",
+  "items",
+  "prefixItems",
+  "additionalProperties",
+  "$ref",
+  "allOf",
+  "then",
+  "else",
+]);
+const mostErrors = 50;
+
+type Unit = { keyword: string; instanceLocation: string; error: string };
+
+/** Validates without compiling code (no `eval`, which the page's policy forbids). The copy is what it marks up. */
+function unitsOf(schema: RJSFSchema, data: unknown): Unit[] {
+  const validator = new Validator(structuredClone(schema) as Schema, "2020-12", false);
+  return validator.validate(data).errors;
+}
+
+function pathOf(location: string): string[] {
+  return location
+    .split("/")
+    .slice(1)
+    .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** A validator's finding as the form shows it: beside its field, in our words where they are shorter. */
+export function toFormError(unit: Unit): RJSFValidationError {
+  const path = pathOf(unit.instanceLocation);
+  const missing = unit.keyword === "required" ? /property "(.*)"\.$/.exec(unit.error)?.[1] : undefined;
+  if (missing !== undefined) path.push(missing);
+  const message = missing === undefined ? unit.error.replace(/^Instance /, "This ") : "Required";
+  const property = path.map((part) => (/^[A-Za-z_$][\w$]*$/.test(part) ? `.${part}` : `['${part}']`)).join("");
+  return { name: unit.keyword, property, message, stack: `${path.join(".") || "arguments"}: ${message}` };
+}
+
+/** Checks form data for @rjsf with @cfworker/json-schema, draft 2020-12. */
+export const schemaValidator: ValidatorType = {
+  validateFormData(formData, schema): ValidationData<unknown> {
+    const errors = schemaValidator.rawValidation<Unit>(schema, formData).errors ?? [];
+    const shown = errors
+      .filter((unit) => !wrappers.has(unit.keyword))
+      .slice(0, mostErrors)
+      .map(toFormError);
+    return { errors: shown, errorSchema: toErrorSchema(shown) };
+  },
+  isValid(schema, formData, rootSchema) {
+    try {
+      const withDefinitions = { ...schema, $defs: rootSchema.$defs, definitions: rootSchema.definitions };
+      return unitsOf(JSON.parse(JSON.stringify(withDefinitions)), formData).length === 0;
+    } catch {
+      return false;
+    }
+  },
+  rawValidation<Result>(schema: RJSFSchema, formData?: unknown) {
+    try {
+      return { errors: unitsOf(schema, formData) as Result[] };
+    } catch (error) {
+      return { validationError: error instanceof Error ? error : new Error(String(error)) };
+    }
+  },
+};

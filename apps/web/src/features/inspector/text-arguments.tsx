@@ -1,0 +1,66 @@
+import { type ReactNode, useState } from "react";
+import { Field } from "~/ui/field.tsx";
+import { Input } from "~/ui/input.tsx";
+
+export type TextArgument = {
+  readonly name: string;
+  readonly hint: string | null;
+  readonly required: boolean;
+};
+
+/** Named texts: the variables of a URI template, the arguments of a prompt. */
+export function TextArguments({
+  fields,
+  initial,
+  onChange,
+  onSubmit,
+  children,
+}: {
+  fields: readonly TextArgument[];
+  initial: Readonly<Record<string, string>>;
+  onChange?: (values: Record<string, string>) => void;
+  onSubmit: (values: Record<string, string>) => void;
+  children: ReactNode;
+}) {
+  const [values, setValues] = useState<Record<string, string>>(initial);
+  const [touched, setTouched] = useState(false);
+  const missing = (field: TextArgument) => field.required && !values[field.name];
+  const given = (all: Record<string, string>) =>
+    Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTouched(true);
+        if (!fields.some(missing)) onSubmit(given(values));
+      }}
+    >
+      <div className="flex flex-col gap-3">
+        {fields.map((field) => (
+          <Field
+            key={field.name}
+            label={<code>{field.name}</code>}
+            hint={field.hint}
+            error={touched && missing(field) ? "Required" : undefined}
+            required={field.required}
+            optional={!field.required}
+          >
+            {(control) => (
+              <Input
+                {...control}
+                value={values[field.name] ?? ""}
+                onChange={({ target }) => {
+                  const next = { ...values, [field.name]: target.value };
+                  setValues(next);
+                  onChange?.(given(next));
+                }}
+              />
+            )}
+          </Field>
+        ))}
+      </div>
+      <div className="mt-4 flex flex-wrap items-center gap-2">{children}</div>
+    </form>
+  );
+}

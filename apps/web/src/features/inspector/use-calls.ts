@@ -1,0 +1,63 @@
+import { useMutation } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { failureText } from "~/ui/toaster.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { callServerFunction } from "./inspector.functions.ts";
+import type { CallResult, ServerCall } from "./inspector.schema.ts";
+
+export type CallRecord = {
+  readonly id: number;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** The item that was called: `tools:echo`. */
+  readonly item: string;
+  readonly call: ServerCall;
+  readonly outcome: CallResult;
+};
+
+const mostRecords = 50;
+
+/** The calls made on this page, newest first, and the means to make one more. */
+export function useCalls(project: ProjectKey, branchId: string | null) {
+  const [records, setRecords] = useState<readonly CallRecord[]>([]);
+  const [shownId, setShownId] = useState<number | null>(null);
+  const count = useRef(0);
+  const running = useRef<AbortController | null>(null);
+
+  const mutation = useMutation({
+    mutationFn: async ({ call, authorization }: { item: string; call: ServerCall; authorization: string | null }) => {
+      running.current = new AbortController();
+      const { signal } = running.current;
+      try {
+        return (await callServerFunction({
+          data: { ...project, branchId, call, authorization },
+          signal,
+        })) as CallResult;
+      } catch (error) {
+        const message = signal.aborted ? "You canceled the call." : failureText(error);
+        return { ok: false, code: signal.aborted ? "aborted" : "failed", rpcCode: null, message } as const;
+      }
+    },
+    onSuccess: (outcome, { item, call }) => {
+      count.current += 1;
+      const record = { id: count.current, time: Date.now(), item, call, outcome };
+      setRecords((before) => [record, ...before].slice(0, mostRecords));
+      setShownId(record.id);
+    },
+  });
+
+  return {
+    records,
+    run: mutation.mutate,
+    runningItem: mutation.isPending ? (mutation.variables?.item ?? null) : null,
+    cancel: () => running.current?.abort(),
+    show: setShownId,
+    /** The record that was picked or just made, when it belongs to `item`; else the newest of `item`. */
+    shownFor: (item: string): CallRecord | null =>
+      records.find((record) => record.id === shownId && record.item === item) ??
+      records.find((record) => record.item === item) ??
+      null,
+  };
+}
+
+export type Calls = ReturnType<typeof useCalls>;

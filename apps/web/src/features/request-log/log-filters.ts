@@ -1,0 +1,41 @@
+import type { LogSearch, RequestLogStats, TimeRange } from "@towpath/logs/schema";
+
+export const timeRangeLabels: Readonly<Record<TimeRange, string>> = {
+  "15m": "Last 15 minutes",
+  "1h": "Last hour",
+  "6h": "Last 6 hours",
+  "24h": "Last 24 hours",
+  "7d": "Last 7 days",
+  "30d": "Last 30 days",
+};
+
+export type MethodOption = { value: string; label: string; note: number | undefined; group: string | undefined };
+
+/**
+ * What the method filter offers (PRJ-5): everything, the prefixes and methods that occurred, the tools that were
+ * called, each with its count. The chosen value stays on offer even when nothing of it occurred.
+ */
+export function methodOptions(stats: Pick<RequestLogStats, "methods" | "tools">, chosen: string): MethodOption[] {
+  const prefixes = new Map<string, { total: number; methods: number }>();
+  for (const { method, total } of stats.methods) {
+    const slash = method.indexOf("/");
+    if (slash <= 0) continue;
+    const prefix = method.slice(0, slash);
+    const before = prefixes.get(prefix) ?? { total: 0, methods: 0 };
+    prefixes.set(prefix, { total: before.total + total, methods: before.methods + 1 });
+  }
+  const options: MethodOption[] = [
+    { value: "all", label: "All methods", note: undefined, group: undefined },
+    ...[...prefixes]
+      .filter(([, { methods }]) => methods > 1)
+      .map(([prefix, { total }]) => ({ value: `${prefix}/*`, label: `${prefix}/*`, note: total, group: "Groups" })),
+    ...stats.methods.map(({ method, total }) => ({ value: method, label: method, note: total, group: "Methods" })),
+    ...stats.tools.map(({ tool, total }) => ({ value: `tool:${tool}`, label: tool, note: total, group: "Tools" })),
+  ];
+  if (options.some((option) => option.value === chosen)) return options;
+  const label = chosen.startsWith("tool:") ? chosen.slice("tool:".length) : chosen;
+  return [...options, { value: chosen, label, note: 0, group: "Chosen" }];
+}
+
+/** Whether the search hides anything but older rows. */
+export const isFiltered = (search: LogSearch): boolean => search.status !== "all" || search.methodType !== "all";

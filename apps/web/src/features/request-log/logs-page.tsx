@@ -1,0 +1,140 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { LogSearch } from "@towpath/logs/schema";
+import { Activity, CloudOff, SearchX } from "lucide-react";
+import { useState } from "react";
+import { Button, buttonLook } from "~/ui/button.tsx";
+import { Card } from "~/ui/card.tsx";
+import { CodeBlock } from "~/ui/code-block.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { SkeletonRows } from "~/ui/skeleton.tsx";
+import { failureText } from "~/ui/toaster.tsx";
+import { connectCommands } from "../project-screen/connect-commands.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery } from "../project-screen/project-screen.queries.ts";
+import { isFiltered, timeRangeLabels } from "./log-filters.ts";
+import { LogToolbar } from "./log-toolbar.tsx";
+import { RequestDetail } from "./request-detail.tsx";
+import { RequestTable } from "./request-table.tsx";
+import { StatsPanel } from "./stats-panel.tsx";
+import { useRequestLogs } from "./use-request-logs.ts";
+
+/** Every call of the server as it happens (PRJ-5). */
+export function LogsPage({
+  projectKey,
+  search,
+  onSearch,
+}: {
+  projectKey: ProjectKey;
+  search: LogSearch;
+  onSearch: (change: Partial<LogSearch>) => void;
+}) {
+  const logs = useRequestLogs(projectKey, search);
+  const [openId, setOpenId] = useState<string | null>(null);
+  const open = logs.rows.find((row) => row.id === openId) ?? null;
+  return (
+    <>
+      <PageHeader title="Logs" description="One row for every message that passed the gateway." />
+      <LogToolbar search={search} onSearch={onSearch} stats={logs.stats} live={logs.live} onLive={logs.setLive} />
+      <StatsPanel stats={logs.stats} />
+      <Card className="mt-3">
+        <Rows
+          logs={logs}
+          projectKey={projectKey}
+          search={search}
+          onSearch={onSearch}
+          openId={openId}
+          onOpen={setOpenId}
+        />
+        {logs.hasOlder && (
+          <div className="flex justify-center border-t p-3">
+            <Button busy={logs.loadingOlder} onClick={logs.showOlder}>
+              Show older
+            </Button>
+          </div>
+        )}
+      </Card>
+      <RequestDetail row={open} onClose={() => setOpenId(null)} />
+    </>
+  );
+}
+
+function Rows({
+  logs,
+  projectKey,
+  search,
+  onSearch,
+  openId,
+  onOpen,
+}: {
+  logs: ReturnType<typeof useRequestLogs>;
+  projectKey: ProjectKey;
+  search: LogSearch;
+  onSearch: (change: Partial<LogSearch>) => void;
+  openId: string | null;
+  onOpen: (id: string) => void;
+}) {
+  if (logs.loading) return <SkeletonRows rows={8} label="Loading requests" />;
+  if (logs.rows.length > 0) return <RequestTable rows={logs.rows} openId={openId} onOpen={onOpen} />;
+  if (logs.error) {
+    return (
+      <EmptyState
+        icon={<CloudOff aria-hidden />}
+        title="The log could not be read"
+        actions={<Button onClick={logs.retry}>Try again</Button>}
+      >
+        {failureText(logs.error)} Calls are still recorded meanwhile.
+      </EmptyState>
+    );
+  }
+  if (isFiltered(search)) {
+    return (
+      <EmptyState
+        icon={<SearchX aria-hidden />}
+        title="No call matches"
+        actions={<Button onClick={() => onSearch({ status: "all", methodType: "all" })}>Clear the filters</Button>}
+      >
+        Nothing of this kind in the {timeRangeLabels[search.timeRange].toLowerCase()}.
+      </EmptyState>
+    );
+  }
+  return <FirstCall projectKey={projectKey} search={search} onSearch={onSearch} />;
+}
+
+function FirstCall({
+  projectKey,
+  search,
+  onSearch,
+}: {
+  projectKey: ProjectKey;
+  search: LogSearch;
+  onSearch: (change: Partial<LogSearch>) => void;
+}) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const command = connectCommands(project).find(({ id }) => id === "inspector");
+  return (
+    <EmptyState
+      className="max-w-xl"
+      icon={<Activity aria-hidden />}
+      title={`No call in the ${timeRangeLabels[search.timeRange].toLowerCase()}`}
+      actions={
+        <>
+          <Link
+            to="/$orgSlug/$projectName/inspector"
+            params={projectKey}
+            className={buttonLook({ variant: "primary" })}
+          >
+            Call a tool in the inspector
+          </Link>
+          {search.timeRange !== "30d" && (
+            <Button onClick={() => onSearch({ timeRange: "30d" })}>Look 30 days back</Button>
+          )}
+        </>
+      }
+    >
+      <p>Make the first one: it appears here within two seconds. From a terminal:</p>
+      {command && <CodeBlock code={command.code} label="command" wrap className="mt-3 text-left text-ink" />}
+    </EmptyState>
+  );
+}

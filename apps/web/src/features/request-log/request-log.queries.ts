@@ -1,0 +1,51 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { type LogSearch, logQueryFromSearch, type RequestLogPage } from "@towpath/logs/schema";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQueryKey } from "../project-screen/project-screen.queries.ts";
+import { getLogStats, queryLogs } from "./request-log.functions.ts";
+
+const pageSize = 100;
+/** The project is named by its address; the id in this place is never sent. */
+const queryOf = (key: ProjectKey, search: LogSearch) => {
+  const { projectId: _projectId, ...query } = logQueryFromSearch("", search);
+  return { ...key, ...query };
+};
+
+/** The newest 100 rows; asked for each second while `live`, so that a call shows within two (PRJ-5). */
+export const newestLogsQuery = (key: ProjectKey, search: LogSearch, live: boolean) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "logs", "newest", search],
+    queryFn: ({ signal }): Promise<RequestLogPage> =>
+      queryLogs({ data: { ...queryOf(key, search), limit: pageSize }, signal }),
+    refetchInterval: live ? 1000 : false,
+    staleTime: 0,
+    gcTime: 60_000,
+  });
+
+/** Where the newest rows ended when somebody asked for older ones; ISO 8601. */
+export type OlderRange = { readonly from: string; readonly before: string };
+
+/** Rows of a fixed range by pages of 100: they do not move while new ones come in. */
+export const olderLogsQuery = (key: ProjectKey, search: LogSearch, range: OlderRange | null) =>
+  infiniteQueryOptions({
+    queryKey: [...projectQueryKey(key), "logs", "older", search, range],
+    queryFn: ({ pageParam, signal }): Promise<RequestLogPage> => {
+      const dates = range ? { startDate: new Date(range.from), endDate: new Date(range.before) } : {};
+      return queryLogs({ data: { ...queryOf(key, search), ...dates, limit: pageSize, offset: pageParam }, signal });
+    },
+    initialPageParam: 0,
+    getNextPageParam: (last) => (last.hasMore ? last.offset + last.limit : undefined),
+    enabled: range !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  });
+
+/** Numbers, chart and facets; dearer than the rows, so every 5 s. */
+export const logStatsQuery = (key: ProjectKey, search: LogSearch, live: boolean) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "logs", "stats", search],
+    queryFn: ({ signal }) => getLogStats({ data: queryOf(key, search), signal }),
+    refetchInterval: live ? 5000 : false,
+    staleTime: 0,
+    gcTime: 60_000,
+  });

@@ -1,0 +1,87 @@
+import type { RequestLogEntry } from "@towpath/logs/schema";
+import type { KeyboardEvent } from "react";
+import { classNames } from "~/ui/class-names.ts";
+import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { formatAbsoluteTime, formatDuration } from "~/ui/time-format.ts";
+import { OutcomeLabel } from "./outcome-label.tsx";
+
+/** Moves the focus to the button of the row before or after; opening follows when a row is open already. */
+function moveFocus(event: KeyboardEvent<HTMLElement>, onMove: (id: string) => void): void {
+  const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
+  if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+  const buttons = [...event.currentTarget.querySelectorAll<HTMLButtonElement>("button[data-row]")];
+  const at = buttons.findIndex((button) => button.matches(":focus"));
+  const next = buttons[Math.min(Math.max(at + by, 0), buttons.length - 1)];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+  onMove(next.dataset.row ?? "");
+}
+
+/** Calls, newest first. Arrow keys or j and k move, Enter opens. */
+export function RequestTable({
+  rows,
+  openId,
+  onOpen,
+}: {
+  rows: readonly RequestLogEntry[];
+  openId: string | null;
+  onOpen: (id: string) => void;
+}) {
+  return (
+    <Table label="Requests">
+      <TableHead>
+        <Th>Time</Th>
+        <Th>Outcome</Th>
+        <Th className="w-1/2">Method</Th>
+        <Th>Client</Th>
+        <Th className="text-right">Duration</Th>
+      </TableHead>
+      <TableBody onKeyDown={(event) => moveFocus(event, (id) => openId !== null && onOpen(id))}>
+        {rows.map((row) => (
+          <RequestRow key={row.id} row={row} open={row.id === openId} onOpen={onOpen} />
+        ))}
+      </TableBody>
+    </Table>
+  );
+}
+
+function RequestRow({ row, open, onOpen }: { row: RequestLogEntry; open: boolean; onOpen: (id: string) => void }) {
+  return (
+    <Tr className={classNames("relative", open && "bg-accent-soft hover:bg-accent-soft")}>
+      <Td className="h-8 whitespace-nowrap text-muted">
+        <time dateTime={row.time} title={formatAbsoluteTime(Date.parse(row.time))} suppressHydrationWarning>
+          {clock(row.time)}
+        </time>
+      </Td>
+      <Td className="h-8 max-sm:text-right">
+        <OutcomeLabel entry={row} />
+      </Td>
+      <Td wide className="h-8 max-w-0 max-sm:row-start-1 max-sm:max-w-none">
+        <button
+          type="button"
+          data-row={row.id}
+          aria-haspopup="dialog"
+          onClick={() => onOpen(row.id)}
+          className="block w-full truncate text-left font-mono text-xs after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
+        >
+          {row.method ?? `${row.httpMethod} ${row.kind}`}
+          {row.target !== null && <span className="text-accent-text"> {row.target}</span>}
+          {row.errorMessage !== null && <span className="text-bad"> {row.errorMessage}</span>}
+        </button>
+      </Td>
+      <Td className="h-8 max-w-44 truncate text-muted">{row.client ?? <span className="text-faint">unknown</span>}</Td>
+      <Td className="tabular h-8 text-right whitespace-nowrap text-muted">
+        {row.heldMs >= 1 && <span title="Held while the server started or woke">⏸ </span>}
+        {formatDuration(row.durationMs)}
+      </Td>
+    </Tr>
+  );
+}
+
+/** Time of day in the reader's zone, to the millisecond. */
+function clock(time: string): string {
+  const date = new Date(time);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+}

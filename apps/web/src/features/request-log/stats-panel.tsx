@@ -1,0 +1,66 @@
+import type { RequestLogStats } from "@towpath/logs/schema";
+import { lazy, Suspense } from "react";
+import { Card } from "~/ui/card.tsx";
+import { Skeleton } from "~/ui/skeleton.tsx";
+import { formatDuration } from "~/ui/time-format.ts";
+
+// The chart library is the heaviest part of this screen: the rows do not wait for it.
+const RequestChart = lazy(() => import("./request-chart.tsx"));
+
+const count = new Intl.NumberFormat("en");
+
+function share(errors: number, total: number): string {
+  if (total === 0 || errors === 0) return "";
+  const percent = (errors / total) * 100;
+  return percent < 0.1 ? "under 0.1 %" : `${percent.toFixed(1)} %`;
+}
+
+/** Requests, errors and durations of the chosen range, and how they spread over it. */
+export function StatsPanel({ stats }: { stats: RequestLogStats | undefined }) {
+  return (
+    <Card className="flex flex-wrap items-stretch gap-x-8 gap-y-3 px-4 py-3" aria-label="Numbers">
+      <dl className="grid grid-cols-2 content-center gap-x-6 gap-y-2 max-sm:w-full sm:grid-cols-4 xl:grid-cols-2">
+        <Figure name="Requests" value={stats && count.format(stats.total)} />
+        <Figure
+          name="Errors"
+          value={stats && count.format(stats.errors)}
+          note={stats && share(stats.errors, stats.total)}
+          bad={stats !== undefined && stats.errors > 0}
+        />
+        <Figure name="Median" value={stats && (stats.p50Ms === null ? "–" : formatDuration(stats.p50Ms))} />
+        <Figure name="95th percentile" value={stats && (stats.p95Ms === null ? "–" : formatDuration(stats.p95Ms))} />
+      </dl>
+      <div className="min-w-0 flex-1 basis-72">
+        <Suspense fallback={<Skeleton className="h-24" />}>
+          {stats ? <RequestChart stats={stats} /> : <Skeleton className="h-24" />}
+        </Suspense>
+      </div>
+    </Card>
+  );
+}
+
+function Figure({
+  name,
+  value,
+  note,
+  bad = false,
+}: {
+  name: string;
+  value: string | undefined;
+  note?: string | undefined;
+  bad?: boolean;
+}) {
+  return (
+    <div className="min-w-24">
+      <dt className="text-xs text-muted">{name}</dt>
+      <dd className="tabular flex items-baseline gap-1.5 text-lg leading-6 font-semibold tracking-tight">
+        {value === undefined ? (
+          <Skeleton className="h-5 w-14" />
+        ) : (
+          <span className={bad ? "text-bad" : undefined}>{value}</span>
+        )}
+        {note && <span className="text-xs font-normal text-muted">{note}</span>}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type LogSearch, type RequestLogEntry, timeRangeMs } from "@towpath/logs/schema";
+import { useMemo, useState } from "react";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { logStatsQuery, newestLogsQuery, type OlderRange, olderLogsQuery } from "./request-log.queries.ts";
+
+/** Two lists in order, each row once. */
+export function joinRows(newest: readonly RequestLogEntry[], older: readonly RequestLogEntry[]): RequestLogEntry[] {
+  const seen = new Set(newest.map((row) => row.id));
+  return [...newest, ...older.filter((row) => !seen.has(row.id))];
+}
+
+/**
+ * The request log of a search: the newest rows each second while it is live. Asking for older rows pauses it, because
+ * a list cannot both stand still and move.
+ */
+export function useRequestLogs(project: ProjectKey, search: LogSearch) {
+  const [live, setLive] = useState(true);
+  const [range, setRange] = useState<OlderRange | null>(null);
+  const newest = useQuery({ ...newestLogsQuery(project, search, live), placeholderData: keepPreviousData });
+  const stats = useQuery({ ...logStatsQuery(project, search, live), placeholderData: keepPreviousData });
+  const older = useInfiniteQuery(olderLogsQuery(project, search, range));
+
+  const rows = useMemo(
+    () => joinRows(newest.data?.data ?? [], older.data?.pages.flatMap((page) => page.data) ?? []),
+    [newest.data, older.data],
+  );
+  const showOlder = () => {
+    const last = newest.data?.data.at(-1);
+    if (range) return void older.fetchNextPage();
+    if (!last) return;
+    setLive(false);
+    setRange({ from: new Date(Date.now() - timeRangeMs[search.timeRange]).toISOString(), before: last.time });
+  };
+  return {
+    rows,
+    stats: stats.data,
+    live,
+    setLive: (next: boolean) => {
+      setLive(next);
+      if (next) setRange(null);
+    },
+    loading: newest.isPending,
+    error: newest.error,
+    retry: () => void newest.refetch(),
+    hasOlder: range ? older.hasNextPage : (newest.data?.hasMore ?? false),
+    loadingOlder: older.isFetching,
+    showOlder,
+  };
+}

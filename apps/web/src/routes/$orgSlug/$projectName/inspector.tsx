@@ -1,0 +1,26 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { branchesQuery } from "~/features/deployment/deployment.queries.ts";
+import { branchManifestQuery } from "~/features/inspector/inspector.queries.ts";
+import { type InspectorSearch, inspectorSearchSchema } from "~/features/inspector/inspector.schema.ts";
+import { InspectorPage, inspectedBranch } from "~/features/inspector/inspector-page.tsx";
+
+export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
+  validateSearch: inspectorSearchSchema,
+  loaderDeps: ({ search }) => ({ branchId: search.branchId }),
+  loader: async ({ context, params, deps }) => {
+    const branches = await context.queryClient.ensureQueryData(branchesQuery(params));
+    const branch = inspectedBranch(branches, deps.branchId);
+    if (branch) await context.queryClient.ensureQueryData(branchManifestQuery(params, branch.id));
+  },
+  head: ({ params }) => ({ meta: [{ title: `Inspector · ${params.projectName} · Towpath` }] }),
+  component: InspectorRoute,
+});
+
+function InspectorRoute() {
+  const projectKey = Route.useParams();
+  const search = Route.useSearch();
+  const navigate = Route.useNavigate();
+  const change = (next: Partial<InspectorSearch>) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
+  return <InspectorPage projectKey={projectKey} search={search} onSearch={change} />;
+}
