@@ -10,6 +10,7 @@ import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts"
 import { BuildFailure } from "../failure.ts";
 import type { BuildSandbox, LayerStore } from "../install/index.ts";
 import type { Plan } from "../plan/index.ts";
+import { failedBeforeCommand, retrySandbox } from "../sandbox-trouble.ts";
 import { type Transcript, transcript } from "./transcript.ts";
 
 export type InspectInput = {
@@ -31,8 +32,14 @@ const graceMs = 2_000;
  */
 export async function inspectServer(input: InspectInput): Promise<Manifest> {
   const { request, sandbox, plan } = input;
-  const said = transcript(request.log);
-  const started = await start(input, said);
+  let said = transcript(request.log);
+  const started = await retrySandbox(
+    () => {
+      said = transcript(request.log);
+      return start(input, said);
+    },
+    (result) => !result.ok && result.cause === "exited" && failedBeforeCommand(said.lastLines()),
+  );
   if (!started.ok) throw startFailure(started, input, said);
   const { handle, startMs } = started;
   request.log("inspect", "step", `Server: answers after ${Math.round(startMs)} ms.`);

@@ -1,5 +1,6 @@
 import type { Exit, RuntimeDriver, SandboxSpec } from "@towpath/runtime";
 import type { BuildLogSink, BuildPhase } from "../contract.ts";
+import { failedBeforeCommand, retrySandbox } from "../sandbox-trouble.ts";
 
 export type StepOutcome = {
   readonly exit: Exit;
@@ -21,7 +22,14 @@ type StepOptions = {
 const keptBytes = 64 * 1024;
 
 /** Runs one command of the build in its sandbox; its output goes to the build log line by line. */
-export async function runStep(driver: RuntimeDriver, spec: SandboxSpec, options: StepOptions): Promise<StepOutcome> {
+export function runStep(driver: RuntimeDriver, spec: SandboxSpec, options: StepOptions): Promise<StepOutcome> {
+  return retrySandbox(
+    () => runOnce(driver, spec, options),
+    (outcome) => !outcome.ok && failedBeforeCommand(outcome.output.split("\n")),
+  );
+}
+
+async function runOnce(driver: RuntimeDriver, spec: SandboxSpec, options: StepOptions): Promise<StepOutcome> {
   const { phase, log, timeoutMs, outputBytes, signal } = options;
   const lines: string[] = [];
   let bytes = 0;

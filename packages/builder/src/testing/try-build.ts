@@ -33,7 +33,11 @@ const harness = fileURLToPath(new URL("../../../../python/towpath_runner", impor
 
 /** A builder with folders of its own. `dataDirectory` shares caches and layers between workshops. */
 export async function openWorkshop(
-  options: { readonly limits?: Partial<BuildLimits>; readonly dataDirectory?: string } = {},
+  options: {
+    readonly limits?: Partial<BuildLimits>;
+    readonly dataDirectory?: string;
+    readonly buildEnvironment?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<Workshop> {
   const runDirectory = await shortDirectory();
   const dataDirectory = options.dataDirectory ?? join(runDirectory, "data");
@@ -49,7 +53,7 @@ export async function openWorkshop(
     runDirectory,
     uv: execFileSync("/bin/sh", ["-c", "command -v uv"], { encoding: "utf8" }).trim(),
     harness,
-    buildEnvironment: pickBuildEnvironment(process.env),
+    buildEnvironment: options.buildEnvironment ?? pickBuildEnvironment(process.env),
     defaultPython: null,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   };

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BuildRequest, Diagnosis } from "./index.ts";
+import { tarball } from "./testing/tarball.ts";
+import { openWorkshop, type Workshop } from "./testing/try-build.ts";
+
+// BLD-2: each named failure, tried with a repository that has it.
+let workshop: Workshop;
+beforeAll(async () => {
+  workshop = await openWorkshop({
+    limits: {
+      startMs: 8_000,
+      server: { memoryBytes: 300 * 1024 * 1024, processes: 64, cpus: 1, tmpBytes: 64 * 1024 * 1024 },
+    },
+  });
+});
+afterAll(() => workshop.close());
+
+const server = 'from fastmcp import FastMCP\nmcp = FastMCP("Sample")\n';
+const requirements = { "requirements.txt": "fastmcp\n" };
+
+async function failure(files: Record<string, string>, more?: Partial<BuildRequest>): Promise<Diagnosis> {
+  const { result, text } = await workshop.tryBuild(files, more);
+  if (result.ok) throw new Error(`The build succeeded:\n${text}`);
+  const { title, detail, remedy } = result.diagnosis;
+  for (const part of [title, detail, remedy]) expect(part).not.toBe("");
+  // What the page shows stands in the log too.
+  expect(text).toContain(title);
+  expect(text).toContain(remedy);
+  return result.diagnosis;
+}
+
+test("BLD-2 entrypoint not found", async () => {
+  const found = await failure({ "main.py": server, ...requirements });
+  expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "plan" });
+  expect(found.remedy).toContain("`main.py`");
+});
+
+test("BLD-2 syntax error: file and line", async () => {
+  const found = await failure({ "server.py": `${server}def broken(:\n`, ...requirements });
+  expect(found).toMatchObject({ code: "syntax_error", phase: "inspect", file: "server.py", line: 3 });
+});
+
+test("BLD-2 module missing: the remedy names the package and the file that the plan used", async () => {
+  const found = await failure({ "server.py": `import yaml_nope\n${server}`, ...requirements });
+  expect(found).toMatchObject({ code: "module_missing", file: "server.py", line: 1 });
+  expect(found.remedy).toContain("`yaml-nope`");
+  expect(found.remedy).toContain("`requirements.txt`");
+  const other = await failure({ "server.py": `import bs4\n${server}` });
+  expect(other.remedy).toContain("`beautifulsoup4`");
+  expect(other.remedy).toContain("new requirements.txt");
+});
+
+test("BLD-2 a package that the index does not have", async () => {
+  const found = await failure({ "server.py": server, "requirements.txt": "fastmcp\ntowpath-no-such-package-q7\n" });
+  expect(found).toMatchObject({ code: "dependency_not_found", phase: "install", file: "requirements.txt" });
+  expect(found.title).toContain("towpath-no-such-package-q7");
+  expect(found.excerpt).toContain("No solution found");
+  const version = await failure({ "server.py": server, "requirements.txt": "fastmcp==99.1\n" });
+  expect(version).toMatchObject({ code: "dependency_not_found", title: expect.stringContaining("fastmcp==99.1") });
+});
+
+test("BLD-2 versions that exclude each other", async () => {
+  const found = await failure({ "server.py": server, "requirements.txt": "fastmcp>=4\nstarlette<0.20\n" });
+  expect(found).toMatchObject({ code: "dependency_conflict", phase: "install", file: "requirements.txt" });
+  expect(found.excerpt).toContain("starlette");
+});
+
+test("BLD-2 Python version that the platform does not have: names those that it has", async () => {
+  const found = await failure({ "server.py": server, ".python-version": "3.9\n", ...requirements });
+  expect(found).toMatchObject({ code: "python_unavailable", phase: "plan", file: ".python-version" });
+  expect(found.detail).toMatch(/It has 3\.1\d\.\d+/);
+});
+
+test("BLD-2 an import that never ends", async () => {
+  const found = await failure({
+    "server.py": "print('connecting', flush=True)\nwhile True:\n    pass\n",
+    ...requirements,
+  });
+  expect(found).toMatchObject({ code: "start_timeout", phase: "inspect", file: "server.py" });
+  expect(found.excerpt).toContain("connecting");
+});
+
+test("BLD-2 a server that ends: while it is imported, and right after it has started", async () => {
+  const atOnce = await failure({ "server.py": "import os\nprint('bye', flush=True)\nos._exit(3)\n", ...requirements });
+  expect(atOnce).toMatchObject({ code: "exited_early", phase: "inspect" });
+  expect(atOnce.detail).toContain("status 3");
+  expect(atOnce.excerpt).toContain("bye");
+  const later = `${server}
+import os, threading, time
+def end():
+    while not os.path.exists("/run/towpath/status.json"):
+        time.sleep(0.001)
+    os._exit(4)
+threading.Thread(target=end, daemon=True).start()
+`;
+  const found = await failure({ "server.py": later, ...requirements });
+  expect(found.code).toBe("exited_early");
+});
+
+test("BLD-2 object missing, and an object that is no server", async () => {
+  const missing = await failure({ "server.py": server.replace("mcp =", "my_tools ="), ...requirements });
+  expect(missing).toMatchObject({ code: "object_missing", phase: "inspect" });
+  expect(missing.remedy).toContain("`server.py:my_tools`");
+  const wrong = await failure(
+    { "server.py": `${server}numbers = [1]\n`, ...requirements },
+    { entrypoint: "server.py:numbers" },
+  );
+  expect(wrong.code).toBe("unsupported_object");
+});
+
+test("BLD-2 variable missing: names it and where to set it", async () => {
+  const found = await failure({
+    "server.py": `import os\nkey = os.environ["WEATHER_KEY"]\n${server}`,
+    ...requirements,
+  });
+  expect(found).toMatchObject({ code: "variable_missing", file: "server.py", line: 2 });
+  expect(found.title).toContain("WEATHER_KEY");
+  expect(found.remedy).toContain("secret `WEATHER_KEY` in the project's settings");
+});
+
+test("BLD-2 code for mcp 1 with mcp 2 installed", async () => {
+  const old = 'from mcp.server.fastmcp import FastMCP\nmcp = FastMCP("Old")\n';
+  const found = await failure({ "server.py": old, ...requirements });
+  expect(found).toMatchObject({ code: "mcp_version_mismatch", phase: "inspect" });
+  expect(found.remedy).toContain("`mcp<2`");
+  expect(found.remedy).toContain("`requirements.txt`");
+});
+
+test("BLD-2 a lifespan that fails, and an import that raises, with the server's own words", async () => {
+  const raises = await failure({ "server.py": `${server}raise RuntimeError("no luck today")\n`, ...requirements });
+  expect(raises).toMatchObject({ code: "import_failed", file: "server.py", line: 3 });
+  expect(raises.detail).toContain("no luck today");
+  const lifespan = `from contextlib import asynccontextmanager
+from fastmcp import FastMCP
+@asynccontextmanager
+async def start(server):
+    raise RuntimeError("database is away")
+    yield {}
+mcp = FastMCP("Sample", lifespan=start)
+`;
+  const found = await failure({ "server.py": lifespan, ...requirements });
+  expect(found.code).toBe("lifespan_failed");
+  expect(`${found.detail}${found.excerpt}`).toContain("database is away");
+});
+
+test("BLD-2 out of memory while it starts", async () => {
+  const hog = `blocks = []\nwhile True:\n    blocks.append(bytearray(16 * 1024 * 1024))\n`;
+  const found = await failure({ "server.py": hog, ...requirements });
+  expect(found).toMatchObject({ code: "out_of_memory", phase: "inspect" });
+  expect(found.detail).toContain("300 MB");
+});
+
+test("BLD-2 an app that serves no MCP", async () => {
+  const app = `async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while True:
+            message = await receive()
+            await send({"type": message["type"] + ".complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
+    await send({"type": "http.response.body", "body": b"<h1>hi</h1>"})
+`;
+  const found = await failure({ "server.py": app, ...requirements });
+  expect(found).toMatchObject({ code: "protocol_error", phase: "inspect" });
+  expect(found.remedy).toContain("/mcp");
+});
+
+test("BLD-2 a dependency that cannot be built: its own words", async () => {
+  const files = {
+    "server.py": server,
+    "requirements.txt": "fastmcp\n./native\n",
+    "native/setup.py": 'raise RuntimeError("needs libfoo")\n',
+  };
+  const found = await failure(files);
+  expect(found).toMatchObject({ code: "dependency_build_failed", phase: "install" });
+  expect(found.excerpt).toContain("needs libfoo");
+});
+
+test("BLD-2 a lock that is older than pyproject.toml and lacks what the code imports", async () => {
+  const lock = `version = 1
+requires-python = ">=3.10"
+[[package]]
+name = "old"
+version = "1"
+source = { virtual = "." }
+[package.metadata]
+requires-dist = []
+`;
+  const pyproject = '[project]\nname = "old"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["fastmcp"]\n';
+  const found = await failure({ "server.py": server, "uv.lock": lock, "pyproject.toml": pyproject });
+  expect(found).toMatchObject({ code: "lock_outdated", phase: "inspect" });
+  expect(found.remedy).toContain("uv lock");
+});
+
+test("BLD-2 an index that does not answer", async () => {
+  const environment = {
+    ...workshop.config.buildEnvironment,
+    UV_DEFAULT_INDEX: "https://index.invalid/simple",
+    UV_HTTP_RETRIES: "0",
+  };
+  const cutOff = await openWorkshop({ buildEnvironment: environment });
+  const { result } = await cutOff.tryBuild({ "server.py": server, ...requirements });
+  expect(result).toMatchObject({ ok: false, diagnosis: { code: "index_unreachable", phase: "install" } });
+  await cutOff.close();
+});
+
+test("BLD-2 a tarball with a link out of the tree", async () => {
+  const evil = [
+    { name: "top/server.py", text: server },
+    { name: "top/keys", type: "symlink" as const, linkname: "../../../../etc" },
+  ];
+  const found = await failure({}, { openTarball: () => tarball(evil) });
+  expect(found).toMatchObject({ code: "source_unsafe", phase: "fetch" });
+});
+
+test("RUN-5 a server that prints a gigabyte while it starts costs neither the build nor its log", async () => {
+  const loud = `import os
+line = b"x" * 1023 + b"\\n"
+for _ in range(1024 * 1024):
+    os.write(1, line)
+${server}`;
+  const { result, log } = await workshop.tryBuild({ "server.py": loud, ...requirements });
+  expect(result.ok || result.diagnosis.code === "start_timeout").toBe(true);
+  expect(log.length).toBeLessThan(1_200);
+  expect(log.some((line) => line.kind === "warning" && line.text.includes("1000 lines"))).toBe(true);
+}, 60_000);

@@ -1,0 +1,201 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type BuildResult, layersSchema } from "./index.ts";
+import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
+
+// Real sandbox, real uv, real index. One workshop, so that the dependency layers are made once.
+let workshop: Workshop;
+beforeAll(async () => {
+  workshop = await openWorkshop();
+});
+afterAll(() => workshop.close());
+
+const server = `
+from fastmcp import FastMCP
+mcp = FastMCP("Sample")
+
+@mcp.tool
+def add(a: int, b: int) -> int:
+    """Adds."""
+    return a + b
+`;
+const requirements = { "requirements.txt": "fastmcp\n" };
+
+function success({ result, text }: Tried): Extract<BuildResult, { ok: true }> {
+  if (!result.ok) throw new Error(`${JSON.stringify(result.diagnosis, null, 2)}\n${text}`);
+  return result;
+}
+
+const artifact = (kind: "deps" | "code", key: string) => join(workshop.dataDirectory, "artifacts", kind, key);
+
+test("BLD-6 BLD-3 a repository becomes layers and a manifest; every choice is in the log; nothing is left over", async () => {
+  const tried = await workshop.tryBuild({ "server.py": server, ...requirements });
+  const { layers, manifest, timings } = success(tried);
+  expect(layersSchema.parse(layers)).toEqual(layers);
+  expect(manifest.tools).toMatchObject([
+    { tool_name: "add", description: "Adds.", inputSchema: { required: ["a", "b"] } },
+  ]);
+  expect(tried.text).toContain("plan step Dependencies: requirements.txt (found in the repository");
+  expect(tried.text).toMatch(/install output \+? ?.*fastmcp==/);
+  expect(Object.keys(timings)).toEqual(["fetch", "plan", "install", "inspect"]);
+  expect(await readdir(join(workshop.dataDirectory, "builds"))).toEqual([]);
+  const file = await stat(join(artifact("code", layers.code), "server.py"));
+  expect((file.mode & 0o777).toString(8)).toBe("444");
+});
+
+test("BLD-3 bytecode is in both layers and valid without comparing times, so that layers can be copied", async () => {
+  const { layers } = success(await workshop.tryBuild({ "server.py": server, ...requirements }));
+  const site = `lib/python${layers.pythonVersion.split(".").slice(0, 2).join(".")}/site-packages`;
+  for (const folder of [
+    join(artifact("code", layers.code), "__pycache__"),
+    join(artifact("deps", layers.dependencies), site, "fastmcp/__pycache__"),
+  ]) {
+    const [name = ""] = await readdir(folder);
+    // PEP 552: bit 0 of the second word = checked by hash, bit 1 = the check is made. 1 = by hash, not checked.
+    expect((await readFile(join(folder, name))).readUInt32LE(4)).toBe(1);
+  }
+});
+
+test("BLD-3 a change of code alone reuses the dependency layer and says so; the same code reuses both", async () => {
+  const first = success(await workshop.tryBuild({ "server.py": server, ...requirements }));
+  const tried = await workshop.tryBuild({ "server.py": `${server}\n# changed\n`, ...requirements });
+  const second = success(tried);
+  expect(second.layers.dependencies).toBe(first.layers.dependencies);
+  expect(second.layers.code).not.toBe(first.layers.code);
+  expect(tried.text).toContain("so its layer");
+  expect(tried.text).not.toContain("install output");
+});
+
+test("BLD-3 two organizations never share a dependency layer: each one's cache is its own to spoil", async () => {
+  const own = success(await workshop.tryBuild({ "server.py": server, ...requirements }));
+  const other = success(await workshop.tryBuild({ "server.py": server, ...requirements }, { organizationId: "org-2" }));
+  expect(other.layers.dependencies).not.toBe(own.layers.dependencies);
+  expect(other.layers.code).toBe(own.layers.code);
+});
+
+test("BLD-1 two builds of the same commit at the same time give the same layers", async () => {
+  const files = { "server.py": `${server}\n# twice\n`, "requirements.txt": "fastmcp\nsix\n" };
+  const [one, two] = await Promise.all([workshop.tryBuild(files), workshop.tryBuild(files)]);
+  expect(success(one).layers).toEqual(success(two).layers);
+  expect(await readdir(join(workshop.dataDirectory, "builds"))).toEqual([]);
+});
+
+test("BLD-3 uv.lock with a package in src: exact versions, the package importable with its version", async () => {
+  const files = {
+    "pyproject.toml": `
+[project]
+name = "my-server"
+version = "1.2.3"
+requires-python = ">=3.10"
+dependencies = ["mcp==1.27.0"]
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+`,
+    "src/my_server/__init__.py": "from importlib.metadata import version\n__version__ = version('my-server')\n",
+    "src/my_server/app.py": `
+from mcp.server.fastmcp import FastMCP
+from . import __version__
+mcp = FastMCP("Locked", instructions=__version__)
+`,
+  };
+  const folder = await mkdtemp(join(tmpdir(), "lock-"));
+  await mkdir(join(folder, "src/my_server"), { recursive: true });
+  for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
+  execFileSync("uv", ["lock", "--quiet", "--project", folder], { stdio: "inherit" });
+  const lock = await readFile(join(folder, "uv.lock"), "utf8");
+  await rm(folder, { recursive: true });
+
+  const tried = await workshop.tryBuild({ ...files, "uv.lock": lock }, { entrypoint: "src/my_server/app.py" });
+  const { manifest } = success(tried);
+  expect(manifest).toMatchObject({ server: { name: "Locked" }, instructions: "1.2.3" });
+  expect(tried.text).toContain("uv sync --frozen");
+  expect(tried.text).toContain("mcp==1.27.0");
+  const changed = { ...files, "uv.lock": lock, "src/my_server/extra.py": "x = 1\n" };
+  const again = await workshop.tryBuild(changed, { entrypoint: "src/my_server/app.py" });
+  expect(success(again).layers.dependencies).toBe(success(tried).layers.dependencies);
+}, 60_000);
+
+test("BLD-4 a script with its own block, and a root directory in a monorepo", async () => {
+  const script = `# /// script\n# dependencies = ["fastmcp", "six"]\n# ///\nimport six\n${server}`;
+  const tried = await workshop.tryBuild(
+    { "servers/one/tool.py": script },
+    { entrypoint: "tool.py:mcp", rootDirectory: "servers/one" },
+  );
+  expect(success(tried).manifest.tools).toHaveLength(1);
+  expect(tried.text).toContain("PEP 723");
+  const missing = await workshop.tryBuild({ "server.py": server }, { rootDirectory: "servers/two" });
+  expect(missing.result).toMatchObject({ ok: false, diagnosis: { code: "source_unavailable", phase: "fetch" } });
+});
+
+test("RUN-4 the server is inspected with its own environment; install steps never see it", async () => {
+  const files = {
+    "server.py": `import os\n${server}\nmcp.instructions = os.environ["API_TOKEN"]\n`,
+    "pyproject.toml": `
+[project]
+name = "probe"
+version = "1"
+dependencies = ["fastmcp"]
+[tool.uv]
+package = true
+[build-system]
+requires = ["setuptools"]
+build-backend = "maturin"
+`,
+  };
+  // A build that runs code of the repository: it prints what it sees, then fails.
+  const spy = `import os, sys\nprint("SEEN " + " ".join(sorted(os.environ)), file=sys.stderr)\nraise SystemExit(3)\n`;
+  const environment = { API_TOKEN: "s3cret-value" };
+  const built = await workshop.tryBuild(
+    { "server.py": files["server.py"], "requirements.txt": "fastmcp\n./probe\n", "probe/setup.py": spy },
+    { environment },
+  );
+  expect(built.result).toMatchObject({ ok: false, diagnosis: { code: "dependency_build_failed" } });
+  expect(built.text).toContain("SEEN ");
+  expect(built.text).not.toContain("API_TOKEN");
+  expect(built.text).not.toContain("s3cret-value");
+
+  const { manifest } = success(
+    await workshop.tryBuild({ "server.py": files["server.py"], ...requirements }, { environment }),
+  );
+  expect(manifest.instructions).toBe("s3cret-value");
+});
+
+test("BLD-13 a canceled build ends at once and leaves nothing", async () => {
+  const cancel = new AbortController();
+  const slow = "import time\ntime.sleep(60)\n";
+  const start = performance.now();
+  const running = workshop.tryBuild(
+    { "server.py": slow, ...requirements },
+    {
+      signal: cancel.signal,
+      log: (phase, _kind, text) => {
+        if (phase === "install" && text.includes("so its layer"))
+          setTimeout(() => cancel.abort(new Error("canceled")), 1_500);
+      },
+    },
+  );
+  await expect(running).rejects.toThrow("canceled");
+  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(await readdir(join(workshop.dataDirectory, "builds"))).toEqual([]);
+});
+
+test("BLD-13 a build has 15 minutes altogether; one that takes longer says where it was", async () => {
+  const hurried = await openWorkshop({ limits: { buildMs: 3_000 }, dataDirectory: workshop.dataDirectory });
+  const tried = await hurried.tryBuild({ "server.py": "import time\ntime.sleep(60)\n", ...requirements });
+  expect(tried.result).toMatchObject({ ok: false, diagnosis: { code: "build_timeout", phase: "inspect" } });
+  await hurried.close();
+});
+
+test("RUN-8 what a killed builder has left is removed by the next start; running builds stay", async () => {
+  const builds = join(workshop.dataDirectory, "builds");
+  await mkdir(join(builds, "0190-dead.999999999.1/dependencies"), { recursive: true });
+  const running = workshop.tryBuild({ "server.py": `${server}\n# running\n`, ...requirements });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(await workshop.builder.cleanScratch()).toBe(1);
+  success(await running);
+  expect(await readdir(builds)).toEqual([]);
+});

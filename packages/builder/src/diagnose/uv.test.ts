@@ -1,0 +1,140 @@
+import { expect, test } from "vitest";
+import { diagnoseUv } from "./uv.ts";
+
+// What uv 0.13 really printed for such a project, with paths as they are in the build sandbox.
+const context = { file: "requirements.txt", pythonVersion: "3.11.7" };
+
+test.each<[string, string, { code: string; file?: string; says?: string }]>([
+  [
+    "a package that does not exist",
+    `error: No solution found when resolving dependencies
+  cause: Because no-such-thing was not found in the package registry and you require no-such-thing, we can conclude that your requirements are unsatisfiable.`,
+    { code: "dependency_not_found", says: "no-such-thing" },
+  ],
+  [
+    "the same in the words of older versions",
+    `  × No solution found when resolving dependencies:
+  ╰─▶ Because no-such-thing was not found in the package registry and you
+      require no-such-thing, we can conclude that your requirements are
+      unsatisfiable.`,
+    { code: "dependency_not_found", says: "no-such-thing" },
+  ],
+  [
+    "a version that does not exist",
+    `error: No solution found when resolving dependencies
+  cause: Because there is no version of fastmcp==99.9 and you require fastmcp==99.9, we can conclude that your requirements are unsatisfiable.`,
+    { code: "dependency_not_found", says: "fastmcp==99.9" },
+  ],
+  [
+    "a version newer than all",
+    `error: No solution found when resolving dependencies
+  cause: Because only numpy<=2.5.5 is available and you require numpy>=99, we can conclude that your requirements are unsatisfiable.`,
+    { code: "dependency_not_found", says: "numpy>=99" },
+  ],
+  [
+    "no wheel for this Python",
+    `error: No solution found when resolving dependencies
+  cause: Because tensorflow==2.11.0 has no wheels with a matching Python ABI tag (e.g., \`cp311\`) and you require tensorflow==2.11.0, we can conclude that your requirements are unsatisfiable.
+
+hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tensorflow\` (v2.11.0) with the following Python ABI tags: \`cp37m\`, \`cp38\``,
+    { code: "dependency_conflict", says: "tensorflow==2.11.0 does not support Python 3.11.7" },
+  ],
+  [
+    "requirements that exclude each other",
+    `error: No solution found when resolving dependencies
+  cause: Because fastmcp-slim[client]==4.1.6 depends on starlette>=1.0.1 and fastmcp>=4.1.6 depends on fastmcp-slim[client]==4.1.6, we can conclude that fastmcp>=4.1.6 depends on starlette>=1.0.1.
+         And because a depends on starlette<0.20 and fastmcp>=4, we can conclude that your requirements are unsatisfiable.`,
+    { code: "dependency_conflict" },
+  ],
+  [
+    "a line that is no requirement",
+    `error: Couldn't parse requirement in \`/app/src/deps/r5.in\` at position 0
+  cause: Expected one of \`@\`, \`(\`, \`<\`, \`=\`, \`>\`, \`~\`, \`!\`, \`;\`, found \`a\`
+         not a valid req!!`,
+    { code: "invalid_project_file", file: "r5.in" },
+  ],
+  [
+    "an included file that does not exist",
+    `error: Error parsing included file in \`/app/src/r10.in\` at position 0
+  cause: failed to read from file \`/app/src/missing.txt\`: No such file or directory (os error 2)`,
+    { code: "requirements_not_found", file: "r10.in" },
+  ],
+  [
+    "a folder that does not exist",
+    "error: Distribution not found at: file:///app/src/local",
+    { code: "requirements_not_found" },
+  ],
+  [
+    "an index that refuses connections",
+    `error: Request failed after 3 retries in 9.3s
+  cause: Failed to fetch: http://127.0.0.1:9/simple/fastmcp/
+  cause: error sending request for url (http://127.0.0.1:9/simple/fastmcp/)
+  cause: tcp connect error
+  cause: Connection refused (os error 111)`,
+    { code: "index_unreachable" },
+  ],
+  [
+    "an index whose name does not resolve",
+    `error: Request failed after 3 retries in 8.3s
+  cause: Failed to fetch: https://nope.invalid/simple/fastmcp/
+  cause: dns error
+  cause: failed to lookup address information: Name or service not known`,
+    { code: "index_unreachable" },
+  ],
+  [
+    "a build script that fails",
+    `error: The build backend returned an error
+  cause: Call to \`setuptools.build_meta:__legacy__.get_requires_for_build_wheel\` failed (exit status: 1)
+
+         [stderr]
+         Traceback (most recent call last):
+           File "<string>", line 1, in <module>
+         RuntimeError: needs libfoo-dev`,
+    { code: "dependency_build_failed" },
+  ],
+  [
+    "a Git repository out of reach",
+    `error: Git operation failed
+  cause: failed to clone into: /cache/uv/git-v1/db/e73903061316b372
+  cause: process didn't exit successfully: \`/usr/bin/git fetch --force --update-head-ok 'https://github.com/foo/bar' '+HEAD:refs/remotes/origin/HEAD'\` (exit status: 128)
+         --- stderr
+         fatal: unable to access 'https://github.com/foo/bar/': Could not resolve host: github.com`,
+    { code: "dependency_not_found" },
+  ],
+  [
+    "a lock of a later uv",
+    "error: The lockfile at `uv.lock` uses an unsupported schema version (v9, but only v1 is supported). Downgrade to a compatible uv version, or remove the `uv.lock` prior to running `uv lock` or `uv sync`.",
+    { code: "lock_outdated", file: "uv.lock" },
+  ],
+  [
+    "a lock that must be updated",
+    "error: The lockfile at `uv.lock` needs to be updated, but `--locked` was provided.",
+    { code: "lock_outdated", file: "uv.lock" },
+  ],
+  [
+    "a lock that cannot be parsed",
+    `error: Failed to parse \`uv.lock\`
+  cause: TOML parse error at line 1, column 8`,
+    { code: "lock_outdated", file: "uv.lock" },
+  ],
+  [
+    "a lock for another Python",
+    "error: The current Python version (3.11.7) is not compatible with the locked Python requirement: `>=3.14`",
+    { code: "python_unavailable", says: ">=3.14" },
+  ],
+  [
+    "a pyproject.toml that cannot be parsed",
+    `error: Failed to parse: /app/src/pyproject.toml
+  cause: Invalid \`pyproject.toml\`
+  cause: TOML parse error at line 5, column 24`,
+    { code: "invalid_project_file", file: "pyproject.toml" },
+  ],
+  ["something unknown", "error: the moon is full", { code: "dependency_build_failed" }],
+  ["nothing at all", "", { code: "dependency_build_failed" }],
+])("BLD-2 uv's words become a diagnosis: %s", (_what, output, expected) => {
+  const found = diagnoseUv(output, context);
+  expect(found).toMatchObject({ code: expected.code, phase: "install", file: expected.file ?? "requirements.txt" });
+  expect(`${found.title} ${found.detail}`).toContain(expected.says ?? "");
+  for (const part of [found.title, found.detail, found.remedy]) expect(part).not.toBe("");
+  if (output !== "") expect(found.excerpt).toContain(output.trim().split("\n")[0]?.trim());
+});
