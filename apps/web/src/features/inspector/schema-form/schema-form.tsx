@@ -1,4 +1,5 @@
-import Form from "@rjsf/core";
+// Not from the package root: that also brings its test registry, which needs a validator that we do not have.
+import Form from "@rjsf/core/lib/components/Form.js";
 import type { RegistryWidgetsType, RJSFSchema, TemplatesType } from "@rjsf/utils";
 import type { ReactNode } from "react";
 import {
