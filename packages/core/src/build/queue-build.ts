@@ -13,10 +13,11 @@ export type BranchRow = typeof branch.$inferSelect;
 
 /**
  * Holds a branch's row until the transaction ends. Everything that decides which build comes next takes this lock
- * first, so sequence numbers follow the order of those decisions (BLD-11).
+ * first, so sequence numbers follow the order of those decisions (BLD-11). `NO KEY UPDATE`, because rows that refer to
+ * the branch are inserted beside it by transactions that hold the lock on labels.
  */
 export async function lockBranch(tx: Transaction, branchId: string): Promise<BranchRow> {
-  const [row] = await tx.select().from(branch).where(eq(branch.id, branchId)).for("update");
+  const [row] = await tx.select().from(branch).where(eq(branch.id, branchId)).for("no key update");
   if (!row) throw notFound("branch");
   return row;
 }
@@ -35,7 +36,7 @@ export async function ensureBranch(
     .select()
     .from(branch)
     .where(and(eq(branch.projectId, target.projectId), eq(branch.name, target.name)))
-    .for("update");
+    .for("no key update");
   if (!row) throw notFound("branch");
   return row;
 }

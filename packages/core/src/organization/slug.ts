@@ -12,6 +12,7 @@ const longestSlug = 40;
 export function slugOf(name: string): string {
   const slug = name
     .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, longestSlug)

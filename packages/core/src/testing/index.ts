@@ -1,3 +1,5 @@
+export { finishBuild, liveCommit, succeedBuild } from "./build-steps.ts";
+export { refusal, refusalCode } from "./expect-code.ts";
 export {
   type MemoryQueue,
   memoryQueue,

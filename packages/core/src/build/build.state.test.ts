@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { buildStatuses } from "./build.schema.ts";
+import { expectedBefore, isEnded, mayBecome } from "./build.state.ts";
+
+test("BLD-1 the statuses, and that what has ended never changes", () => {
+  expect(buildStatuses).toEqual(["queued", "building", "succeeded", "failed", "canceled"]);
+  for (const from of ["succeeded", "failed", "canceled"] as const) {
+    expect(isEnded(from)).toBe(true);
+    for (const to of buildStatuses) expect(mayBecome(from, to)).toBe(false);
+  }
+  expect(isEnded("building")).toBe(false);
+  expect(expectedBefore("building")).toEqual(["queued"]);
+  expect(expectedBefore("succeeded")).toEqual(["building"]);
+  expect(expectedBefore("canceled")).toEqual(["queued", "building"]);
+});

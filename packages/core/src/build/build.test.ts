@@ -1,0 +1,261 @@
+import { auditLog, build, buildLog } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { asc, eq, sql } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Actor } from "../context/index.ts";
+import { createDeployment, goLive } from "../deployment/index.ts";
+import {
+  finishBuild,
+  liveCommit,
+  memoryQueue,
+  refusal,
+  refusalCode,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  shaOf,
+  succeedBuild,
+  testContext,
+} from "../testing/index.ts";
+import {
+  failBuild,
+  getBuild,
+  keepBuild,
+  listBuilds,
+  redeployBuild,
+  releaseBuild,
+  requeueLostBuilds,
+  startBuild,
+  takeBuild,
+} from "./index.ts";
+
+let database: TestDatabase;
+let team: SeededOrganization;
+let others: SeededOrganization;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  team = await seedOrganization(database.db);
+  others = await seedOrganization(database.db);
+});
+afterAll(() => database.close());
+
+const as = (actor: Actor, queue = memoryQueue()) => testContext(database.db, actor, { queue });
+const worker = () => as({ kind: "job", job: "build.run" });
+const commit = (name: string) => ({ sha: shaOf(name), message: `Commit ${name}`, author: "Ada" });
+const start = (project: { name: string }, name: string, more: { branch?: string } = {}) =>
+  startBuild({
+    ctx: as(team.owner),
+    input: { orgSlug: team.slug, projectName: project.name, commit: commit(name), trigger: "cli", ...more },
+  });
+const statusOf = async (buildId: string) =>
+  (await database.db.select({ status: build.status }).from(build).where(eq(build.id, buildId)))[0]?.status;
+
+const diagnosis = {
+  code: "module_missing",
+  phase: "inspect",
+  title: "The module requests is missing",
+  detail: "server.py imports it in line 1.",
+  remedy: "Add requests to your dependencies.",
+  file: "server.py",
+  line: 1,
+  excerpt: null,
+};
+
+test("BLD-1 dispatch queues a build with its job, and cancels the ones of the branch that still wait", async () => {
+  const project = await seedProject(database.db, team);
+  const queue = memoryQueue();
+  const input = { orgSlug: team.slug, projectName: project.name, commit: commit("a") };
+  const first = await startBuild({ ctx: as(team.owner, queue), input });
+  expect(first).toMatchObject({ created: true, build: { status: "queued", branch: { name: "main" } } });
+  expect(queue.jobs.map((job) => job.key)).toEqual([first.build.id]);
+  const preview = await start(project, "p", { branch: "fix" });
+  const second = await start(project, "b");
+  expect(await statusOf(first.build.id)).toBe("canceled");
+  expect(await statusOf(preview.build.id)).toBe("queued");
+  expect(await statusOf(second.build.id)).toBe("queued");
+  const [line] = await database.db.select().from(buildLog).where(eq(buildLog.buildId, first.build.id));
+  expect(line).toMatchObject({ line: 1, kind: "warning", text: expect.stringContaining("newer build") });
+  expect(await database.db.$count(auditLog, eq(auditLog.subject, second.build.id))).toBe(1);
+});
+
+test("BLD-12 the same commit is not built twice unless it failed or the settings changed", async () => {
+  const project = await seedProject(database.db, team);
+  const first = await start(project, "a");
+  expect(await start(project, "a")).toMatchObject({ created: false, build: { id: first.build.id } });
+  await succeedBuild(database.db, first.build.id);
+  expect((await start(project, "a")).created).toBe(false);
+  const second = await start(project, "b");
+  const taken = await takeBuild({ ctx: worker(), input: { buildId: second.build.id } });
+  await failBuild({ ctx: worker(), input: { buildId: second.build.id, attempt: taken?.attempt ?? 0, diagnosis } });
+  expect((await start(project, "b")).created).toBe(true);
+  await database.db.execute(sql`UPDATE project SET entrypoint = 'other.py' WHERE id = ${project.id}`);
+  expect((await start(project, "b")).created).toBe(true);
+});
+
+test("BLD-12 many dispatches of one commit at the same time make one build", async () => {
+  const project = await seedProject(database.db, team);
+  const all = await Promise.all(Array.from({ length: 8 }, () => start(project, "same")));
+  expect(new Set(all.map((each) => each.build.id)).size).toBe(1);
+  expect(all.filter((each) => each.created)).toHaveLength(1);
+});
+
+test("builds are started by members of the team only", async () => {
+  const project = await seedProject(database.db, team);
+  const input = { orgSlug: team.slug, projectName: project.name, commit: commit("a") };
+  expect(await refusalCode(startBuild({ ctx: as(await team.join("viewer")), input }))).toBe("forbidden");
+  expect(await refusalCode(startBuild({ ctx: as(others.owner), input }))).toBe("not_found");
+  const wrong = startBuild({ ctx: as(team.owner), input: { ...input, commit: { sha: "main" } } });
+  expect((await refusal(wrong)).fields).toHaveProperty(["commit.sha"]);
+});
+
+test("BLD-1 of many workers one takes a build; an attempt that is not the current one changes nothing", async () => {
+  const project = await seedProject(database.db, team);
+  const { build: queued } = await start(project, "a");
+  const input = { buildId: queued.id };
+  const taken = (await Promise.all(Array.from({ length: 8 }, () => takeBuild({ ctx: worker(), input })))).filter(
+    Boolean,
+  );
+  expect(taken).toHaveLength(1);
+  expect(taken[0]).toMatchObject({
+    attempt: 1,
+    entrypoint: "echo.py",
+    environment: "production",
+    serverUrl: `http://localhost:8080/${project.name}`,
+    project: { repositoryId: project.repositoryId },
+  });
+  expect(await keepBuild({ ctx: worker(), input: { ...input, attempt: 1 } })).toBe(true);
+  expect(await releaseBuild({ ctx: worker(), input: { ...input, attempt: 1 } })).toBe(true);
+  const again = await takeBuild({ ctx: worker(), input });
+  expect(again?.attempt).toBe(2);
+  const stale = { ...input, attempt: 1 };
+  expect(await keepBuild({ ctx: worker(), input: stale })).toBe(false);
+  expect(await releaseBuild({ ctx: worker(), input: stale })).toBe(false);
+  expect(await failBuild({ ctx: worker(), input: { ...stale, diagnosis } })).toBe(false);
+  expect(await finishBuild(database.db, stale)).toEqual({ outcome: "lost" });
+  expect(await goLive({ ctx: worker(), input: stale })).toEqual({ outcome: "lost" });
+  expect(await statusOf(queued.id)).toBe("building");
+  expect(await finishBuild(database.db, { ...input, attempt: 2 })).toMatchObject({ outcome: "live" });
+  expect(await takeBuild({ ctx: worker(), input })).toBeNull();
+  expect(await takeBuild({ ctx: worker(), input: { buildId: "x" } })).toBeNull();
+  expect(await failBuild({ ctx: worker(), input: { ...input, attempt: 2, diagnosis } })).toBe(false);
+});
+
+test("BLD-2 a failed build names its cause and changes nothing that is live", async () => {
+  const project = await seedProject(database.db, team);
+  const good = await start(project, "good");
+  await succeedBuild(database.db, good.build.id);
+  const bad = await start(project, "bad");
+  await takeBuild({ ctx: worker(), input: { buildId: bad.build.id } });
+  const fence = { buildId: bad.build.id, attempt: 1 };
+  // As far as it may have come: a deployment that is not live.
+  await createDeployment({ ctx: worker(), input: { ...fence, layers: {}, manifest: {}, timings: {} } });
+  expect(await failBuild({ ctx: worker(), input: { ...fence, diagnosis, timings: { install: 5 } } })).toBe(true);
+  expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("good"));
+  const shown = await getBuild({ ctx: as(team.owner), input: { buildId: bad.build.id } });
+  expect(shown).toMatchObject({ status: "failed", diagnosis, timings: { install: 5 } });
+  expect(shown.deployment?.isLive).toBe(false);
+  expect(shown.endedAt).not.toBeNull();
+});
+
+test("RUN-8 a build whose worker is gone is queued again, three times at most, and gets its job", async () => {
+  const project = await seedProject(database.db, team);
+  const { build: queued } = await start(project, "a");
+  const input = { buildId: queued.id };
+  const queue = memoryQueue();
+  const ctx = as({ kind: "job", job: "sweep" }, queue);
+  const grow = () =>
+    database.db.execute(sql`UPDATE build SET updated_at = now() - interval '21 s' WHERE id = ${queued.id}`);
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    expect((await takeBuild({ ctx: worker(), input }))?.attempt).toBe(attempt);
+    expect((await requeueLostBuilds({ ctx, input: { staleMs: 20_000 } })).requeued).not.toContain(queued.id);
+    await grow();
+    if (attempt < 3) {
+      expect((await requeueLostBuilds({ ctx, input: { staleMs: 20_000 } })).requeued).toContain(queued.id);
+      expect(queue.jobs.map((job) => job.key)).toContain(queued.id);
+    }
+  }
+  expect((await requeueLostBuilds({ ctx, input: { staleMs: 20_000 } })).failed).toContain(queued.id);
+  const shown = await getBuild({ ctx: as(team.owner), input });
+  expect(shown).toMatchObject({ status: "failed", diagnosis: { code: "internal_error" } });
+});
+
+test("PRJ-2 builds come newest first, by pages, with a next one only when there is more", async () => {
+  const project = await seedProject(database.db, team);
+  const ids: string[] = [];
+  for (const name of ["a", "b", "c"]) ids.unshift((await start(project, name)).build.id);
+  const list = (more: { limit?: number; offset?: number } = {}) =>
+    listBuilds({ ctx: as(team.owner), input: { orgSlug: team.slug, projectName: project.name, ...more } });
+  const all = await list();
+  expect(all.data.map((each) => each.id)).toEqual(ids);
+  expect(all.hasMore).toBe(false);
+  expect((await list({ limit: 3 })).hasMore).toBe(false);
+  const page = await list({ limit: 2 });
+  expect([page.data.map((each) => each.id), page.hasMore]).toEqual([ids.slice(0, 2), true]);
+  const last = await list({ limit: 2, offset: 2 });
+  expect([last.data.map((each) => each.id), last.hasMore]).toEqual([ids.slice(2), false]);
+  expect(await refusalCode(list({ limit: 101 }))).toBe("invalid_input");
+  expect(await refusalCode(list({ offset: -1 }))).toBe("invalid_input");
+  const foreign = listBuilds({ ctx: as(others.owner), input: { orgSlug: team.slug, projectName: project.name } });
+  expect(await refusalCode(foreign)).toBe("not_found");
+});
+
+test("PRJ-3 a build is seen by its team only; absent and foreign read the same", async () => {
+  const project = await seedProject(database.db, team);
+  const { build: queued } = await start(project, "a");
+  const viewer = await team.join("viewer");
+  expect(await getBuild({ ctx: as(viewer), input: { buildId: queued.id } })).toMatchObject({
+    id: queued.id,
+    commitMessage: "Commit a",
+    prNumber: null,
+    githubRepository: { id: project.repositoryId, defaultBranch: "main" },
+    project: { authMode: "towpath-cloud", defaultBranch: "main", isPublic: false },
+  });
+  const foreign = await refusal(getBuild({ ctx: as(others.owner), input: { buildId: queued.id } }));
+  const absent = await refusal(
+    getBuild({ ctx: as(others.owner), input: { buildId: "0192a000-0000-7000-8000-0000000000ff" } }),
+  );
+  const noId = await refusal(getBuild({ ctx: as(others.owner), input: { buildId: "1 OR 1=1" } }));
+  for (const error of [foreign, absent, noId]) {
+    expect([error.code, error.message]).toEqual(["not_found", absent.message]);
+  }
+});
+
+test("PRJ-13 a redeploy builds the same commit again as the newest, and goes live over a later one", async () => {
+  const project = await seedProject(database.db, team);
+  const first = await start(project, "a");
+  await succeedBuild(database.db, first.build.id);
+  const second = await start(project, "b");
+  await succeedBuild(database.db, second.build.id);
+  expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("b"));
+  const again = await redeployBuild({ ctx: as(team.owner), input: { buildId: first.build.id } });
+  expect(again).toMatchObject({ trigger: "redeploy", commitSha: shaOf("a"), status: "queued" });
+  await succeedBuild(database.db, again.id);
+  expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("a"));
+  const rows = await database.db
+    .select()
+    .from(build)
+    .where(eq(build.projectId, project.id))
+    .orderBy(asc(build.sequence));
+  expect(rows.map((row) => row.status)).toEqual(["succeeded", "succeeded", "succeeded"]);
+  const viewer = await team.join("viewer");
+  const input = { buildId: first.build.id };
+  expect(await refusalCode(redeployBuild({ ctx: as(viewer), input }))).toBe("forbidden");
+  expect(await refusalCode(redeployBuild({ ctx: as(others.owner), input }))).toBe("not_found");
+});
+
+test("what only the platform may do is refused to users", async () => {
+  const ctx = as(team.owner);
+  const fence = { buildId: "0192a000-0000-7000-8000-0000000000ff", attempt: 1 };
+  const refused = await Promise.all(
+    [
+      takeBuild({ ctx, input: fence }),
+      keepBuild({ ctx, input: fence }),
+      releaseBuild({ ctx, input: fence }),
+      failBuild({ ctx, input: { ...fence, diagnosis } }),
+      requeueLostBuilds({ ctx, input: { staleMs: 1 } }),
+      createDeployment({ ctx, input: { ...fence, layers: {}, manifest: {}, timings: {} } }),
+      goLive({ ctx, input: fence }),
+    ].map(refusalCode),
+  );
+  expect(new Set(refused)).toEqual(new Set(["forbidden"]));
+});

@@ -1,0 +1,33 @@
+import { auditLog } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { refusalCode, seedOrganization, testContext } from "../testing/index.ts";
+import { listInstallations, recordInstallation } from "./index.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+test("ONB-2 GH-1 an installation is recorded once for each organization and listed there", async () => {
+  const team = await seedOrganization(database.db);
+  const others = await seedOrganization(database.db);
+  const ctx = testContext(database.db, team.owner);
+  const input = { orgSlug: team.slug, installationId: 77, accountLogin: "ada", accountType: "User" };
+  await recordInstallation({ ctx, input });
+  const renamed = await recordInstallation({ ctx, input: { ...input, accountLogin: "ada-b" } });
+  expect(renamed).toMatchObject({ installationId: 77, organizationId: team.id, accountLogin: "ada-b" });
+  const list = await listInstallations({ ctx, input: { orgSlug: team.slug } });
+  expect(list.map((each) => each.installationId)).toEqual([team.installationId, 77]);
+  const theirs = testContext(database.db, others.owner);
+  expect(await refusalCode(recordInstallation({ ctx: theirs, input }))).toBe("forbidden");
+  expect(await refusalCode(listInstallations({ ctx: theirs, input }))).toBe("forbidden");
+  const viewer = testContext(database.db, await team.join("viewer"));
+  expect(await refusalCode(recordInstallation({ ctx: viewer, input }))).toBe("forbidden");
+  expect(await refusalCode(recordInstallation({ ctx, input: { ...input, installationId: -1 } }))).toBe("invalid_input");
+  // The same installation may serve a second organization of the same person.
+  await recordInstallation({ ctx: theirs, input: { ...input, orgSlug: others.slug } });
+  expect(await database.db.$count(auditLog, eq(auditLog.organizationId, team.id))).toBe(2);
+});

@@ -1,0 +1,158 @@
+import { auditLog, member, organization, user } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { and, eq } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Actor } from "../context/index.ts";
+import { newId } from "../ids/index.ts";
+import { recordGitHubUser } from "../installation/index.ts";
+import { refusal, refusalCode, seedOrganization, seedProject, seedUser, testContext } from "../testing/index.ts";
+import {
+  claimLocalOrganization,
+  createOrganization,
+  displayNameOf,
+  ensureLocalOrganization,
+  getOrganizationAccess,
+  getProfile,
+} from "./index.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+const as = (actor: Actor) => testContext(database.db, actor);
+const operator: Actor = { kind: "operator", ipAddress: null };
+
+test("ONB-1 an organization gets a slug of its own; who makes it owns it", async () => {
+  const ada = await seedUser(database.db);
+  const first = await createOrganization({ ctx: as(ada.actor), input: { name: "  Acme, Inc.  " } });
+  expect(first).toMatchObject({ name: "Acme, Inc.", slug: "acme-inc" });
+  const second = await createOrganization({ ctx: as(ada.actor), input: { name: "ACME inc" } });
+  expect(second.slug).toBe("acme-inc-2");
+  expect(await getOrganizationAccess({ ctx: as(ada.actor), input: { orgSlug: first.slug } })).toMatchObject({
+    id: first.id,
+    role: "owner",
+  });
+  const written = and(eq(auditLog.organizationId, first.id), eq(auditLog.action, "organization.create"));
+  expect(await database.db.$count(auditLog, written)).toBe(1);
+});
+
+test.each([
+  ["Login", "login-2"],
+  ["Über Größe", "uber-gro-e"],
+  ["日本", "team"],
+  ["x".repeat(64), "x".repeat(40)],
+])("ONB-1 the name %j becomes the slug %s", async (name, slug) => {
+  const ada = await seedUser(database.db);
+  expect((await createOrganization({ ctx: as(ada.actor), input: { name } })).slug).toBe(slug);
+});
+
+test("ONB-1 many at once with one name all get a slug, each another one", async () => {
+  const ada = await seedUser(database.db);
+  const made = await Promise.all(
+    Array.from({ length: 6 }, () => createOrganization({ ctx: as(ada.actor), input: { name: "Same Name" } })),
+  );
+  expect(new Set(made.map((each) => each.slug)).size).toBe(6);
+});
+
+test.each([
+  ["", "Organization name is required"],
+  ["   ", "Organization name is required"],
+  ["x".repeat(65), "Organization name must be 64 characters or less"],
+  ["---", "Organization name must contain a letter or number"],
+])("ONB-1 the name %j is refused", async (name, text) => {
+  const ada = await seedUser(database.db);
+  const error = await refusal(createOrganization({ ctx: as(ada.actor), input: { name } }));
+  expect([error.code, error.fields.name]).toEqual(["invalid_input", text]);
+});
+
+test("ONB-1 nobody's account makes no organization", async () => {
+  expect(await refusalCode(createOrganization({ ctx: as(operator), input: { name: "Acme" } }))).toBe("forbidden");
+});
+
+test("ORG-11 access is for members; absent and foreign organizations read the same", async () => {
+  const team = await seedOrganization(database.db);
+  const viewer = await team.join("viewer");
+  const access = await getOrganizationAccess({ ctx: as(viewer), input: { orgSlug: team.slug } });
+  expect(access.role).toBe("viewer");
+  expect(access.permissions).toContain("project.read");
+  expect(access.permissions).not.toContain("project.create");
+  const stranger = await seedUser(database.db);
+  const foreign = await refusal(getOrganizationAccess({ ctx: as(stranger.actor), input: { orgSlug: team.slug } }));
+  const absent = await refusal(getOrganizationAccess({ ctx: as(stranger.actor), input: { orgSlug: "no-such" } }));
+  expect([foreign.code, foreign.message]).toEqual(["forbidden", absent.message]);
+  expect(absent.code).toBe("forbidden");
+});
+
+test("ORG-11 a removed member and a role that nobody knows have no access", async () => {
+  const team = await seedOrganization(database.db);
+  const actor = await team.join("member");
+  const userId = actor.kind === "user" ? actor.userId : "";
+  await database.db.update(member).set({ role: "emperor" }).where(eq(member.userId, userId));
+  expect(await refusalCode(getOrganizationAccess({ ctx: as(actor), input: { orgSlug: team.slug } }))).toBe("forbidden");
+  await database.db.delete(member).where(eq(member.userId, userId));
+  expect(await refusalCode(getOrganizationAccess({ ctx: as(actor), input: { orgSlug: team.slug } }))).toBe("forbidden");
+});
+
+test("AUTH-7 PUB-5 the profile holds what is the user's, and nothing of others", async () => {
+  const team = await seedOrganization(database.db);
+  const mine = await seedProject(database.db, team);
+  const others = await seedOrganization(database.db);
+  await seedProject(database.db, others);
+  await recordGitHubUser({ ctx: as(team.owner), input: { githubUserId: 4711 } });
+  const profile = await getProfile({ ctx: as(team.owner) });
+  expect(profile).toMatchObject({
+    githubUserId: 4711,
+    displayName: "Ada",
+    organizations: [{ id: team.id, slug: team.slug, role: "owner" }],
+    githubInstallations: [{ installationId: team.installationId, organizationId: team.id }],
+    projects: [{ id: mine.id, name: mine.name, orgSlug: team.slug }],
+  });
+  const nobody = await seedUser(database.db);
+  expect(await getProfile({ ctx: as(nobody.actor) })).toMatchObject({ organizations: [], projects: [] });
+  await database.db.delete(user).where(eq(user.id, nobody.id));
+  expect(await refusalCode(getProfile({ ctx: as(nobody.actor) }))).toBe("not_found");
+});
+
+test("AUTH-10 the display name", () => {
+  expect(displayNameOf({ firstName: "Ada", lastName: "Byron", email: "a@b" })).toBe("Ada Byron");
+  expect(displayNameOf({ firstName: null, lastName: "Byron", email: "a@b" })).toBe("Byron");
+  expect(displayNameOf({ firstName: null, lastName: "", email: "ada@b.example" })).toBe("ada");
+});
+
+test("the operator works in `local`, made once; the first account takes it over, the second does not", async () => {
+  const own = await createTestDatabase();
+  const ctx = (actor: Actor) => testContext(own.db, actor);
+  try {
+    const ada = await seedUser(own.db);
+    expect(await claimLocalOrganization({ ctx: ctx(operator), input: { userId: ada.id } })).toBeNull();
+    const made = await Promise.all(Array.from({ length: 4 }, () => ensureLocalOrganization({ ctx: ctx(operator) })));
+    expect(new Set(made.map((each) => each.id)).size).toBe(1);
+    expect(made[0]?.slug).toBe("local");
+    expect(await refusalCode(ensureLocalOrganization({ ctx: ctx(ada.actor) }))).toBe("forbidden");
+    expect(await refusalCode(claimLocalOrganization({ ctx: ctx(ada.actor), input: { userId: ada.id } }))).toBe(
+      "forbidden",
+    );
+    const bob = await seedUser(own.db);
+    const claims = await Promise.all(
+      [ada, bob].map((each) => claimLocalOrganization({ ctx: ctx(operator), input: { userId: each.id } })),
+    );
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    expect(await own.db.$count(member)).toBe(1);
+  } finally {
+    await own.close();
+  }
+});
+
+test("the operator works in the oldest organization when there is no `local`", async () => {
+  const own = await createTestDatabase();
+  try {
+    const id = newId();
+    await own.db.insert(organization).values({ id, slug: "acme", name: "Acme" });
+    const found = await ensureLocalOrganization({ ctx: testContext(own.db, operator) });
+    expect(found).toEqual({ id, slug: "acme", name: "Acme" });
+  } finally {
+    await own.close();
+  }
+});

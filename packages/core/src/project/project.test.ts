@@ -1,0 +1,282 @@
+import { auditLog, branch, build, buildLog, deployment, project, route } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { and, eq } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newId } from "../ids/index.ts";
+import {
+  memoryQueue,
+  refusal,
+  refusalCode,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  seedUser,
+  shaOf,
+  testContext,
+} from "../testing/index.ts";
+import {
+  type CreateProjectInput,
+  checkProjectName,
+  createProject,
+  deleteProject,
+  getProject,
+  listProjects,
+  proposeServerName,
+  updateProject,
+} from "./index.ts";
+import { nameWords } from "./name-words.ts";
+
+let database: TestDatabase;
+let team: SeededOrganization;
+let others: SeededOrganization;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  team = await seedOrganization(database.db);
+  others = await seedOrganization(database.db);
+});
+afterAll(() => database.close());
+
+const as = (actor: SeededOrganization["owner"], queue = memoryQueue()) => testContext(database.db, actor, { queue });
+let counter = 0;
+const newProject = (more: Partial<CreateProjectInput> = {}): CreateProjectInput => ({
+  orgSlug: team.slug,
+  name: `echo-server-${++counter}`,
+  installationId: team.installationId,
+  repository: { id: 1000 + counter, fullName: "acme/echo", private: false, defaultBranch: "trunk" },
+  entrypoint: "echo.py",
+  authMode: "towpath-public",
+  trigger: "quickstart",
+  commit: { sha: shaOf("first"), message: "First commit", author: "Ada" },
+  ...more,
+});
+
+/** A preview that is live under a label. */
+async function routeOf(of: { readonly id: string; readonly branchId: string }, label: string): Promise<void> {
+  const ids = { build: newId(), deployment: newId() };
+  const shared = { projectId: of.id, branchId: of.branchId };
+  await database.db
+    .insert(build)
+    .values({ ...shared, id: ids.build, commitSha: shaOf(label), trigger: "push", sequence: 1, entrypoint: "echo.py" });
+  await database.db
+    .insert(deployment)
+    .values({ ...shared, id: ids.deployment, buildId: ids.build, environment: "preview", slug: label });
+  await database.db.insert(route).values({ ...shared, label, deploymentId: ids.deployment, sequence: 1 });
+}
+
+test("ONB-4 creating a project makes its default branch, its first build and the job, and says who did it", async () => {
+  const queue = memoryQueue();
+  const input = newProject({ requirements: "" });
+  const created = await createProject({ ctx: as(team.owner, queue), input });
+  expect(created.project).toMatchObject({
+    name: input.name,
+    orgSlug: team.slug,
+    authMode: "towpath-public",
+    url: `http://localhost:8080/${input.name}/mcp`,
+    isLive: false,
+    requirements: null,
+    githubRepository: { name: "echo", fullName: "acme/echo", defaultBranch: "trunk" },
+  });
+  expect(created.build).toMatchObject({
+    status: "queued",
+    trigger: "quickstart",
+    commitSha: shaOf("first"),
+    commitMessage: "First commit",
+    branch: { name: "trunk" },
+    deployment: null,
+    manifest: null,
+  });
+  expect(queue.jobs).toEqual([{ name: "build.run", payload: { buildId: created.build?.id }, key: created.build?.id }]);
+  const [branchRow] = await database.db.select().from(branch).where(eq(branch.projectId, created.project.id));
+  expect(branchRow).toMatchObject({ name: "trunk", isDefault: true });
+  const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, created.project.id));
+  expect(audits).toMatchObject([{ action: "project.create", subject: input.name, ipAddress: "192.0.2.1" }]);
+});
+
+test("ONB-5 an empty repository makes a project without a build", async () => {
+  const queue = memoryQueue();
+  const created = await createProject({ ctx: as(team.owner, queue), input: newProject({ commit: null }) });
+  expect(created.build).toBeNull();
+  expect(queue.jobs).toEqual([]);
+});
+
+test("ONB-5 a project is made by members, not by viewers, and not in other teams", async () => {
+  const member = await team.join("member");
+  await expect(createProject({ ctx: as(member), input: newProject() })).resolves.toBeTruthy();
+  const viewer = await team.join("viewer");
+  expect(await refusalCode(createProject({ ctx: as(viewer), input: newProject() }))).toBe("forbidden");
+  expect(await refusalCode(createProject({ ctx: as(others.owner), input: newProject() }))).toBe("forbidden");
+  expect(await refusalCode(createProject({ ctx: as(team.owner), input: newProject({ orgSlug: "no-such" }) }))).toBe(
+    "forbidden",
+  );
+  const foreign = await refusal(
+    createProject({ ctx: as(team.owner), input: newProject({ installationId: others.installationId }) }),
+  );
+  expect(foreign.code).toBe("invalid_input");
+  expect(Object.keys(foreign.fields)).toEqual(["installationId"]);
+});
+
+test("VAL-1 VAL-2 VAL-3 the server refuses with the same texts, by field, and nothing is left behind", async () => {
+  const before = await database.db.$count(project);
+  const error = await refusal(
+    createProject({
+      ctx: as(team.owner),
+      input: newProject({ name: "abc", entrypoint: "../x.py", requirements: "/r.txt" }),
+    }),
+  );
+  expect(error.code).toBe("invalid_input");
+  expect(error.fields).toEqual({
+    name: "Project name must be at least 6 characters long",
+    entrypoint: "Entrypoint cannot reference parent directories",
+    requirements: "Requirements file must be a relative path from the repo root",
+  });
+  expect(await database.db.$count(project)).toBe(before);
+});
+
+test("VAL-1 a name is free or not: whatever its case, on the whole instance, and labels of previews count", async () => {
+  const ctx = as(team.owner);
+  const theirs = await seedProject(database.db, others, { name: "Taken-Name" });
+  const preview = await seedProject(database.db, others);
+  await routeOf(preview, "echo-one-fix");
+  expect(theirs.name).toBe("Taken-Name");
+  expect(await checkProjectName({ ctx, input: { name: "taken-NAME" } })).toMatchObject({
+    available: false,
+    reason: "taken",
+  });
+  expect(await checkProjectName({ ctx, input: { name: "echo-one-FIX" } })).toMatchObject({ reason: "taken" });
+  expect(await checkProjectName({ ctx, input: { name: "HealthZ" } })).toMatchObject({ reason: "reserved" });
+  expect(await checkProjectName({ ctx, input: { name: "xn--abcdef" } })).toMatchObject({ reason: "reserved" });
+  expect(await checkProjectName({ ctx, input: { name: "abc" } })).toMatchObject({
+    reason: "invalid",
+    message: "Project name must be at least 6 characters long",
+  });
+  expect(await checkProjectName({ ctx, input: { name: "free-name" } })).toEqual({
+    available: true,
+    reason: null,
+    message: null,
+  });
+  const error = await refusal(createProject({ ctx, input: newProject({ name: "TAKEN-name" }) }));
+  expect(error.fields).toEqual({ name: "This project name is already taken" });
+});
+
+test("VAL-1 of many who create the same name at the same time one succeeds, the others are told", async () => {
+  const results = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, index) =>
+      createProject({ ctx: as(team.owner), input: newProject({ name: index % 2 ? "race-for-it" : "Race-For-It" }) }),
+    ),
+  );
+  expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(1);
+  for (const result of results) {
+    if (result.status === "rejected") expect(result.reason.code).toBe("invalid_input");
+  }
+});
+
+test("ONB-3 proposed names are adjective-color-animal, pleasant, valid and free", async () => {
+  expect(nameWords.adjectives.length).toBeGreaterThan(100);
+  expect(nameWords.animals.length).toBeGreaterThan(100);
+  for (const word of ["bloody", "ugly", "dead", "drunk"]) expect(nameWords.adjectives).not.toContain(word);
+  const seen = new Set<string>();
+  for (let round = 0; round < 50; round++) {
+    const { name } = await proposeServerName({ ctx: as(team.owner) });
+    const [adjective, color, animal, ...rest] = name.split("-");
+    expect(nameWords.adjectives).toContain(adjective);
+    expect(nameWords.colors).toContain(color);
+    expect(nameWords.animals).toContain(animal);
+    expect(rest).toEqual([]);
+    expect(name).toBe(name.toLowerCase());
+    expect(await checkProjectName({ ctx: as(team.owner), input: { name } })).toMatchObject({ available: true });
+    seen.add(name);
+  }
+  expect(seen.size).toBeGreaterThan(45);
+});
+
+test("PRJ-1 a project is there for its team only; absent and foreign read the same", async () => {
+  const { name, id } = await seedProject(database.db, team);
+  const viewer = await team.join("viewer");
+  const input = { orgSlug: team.slug, projectName: name.toUpperCase() };
+  expect(await getProject({ ctx: as(viewer), input })).toMatchObject({ id, name, role: "viewer", deployments: [] });
+  const stranger = await seedUser(database.db);
+  const foreign = await refusal(getProject({ ctx: as(stranger.actor), input }));
+  const absent = await refusal(getProject({ ctx: as(team.owner), input: { ...input, projectName: "no-such-one" } }));
+  const crossed = await refusal(getProject({ ctx: as(others.owner), input: { ...input, orgSlug: others.slug } }));
+  const byId = await refusal(getProject({ ctx: as(others.owner), input: { projectId: id } }));
+  const noId = await refusal(getProject({ ctx: as(others.owner), input: { projectId: "'; --" } }));
+  for (const error of [foreign, absent, crossed, byId, noId]) {
+    expect([error.code, error.message]).toEqual(["not_found", absent.message]);
+  }
+  const operator = as({ kind: "operator", ipAddress: null });
+  expect(await getProject({ ctx: operator, input })).toMatchObject({ id, role: "owner" });
+});
+
+test("ORG-2 the servers of a team, by type and text", async () => {
+  const own = await seedOrganization(database.db);
+  const open = await seedProject(database.db, own, { name: "open-weather", authMode: "towpath-public" });
+  await seedProject(database.db, own, { name: "Closed-weather", authMode: "towpath-cloud", description: "100% rain_" });
+  await seedProject(database.db, own, { name: "through-pass", authMode: "passthrough" });
+  await database.db.insert(build).values(
+    [1, 2].map((sequence) => ({
+      id: `0192a000-0000-7000-8000-00000000000${sequence}`,
+      projectId: open.id,
+      branchId: open.branchId,
+      commitSha: shaOf(`c${sequence}`),
+      trigger: "push",
+      sequence,
+      entrypoint: "echo.py",
+      createdAt: new Date(1_700_000_000_000 + sequence),
+    })),
+  );
+  const list = async (search: { type?: "all" | "private" | "open"; text?: string }) =>
+    (await listProjects({ ctx: as(own.owner), input: { orgSlug: own.slug, ...search } })).map((item) => item.name);
+  expect(await list({})).toEqual(["Closed-weather", "open-weather", "through-pass"]);
+  expect(await list({ type: "open" })).toEqual(["open-weather"]);
+  expect(await list({ type: "private" })).toEqual(["Closed-weather", "through-pass"]);
+  expect(await list({ text: "WEATHER" })).toEqual(["Closed-weather", "open-weather"]);
+  expect(await list({ text: "100%" })).toEqual(["Closed-weather"]);
+  expect(await list({ text: "%" })).toEqual(["Closed-weather"]);
+  expect(await list({ text: "_" })).toEqual(["Closed-weather"]);
+  expect(await list({ text: "nothing" })).toEqual([]);
+  const all = await listProjects({ ctx: as(own.owner), input: { orgSlug: own.slug } });
+  expect(all.find((item) => item.name === "open-weather")?.latestBuild).toMatchObject({ commitSha: shaOf("c2") });
+  expect(all.find((item) => item.name === "through-pass")?.latestBuild).toBeNull();
+  const foreign = listProjects({ ctx: as(others.owner), input: { orgSlug: own.slug } });
+  expect(await refusalCode(foreign)).toBe("forbidden");
+  const wrong = listProjects({ ctx: as(own.owner), input: { orgSlug: own.slug, type: "some" as never } });
+  expect(await refusalCode(wrong)).toBe("invalid_input");
+});
+
+test("PRJ-12 settings change for members only, only those given, and with an audit row", async () => {
+  const { name, id } = await seedProject(database.db, team, { description: "Old", requirements: "r.txt" });
+  const input = { orgSlug: team.slug, projectName: name };
+  const member = await team.join("member");
+  const changed = await updateProject({ ctx: as(member), input: { ...input, authMode: "passthrough" } });
+  expect(changed).toMatchObject({ authMode: "passthrough", description: "Old", requirements: "r.txt" });
+  const cleared = await updateProject({ ctx: as(member), input: { ...input, requirements: "", isPublic: true } });
+  expect(cleared).toMatchObject({ authMode: "passthrough", requirements: null, isPublic: true });
+  const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, id));
+  expect(audits.map((row) => row.action)).toEqual(["project.update", "project.update"]);
+  const viewer = await team.join("viewer");
+  expect(await refusalCode(updateProject({ ctx: as(viewer), input }))).toBe("forbidden");
+  expect(await refusalCode(updateProject({ ctx: as(others.owner), input }))).toBe("not_found");
+  const wrong = updateProject({ ctx: as(member), input: { ...input, entrypoint: "" } });
+  expect(await refusalCode(wrong)).toBe("invalid_input");
+  const theirs = updateProject({ ctx: as(member), input: { ...input, installationId: others.installationId } });
+  expect(await refusalCode(theirs)).toBe("invalid_input");
+});
+
+test("PRJ-16 deleting takes a project's builds, logs and routes with it, and is for admins", async () => {
+  const queue = memoryQueue();
+  const created = await createProject({ ctx: as(team.owner, queue), input: newProject() });
+  const buildId = created.build?.id ?? "";
+  await database.db
+    .insert(buildLog)
+    .values({ buildId, line: 1, time: new Date(), phase: "fetch", kind: "step", text: "x" });
+  const input = { orgSlug: team.slug, projectName: created.project.name };
+  expect(await refusalCode(deleteProject({ ctx: as(await team.join("member")), input }))).toBe("forbidden");
+  expect(await refusalCode(deleteProject({ ctx: as(others.owner), input }))).toBe("not_found");
+  await deleteProject({ ctx: as(await team.join("admin")), input });
+  expect(await database.db.$count(build, eq(build.id, buildId))).toBe(0);
+  expect(await database.db.$count(buildLog, eq(buildLog.buildId, buildId))).toBe(0);
+  expect(await database.db.$count(route, eq(route.projectId, created.project.id))).toBe(0);
+  const row = and(eq(auditLog.action, "project.delete"), eq(auditLog.projectId, created.project.id));
+  expect(await database.db.$count(auditLog, row)).toBe(1);
+  expect(await refusalCode(deleteProject({ ctx: as(team.owner), input }))).toBe("not_found");
+});

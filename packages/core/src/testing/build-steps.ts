@@ -1,0 +1,48 @@
+import type { Database } from "@towpath/db";
+import { build, deployment, route } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import { takeBuild } from "../build/take-build.ts";
+import { createDeployment } from "../deployment/create-deployment.ts";
+import { type GoLiveResult, goLive } from "../deployment/go-live.ts";
+import { testContext } from "./seed.ts";
+
+const sampleManifest = {
+  protocolVersion: "2025-06-18",
+  server: { name: "echo", version: "1" },
+  instructions: null,
+  tools: [],
+  resources: [],
+  templates: [],
+  prompts: [],
+};
+const sampleLayers = { pythonVersion: "3.12.1", dependencies: "a".repeat(64), code: "b".repeat(64) };
+
+/** Does what a worker does with a queued build that goes well. */
+export async function succeedBuild(db: Database, buildId: string): Promise<GoLiveResult> {
+  const ctx = testContext(db, { kind: "job", job: "build.run" });
+  const taken = await takeBuild({ ctx, input: { buildId } });
+  if (!taken) throw new Error(`build ${buildId} was not queued`);
+  return finishBuild(db, { buildId, attempt: taken.attempt });
+}
+
+/** The end of it, for a build that was taken before. */
+export async function finishBuild(
+  db: Database,
+  fence: { readonly buildId: string; readonly attempt: number },
+): Promise<GoLiveResult> {
+  const ctx = testContext(db, { kind: "job", job: "build.run" });
+  const outcome = { ...fence, layers: sampleLayers, manifest: sampleManifest, timings: { install: 12 } };
+  if (!(await createDeployment({ ctx, input: outcome }))) return { outcome: "lost" };
+  return goLive({ ctx, input: fence });
+}
+
+/** Commit that is live on a branch; null when nothing is. */
+export async function liveCommit(db: Database, branchId: string): Promise<string | null> {
+  const [row] = await db
+    .select({ commitSha: build.commitSha })
+    .from(route)
+    .innerJoin(deployment, eq(deployment.id, route.deploymentId))
+    .innerJoin(build, eq(build.id, deployment.buildId))
+    .where(eq(route.branchId, branchId));
+  return row?.commitSha ?? null;
+}
