@@ -15,6 +15,8 @@ REQUIREMENTS = {
     "fastmcp2": ["fastmcp>=2,<3"],
     "fastmcp3": ["fastmcp>=3,<4"],
     "fastmcp4": ["fastmcp>=4,<5"],
+    # The last one that did not forbid mcp 2 and does not work with it.
+    "fastmcp2.10-mcp2": ["fastmcp==2.10.0", "mcp>=2,<3"],
     "mcp1": ["mcp>=1,<2"],
     "mcp2": ["mcp>=2,<3", "pydantic-settings"],
     "bare": [],

@@ -79,6 +79,16 @@ def test_BLD_2_code_for_mcp_2_with_mcp_1(start: Start) -> None:
         assert status["code"] == "mcp_version_mismatch" and "mcp>=2" in status["message"]
 
 
+def test_BLD_2_framework_for_mcp_1_with_mcp_2(start: Start) -> None:
+    status = expect(start, FASTMCP, environment="fastmcp2.10-mcp2")
+    assert (status["code"], status["file"], status["line"]) == ("mcp_version_mismatch", "server.py", 1)
+    assert "`fastmcp` 2.10.0" in status["message"] and "mcp<2" in status["message"]
+
+
+def test_BLD_2_misspelt_import_from_mcp_is_no_mismatch(start: Start) -> None:
+    assert expect(start, "from mcp.server import Srever", environment="mcp2")["code"] == "import_failed"
+
+
 def test_BLD_2_import_failed(start: Start) -> None:
     status = expect(start, {"server.py": "import deep", "deep.py": "def go():\n    return 1 / 0\ngo()\n"})
     assert (status["code"], status["file"], status["line"]) == ("import_failed", "deep.py", 2)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 
 from towpath_runner.entrypoint import Entrypoint, shown_path
 from towpath_runner.guard import StartedWhileLoading
+from towpath_runner.sdk_version import sdk_version_mismatch
 from towpath_runner.status import Failure
 from towpath_runner.trace import frames_of, place_of, trimmed
 from towpath_runner.variables import missing_variables
@@ -28,7 +28,7 @@ def diagnose(error: BaseException, entrypoint: Entrypoint, otherwise: str) -> Fa
     rules: tuple[Callable[[BaseException, Entrypoint], Failure | None], ...] = (
         _started_while_loading,
         _syntax,
-        _sdk_version,
+        sdk_version_mismatch,
         _module,
         _variable,
         _exit,
@@ -85,31 +85,6 @@ def _syntax(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     return Failure("syntax_error", message, file=file, line=error.lineno)
 
 
-def _sdk_version(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    """Code for one major version of the `mcp` package, which renamed its server class, run with the other."""
-    if not isinstance(error, ImportError):
-        return None
-    installed = _installed("mcp")
-    module = error.name or ""
-    wanted = re.search(r"cannot import name '(\w+)'", str(error))
-    name = wanted.group(1) if wanted else ""
-    if installed is None or module.partition(".")[0] != "mcp":
-        return None
-    major = int(installed.partition(".")[0])
-    if major >= 2 and (module.startswith("mcp.server.fastmcp") or name == "FastMCP"):
-        remedy = (
-            "`FastMCP` of the SDK is `MCPServer` since mcp 2. Pin `mcp<2` in the dependencies, or change the import "
-            "to `from mcp.server import MCPServer` (or use the `fastmcp` package)."
-        )
-        needed = "mcp 1"
-    elif major < 2 and (module.startswith("mcp.server.mcpserver") or name == "MCPServer"):
-        remedy, needed = "Require `mcp>=2` in the dependencies.", "mcp 2"
-    else:
-        return None
-    message = f"The code is written for {needed}, but mcp {installed} is installed. {remedy}"
-    return Failure("mcp_version_mismatch", message, module=module)
-
-
 def _module(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return None
@@ -136,12 +111,3 @@ def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     status = f" It said: {error.code}" if isinstance(error.code, str) else f" (exit status {error.code or 0})"
     message = f"`{entrypoint.shown}` ended the process instead of giving a server.{status}"
     return Failure("import_failed", message)
-
-
-def _installed(package: str) -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -13,6 +13,8 @@ _DEFAULTS = {
     "FASTMCP_HTTP_SESSION_IDLE_TIMEOUT": str(SESSION_IDLE_SECONDS),
     # Lines as they are: the rich output is wrapped to 80 columns and unreadable in a log.
     "FASTMCP_ENABLE_RICH_LOGGING": "false",
+    # For those that have no such switch (mcp 1): wide enough to keep a message on its line.
+    "COLUMNS": "240",
     "PYTHONUNBUFFERED": "1",
 }
 

@@ -1,0 +1,73 @@
+"""Tells apart an import that fails because the `mcp` package is of another version than the code was written for."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import PackageNotFoundError, version
+
+from towpath_runner.entrypoint import Entrypoint
+from towpath_runner.status import Failure
+from towpath_runner.trace import frames_of, is_own
+
+
+def sdk_version_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
+    """`mcp_version_mismatch`, or None when the import has failed for another reason.
+
+    In mcp 2 `mcp.server.fastmcp` raises ModuleNotFoundError under its own name; other things are just not there.
+    """
+    module = getattr(error, "name", None) or ""
+    installed = _installed("mcp")
+    if not isinstance(error, ImportError) or installed is None:
+        return None
+    found = re.search(r"cannot import name '(\w+)'", str(error))
+    name = found.group(1) if found else ""
+    importer = _importing_package(error, entrypoint)
+    modern = _major(installed) >= 2
+    # FastMCP before 4 also misses what only mcp 1 brought along, pydantic-settings for one.
+    outdated = importer == "fastmcp" and modern and _major(_installed("fastmcp") or "4") < 4
+    if module.partition(".")[0] != "mcp" and not outdated:
+        return None
+    if importer is not None:
+        message = _of_package(importer, installed, modern, f"{module}.{name}".rstrip("."))
+    elif modern and (module.startswith("mcp.server.fastmcp") or name == "FastMCP"):
+        message = (
+            f"The code is written for mcp 1, but mcp {installed} is installed, where `FastMCP` is called `MCPServer`. "
+            "Pin `mcp<2` in the dependencies, or change the import to `from mcp.server import MCPServer` (or use the "
+            "`fastmcp` package)."
+        )
+    elif not modern and (module.startswith("mcp.server.mcpserver") or name == "MCPServer"):
+        message = f"The code is written for mcp 2, but mcp {installed} is installed. Require `mcp>=2` instead."
+    else:
+        return None
+    return Failure("mcp_version_mismatch", message, module=module)
+
+
+def _of_package(package: str, installed: str, modern: bool, missing: str) -> str:
+    wanted, other = ("mcp<2", "newer") if modern else ("mcp>=2", "older")
+    own = f" {release}" if (release := _installed(package)) else ""
+    return (
+        f"`{package}`{own} does not work with the installed mcp {installed}: it needs `{missing}`. "
+        f"Require `{wanted}`, or a release of `{package}` that is {other}."
+    )
+
+
+def _importing_package(error: BaseException, entrypoint: Entrypoint) -> str | None:
+    """The installed package whose code makes the import; None when it is the author's."""
+    for frame, _ in reversed(frames_of(error)):
+        if is_own(frame.f_code.co_filename, entrypoint.root):
+            return None
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package != "mcp":
+            return package
+    return None
+
+
+def _major(release: str) -> int:
+    return int(release.partition(".")[0])
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
