@@ -5,9 +5,12 @@ import { claimLocalOrganization } from "@towpath/core/organization";
 import { systemClock } from "@towpath/core/ports";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { createGitHub, type GitHub } from "@towpath/github";
+import { buildLogChannel, serverLogChannel } from "@towpath/logs";
 import { type Logger, pino } from "pino";
 import { readWebConfig, type WebConfig } from "./config.server.ts";
-import { lazyQueue } from "./queue.server.ts";
+import { buildChannel } from "./http/streams/channels.ts";
+import { listenForNotifications, type Notifications } from "./http/streams/notifications.server.ts";
+import { backgroundQueue } from "./queue.server.ts";
 
 /** Everything that a request may reach, made once a process. */
 export type Services = {
@@ -17,6 +20,7 @@ export type Services = {
   readonly auth: Auth;
   /** Null: no GitHub App and no local forge is configured. */
   readonly gitHub: GitHub | null;
+  readonly notifications: Notifications;
   /** The context that verbs take, for one actor. */
   contextFor(actor: Actor): Context;
   close(): Promise<void>;
@@ -25,7 +29,13 @@ export type Services = {
 export function compose(config: WebConfig): Services {
   const log = pino({ level: config.logLevel, base: { role: "web" }, timestamp: pino.stdTimeFunctions.isoTime });
   const database = openDatabase(config.databaseUrl, { maxConnections: 10 });
-  const queue = lazyQueue(database);
+  const queue = backgroundQueue(config.databaseUrl, log);
+  queue.open();
+  const notifications = listenForNotifications(
+    config.databaseUrl,
+    [buildChannel, buildLogChannel, serverLogChannel],
+    log,
+  );
   const contextFor = (actor: Actor): Context => ({
     db: database.db,
     actor,
@@ -52,8 +62,10 @@ export function compose(config: WebConfig): Services {
     database,
     auth,
     gitHub: config.gitHub ? createGitHub(config.gitHub) : null,
+    notifications,
     contextFor,
     close: async () => {
+      await notifications.close();
       await queue.close();
       await database.close();
     },

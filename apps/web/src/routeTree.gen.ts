@@ -10,33 +10,561 @@
 
 import { Route as rootRouteImport } from "./routes/__root";
 import { Route as IndexRouteImport } from "./routes/index";
+import { Route as OrgSlugRouteRouteImport } from "./routes/$orgSlug/route";
+import { Route as AccountRouteImport } from "./routes/account";
+import { Route as HealthzRouteImport } from "./routes/healthz";
+import { Route as LoginRouteImport } from "./routes/login";
+import { Route as LogoutRouteImport } from "./routes/logout";
+import { Route as SignupRouteImport } from "./routes/signup";
+import { Route as OrgSlugIndexRouteImport } from "./routes/$orgSlug/index";
+import { Route as OrgSlugProjectNameRouteRouteImport } from "./routes/$orgSlug/$projectName/route";
+import { Route as OrgSlugServersRouteImport } from "./routes/$orgSlug/servers";
+import { Route as NewIndexRouteImport } from "./routes/new/index";
+import { Route as NewGithubInstallRouteImport } from "./routes/new/github-install";
+import { Route as NewGithubInstallSuccessRouteImport } from "./routes/new/github-install-success";
+import { Route as NewImportProjectRouteImport } from "./routes/new/import-project";
+import { Route as NewSelectRepoRouteImport } from "./routes/new/select-repo";
+import { Route as ProviderProblemRouteImport } from "./routes/provider/problem";
+import { Route as ProviderSignInRouteImport } from "./routes/provider/sign-in";
+import { Route as ProviderSignUpRouteImport } from "./routes/provider/sign-up";
+import { Route as WelcomeCreateOrganizationRouteImport } from "./routes/welcome/create-organization";
+import { Route as OrgSlugProjectNameIndexRouteImport } from "./routes/$orgSlug/$projectName/index";
+import { Route as OrgSlugProjectNameDeploymentsRouteImport } from "./routes/$orgSlug/$projectName/deployments";
+import { Route as OrgSlugProjectNameInspectorRouteImport } from "./routes/$orgSlug/$projectName/inspector";
+import { Route as OrgSlugProjectNameLogsRouteImport } from "./routes/$orgSlug/$projectName/logs";
+import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
+import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
+import { Route as OrgSlugWelcomeChooseRepoRouteImport } from "./routes/$orgSlug/welcome/choose-repo";
+import { Route as OrgSlugWelcomeConnectGithubRouteImport } from "./routes/$orgSlug/welcome/connect-github";
+import { Route as OrgSlugWelcomeServerDeployRouteImport } from "./routes/$orgSlug/welcome/server-deploy";
+import { Route as OrgSlugWelcomeServerSetupRouteImport } from "./routes/$orgSlug/welcome/server-setup";
+import { Route as ApiGithubCallbackRouteImport } from "./routes/api/github/callback";
+import { Route as ApiGithubSetupRouteImport } from "./routes/api/github/setup";
+import { Route as ApiGithubWebhooksRouteImport } from "./routes/api/github/webhooks";
+import { Route as ApiV1RepositoriesRouteImport } from "./routes/api/v1/repositories";
+import { Route as OrgSlugProjectNameBuildLogsBuildIdRouteImport } from "./routes/$orgSlug/$projectName/build-logs.$buildId";
+import { Route as OrgSlugProjectNameServerLogsBuildIdRouteImport } from "./routes/$orgSlug/$projectName/server-logs.$buildId";
+import { Route as ApiAuthCallbackOidcRouteImport } from "./routes/api/auth/callback/oidc";
+import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$buildId/log";
+import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
+import { Route as ApiV1BuildsBuildIdRouteImport } from "./routes/api/v1/builds/$buildId";
+import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
+import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
+import { Route as ApiV1ProjectsNameLogsRouteImport } from "./routes/api/v1/projects/$name/logs";
 
 const IndexRoute = IndexRouteImport.update({
   id: "/",
   path: "/",
   getParentRoute: () => rootRouteImport,
 } as any);
+const OrgSlugRouteRoute = OrgSlugRouteRouteImport.update({
+  id: "/$orgSlug",
+  path: "/$orgSlug",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const AccountRoute = AccountRouteImport.update({
+  id: "/account",
+  path: "/account",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const HealthzRoute = HealthzRouteImport.update({
+  id: "/healthz",
+  path: "/healthz",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const LoginRoute = LoginRouteImport.update({
+  id: "/login",
+  path: "/login",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const LogoutRoute = LogoutRouteImport.update({
+  id: "/logout",
+  path: "/logout",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const SignupRoute = SignupRouteImport.update({
+  id: "/signup",
+  path: "/signup",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const OrgSlugIndexRoute = OrgSlugIndexRouteImport.update({
+  id: "/",
+  path: "/",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugProjectNameRouteRoute = OrgSlugProjectNameRouteRouteImport.update({
+  id: "/$projectName",
+  path: "/$projectName",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugServersRoute = OrgSlugServersRouteImport.update({
+  id: "/servers",
+  path: "/servers",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const NewIndexRoute = NewIndexRouteImport.update({
+  id: "/new/",
+  path: "/new/",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const NewGithubInstallRoute = NewGithubInstallRouteImport.update({
+  id: "/new/github-install",
+  path: "/new/github-install",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const NewGithubInstallSuccessRoute = NewGithubInstallSuccessRouteImport.update({
+  id: "/new/github-install-success",
+  path: "/new/github-install-success",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const NewImportProjectRoute = NewImportProjectRouteImport.update({
+  id: "/new/import-project",
+  path: "/new/import-project",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const NewSelectRepoRoute = NewSelectRepoRouteImport.update({
+  id: "/new/select-repo",
+  path: "/new/select-repo",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ProviderProblemRoute = ProviderProblemRouteImport.update({
+  id: "/provider/problem",
+  path: "/provider/problem",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ProviderSignInRoute = ProviderSignInRouteImport.update({
+  id: "/provider/sign-in",
+  path: "/provider/sign-in",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ProviderSignUpRoute = ProviderSignUpRouteImport.update({
+  id: "/provider/sign-up",
+  path: "/provider/sign-up",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const WelcomeCreateOrganizationRoute =
+  WelcomeCreateOrganizationRouteImport.update({
+    id: "/welcome/create-organization",
+    path: "/welcome/create-organization",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const OrgSlugProjectNameIndexRoute = OrgSlugProjectNameIndexRouteImport.update({
+  id: "/",
+  path: "/",
+  getParentRoute: () => OrgSlugProjectNameRouteRoute,
+} as any);
+const OrgSlugProjectNameDeploymentsRoute =
+  OrgSlugProjectNameDeploymentsRouteImport.update({
+    id: "/deployments",
+    path: "/deployments",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameInspectorRoute =
+  OrgSlugProjectNameInspectorRouteImport.update({
+    id: "/inspector",
+    path: "/inspector",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameLogsRoute = OrgSlugProjectNameLogsRouteImport.update({
+  id: "/logs",
+  path: "/logs",
+  getParentRoute: () => OrgSlugProjectNameRouteRoute,
+} as any);
+const OrgSlugSettingsIndexRoute = OrgSlugSettingsIndexRouteImport.update({
+  id: "/settings/",
+  path: "/settings/",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugSettingsApiKeysRoute = OrgSlugSettingsApiKeysRouteImport.update({
+  id: "/settings/api-keys",
+  path: "/settings/api-keys",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugWelcomeChooseRepoRoute =
+  OrgSlugWelcomeChooseRepoRouteImport.update({
+    id: "/welcome/choose-repo",
+    path: "/welcome/choose-repo",
+    getParentRoute: () => OrgSlugRouteRoute,
+  } as any);
+const OrgSlugWelcomeConnectGithubRoute =
+  OrgSlugWelcomeConnectGithubRouteImport.update({
+    id: "/welcome/connect-github",
+    path: "/welcome/connect-github",
+    getParentRoute: () => OrgSlugRouteRoute,
+  } as any);
+const OrgSlugWelcomeServerDeployRoute =
+  OrgSlugWelcomeServerDeployRouteImport.update({
+    id: "/welcome/server-deploy",
+    path: "/welcome/server-deploy",
+    getParentRoute: () => OrgSlugRouteRoute,
+  } as any);
+const OrgSlugWelcomeServerSetupRoute =
+  OrgSlugWelcomeServerSetupRouteImport.update({
+    id: "/welcome/server-setup",
+    path: "/welcome/server-setup",
+    getParentRoute: () => OrgSlugRouteRoute,
+  } as any);
+const ApiGithubCallbackRoute = ApiGithubCallbackRouteImport.update({
+  id: "/api/github/callback",
+  path: "/api/github/callback",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiGithubSetupRoute = ApiGithubSetupRouteImport.update({
+  id: "/api/github/setup",
+  path: "/api/github/setup",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiGithubWebhooksRoute = ApiGithubWebhooksRouteImport.update({
+  id: "/api/github/webhooks",
+  path: "/api/github/webhooks",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiV1RepositoriesRoute = ApiV1RepositoriesRouteImport.update({
+  id: "/api/v1/repositories",
+  path: "/api/v1/repositories",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const OrgSlugProjectNameBuildLogsBuildIdRoute =
+  OrgSlugProjectNameBuildLogsBuildIdRouteImport.update({
+    id: "/build-logs/$buildId",
+    path: "/build-logs/$buildId",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameServerLogsBuildIdRoute =
+  OrgSlugProjectNameServerLogsBuildIdRouteImport.update({
+    id: "/server-logs/$buildId",
+    path: "/server-logs/$buildId",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const ApiAuthCallbackOidcRoute = ApiAuthCallbackOidcRouteImport.update({
+  id: "/api/auth/callback/oidc",
+  path: "/api/auth/callback/oidc",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiBuildsBuildIdLogRoute = ApiBuildsBuildIdLogRouteImport.update({
+  id: "/api/builds/$buildId/log",
+  path: "/api/builds/$buildId/log",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiDeploymentsDeploymentIdLogRoute =
+  ApiDeploymentsDeploymentIdLogRouteImport.update({
+    id: "/api/deployments/$deploymentId/log",
+    path: "/api/deployments/$deploymentId/log",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1BuildsBuildIdRoute = ApiV1BuildsBuildIdRouteImport.update({
+  id: "/api/v1/builds/$buildId",
+  path: "/api/v1/builds/$buildId",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiV1ProjectsIndexRoute = ApiV1ProjectsIndexRouteImport.update({
+  id: "/api/v1/projects/",
+  path: "/api/v1/projects/",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiV1ProjectsNameBuildsRoute = ApiV1ProjectsNameBuildsRouteImport.update({
+  id: "/api/v1/projects/$name/builds",
+  path: "/api/v1/projects/$name/builds",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiV1ProjectsNameLogsRoute = ApiV1ProjectsNameLogsRouteImport.update({
+  id: "/api/v1/projects/$name/logs",
+  path: "/api/v1/projects/$name/logs",
+  getParentRoute: () => rootRouteImport,
+} as any);
 
 export interface FileRoutesByFullPath {
   "/": typeof IndexRoute;
+  "/$orgSlug": typeof OrgSlugRouteRouteWithChildren;
+  "/account": typeof AccountRoute;
+  "/healthz": typeof HealthzRoute;
+  "/login": typeof LoginRoute;
+  "/logout": typeof LogoutRoute;
+  "/signup": typeof SignupRoute;
+  "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
+  "/$orgSlug/servers": typeof OrgSlugServersRoute;
+  "/new/github-install": typeof NewGithubInstallRoute;
+  "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
+  "/new/import-project": typeof NewImportProjectRoute;
+  "/new/select-repo": typeof NewSelectRepoRoute;
+  "/provider/problem": typeof ProviderProblemRoute;
+  "/provider/sign-in": typeof ProviderSignInRoute;
+  "/provider/sign-up": typeof ProviderSignUpRoute;
+  "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
+  "/$orgSlug/": typeof OrgSlugIndexRoute;
+  "/new/": typeof NewIndexRoute;
+  "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
+  "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
+  "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
+  "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
+  "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
+  "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
+  "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
+  "/api/github/callback": typeof ApiGithubCallbackRoute;
+  "/api/github/setup": typeof ApiGithubSetupRoute;
+  "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
+  "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
+  "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
+  "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
+  "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/server-logs/$buildId": typeof OrgSlugProjectNameServerLogsBuildIdRoute;
+  "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
+  "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
+  "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
+  "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
+  "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
+  "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
 }
 export interface FileRoutesByTo {
   "/": typeof IndexRoute;
+  "/account": typeof AccountRoute;
+  "/healthz": typeof HealthzRoute;
+  "/login": typeof LoginRoute;
+  "/logout": typeof LogoutRoute;
+  "/signup": typeof SignupRoute;
+  "/$orgSlug/servers": typeof OrgSlugServersRoute;
+  "/new/github-install": typeof NewGithubInstallRoute;
+  "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
+  "/new/import-project": typeof NewImportProjectRoute;
+  "/new/select-repo": typeof NewSelectRepoRoute;
+  "/provider/problem": typeof ProviderProblemRoute;
+  "/provider/sign-in": typeof ProviderSignInRoute;
+  "/provider/sign-up": typeof ProviderSignUpRoute;
+  "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
+  "/$orgSlug": typeof OrgSlugIndexRoute;
+  "/new": typeof NewIndexRoute;
+  "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
+  "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
+  "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
+  "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
+  "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
+  "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
+  "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
+  "/api/github/callback": typeof ApiGithubCallbackRoute;
+  "/api/github/setup": typeof ApiGithubSetupRoute;
+  "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
+  "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
+  "/$orgSlug/$projectName": typeof OrgSlugProjectNameIndexRoute;
+  "/$orgSlug/settings": typeof OrgSlugSettingsIndexRoute;
+  "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/server-logs/$buildId": typeof OrgSlugProjectNameServerLogsBuildIdRoute;
+  "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
+  "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
+  "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
+  "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
+  "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
+  "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport;
   "/": typeof IndexRoute;
+  "/$orgSlug": typeof OrgSlugRouteRouteWithChildren;
+  "/account": typeof AccountRoute;
+  "/healthz": typeof HealthzRoute;
+  "/login": typeof LoginRoute;
+  "/logout": typeof LogoutRoute;
+  "/signup": typeof SignupRoute;
+  "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
+  "/$orgSlug/servers": typeof OrgSlugServersRoute;
+  "/new/github-install": typeof NewGithubInstallRoute;
+  "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
+  "/new/import-project": typeof NewImportProjectRoute;
+  "/new/select-repo": typeof NewSelectRepoRoute;
+  "/provider/problem": typeof ProviderProblemRoute;
+  "/provider/sign-in": typeof ProviderSignInRoute;
+  "/provider/sign-up": typeof ProviderSignUpRoute;
+  "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
+  "/$orgSlug/": typeof OrgSlugIndexRoute;
+  "/new/": typeof NewIndexRoute;
+  "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
+  "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
+  "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
+  "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
+  "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
+  "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
+  "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
+  "/api/github/callback": typeof ApiGithubCallbackRoute;
+  "/api/github/setup": typeof ApiGithubSetupRoute;
+  "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
+  "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
+  "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
+  "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
+  "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/server-logs/$buildId": typeof OrgSlugProjectNameServerLogsBuildIdRoute;
+  "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
+  "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
+  "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
+  "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
+  "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
+  "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath;
-  fullPaths: "/";
+  fullPaths:
+    | "/"
+    | "/$orgSlug"
+    | "/account"
+    | "/healthz"
+    | "/login"
+    | "/logout"
+    | "/signup"
+    | "/$orgSlug/$projectName"
+    | "/$orgSlug/servers"
+    | "/new/github-install"
+    | "/new/github-install-success"
+    | "/new/import-project"
+    | "/new/select-repo"
+    | "/provider/problem"
+    | "/provider/sign-in"
+    | "/provider/sign-up"
+    | "/welcome/create-organization"
+    | "/$orgSlug/"
+    | "/new/"
+    | "/$orgSlug/$projectName/deployments"
+    | "/$orgSlug/$projectName/inspector"
+    | "/$orgSlug/$projectName/logs"
+    | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/welcome/choose-repo"
+    | "/$orgSlug/welcome/connect-github"
+    | "/$orgSlug/welcome/server-deploy"
+    | "/$orgSlug/welcome/server-setup"
+    | "/api/github/callback"
+    | "/api/github/setup"
+    | "/api/github/webhooks"
+    | "/api/v1/repositories"
+    | "/$orgSlug/$projectName/"
+    | "/$orgSlug/settings/"
+    | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/server-logs/$buildId"
+    | "/api/auth/callback/oidc"
+    | "/api/builds/$buildId/log"
+    | "/api/deployments/$deploymentId/log"
+    | "/api/v1/builds/$buildId"
+    | "/api/v1/projects/"
+    | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/logs";
   fileRoutesByTo: FileRoutesByTo;
-  to: "/";
-  id: "__root__" | "/";
+  to:
+    | "/"
+    | "/account"
+    | "/healthz"
+    | "/login"
+    | "/logout"
+    | "/signup"
+    | "/$orgSlug/servers"
+    | "/new/github-install"
+    | "/new/github-install-success"
+    | "/new/import-project"
+    | "/new/select-repo"
+    | "/provider/problem"
+    | "/provider/sign-in"
+    | "/provider/sign-up"
+    | "/welcome/create-organization"
+    | "/$orgSlug"
+    | "/new"
+    | "/$orgSlug/$projectName/deployments"
+    | "/$orgSlug/$projectName/inspector"
+    | "/$orgSlug/$projectName/logs"
+    | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/welcome/choose-repo"
+    | "/$orgSlug/welcome/connect-github"
+    | "/$orgSlug/welcome/server-deploy"
+    | "/$orgSlug/welcome/server-setup"
+    | "/api/github/callback"
+    | "/api/github/setup"
+    | "/api/github/webhooks"
+    | "/api/v1/repositories"
+    | "/$orgSlug/$projectName"
+    | "/$orgSlug/settings"
+    | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/server-logs/$buildId"
+    | "/api/auth/callback/oidc"
+    | "/api/builds/$buildId/log"
+    | "/api/deployments/$deploymentId/log"
+    | "/api/v1/builds/$buildId"
+    | "/api/v1/projects"
+    | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/logs";
+  id:
+    | "__root__"
+    | "/"
+    | "/$orgSlug"
+    | "/account"
+    | "/healthz"
+    | "/login"
+    | "/logout"
+    | "/signup"
+    | "/$orgSlug/$projectName"
+    | "/$orgSlug/servers"
+    | "/new/github-install"
+    | "/new/github-install-success"
+    | "/new/import-project"
+    | "/new/select-repo"
+    | "/provider/problem"
+    | "/provider/sign-in"
+    | "/provider/sign-up"
+    | "/welcome/create-organization"
+    | "/$orgSlug/"
+    | "/new/"
+    | "/$orgSlug/$projectName/deployments"
+    | "/$orgSlug/$projectName/inspector"
+    | "/$orgSlug/$projectName/logs"
+    | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/welcome/choose-repo"
+    | "/$orgSlug/welcome/connect-github"
+    | "/$orgSlug/welcome/server-deploy"
+    | "/$orgSlug/welcome/server-setup"
+    | "/api/github/callback"
+    | "/api/github/setup"
+    | "/api/github/webhooks"
+    | "/api/v1/repositories"
+    | "/$orgSlug/$projectName/"
+    | "/$orgSlug/settings/"
+    | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/server-logs/$buildId"
+    | "/api/auth/callback/oidc"
+    | "/api/builds/$buildId/log"
+    | "/api/deployments/$deploymentId/log"
+    | "/api/v1/builds/$buildId"
+    | "/api/v1/projects/"
+    | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/logs";
   fileRoutesById: FileRoutesById;
 }
 export interface RootRouteChildren {
   IndexRoute: typeof IndexRoute;
+  OrgSlugRouteRoute: typeof OrgSlugRouteRouteWithChildren;
+  AccountRoute: typeof AccountRoute;
+  HealthzRoute: typeof HealthzRoute;
+  LoginRoute: typeof LoginRoute;
+  LogoutRoute: typeof LogoutRoute;
+  SignupRoute: typeof SignupRoute;
+  NewGithubInstallRoute: typeof NewGithubInstallRoute;
+  NewGithubInstallSuccessRoute: typeof NewGithubInstallSuccessRoute;
+  NewImportProjectRoute: typeof NewImportProjectRoute;
+  NewSelectRepoRoute: typeof NewSelectRepoRoute;
+  ProviderProblemRoute: typeof ProviderProblemRoute;
+  ProviderSignInRoute: typeof ProviderSignInRoute;
+  ProviderSignUpRoute: typeof ProviderSignUpRoute;
+  WelcomeCreateOrganizationRoute: typeof WelcomeCreateOrganizationRoute;
+  NewIndexRoute: typeof NewIndexRoute;
+  ApiGithubCallbackRoute: typeof ApiGithubCallbackRoute;
+  ApiGithubSetupRoute: typeof ApiGithubSetupRoute;
+  ApiGithubWebhooksRoute: typeof ApiGithubWebhooksRoute;
+  ApiV1RepositoriesRoute: typeof ApiV1RepositoriesRoute;
+  ApiAuthCallbackOidcRoute: typeof ApiAuthCallbackOidcRoute;
+  ApiBuildsBuildIdLogRoute: typeof ApiBuildsBuildIdLogRoute;
+  ApiDeploymentsDeploymentIdLogRoute: typeof ApiDeploymentsDeploymentIdLogRoute;
+  ApiV1BuildsBuildIdRoute: typeof ApiV1BuildsBuildIdRoute;
+  ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
+  ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
+  ApiV1ProjectsNameLogsRoute: typeof ApiV1ProjectsNameLogsRoute;
 }
 
 declare module "@tanstack/react-router" {
@@ -48,11 +576,378 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof IndexRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/$orgSlug": {
+      id: "/$orgSlug";
+      path: "/$orgSlug";
+      fullPath: "/$orgSlug";
+      preLoaderRoute: typeof OrgSlugRouteRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/account": {
+      id: "/account";
+      path: "/account";
+      fullPath: "/account";
+      preLoaderRoute: typeof AccountRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/healthz": {
+      id: "/healthz";
+      path: "/healthz";
+      fullPath: "/healthz";
+      preLoaderRoute: typeof HealthzRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/login": {
+      id: "/login";
+      path: "/login";
+      fullPath: "/login";
+      preLoaderRoute: typeof LoginRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/logout": {
+      id: "/logout";
+      path: "/logout";
+      fullPath: "/logout";
+      preLoaderRoute: typeof LogoutRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/signup": {
+      id: "/signup";
+      path: "/signup";
+      fullPath: "/signup";
+      preLoaderRoute: typeof SignupRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/$orgSlug/": {
+      id: "/$orgSlug/";
+      path: "/";
+      fullPath: "/$orgSlug/";
+      preLoaderRoute: typeof OrgSlugIndexRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/$projectName": {
+      id: "/$orgSlug/$projectName";
+      path: "/$projectName";
+      fullPath: "/$orgSlug/$projectName";
+      preLoaderRoute: typeof OrgSlugProjectNameRouteRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/servers": {
+      id: "/$orgSlug/servers";
+      path: "/servers";
+      fullPath: "/$orgSlug/servers";
+      preLoaderRoute: typeof OrgSlugServersRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/new/": {
+      id: "/new/";
+      path: "/new";
+      fullPath: "/new/";
+      preLoaderRoute: typeof NewIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/new/github-install": {
+      id: "/new/github-install";
+      path: "/new/github-install";
+      fullPath: "/new/github-install";
+      preLoaderRoute: typeof NewGithubInstallRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/new/github-install-success": {
+      id: "/new/github-install-success";
+      path: "/new/github-install-success";
+      fullPath: "/new/github-install-success";
+      preLoaderRoute: typeof NewGithubInstallSuccessRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/new/import-project": {
+      id: "/new/import-project";
+      path: "/new/import-project";
+      fullPath: "/new/import-project";
+      preLoaderRoute: typeof NewImportProjectRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/new/select-repo": {
+      id: "/new/select-repo";
+      path: "/new/select-repo";
+      fullPath: "/new/select-repo";
+      preLoaderRoute: typeof NewSelectRepoRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/provider/problem": {
+      id: "/provider/problem";
+      path: "/provider/problem";
+      fullPath: "/provider/problem";
+      preLoaderRoute: typeof ProviderProblemRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/provider/sign-in": {
+      id: "/provider/sign-in";
+      path: "/provider/sign-in";
+      fullPath: "/provider/sign-in";
+      preLoaderRoute: typeof ProviderSignInRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/provider/sign-up": {
+      id: "/provider/sign-up";
+      path: "/provider/sign-up";
+      fullPath: "/provider/sign-up";
+      preLoaderRoute: typeof ProviderSignUpRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/welcome/create-organization": {
+      id: "/welcome/create-organization";
+      path: "/welcome/create-organization";
+      fullPath: "/welcome/create-organization";
+      preLoaderRoute: typeof WelcomeCreateOrganizationRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/$orgSlug/$projectName/": {
+      id: "/$orgSlug/$projectName/";
+      path: "/";
+      fullPath: "/$orgSlug/$projectName/";
+      preLoaderRoute: typeof OrgSlugProjectNameIndexRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/deployments": {
+      id: "/$orgSlug/$projectName/deployments";
+      path: "/deployments";
+      fullPath: "/$orgSlug/$projectName/deployments";
+      preLoaderRoute: typeof OrgSlugProjectNameDeploymentsRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/inspector": {
+      id: "/$orgSlug/$projectName/inspector";
+      path: "/inspector";
+      fullPath: "/$orgSlug/$projectName/inspector";
+      preLoaderRoute: typeof OrgSlugProjectNameInspectorRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/logs": {
+      id: "/$orgSlug/$projectName/logs";
+      path: "/logs";
+      fullPath: "/$orgSlug/$projectName/logs";
+      preLoaderRoute: typeof OrgSlugProjectNameLogsRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/settings/": {
+      id: "/$orgSlug/settings/";
+      path: "/settings";
+      fullPath: "/$orgSlug/settings/";
+      preLoaderRoute: typeof OrgSlugSettingsIndexRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/settings/api-keys": {
+      id: "/$orgSlug/settings/api-keys";
+      path: "/settings/api-keys";
+      fullPath: "/$orgSlug/settings/api-keys";
+      preLoaderRoute: typeof OrgSlugSettingsApiKeysRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/welcome/choose-repo": {
+      id: "/$orgSlug/welcome/choose-repo";
+      path: "/welcome/choose-repo";
+      fullPath: "/$orgSlug/welcome/choose-repo";
+      preLoaderRoute: typeof OrgSlugWelcomeChooseRepoRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/welcome/connect-github": {
+      id: "/$orgSlug/welcome/connect-github";
+      path: "/welcome/connect-github";
+      fullPath: "/$orgSlug/welcome/connect-github";
+      preLoaderRoute: typeof OrgSlugWelcomeConnectGithubRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/welcome/server-deploy": {
+      id: "/$orgSlug/welcome/server-deploy";
+      path: "/welcome/server-deploy";
+      fullPath: "/$orgSlug/welcome/server-deploy";
+      preLoaderRoute: typeof OrgSlugWelcomeServerDeployRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/welcome/server-setup": {
+      id: "/$orgSlug/welcome/server-setup";
+      path: "/welcome/server-setup";
+      fullPath: "/$orgSlug/welcome/server-setup";
+      preLoaderRoute: typeof OrgSlugWelcomeServerSetupRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/api/github/callback": {
+      id: "/api/github/callback";
+      path: "/api/github/callback";
+      fullPath: "/api/github/callback";
+      preLoaderRoute: typeof ApiGithubCallbackRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/github/setup": {
+      id: "/api/github/setup";
+      path: "/api/github/setup";
+      fullPath: "/api/github/setup";
+      preLoaderRoute: typeof ApiGithubSetupRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/github/webhooks": {
+      id: "/api/github/webhooks";
+      path: "/api/github/webhooks";
+      fullPath: "/api/github/webhooks";
+      preLoaderRoute: typeof ApiGithubWebhooksRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/repositories": {
+      id: "/api/v1/repositories";
+      path: "/api/v1/repositories";
+      fullPath: "/api/v1/repositories";
+      preLoaderRoute: typeof ApiV1RepositoriesRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/$orgSlug/$projectName/build-logs/$buildId": {
+      id: "/$orgSlug/$projectName/build-logs/$buildId";
+      path: "/build-logs/$buildId";
+      fullPath: "/$orgSlug/$projectName/build-logs/$buildId";
+      preLoaderRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/server-logs/$buildId": {
+      id: "/$orgSlug/$projectName/server-logs/$buildId";
+      path: "/server-logs/$buildId";
+      fullPath: "/$orgSlug/$projectName/server-logs/$buildId";
+      preLoaderRoute: typeof OrgSlugProjectNameServerLogsBuildIdRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/api/auth/callback/oidc": {
+      id: "/api/auth/callback/oidc";
+      path: "/api/auth/callback/oidc";
+      fullPath: "/api/auth/callback/oidc";
+      preLoaderRoute: typeof ApiAuthCallbackOidcRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/builds/$buildId/log": {
+      id: "/api/builds/$buildId/log";
+      path: "/api/builds/$buildId/log";
+      fullPath: "/api/builds/$buildId/log";
+      preLoaderRoute: typeof ApiBuildsBuildIdLogRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/deployments/$deploymentId/log": {
+      id: "/api/deployments/$deploymentId/log";
+      path: "/api/deployments/$deploymentId/log";
+      fullPath: "/api/deployments/$deploymentId/log";
+      preLoaderRoute: typeof ApiDeploymentsDeploymentIdLogRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/builds/$buildId": {
+      id: "/api/v1/builds/$buildId";
+      path: "/api/v1/builds/$buildId";
+      fullPath: "/api/v1/builds/$buildId";
+      preLoaderRoute: typeof ApiV1BuildsBuildIdRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/projects/": {
+      id: "/api/v1/projects/";
+      path: "/api/v1/projects";
+      fullPath: "/api/v1/projects/";
+      preLoaderRoute: typeof ApiV1ProjectsIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/projects/$name/builds": {
+      id: "/api/v1/projects/$name/builds";
+      path: "/api/v1/projects/$name/builds";
+      fullPath: "/api/v1/projects/$name/builds";
+      preLoaderRoute: typeof ApiV1ProjectsNameBuildsRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/projects/$name/logs": {
+      id: "/api/v1/projects/$name/logs";
+      path: "/api/v1/projects/$name/logs";
+      fullPath: "/api/v1/projects/$name/logs";
+      preLoaderRoute: typeof ApiV1ProjectsNameLogsRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
   }
 }
 
+interface OrgSlugProjectNameRouteRouteChildren {
+  OrgSlugProjectNameDeploymentsRoute: typeof OrgSlugProjectNameDeploymentsRoute;
+  OrgSlugProjectNameInspectorRoute: typeof OrgSlugProjectNameInspectorRoute;
+  OrgSlugProjectNameLogsRoute: typeof OrgSlugProjectNameLogsRoute;
+  OrgSlugProjectNameIndexRoute: typeof OrgSlugProjectNameIndexRoute;
+  OrgSlugProjectNameBuildLogsBuildIdRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  OrgSlugProjectNameServerLogsBuildIdRoute: typeof OrgSlugProjectNameServerLogsBuildIdRoute;
+}
+
+const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren =
+  {
+    OrgSlugProjectNameDeploymentsRoute: OrgSlugProjectNameDeploymentsRoute,
+    OrgSlugProjectNameInspectorRoute: OrgSlugProjectNameInspectorRoute,
+    OrgSlugProjectNameLogsRoute: OrgSlugProjectNameLogsRoute,
+    OrgSlugProjectNameIndexRoute: OrgSlugProjectNameIndexRoute,
+    OrgSlugProjectNameBuildLogsBuildIdRoute:
+      OrgSlugProjectNameBuildLogsBuildIdRoute,
+    OrgSlugProjectNameServerLogsBuildIdRoute:
+      OrgSlugProjectNameServerLogsBuildIdRoute,
+  };
+
+const OrgSlugProjectNameRouteRouteWithChildren =
+  OrgSlugProjectNameRouteRoute._addFileChildren(
+    OrgSlugProjectNameRouteRouteChildren,
+  );
+
+interface OrgSlugRouteRouteChildren {
+  OrgSlugProjectNameRouteRoute: typeof OrgSlugProjectNameRouteRouteWithChildren;
+  OrgSlugServersRoute: typeof OrgSlugServersRoute;
+  OrgSlugIndexRoute: typeof OrgSlugIndexRoute;
+  OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
+  OrgSlugWelcomeChooseRepoRoute: typeof OrgSlugWelcomeChooseRepoRoute;
+  OrgSlugWelcomeConnectGithubRoute: typeof OrgSlugWelcomeConnectGithubRoute;
+  OrgSlugWelcomeServerDeployRoute: typeof OrgSlugWelcomeServerDeployRoute;
+  OrgSlugWelcomeServerSetupRoute: typeof OrgSlugWelcomeServerSetupRoute;
+  OrgSlugSettingsIndexRoute: typeof OrgSlugSettingsIndexRoute;
+}
+
+const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
+  OrgSlugProjectNameRouteRoute: OrgSlugProjectNameRouteRouteWithChildren,
+  OrgSlugServersRoute: OrgSlugServersRoute,
+  OrgSlugIndexRoute: OrgSlugIndexRoute,
+  OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
+  OrgSlugWelcomeChooseRepoRoute: OrgSlugWelcomeChooseRepoRoute,
+  OrgSlugWelcomeConnectGithubRoute: OrgSlugWelcomeConnectGithubRoute,
+  OrgSlugWelcomeServerDeployRoute: OrgSlugWelcomeServerDeployRoute,
+  OrgSlugWelcomeServerSetupRoute: OrgSlugWelcomeServerSetupRoute,
+  OrgSlugSettingsIndexRoute: OrgSlugSettingsIndexRoute,
+};
+
+const OrgSlugRouteRouteWithChildren = OrgSlugRouteRoute._addFileChildren(
+  OrgSlugRouteRouteChildren,
+);
+
 const rootRouteChildren: RootRouteChildren = {
   IndexRoute: IndexRoute,
+  OrgSlugRouteRoute: OrgSlugRouteRouteWithChildren,
+  AccountRoute: AccountRoute,
+  HealthzRoute: HealthzRoute,
+  LoginRoute: LoginRoute,
+  LogoutRoute: LogoutRoute,
+  SignupRoute: SignupRoute,
+  NewGithubInstallRoute: NewGithubInstallRoute,
+  NewGithubInstallSuccessRoute: NewGithubInstallSuccessRoute,
+  NewImportProjectRoute: NewImportProjectRoute,
+  NewSelectRepoRoute: NewSelectRepoRoute,
+  ProviderProblemRoute: ProviderProblemRoute,
+  ProviderSignInRoute: ProviderSignInRoute,
+  ProviderSignUpRoute: ProviderSignUpRoute,
+  WelcomeCreateOrganizationRoute: WelcomeCreateOrganizationRoute,
+  NewIndexRoute: NewIndexRoute,
+  ApiGithubCallbackRoute: ApiGithubCallbackRoute,
+  ApiGithubSetupRoute: ApiGithubSetupRoute,
+  ApiGithubWebhooksRoute: ApiGithubWebhooksRoute,
+  ApiV1RepositoriesRoute: ApiV1RepositoriesRoute,
+  ApiAuthCallbackOidcRoute: ApiAuthCallbackOidcRoute,
+  ApiBuildsBuildIdLogRoute: ApiBuildsBuildIdLogRoute,
+  ApiDeploymentsDeploymentIdLogRoute: ApiDeploymentsDeploymentIdLogRoute,
+  ApiV1BuildsBuildIdRoute: ApiV1BuildsBuildIdRoute,
+  ApiV1ProjectsIndexRoute: ApiV1ProjectsIndexRoute,
+  ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
+  ApiV1ProjectsNameLogsRoute: ApiV1ProjectsNameLogsRoute,
 };
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)

@@ -3,8 +3,7 @@ import { closeServices, services } from "./compose.server.ts";
 
 export default createServerEntry({ fetch: (request, options) => handler.fetch(request, options) });
 
+/** For `serve.ts` on shutdown: log streams never end by themselves. */
+export { endEventStreams as endStreams } from "./http/streams/event-stream.server.ts";
 /** For `serve.ts`: opens what is slow to open, so that the first request does not wait. */
 export { closeServices, services };
-
-/** For `serve.ts` on shutdown: log streams never end by themselves. */
-export function endStreams(): void {}

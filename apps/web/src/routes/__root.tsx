@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { RouterContext } from "~/router.tsx";
 import styles from "~/styles.css?url";
 import { themeScript } from "~/ui/theme.ts";
+import { Toaster } from "~/ui/toaster.tsx";
 
 export const Route = createRootRouteWithContext<RouterContext>()({
   head: () => ({
@@ -12,7 +13,10 @@ export const Route = createRootRouteWithContext<RouterContext>()({
       { title: "Towpath" },
       { name: "color-scheme", content: "light dark" },
     ],
-    links: [{ rel: "stylesheet", href: styles }],
+    links: [
+      { rel: "stylesheet", href: styles },
+      { rel: "icon", href: "/favicon.svg", type: "image/svg+xml" },
+    ],
   }),
   shellComponent: Shell,
   component: Outlet,
@@ -26,7 +30,8 @@ function Shell({ children }: { readonly children: ReactNode }) {
         <HeadContent />
       </head>
       <body>
-        {children}
+        <div id="app">{children}</div>
+        <Toaster />
         <Scripts />
       </body>
     </html>

@@ -1,17 +1,20 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { useState } from "react";
+import { Button } from "~/ui/button.tsx";
 
 /** ERR-4: an error that nothing nearer has caught. */
 export function RenderError({ error }: ErrorComponentProps) {
   const [shown, setShown] = useState(false);
   return (
-    <main className="mx-auto max-w-xl px-6 py-24">
-      <h1 className="text-xl font-semibold">Something went wrong!</h1>
-      <button type="button" className="mt-4 underline" onClick={() => setShown(!shown)} aria-expanded={shown}>
+    <main className="mx-auto flex w-full max-w-xl flex-col items-start gap-4 px-4 py-16 sm:py-24">
+      <h1 className="text-2xl font-semibold tracking-tight">Something went wrong!</h1>
+      <Button onClick={() => setShown(!shown)} aria-expanded={shown}>
         {shown ? "Hide Error" : "Show Error"}
-      </button>
+      </Button>
       {shown ? (
-        <pre className="mt-4 overflow-auto text-sm">{error instanceof Error ? error.message : String(error)}</pre>
+        <pre className="scroll-thin w-full overflow-auto rounded-md border bg-sunken p-3 text-xs whitespace-pre-wrap">
+          {error instanceof Error ? error.message : String(error)}
+        </pre>
       ) : null}
     </main>
   );

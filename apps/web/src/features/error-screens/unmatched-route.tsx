@@ -1,8 +1,11 @@
-/** ERR-4: no route has this address. */
+import { ErrorScreen } from "~/ui/error-screen.tsx";
+
+/** ERR-4 and ERR-2: no route has this address, or what it names is not there for this user. */
 export function UnmatchedRoute() {
   return (
-    <main className="mx-auto max-w-xl px-6 py-24">
-      <h1 className="text-xl font-semibold">Not Found</h1>
+    <main>
+      <p className="sr-only">Not Found</p>
+      <ErrorScreen kind="not-found" />
     </main>
   );
 }

@@ -1,5 +1,10 @@
 import { createServerFn } from "@tanstack/react-start";
-import { anonymous } from "~/http/session-middleware.ts";
+import { getOrganizationAccess, getProfile as getProfileVerb } from "@towpath/core/organization";
+import { z } from "zod";
+import { services } from "~/compose.server.ts";
+import { isTowpathErrorCode } from "~/http/error-code.ts";
+import { input } from "~/http/input.ts";
+import { anonymous, authenticated, organizationAccess } from "~/http/session-middleware.ts";
 
 /** Who is signed in, or null (AUTH-4). */
 export const getCurrentAuth = createServerFn({ method: "GET" })
@@ -7,4 +12,49 @@ export const getCurrentAuth = createServerFn({ method: "GET" })
   .handler(({ context }) => {
     const { signedIn } = context;
     return signedIn && { user: signedIn.user, organizationId: signedIn.activeOrganizationId };
+  });
+
+/** The signed-in user's profile; null when the account is gone, which is logged (AUTH-7). */
+export const getProfile = createServerFn({ method: "GET" })
+  .middleware([authenticated])
+  .handler(async ({ context }) => {
+    try {
+      return await getProfileVerb({ ctx: context.ctx });
+    } catch (error) {
+      if (!isTowpathErrorCode(error, "not_found")) throw error;
+      services().log.warn({ userId: context.signedIn.user.id }, "profile not found");
+      return null;
+    }
+  });
+
+const organizationInput = z.object({ orgSlug: z.string().min(1).max(100) });
+
+/** What the user is in an organization, and may do there (ORG-11). */
+export const getOrganization = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("organization.read")])
+  .validator(input(organizationInput))
+  .handler(({ context, data }) => getOrganizationAccess({ ctx: context.ctx, input: data }));
+
+/** Makes an organization the session's own: the user's choice (AUTH-6), or the guard's (AUTH-5). */
+export const switchOrganization = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("organization.read")])
+  .validator(input(organizationInput))
+  .handler(async ({ context }) => {
+    await services().auth.setActiveOrganization(context.signedIn.sessionId, context.organization.id);
+    return { organizationId: context.organization.id };
+  });
+
+/** The same, called by the guard: it must not keep anybody from a page, so a failure is only logged (AUTH-5). */
+export const syncOrganizationSession = createServerFn({ method: "POST" })
+  .middleware([authenticated])
+  .validator(input(organizationInput))
+  .handler(async ({ context, data }) => {
+    try {
+      const { id } = await getOrganizationAccess({ ctx: context.ctx, input: data });
+      await services().auth.setActiveOrganization(context.signedIn.sessionId, id);
+      return { synced: true };
+    } catch (error) {
+      services().log.warn({ err: error, userId: context.signedIn.user.id }, "organization session sync failed");
+      return { synced: false };
+    }
   });

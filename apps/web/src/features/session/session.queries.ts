@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { getCurrentAuth } from "./session.functions.ts";
+import { getCurrentAuth, getOrganization, getProfile } from "./session.functions.ts";
 
 const minute = 60_000;
 
@@ -10,3 +10,19 @@ export const currentAuthQuery = queryOptions({
   staleTime: 5 * minute,
   gcTime: 30 * minute,
 });
+
+/** Fresh 2 minutes (AUTH-9). Whoever creates an organization, an installation or a project must invalidate it. */
+export const profileQuery = queryOptions({
+  queryKey: ["profile"],
+  queryFn: ({ signal }) => getProfile({ signal }),
+  staleTime: 2 * minute,
+});
+
+/** Fresh 2 minutes, kept 5 (AUTH-9). */
+export const organizationQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["organization", orgSlug],
+    queryFn: ({ signal }) => getOrganization({ data: { orgSlug }, signal }),
+    staleTime: 2 * minute,
+    gcTime: 5 * minute,
+  });

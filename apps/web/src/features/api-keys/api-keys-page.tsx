@@ -1,0 +1,40 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { KeyRound } from "lucide-react";
+import { useState } from "react";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { ApiKeyTable } from "./api-key-table.tsx";
+import { apiKeysQuery } from "./api-keys.queries.ts";
+import { CreateApiKeyDialog } from "./create-api-key-dialog.tsx";
+import { NewApiKeyCallout } from "./new-api-key-callout.tsx";
+
+/** Keys with which MCP clients call the organization's servers. */
+export function ApiKeysPage({ orgSlug, mayCreate }: { readonly orgSlug: string; readonly mayCreate: boolean }) {
+  const { data: keys } = useSuspenseQuery(apiKeysQuery(orgSlug));
+  const [created, setCreated] = useState<{ name: string; key: string } | null>(null);
+  const create = mayCreate ? <CreateApiKeyDialog orgSlug={orgSlug} onCreated={setCreated} /> : null;
+  return (
+    <main className="mx-auto w-full max-w-4xl px-4 py-6 sm:px-6">
+      <PageHeader
+        title="API keys"
+        description={
+          <>
+            MCP clients send a key as <code>Authorization: Bearer tp_…</code> to servers that need one. A key reaches
+            every such server of this organization.
+          </>
+        }
+        actions={keys.length > 0 ? create : null}
+      />
+      {created ? <NewApiKeyCallout created={created} onDismiss={() => setCreated(null)} /> : null}
+      <div className="overflow-hidden rounded-lg border bg-surface">
+        {keys.length === 0 ? (
+          <EmptyState icon={<KeyRound aria-hidden />} title="No key yet" actions={create}>
+            Make one for each client or person, so that one can be revoked without touching the others.
+          </EmptyState>
+        ) : (
+          <ApiKeyTable keys={keys} orgSlug={orgSlug} />
+        )}
+      </div>
+    </main>
+  );
+}

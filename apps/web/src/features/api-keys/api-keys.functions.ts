@@ -1,0 +1,33 @@
+import { createServerFn } from "@tanstack/react-start";
+import { createApiKey, deleteApiKey, listApiKeys, revokeApiKey } from "@towpath/core/api-key";
+import { createApiKeySchema } from "@towpath/core/api-key/schema";
+import { z } from "zod";
+import { input } from "~/http/input.ts";
+import { organizationAccess } from "~/http/session-middleware.ts";
+
+const organizationInput = z.object({ orgSlug: z.string() });
+const keyInput = organizationInput.extend({ keyId: z.uuid() });
+
+/** The organization's keys, without the keys themselves (KEY-3). */
+export const getApiKeys = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("apiKey.read")])
+  .validator(input(organizationInput))
+  .handler(({ context, data }) => listApiKeys({ ctx: context.ctx, input: data }));
+
+/** The answer is the only one that holds the key (KEY-3). */
+export const addApiKey = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("apiKey.create")])
+  .validator(input(createApiKeySchema.extend({ orgSlug: z.string() })))
+  .handler(({ context, data }) => createApiKey({ ctx: context.ctx, input: data }));
+
+/** Ends a key and keeps it in the list. Whose key may be ended is decided by the verb. */
+export const endApiKey = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("apiKey.create")])
+  .validator(input(keyInput))
+  .handler(({ context, data }) => revokeApiKey({ ctx: context.ctx, input: data }));
+
+/** Ends a key and removes it from the list. */
+export const removeApiKey = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("apiKey.create")])
+  .validator(input(keyInput))
+  .handler(({ context, data }) => deleteApiKey({ ctx: context.ctx, input: data }));

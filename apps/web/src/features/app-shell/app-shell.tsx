@@ -1,0 +1,58 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { LogoMark } from "~/ui/logo.tsx";
+import { OrganizationSwitcher, type SwitchableOrganization } from "./organization-switcher.tsx";
+import { UserMenu, type UserMenuPerson } from "./user-menu.tsx";
+
+/** The layout of everything behind sign-in (PUB-3): a bar of 64 px, then the page. */
+export function AppShell({
+  person,
+  organizations,
+  active,
+  bar,
+  children,
+}: {
+  readonly person: UserMenuPerson;
+  readonly organizations: readonly SwitchableOrganization[];
+  /** Null before the first organization exists. */
+  readonly active: SwitchableOrganization | null;
+  /** Beside the organization: links of this part of the dashboard. */
+  readonly bar?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  return (
+    <>
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-3 focus:left-3 focus:z-50 focus:rounded-md focus:bg-raised focus:px-3 focus:py-2 focus:text-sm focus:shadow-pop"
+      >
+        Skip to content
+      </a>
+      <header className="z-30 border-b bg-canvas lg:sticky lg:top-0">
+        <div className="mx-auto flex h-16 w-full max-w-[96rem] items-center gap-2 px-4 sm:gap-3 sm:px-6">
+          <Link
+            to={active ? "/$orgSlug/servers" : "/"}
+            {...(active ? { params: { orgSlug: active.slug } } : {})}
+            className="rounded-md"
+            aria-label="Towpath, your servers"
+          >
+            <LogoMark />
+          </Link>
+          {active ? (
+            <>
+              <span aria-hidden className="text-line-strong">
+                /
+              </span>
+              <OrganizationSwitcher organizations={organizations} active={active} />
+            </>
+          ) : null}
+          <div className="flex min-w-0 flex-1 items-center justify-end gap-1 sm:gap-2">
+            {bar}
+            <UserMenu person={person} />
+          </div>
+        </div>
+      </header>
+      <div id="content">{children}</div>
+    </>
+  );
+}

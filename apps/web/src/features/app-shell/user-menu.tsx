@@ -1,0 +1,64 @@
+import { KeyRound, LogOut, UserRound } from "lucide-react";
+import { useRef } from "react";
+import { Menu, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
+import { ThemeSwitch } from "~/ui/theme-switch.tsx";
+
+export type UserMenuPerson = {
+  readonly displayName: string;
+  readonly email: string;
+  /** Where the organization's API keys are; null before the first organization. */
+  readonly keysHref: string | null;
+};
+
+const initials = (name: string) =>
+  name
+    .split(/\s+/)
+    .slice(0, 2)
+    .map((part) => part[0] ?? "")
+    .join("")
+    .toUpperCase();
+
+/** Account, keys, theme and the way out. */
+export function UserMenu({ person }: { readonly person: UserMenuPerson }) {
+  const form = useRef<HTMLFormElement>(null);
+  return (
+    <>
+      <form ref={form} method="post" action="/logout" hidden />
+      <Menu
+        trigger={
+          <button
+            type="button"
+            aria-label={`Account of ${person.displayName}`}
+            className="flex size-8 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent-text hover:brightness-97"
+          >
+            {initials(person.displayName)}
+          </button>
+        }
+      >
+        <div className="px-2 pt-1.5 pb-2">
+          <p className="truncate text-sm font-medium">{person.displayName}</p>
+          <p className="max-w-56 truncate text-xs text-muted">{person.email}</p>
+        </div>
+        <MenuSeparator />
+        <MenuItem icon={<UserRound aria-hidden />} render={<a href="/account" />}>
+          Account
+        </MenuItem>
+        {person.keysHref ? (
+          <MenuItem icon={<KeyRound aria-hidden />} render={<a href={person.keysHref} />}>
+            API keys
+          </MenuItem>
+        ) : null}
+        <MenuSeparator />
+        <MenuGroup label="Theme">
+          <div className="px-2 pb-1.5">
+            <ThemeSwitch />
+          </div>
+        </MenuGroup>
+        <MenuSeparator />
+        <MenuItem icon={<LogOut aria-hidden />} onClick={() => form.current?.submit()}>
+          Sign out
+        </MenuItem>
+      </Menu>
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import { createServerFn } from "@tanstack/react-start";
+import { listInstallations } from "@towpath/core/installation";
+import { entrypointSchema, requirementsSchema } from "@towpath/core/project/schema";
+import { z } from "zod";
+import { services } from "~/compose.server.ts";
+import { requireFiles } from "~/features/onboarding/deploy-repository.server.ts";
+import { input } from "~/http/input.ts";
+import { authenticated, organizationAccess } from "~/http/session-middleware.ts";
+import { entrypointCandidates } from "./entrypoint-candidates.ts";
+import { addressOf, gitHub, requireInstallation } from "./github-access.server.ts";
+import { withGitHub } from "./github-errors.server.ts";
+import { beginRoundTrip, callbackUrl } from "./round-trip.server.ts";
+
+const orgSlug = z.string().min(1).max(100);
+const installationId = z.number().int().positive();
+const repositoryName = z.string().regex(/^[\w.-]{1,100}$/, "A repository has a plain name");
+const address = z.object({ orgSlug, installationId, owner: repositoryName, name: repositoryName });
+
+/** What the screens must know of the GitHub App (GH-1). Null: nothing is configured. */
+export const getGitHubApp = createServerFn({ method: "GET" })
+  .middleware([authenticated])
+  .handler(() => {
+    const { gitHub: client } = services();
+    if (!client) return null;
+    const { appSlug, url } = client.config;
+    return { appSlug, url, isLocalForge: /^(localhost|127\.)/.test(new URL(url).hostname) };
+  });
+
+/** Where to send the browser so that it comes back with GitHub connected (ONB-2). */
+export const beginConnection = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("installation.manage")])
+  .validator(input(z.object({ orgSlug, otherAccount: z.boolean().default(false) })))
+  .handler(async ({ context, data }) => {
+    const { sessionId } = context.signedIn;
+    if (data.otherAccount) {
+      return {
+        url: gitHub().installUrl(await beginRoundTrip(sessionId, { purpose: "install", orgSlug: data.orgSlug })),
+      };
+    }
+    const state = await beginRoundTrip(sessionId, { purpose: "connect", orgSlug: data.orgSlug });
+    return { url: gitHub().userAuthorizeUrl({ state, redirectUri: callbackUrl() }) };
+  });
+
+/** The organization's installations (GH-1). */
+export const getInstallations = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("installation.read")])
+  .validator(input(z.object({ orgSlug })))
+  .handler(({ context, data }) => listInstallations({ ctx: context.ctx, input: data }));
+
+/** A page of an installation's repositories, up to 100 (GH-1). */
+export const getRepositories = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("installation.read")])
+  .validator(input(z.object({ orgSlug, installationId, page: z.number().int().min(1).max(100).default(1) })))
+  .handler(async ({ context, data }) => {
+    await requireInstallation(context.ctx, data.orgSlug, data.installationId);
+    const { items, nextPage } = await withGitHub(() => gitHub().repositories(data.installationId, data.page));
+    // A clone token, should GitHub send one, is nothing for a browser.
+    const repositories = items.map(({ temp_clone_token: _secret, ...repository }) => repository);
+    return { data: repositories, nextPage };
+  });
+
+/** A repository, the head of its default branch, and files that may be the server (ONB-5, ONB-12). */
+export const getRepositoryForDeploy = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("installation.read")])
+  .validator(input(address))
+  .handler(async ({ context, data }) => {
+    const where = await addressOf(context.ctx, data);
+    return withGitHub(async () => {
+      const { temp_clone_token: _secret, ...repository } = await gitHub().repository(where);
+      const [branch, tree] = await Promise.all([
+        gitHub()
+          .branch(where, repository.default_branch)
+          .catch(() => null),
+        gitHub()
+          .listFiles(where, repository.default_branch)
+          .catch(() => null),
+      ]);
+      const files = tree?.files.map(({ path }) => path) ?? [];
+      return { repository, branch, ...entrypointCandidates(files) };
+    });
+  });
+
+/** Whether entrypoint and requirements are files of the repository (GH-1): `invalid_input` that names the fields if not. */
+export const verifyFiles = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("installation.read")])
+  .validator(
+    input(
+      address.extend({
+        ref: z.string().min(1).max(255),
+        entrypoint: entrypointSchema,
+        requirements: requirementsSchema,
+      }),
+    ),
+  )
+  .handler(async ({ context, data }) => {
+    const entrypoint = data.entrypoint.split(":", 1)[0] ?? "";
+    await requireFiles(await addressOf(context.ctx, data), data.ref, { entrypoint, requirements: data.requirements });
+    return { found: true };
+  });

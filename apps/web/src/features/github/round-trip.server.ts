@@ -1,0 +1,69 @@
+import {
+  createOneTimeState,
+  deleteSessionSecret,
+  readSessionSecret,
+  storeSessionSecret,
+  takeOneTimeState,
+} from "@towpath/auth";
+import { newId } from "@towpath/core/ids";
+import type { UserToken } from "@towpath/github";
+import { z } from "zod";
+import { services } from "~/compose.server.ts";
+
+/** Why the browser was sent to GitHub, and what to do when it comes back. */
+const roundTripSchema = z.discriminatedUnion("purpose", [
+  /** Authorize, to learn which installations the user has. */
+  z.object({ purpose: z.literal("connect"), orgSlug: z.string() }),
+  /** Install the App. */
+  z.object({ purpose: z.literal("install"), orgSlug: z.string() }),
+  /** Authorize once more, to prove that the installation just made is the user's. */
+  z.object({ purpose: z.literal("claim"), orgSlug: z.string(), installationId: z.number().int() }),
+  /** Authorize, to create a repository in the user's account. */
+  z.object({ purpose: z.literal("quickstart"), orgSlug: z.string(), serverName: z.string() }),
+]);
+export type RoundTrip = z.infer<typeof roundTripSchema>;
+
+const roundTripSeconds = 15 * 60;
+/** GitHub's own tokens live for eight hours; for us the time of a quickstart is enough. */
+const tokenSeconds = 15 * 60;
+
+/** The `state` of a round trip to GitHub, bound to the session that begins it. */
+export function beginRoundTrip(sessionId: string, data: RoundTrip): Promise<string> {
+  return createOneTimeState(services().database.db, { newId, sessionId, data, ttlSeconds: roundTripSeconds });
+}
+
+/** Null for a `state` that is unknown, used, expired or of another session. */
+export async function endRoundTrip(sessionId: string, state: string | null): Promise<RoundTrip | null> {
+  if (!state) return null;
+  const data = await takeOneTimeState(services().database.db, state, sessionId);
+  return roundTripSchema.safeParse(data).data ?? null;
+}
+
+/**
+ * A user's token is kept for the one server that it was asked for: a link that somebody else has made cannot use it
+ * for another.
+ */
+const nameOf = (sessionId: string, serverName: string) => ({
+  secret: services().config.secret,
+  sessionId,
+  name: `github-user-token:${serverName}`,
+});
+
+export async function keepUserToken(sessionId: string, serverName: string, token: UserToken): Promise<void> {
+  const latest = new Date(Date.now() + tokenSeconds * 1000);
+  const expiresAt = token.expiresAt && token.expiresAt < latest ? token.expiresAt : latest;
+  const value = token.accessToken;
+  await storeSessionSecret(services().database.db, { ...nameOf(sessionId, serverName), newId, value, expiresAt });
+}
+
+/** Null when there is none, or none any more. */
+export function keptUserToken(sessionId: string, serverName: string): Promise<string | null> {
+  return readSessionSecret(services().database.db, nameOf(sessionId, serverName));
+}
+
+export function forgetUserToken(sessionId: string, serverName: string): Promise<void> {
+  return deleteSessionSecret(services().database.db, nameOf(sessionId, serverName));
+}
+
+/** Registered with the App as its callback URL. */
+export const callbackUrl = () => `${services().config.baseUrl}/api/github/callback`;

@@ -1,0 +1,52 @@
+import type { Context } from "@towpath/core/context";
+import { TowpathError } from "@towpath/core/errors";
+import { type AuthMode, createProject } from "@towpath/core/project";
+import type { RepositoryAddress } from "@towpath/github";
+import { addressOf, gitHub } from "~/features/github/github-access.server.ts";
+import { withGitHub } from "~/features/github/github-errors.server.ts";
+import { repositoryAndHead } from "~/features/github/repository-head.server.ts";
+
+export type DeployInput = {
+  readonly orgSlug: string;
+  readonly name: string;
+  readonly installationId: number;
+  readonly owner: string;
+  readonly repo: string;
+  readonly entrypoint: string;
+  readonly requirements: string | null;
+  readonly authMode: AuthMode;
+};
+
+/**
+ * Creates the project of a repository and its first build.
+ *
+ * @throws TowpathError `invalid_input` with `fields.entrypoint` or `fields.requirements` when the repository has no
+ * such file: a build would only find out later.
+ */
+export async function deployRepository(ctx: Context, input: DeployInput) {
+  const { orgSlug, name, installationId, entrypoint, requirements, authMode } = input;
+  const address = await addressOf(ctx, { orgSlug, installationId, owner: input.owner, name: input.repo });
+  const { repository, commit } = await repositoryAndHead(address);
+  if (commit) await requireFiles(address, commit.sha, { entrypoint: entrypoint.split(":", 1)[0] ?? "", requirements });
+  const { project, build } = await createProject({
+    ctx,
+    input: { orgSlug, name, installationId, repository, commit, entrypoint, requirements, authMode, trigger: "import" },
+  });
+  return { projectName: project.name, buildId: build?.id ?? null };
+}
+
+/** @throws TowpathError `invalid_input` that names each field whose file is not in the commit. */
+export async function requireFiles(
+  address: RepositoryAddress,
+  ref: string,
+  paths: { readonly entrypoint: string; readonly requirements: string | null },
+): Promise<void> {
+  const missing = async (path: string | null) =>
+    path !== null && !(await withGitHub(() => gitHub().fileExists(address, path, ref)));
+  const [entrypoint, requirements] = await Promise.all([missing(paths.entrypoint), missing(paths.requirements)]);
+  if (!entrypoint && !requirements) return;
+  const message = `There is no such file in ${address.owner}/${address.name}`;
+  throw new TowpathError("invalid_input", message, {
+    fields: { ...(entrypoint && { entrypoint: message }), ...(requirements && { requirements: message }) },
+  });
+}

@@ -1,0 +1,65 @@
+import { createServerFn } from "@tanstack/react-start";
+import { createOrganization as createOrganizationVerb } from "@towpath/core/organization";
+import { createOrganizationSchema } from "@towpath/core/organization/schema";
+import {
+  checkProjectName as checkProjectNameVerb,
+  proposeServerName as proposeServerNameVerb,
+} from "@towpath/core/project";
+import { authModeSchema, entrypointSchema, projectNameSchema, requirementsSchema } from "@towpath/core/project/schema";
+import { z } from "zod";
+import { services } from "~/compose.server.ts";
+import { input } from "~/http/input.ts";
+import { authenticated, organizationAccess } from "~/http/session-middleware.ts";
+import { deployRepository as deployRepositoryWork } from "./deploy-repository.server.ts";
+import { runQuickstart } from "./quickstart.server.ts";
+
+/** Creates an organization and makes it the session's own (ONB-1). */
+export const createOrganization = createServerFn({ method: "POST" })
+  .middleware([authenticated])
+  .validator(input(createOrganizationSchema))
+  .handler(async ({ context, data }) => {
+    const organization = await createOrganizationVerb({ ctx: context.ctx, input: data });
+    await services().auth.setActiveOrganization(context.signedIn.sessionId, organization.id);
+    return organization;
+  });
+
+/** A free random name, and the form that a server's URL will have (ONB-3, ONB-11). */
+export const proposeServerName = createServerFn({ method: "GET" })
+  .middleware([authenticated])
+  .handler(async ({ context }) => {
+    const { name } = await proposeServerNameVerb({ ctx: context.ctx });
+    return { name, urlTemplate: `${services().config.serverUrlTemplate}/mcp` };
+  });
+
+/** Whether a project of this name can be had now (VAL-1). */
+export const checkProjectName = createServerFn({ method: "POST" })
+  .middleware([authenticated])
+  .validator(input(z.object({ name: z.string().max(200) })))
+  .handler(({ context, data }) => checkProjectNameVerb({ ctx: context.ctx, input: data }));
+
+/** The quickstart: where to authorize, or the project with its first build (ONB-4). */
+export const startQuickstart = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("project.create")])
+  .validator(input(z.object({ orgSlug: z.string(), serverName: projectNameSchema })))
+  .handler(({ context, data }) => runQuickstart({ ...context, ...data }));
+
+const repositoryPart = z.string().regex(/^[\w.-]{1,100}$/, "A repository has a plain name");
+
+/** Creates the project of a repository and starts its first build (ONB-5). */
+export const deployRepository = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("project.create")])
+  .validator(
+    input(
+      z.object({
+        orgSlug: z.string(),
+        name: projectNameSchema,
+        installationId: z.number().int().positive(),
+        owner: repositoryPart,
+        repo: repositoryPart,
+        entrypoint: entrypointSchema,
+        requirements: requirementsSchema,
+        authMode: authModeSchema,
+      }),
+    ),
+  )
+  .handler(({ context, data }) => deployRepositoryWork(context.ctx, data));

@@ -1,0 +1,80 @@
+import type { SignedIn } from "@towpath/auth";
+import type { Context } from "@towpath/core/context";
+import { TowpathError } from "@towpath/core/errors";
+import { checkProjectName, createProject } from "@towpath/core/project";
+import { isGitHubError } from "@towpath/github";
+import { gitHub, requireInstallation } from "~/features/github/github-access.server.ts";
+import { withGitHub } from "~/features/github/github-errors.server.ts";
+import { toRepositoryInput } from "~/features/github/repository-head.server.ts";
+import { beginRoundTrip, callbackUrl, forgetUserToken, keptUserToken } from "~/features/github/round-trip.server.ts";
+import { sampleEntrypoint, sampleFiles } from "./sample-repository.server.ts";
+
+export type QuickstartResult =
+  /** GitHub must say first that Towpath may create a repository for this user. */
+  | { readonly kind: "authorize"; readonly url: string }
+  /** The repository is there, and the App may not read it yet. */
+  | { readonly kind: "grant"; readonly url: string; readonly repository: string }
+  | { readonly kind: "created"; readonly projectName: string; readonly buildId: string | null };
+
+type Call = {
+  readonly signedIn: SignedIn;
+  readonly ctx: Context;
+  readonly orgSlug: string;
+  readonly serverName: string;
+};
+
+/**
+ * Copies the sample repository into the user's GitHub account, creates the project and its first build (ONB-4). The
+ * name is checked first, so that nothing is left at GitHub when it cannot be had.
+ */
+export async function runQuickstart({ signedIn, ctx, orgSlug, serverName }: Call): Promise<QuickstartResult> {
+  const { available, message } = await checkProjectName({ ctx, input: { name: serverName } });
+  if (!available) throw new TowpathError("invalid_input", message, { fields: { serverName: message } });
+  const userToken = await keptUserToken(signedIn.sessionId, serverName);
+  const authorize = async (): Promise<QuickstartResult> => {
+    const state = await beginRoundTrip(signedIn.sessionId, { purpose: "quickstart", orgSlug, serverName });
+    return { kind: "authorize", url: gitHub().userAuthorizeUrl({ state, redirectUri: callbackUrl() }) };
+  };
+  if (!userToken) return authorize();
+  try {
+    return await copyAndCreate({ ctx, orgSlug, serverName, userToken });
+  } catch (error) {
+    // Revoked at GitHub in the meantime: a new authorization is all it takes.
+    if (error instanceof TowpathError && isGitHubError(error.cause, "unauthorized")) return authorize();
+    throw error;
+  } finally {
+    await forgetUserToken(signedIn.sessionId, serverName);
+  }
+}
+
+async function copyAndCreate(
+  call: Pick<Call, "ctx" | "orgSlug" | "serverName"> & { readonly userToken: string },
+): Promise<QuickstartResult> {
+  const { ctx, orgSlug, serverName, userToken } = call;
+  const created = await withGitHub(() =>
+    gitHub().createRepositoryFromSample({
+      userToken,
+      name: serverName,
+      description: "A small MCP server, made with Towpath's quickstart.",
+      files: sampleFiles(),
+      message: "Start from Towpath's echo sample",
+    }),
+  );
+  const { repository, commitSha, installationId, settingsUrl } = created;
+  if (installationId === null) return { kind: "grant", url: settingsUrl, repository: repository.full_name };
+  await requireInstallation(ctx, orgSlug, installationId);
+  const { project, build } = await createProject({
+    ctx,
+    input: {
+      orgSlug,
+      name: serverName,
+      installationId,
+      repository: toRepositoryInput(repository),
+      entrypoint: sampleEntrypoint,
+      authMode: "towpath-public",
+      trigger: "quickstart",
+      commit: { sha: commitSha, message: "Start from Towpath's echo sample", author: null },
+    },
+  });
+  return { kind: "created", projectName: project.name, buildId: build?.id ?? null };
+}

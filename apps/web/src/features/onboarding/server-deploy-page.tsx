@@ -1,0 +1,176 @@
+import { Link } from "@tanstack/react-router";
+import { GitBranch, Lock } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Field } from "~/ui/field.tsx";
+import { Input } from "~/ui/input.tsx";
+import { AuthModeChoice } from "./auth-mode-choice.tsx";
+import type { DeploySearch } from "./deploy-search.ts";
+import { OnboardingFrame } from "./onboarding-frame.tsx";
+import { ServerNameField } from "./server-name-field.tsx";
+import { suggestServerName } from "./suggest-server-name.ts";
+import { type DeployAddress, useDeployForm } from "./use-deploy-form.ts";
+import { useServerName } from "./use-server-name.ts";
+
+type Props = {
+  readonly orgSlug: string;
+  readonly search: DeploySearch;
+  readonly repository: { readonly full_name: string; readonly private: boolean; readonly default_branch: string };
+  /** Null: nothing was pushed yet. */
+  readonly branch: { readonly commit: { readonly sha: string; readonly message: string } } | null;
+  readonly entrypoints: readonly string[];
+  readonly requirementFiles: readonly string[];
+  readonly proposal: { readonly name: string; readonly urlTemplate: string };
+  readonly address: DeployAddress;
+};
+
+/** ONB-5: what to build, and who may call it. */
+export function ServerDeployPage({
+  orgSlug,
+  search,
+  repository,
+  branch,
+  entrypoints,
+  requirementFiles,
+  proposal,
+  address,
+}: Props) {
+  const choice = useServerName(search.serverName ?? suggestServerName(address.repo, proposal.name));
+  const form = useDeployForm(orgSlug, address, {
+    entrypoint: search.entrypoint ?? entrypoints[0] ?? "",
+    requirements: search.requirements ?? "",
+    authMode: search.shouldUseAuth === false ? "towpath-public" : "towpath-cloud",
+  });
+  return (
+    <OnboardingFrame step="Server" title="Deploy a server" wide>
+      <RepositorySummary orgSlug={orgSlug} repository={repository} branch={branch} />
+      {form.failure ? (
+        <Callout tone="bad" title="The server was not created" className="mb-5">
+          {form.failure}
+        </Callout>
+      ) : null}
+      <form
+        noValidate
+        className="flex flex-col gap-6"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (choice.problem === null) void form.submit(choice.name);
+        }}
+      >
+        <ServerNameField choice={choice} urlTemplate={proposal.urlTemplate} error={form.nameRefused} />
+        <PathField
+          label="Entrypoint"
+          hint={
+            <>
+              The file of the server, and the object in it when it is not <code>mcp</code>, <code>server</code> or{" "}
+              <code>app</code>: <code>server.py:object</code>
+            </>
+          }
+          error={form.problem("entrypoint")}
+          value={form.values.entrypoint}
+          onChange={(entrypoint) => form.change({ entrypoint })}
+          candidates={entrypoints}
+        />
+        <PathField
+          label="Requirements file"
+          optional
+          hint="Only when dependencies are neither in uv.lock nor in pyproject.toml."
+          error={form.problem("requirements")}
+          value={form.values.requirements}
+          onChange={(requirements) => form.change({ requirements })}
+          candidates={requirementFiles}
+        />
+        <AuthModeChoice value={form.values.authMode} onChange={(authMode) => form.change({ authMode })} />
+        <Button type="submit" variant="primary" size="lg" busy={form.busy} className="self-start">
+          {form.busy ? "Creating the server" : "Deploy"}
+        </Button>
+      </form>
+    </OnboardingFrame>
+  );
+}
+
+function RepositorySummary({ orgSlug, repository, branch }: Pick<Props, "orgSlug" | "repository" | "branch">) {
+  return (
+    <div className="mb-6 rounded-lg border bg-surface px-4 py-3">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <p className="flex min-w-0 flex-1 items-center gap-1.5 text-sm font-medium">
+          <span className="truncate">{repository.full_name}</span>
+          {repository.private ? <Lock className="size-3.5 text-faint" role="img" aria-label="Private" /> : null}
+        </p>
+        <Link
+          to="/$orgSlug/welcome/choose-repo"
+          params={{ orgSlug }}
+          className="text-sm text-accent-text underline-offset-3 hover:underline"
+        >
+          Choose another
+        </Link>
+      </div>
+      <p className="mt-0.5 flex min-w-0 items-center gap-1.5 text-xs text-muted">
+        <GitBranch className="size-3.5 shrink-0" aria-hidden />
+        {repository.default_branch}
+        {branch ? (
+          <>
+            <code>{branch.commit.sha.slice(0, 7)}</code>
+            <span className="truncate">{branch.commit.message.split("\n", 1)[0]}</span>
+          </>
+        ) : (
+          "Nothing is pushed yet: the first push builds."
+        )}
+      </p>
+    </div>
+  );
+}
+
+function PathField({
+  label,
+  hint,
+  error,
+  optional = false,
+  value,
+  onChange,
+  candidates,
+}: {
+  readonly label: string;
+  readonly hint: ReactNode;
+  readonly error: string | null;
+  readonly optional?: boolean;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly candidates: readonly string[];
+}) {
+  return (
+    <div>
+      <Field label={label} hint={hint} error={error} optional={optional}>
+        {(control) => (
+          <Input
+            {...control}
+            mono
+            className="h-10 text-sm"
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            value={value}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        )}
+      </Field>
+      {candidates.length > 0 ? (
+        <ul aria-label={`Found for ${label}`} className="mt-2 flex flex-wrap gap-1.5">
+          {candidates.map((path) => (
+            <li key={path}>
+              <button
+                type="button"
+                aria-pressed={value === path}
+                onClick={() => onChange(path)}
+                className="rounded-full border px-2.5 py-0.5 font-mono text-xs text-muted transition-colors hover:bg-hover hover:text-ink aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent-text"
+              >
+                {path}
+              </button>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </div>
+  );
+}

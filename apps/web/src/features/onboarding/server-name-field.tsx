@@ -1,0 +1,65 @@
+import { Dices } from "lucide-react";
+import { useState } from "react";
+import { Field } from "~/ui/field.tsx";
+import { IconButton } from "~/ui/icon-button.tsx";
+import { Input } from "~/ui/input.tsx";
+import { failureText, toast } from "~/ui/toaster.tsx";
+import type { useServerName } from "./use-server-name.ts";
+
+/** Name with dice, counter and the URL that the server will have (ONB-11). */
+export function ServerNameField({
+  choice,
+  urlTemplate,
+  error,
+}: {
+  readonly choice: ReturnType<typeof useServerName>;
+  readonly urlTemplate: string;
+  /** From the server, in place of what the browser found. */
+  readonly error?: string | null;
+}) {
+  const [rolling, setRolling] = useState(false);
+  const { name, setName, problem, available, roll } = choice;
+  const [before, after] = urlTemplate.split("{name}");
+  const another = async () => {
+    setRolling(true);
+    await roll().catch((failure: unknown) => toast.error(failureText(failure)));
+    setRolling(false);
+  };
+  return (
+    <div className="flex flex-col gap-2">
+      <Field
+        label="Server name"
+        error={error ?? problem}
+        hint={available ? "This name is free." : "It becomes part of the URL."}
+        count={name.length}
+        max={32}
+      >
+        {(control) => (
+          <Input
+            {...control}
+            mono
+            className="h-10 text-sm"
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            trailing={
+              <IconButton label="Another name" busy={rolling} onClick={() => void another()}>
+                {rolling ? null : <Dices aria-hidden />}
+              </IconButton>
+            }
+          />
+        )}
+      </Field>
+      <p className="rounded-md bg-sunken px-3 py-2 text-xs break-all text-muted">
+        <span className="sr-only">URL of the server: </span>
+        <code data-testid="server-url-preview">
+          {before}
+          <span className="font-medium text-ink">{name.toLowerCase() || "…"}</span>
+          {after}
+        </code>
+      </p>
+    </div>
+  );
+}

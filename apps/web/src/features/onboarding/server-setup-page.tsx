@@ -1,0 +1,145 @@
+import { Link } from "@tanstack/react-router";
+import { ArrowRight, FolderGit2, Rocket } from "lucide-react";
+import { Button, buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { OnboardingFrame } from "./onboarding-frame.tsx";
+import { ServerNameField } from "./server-name-field.tsx";
+import { useQuickstart } from "./use-quickstart.ts";
+import { useServerName } from "./use-server-name.ts";
+
+/** ONB-3: a sample in one click, or a repository of one's own. */
+export function ServerSetupPage({
+  orgSlug,
+  search,
+  proposal,
+  connected,
+  app,
+}: {
+  readonly orgSlug: string;
+  readonly search: {
+    readonly serverName?: string | undefined;
+    readonly isCreating?: boolean | undefined;
+    readonly error?: string | undefined;
+  };
+  readonly proposal: { readonly name: string; readonly urlTemplate: string };
+  readonly connected: boolean;
+  readonly app: { readonly isLocalForge: boolean } | null;
+}) {
+  const choice = useServerName(search.serverName ?? proposal.name);
+  const resume = search.isCreating && search.serverName ? search.serverName : null;
+  const quickstart = useQuickstart(orgSlug, resume);
+  return (
+    <OnboardingFrame
+      step="Server"
+      title="Deploy a server"
+      description="Start from the echo sample, or bring a repository."
+    >
+      {search.error ? (
+        <Callout tone="bad" title="The server was not created" className="mb-5">
+          {search.error}
+        </Callout>
+      ) : null}
+      {quickstart.grant ? <GrantCallout {...quickstart.grant} orgSlug={orgSlug} /> : null}
+      {connected ? null : <ConnectCallout orgSlug={orgSlug} />}
+      <Card>
+        <CardHeader
+          title="Quickstart"
+          description="Copies a small echo server into your GitHub account, builds it and puts it live."
+        />
+        <CardBody>
+          <form
+            noValidate
+            className="flex flex-col gap-4"
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (choice.problem === null) void quickstart.start(choice.name);
+            }}
+          >
+            <ServerNameField choice={choice} urlTemplate={proposal.urlTemplate} error={quickstart.nameProblem} />
+            <Button
+              type="submit"
+              variant="primary"
+              size="lg"
+              icon={<Rocket aria-hidden />}
+              busy={quickstart.busy}
+              disabled={!connected}
+              className="self-start"
+            >
+              {quickstart.busy ? "Creating the server" : "Deploy the echo server"}
+            </Button>
+            <p aria-live="polite" className="text-xs text-muted empty:hidden">
+              {quickstart.busy
+                ? `Copying the sample to ${app?.isLocalForge ? "the local forge" : "GitHub"} and starting the build…`
+                : ""}
+            </p>
+          </form>
+        </CardBody>
+      </Card>
+      <Link
+        to="/$orgSlug/welcome/choose-repo"
+        params={{ orgSlug }}
+        className="mt-4 flex items-center gap-3 rounded-lg border bg-surface px-4 py-3.5 transition-colors hover:bg-hover"
+      >
+        <FolderGit2 className="size-5 text-accent-text" aria-hidden />
+        <span className="min-w-0 flex-1">
+          <span className="block text-base font-semibold">Choose a repository</span>
+          <span className="block text-sm text-muted">Deploy a Python MCP server that you have already.</span>
+        </span>
+        <ArrowRight className="size-4 text-faint" aria-hidden />
+      </Link>
+    </OnboardingFrame>
+  );
+}
+
+function ConnectCallout({ orgSlug }: { readonly orgSlug: string }) {
+  return (
+    <Callout
+      tone="info"
+      title="GitHub is not connected"
+      className="mb-5"
+      actions={
+        <Link
+          to="/$orgSlug/welcome/connect-github"
+          params={{ orgSlug }}
+          search={{ success: false }}
+          className={buttonLook({ size: "sm" })}
+        >
+          Connect GitHub
+        </Link>
+      }
+    >
+      Servers are built from GitHub repositories.
+    </Callout>
+  );
+}
+
+function GrantCallout({
+  url,
+  repository,
+  orgSlug,
+}: {
+  readonly url: string;
+  readonly repository: string;
+  readonly orgSlug: string;
+}) {
+  return (
+    <Callout
+      tone="warn"
+      title={`${repository} is created, and Towpath may not read it yet`}
+      className="mb-5"
+      actions={
+        <>
+          <a href={url} className={buttonLook({ size: "sm", variant: "primary" })}>
+            Give access at GitHub
+          </a>
+          <Link to="/$orgSlug/welcome/choose-repo" params={{ orgSlug }} className={buttonLook({ size: "sm" })}>
+            Then choose it here
+          </Link>
+        </>
+      }
+    >
+      The App reaches only chosen repositories of your account. Add this one.
+    </Callout>
+  );
+}

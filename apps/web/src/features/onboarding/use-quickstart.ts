@@ -1,0 +1,66 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { profileQuery } from "~/features/session/session.queries.ts";
+import { isTowpathErrorCode } from "~/http/error-code.ts";
+import { failureText } from "~/ui/toaster.tsx";
+import { startQuickstart } from "./onboarding.functions.ts";
+
+type Grant = { readonly url: string; readonly repository: string };
+
+/**
+ * Runs the quickstart (ONB-4): to GitHub when it must be authorized first, then on to the build. With `resume` it
+ * goes on by itself, once: that is how the browser comes back from GitHub.
+ */
+export function useQuickstart(orgSlug: string, resume: string | null) {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [busy, setBusy] = useState(resume !== null);
+  const [nameProblem, setNameProblem] = useState<string | null>(null);
+  const [grant, setGrant] = useState<Grant | null>(null);
+  const resumed = useRef(false);
+
+  const stay = (serverName: string, error?: string) =>
+    navigate({
+      to: "/$orgSlug/welcome/server-setup",
+      params: { orgSlug },
+      search: { serverName, ...(error ? { error } : {}) },
+      replace: true,
+    });
+
+  const start = async (serverName: string) => {
+    setBusy(true);
+    setNameProblem(null);
+    setGrant(null);
+    try {
+      const result = await startQuickstart({ data: { orgSlug, serverName } });
+      if (result.kind === "authorize") return window.location.assign(result.url);
+      if (result.kind === "created") {
+        await queryClient.invalidateQueries(profileQuery);
+        const { projectName, buildId } = result;
+        if (buildId === null)
+          return await navigate({ to: "/$orgSlug/$projectName/deployments", params: { orgSlug, projectName } });
+        return await navigate({
+          to: "/$orgSlug/$projectName/build-logs/$buildId",
+          params: { orgSlug, projectName, buildId },
+        });
+      }
+      setGrant(result);
+      await stay(serverName);
+    } catch (error) {
+      const about = isTowpathErrorCode(error, "invalid_input") ? error.fields.serverName : undefined;
+      setNameProblem(about ?? null);
+      await stay(serverName, about ? undefined : failureText(error));
+    }
+    setBusy(false);
+  };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the page opens
+  useEffect(() => {
+    if (resume === null || resumed.current) return;
+    resumed.current = true;
+    void start(resume);
+  }, []);
+
+  return { busy, start, nameProblem, clearNameProblem: () => setNameProblem(null), grant };
+}

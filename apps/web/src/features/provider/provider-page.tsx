@@ -1,0 +1,93 @@
+import type { ComponentProps } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Field } from "~/ui/field.tsx";
+import { Input } from "~/ui/input.tsx";
+import { Logo } from "~/ui/logo.tsx";
+import type { RefusedForm } from "./credentials.schema.ts";
+
+/** Pages of the embedded provider. Plain forms and plain links: they work before, and without, any script. */
+export function ProviderPage({
+  kind,
+  refused,
+  returnTo,
+}: {
+  readonly kind: "sign-in" | "sign-up";
+  readonly refused: RefusedForm | null;
+  readonly returnTo?: string | undefined;
+}) {
+  const back = refused?.values.returnTo ?? returnTo ?? "";
+  const query = back ? `?returnTo=${encodeURIComponent(back)}` : "";
+  const signUp = kind === "sign-up";
+  return (
+    <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col justify-center px-4 py-12">
+      <a href="/" className="mb-8 self-start rounded-md" aria-label="Towpath home">
+        <Logo />
+      </a>
+      <h1 className="text-2xl font-semibold tracking-tight">{signUp ? "Create your account" : "Sign in"}</h1>
+      <p className="mt-1 text-sm text-muted">
+        {signUp ? "Accounts live on this Towpath instance only." : "With your account on this Towpath instance."}
+      </p>
+      {refused?.message ? (
+        <Callout tone="bad" className="mt-5">
+          {refused.message}
+        </Callout>
+      ) : null}
+      <form method="post" className="mt-6 flex flex-col gap-4" noValidate>
+        <input type="hidden" name="returnTo" value={back} />
+        {signUp ? (
+          <div className="grid gap-4 sm:grid-cols-2">
+            <TextField name="firstName" label="First name" autoComplete="given-name" refused={refused} />
+            <TextField name="lastName" label="Last name" autoComplete="family-name" refused={refused} />
+          </div>
+        ) : null}
+        <TextField name="email" label="Email" type="email" autoComplete="username" refused={refused} />
+        <TextField
+          name="password"
+          label="Password"
+          type="password"
+          autoComplete={signUp ? "new-password" : "current-password"}
+          hint={signUp ? "At least 10 characters." : undefined}
+          refused={refused}
+        />
+        <Button type="submit" variant="primary" size="lg" className="mt-2">
+          {signUp ? "Create account" : "Sign in"}
+        </Button>
+      </form>
+      <p className="mt-6 text-sm text-muted">
+        {signUp ? "Have an account already? " : "No account yet? "}
+        <a
+          className="font-medium text-accent-text underline underline-offset-3"
+          href={`/provider/${signUp ? "sign-in" : "sign-up"}${query}`}
+        >
+          {signUp ? "Sign in" : "Sign up"}
+        </a>
+      </p>
+    </main>
+  );
+}
+
+function TextField({
+  name,
+  label,
+  hint,
+  refused,
+  ...rest
+}: { name: string; label: string; hint?: string | undefined; refused: RefusedForm | null } & Pick<
+  ComponentProps<"input">,
+  "type" | "autoComplete"
+>) {
+  return (
+    <Field label={label} hint={hint} error={refused?.fields[name]} required>
+      {(control) => (
+        <Input
+          {...control}
+          {...rest}
+          name={name}
+          className="h-10 text-base"
+          defaultValue={rest.type === "password" ? undefined : refused?.values[name]}
+        />
+      )}
+    </Field>
+  );
+}

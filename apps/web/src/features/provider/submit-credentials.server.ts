@@ -1,0 +1,52 @@
+import { type CredentialProblem, safeReturnPath } from "@towpath/auth";
+import { TowpathError } from "@towpath/core/errors";
+import { parseInput } from "@towpath/core/input";
+import { services } from "~/compose.server.ts";
+import { isSameOrigin } from "~/http/same-origin.ts";
+import { type RefusedForm, signInSchema, signUpSchema } from "./credentials.schema.ts";
+import { redirectTo } from "./redirect-to-provider.server.ts";
+
+const messages: Record<CredentialProblem, string> = {
+  wrong_credentials: "No account matches this email and password.",
+  already_exists: "There is an account with this email already. Sign in instead.",
+  too_many_attempts: "Too many attempts. Wait a minute and try again.",
+  invalid: "This could not be accepted. Check what you have typed.",
+  unavailable: "Sign-in is not available right now. Try again in a moment.",
+};
+
+const maxFormBytes = 16_384;
+
+/**
+ * Takes a form of the embedded provider (AUTH-2). A redirect with the session's cookie, or the form to show again:
+ * plain HTML forms work, with or without script.
+ */
+export async function submitCredentials(
+  request: Request,
+  kind: "sign-in" | "sign-up",
+): Promise<Response | RefusedForm> {
+  const { auth, config } = services();
+  // Otherwise another site could sign its visitor in to an account of its own.
+  if (!auth.embedded || !isSameOrigin(request, config.baseUrl)) return new Response("Forbidden", { status: 403 });
+  const typed = await readForm(request);
+  if (!typed) return new Response("Payload Too Large", { status: 413 });
+  const { password: _password, ...values } = typed;
+  try {
+    const result =
+      kind === "sign-in"
+        ? await auth.signIn(parseInput(signInSchema, typed), request.headers)
+        : await auth.signUp(parseInput(signUpSchema, typed), request.headers);
+    if (result.ok) return redirectTo(safeReturnPath(typed.returnTo), result.headers, 303);
+    return { values, fields: {}, message: messages[result.problem] };
+  } catch (error) {
+    if (!(error instanceof TowpathError)) throw error;
+    return { values, fields: error.fields, message: null };
+  }
+}
+
+async function readForm(request: Request): Promise<Record<string, string> | null> {
+  if (Number(request.headers.get("content-length") ?? Number.NaN) <= maxFormBytes) {
+    const form = await request.formData();
+    return Object.fromEntries([...form].filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+  }
+  return null;
+}

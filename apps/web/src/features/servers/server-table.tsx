@@ -1,0 +1,76 @@
+import { Link } from "@tanstack/react-router";
+import type { ProjectListItem } from "@towpath/core/project";
+import { BuildStatusLabel } from "~/features/build/build-status-label.tsx";
+import { AuthModeBadge } from "~/features/project-screen/auth-mode-badge.tsx";
+import { classNames } from "~/ui/class-names.ts";
+import { CopyButton } from "~/ui/copy-button.tsx";
+import { RelativeTime } from "~/ui/relative-time.tsx";
+import { StatusDot } from "~/ui/status-dot.tsx";
+import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+
+/** One row a server: what it is, whether it is live, where it answers, and what its newest build does. */
+export function ServerTable({
+  servers,
+  orgSlug,
+  selected,
+}: {
+  readonly servers: readonly ProjectListItem[];
+  readonly orgSlug: string;
+  readonly selected?: string | undefined;
+}) {
+  return (
+    <Table label="Servers">
+      <TableHead>
+        <Th>Server</Th>
+        <Th>Status</Th>
+        <Th>Endpoint</Th>
+        <Th>Newest build</Th>
+      </TableHead>
+      <TableBody>
+        {servers.map((server) => (
+          <Tr key={server.id} className={classNames(server.name === selected && "bg-accent-soft")}>
+            <Td wide>
+              <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
+                <Link
+                  to="/$orgSlug/$projectName/deployments"
+                  params={{ orgSlug, projectName: server.name }}
+                  className="font-medium underline-offset-3 hover:underline"
+                >
+                  {server.name}
+                </Link>
+                <AuthModeBadge mode={server.authMode} />
+              </div>
+              <p className="truncate text-xs text-muted">{server.githubRepository?.fullName ?? "No repository"}</p>
+            </Td>
+            <Td label="Status">
+              <span className="inline-flex items-center gap-2 whitespace-nowrap">
+                <StatusDot tone={server.isLive ? "ok" : "neutral"} />
+                {server.isLive ? "Live" : "Not live yet"}
+              </span>
+            </Td>
+            <Td label="Endpoint" wide>
+              <div className="flex min-w-0 items-center gap-1">
+                <code className="min-w-0 truncate text-xs text-muted">{server.url}</code>
+                <CopyButton text={server.url} label={`Copy the URL of ${server.name}`} />
+              </div>
+            </Td>
+            <Td label="Newest build">
+              {server.latestBuild ? (
+                <Link
+                  to="/$orgSlug/$projectName/build-logs/$buildId"
+                  params={{ orgSlug, projectName: server.name, buildId: server.latestBuild.id }}
+                  className="inline-flex flex-wrap items-center gap-x-2 underline-offset-3 hover:underline"
+                >
+                  <BuildStatusLabel status={server.latestBuild.status} />
+                  <RelativeTime time={server.latestBuild.createdAt} />
+                </Link>
+              ) : (
+                <span className="text-muted">None: push to build</span>
+              )}
+            </Td>
+          </Tr>
+        ))}
+      </TableBody>
+    </Table>
+  );
+}

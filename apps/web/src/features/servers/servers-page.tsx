@@ -1,0 +1,122 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Plus, Search, Server } from "lucide-react";
+import { useEffect, useState } from "react";
+import { buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { Input } from "~/ui/input.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { Select } from "~/ui/select.tsx";
+import { SkeletonRows } from "~/ui/skeleton.tsx";
+import { ServerTable } from "./server-table.tsx";
+import { serversQuery } from "./servers.queries.ts";
+
+export type ServersSearch = {
+  readonly type: "all" | "private" | "open";
+  readonly text: string;
+  readonly selected?: string | undefined;
+};
+
+const types = [
+  { value: "all", label: "All servers" },
+  { value: "private", label: "Private" },
+  { value: "open", label: "Open to anyone" },
+] as const;
+
+/** Milliseconds without a keystroke after which the list is asked for. */
+const typingMs = 250;
+
+/** The organization's servers (ORG-2). */
+export function ServersPage({
+  orgSlug,
+  search,
+  onSearch,
+}: {
+  readonly orgSlug: string;
+  readonly search: ServersSearch;
+  readonly onSearch: (change: Partial<ServersSearch>) => void;
+}) {
+  const { data, error, isPending } = useQuery(serversQuery({ orgSlug, type: search.type, text: search.text }));
+  const filtered = search.type !== "all" || search.text !== "";
+  const nothingYet = data?.length === 0 && !filtered;
+  return (
+    <main className="mx-auto w-full max-w-6xl px-4 py-6 sm:px-6">
+      <PageHeader
+        title="Servers"
+        description={nothingYet ? undefined : "Every server of this organization, and the state of its newest build."}
+        actions={nothingYet ? null : <NewServerLink orgSlug={orgSlug} />}
+      />
+      {nothingYet ? (
+        <div className="rounded-lg border bg-surface">
+          <EmptyState icon={<Server aria-hidden />} title="No server yet" actions={<NewServerLink orgSlug={orgSlug} />}>
+            Deploy the echo server to see how it works, or a repository of your own.
+          </EmptyState>
+        </div>
+      ) : (
+        <>
+          <Filters search={search} onSearch={onSearch} />
+          {error ? (
+            <Callout tone="bad" title="The list could not be loaded" className="mb-3">
+              {error.message}
+            </Callout>
+          ) : null}
+          <div className="overflow-hidden rounded-lg border bg-surface">
+            {isPending ? <SkeletonRows rows={4} label="Loading servers" /> : null}
+            {data?.length === 0 ? (
+              <EmptyState title="No server matches">Change the filter or the text.</EmptyState>
+            ) : null}
+            {data && data.length > 0 ? (
+              <ServerTable servers={data} orgSlug={orgSlug} selected={search.selected} />
+            ) : null}
+          </div>
+        </>
+      )}
+    </main>
+  );
+}
+
+function NewServerLink({ orgSlug }: { readonly orgSlug: string }) {
+  return (
+    <Link to="/$orgSlug/welcome/server-setup" params={{ orgSlug }} className={buttonLook({ variant: "primary" })}>
+      <Plus aria-hidden />
+      New server
+    </Link>
+  );
+}
+
+function Filters({
+  search,
+  onSearch,
+}: {
+  readonly search: ServersSearch;
+  readonly onSearch: (change: Partial<ServersSearch>) => void;
+}) {
+  const [typed, setTyped] = useState(search.text);
+  useEffect(() => setTyped(search.text), [search.text]);
+  useEffect(() => {
+    if (typed === search.text) return;
+    const timer = setTimeout(() => onSearch({ text: typed }), typingMs);
+    return () => clearTimeout(timer);
+  }, [typed, search.text, onSearch]);
+  return (
+    <search className="mb-3 flex flex-wrap gap-2">
+      <Input
+        type="search"
+        aria-label="Filter by name or repository"
+        placeholder="Filter by name or repository"
+        leading={<Search aria-hidden />}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        className="sm:w-72"
+      />
+      <Select
+        aria-label="Who may call"
+        value={search.type}
+        onChange={(type) => onSearch({ type })}
+        options={types}
+        className="w-44"
+      />
+    </search>
+  );
+}

@@ -1,0 +1,26 @@
+import { TowpathError } from "@towpath/core/errors";
+
+/** Reads a body of at most `maxBytes`, as the bytes that came. @throws TowpathError `invalid_input` for a longer one. */
+export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = () => new TowpathError("invalid_input", `The request is larger than ${maxBytes} bytes.`);
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** @throws TowpathError `invalid_input` for what is no JSON object. */
+export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Told below: what a parser says of a broken text helps nobody.
+  }
+  throw new TowpathError("invalid_input", "The request body must be a JSON object.");
+}

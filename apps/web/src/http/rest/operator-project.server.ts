@@ -1,0 +1,33 @@
+import type { Context } from "@towpath/core/context";
+import { notFound } from "@towpath/core/errors";
+import { ensureLocalOrganization } from "@towpath/core/organization";
+import { getProject, type ProjectDetailView } from "@towpath/core/project";
+import { organization, project } from "@towpath/db/schema";
+import { eq, sql } from "drizzle-orm";
+
+/** The organization that the operator names by its slug, else the instance's own. */
+export async function operatorOrganization(ctx: Context, slug: string | undefined): Promise<string> {
+  if (!slug) return (await ensureLocalOrganization({ ctx })).slug;
+  const [found] = await ctx.db
+    .select({ slug: organization.slug })
+    .from(organization)
+    .where(eq(organization.slug, slug));
+  if (!found) throw notFound("organization");
+  return found.slug;
+}
+
+/**
+ * A project by its name alone: names are unique on the whole instance, and the operator acts in every organization.
+ * Only for the operator: this is the one place that looks without a tenant.
+ */
+export async function operatorProject(ctx: Context, name: string): Promise<ProjectDetailView> {
+  const [found] =
+    ctx.actor.kind === "operator"
+      ? await ctx.db
+          .select({ id: project.id })
+          .from(project)
+          .where(eq(sql`lower(${project.name})`, name.toLowerCase()))
+      : [];
+  if (!found) throw notFound("project");
+  return getProject({ ctx, input: { projectId: found.id } });
+}

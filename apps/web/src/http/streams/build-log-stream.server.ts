@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { buildStatuses, getBuild, isEnded } from "@towpath/core/build";
+import type { Context } from "@towpath/core/context";
+import { buildLogChannel, readBuildLog } from "@towpath/logs";
+import { services } from "~/compose.server.ts";
+import { buildChannel } from "./channels.ts";
+import { eventStream, lastEventId, type Send } from "./event-stream.server.ts";
+import { wakeable } from "./wait.server.ts";
+
+/** Notifications say what changed; this is for one that got lost. */
+const lookEveryMs = 5000;
+/** Lines that were on their way while the status changed. */
+const lastLinesMs = 250;
+const pageSize = 1000;
+const endedStatuses: ReadonlySet<string> = new Set(buildStatuses.filter((status) => isEnded(status)));
+
+/** GET /api/builds/{buildId}/log: `line` for each line, `status` when it changes, `end` when nothing more will come. */
+export async function buildLogStream(ctx: Context, buildId: string, request: Request): Promise<Response> {
+  await getBuild({ ctx, input: { buildId } });
+  return eventStream(request, (send, signal) => follow(ctx, buildId, lastEventId(request), send, signal));
+}
+
+async function follow(ctx: Context, buildId: string, from: number, send: Send, signal: AbortSignal): Promise<void> {
+  const { notifications } = services();
+  const waiting = wakeable(signal);
+  let statusDue = true;
+  const stopLines = notifications.subscribe(buildLogChannel, buildId, waiting.wake);
+  const stopStatus = notifications.subscribe(buildChannel, buildId, () => {
+    statusDue = true;
+    waiting.wake();
+  });
+  let line = from;
+  let shown = "";
+  try {
+    while (!signal.aborted) {
+      // Status before lines: a build that has ended by now has written its lines.
+      let status = shown;
+      if (statusDue) {
+        statusDue = false;
+        status = (await getBuild({ ctx, input: { buildId } })).status;
+      }
+      line = await sendLines(buildId, line, send);
+      if (status !== shown) send({ event: "status", data: { status } });
+      shown = status;
+      if (endedStatuses.has(status)) {
+        await sleep(lastLinesMs);
+        await sendLines(buildId, line, send);
+        send({ event: "end", data: {} });
+        return;
+      }
+      const woken = await waiting.wait(lookEveryMs);
+      statusDue ||= !woken;
+    }
+  } finally {
+    stopLines();
+    stopStatus();
+  }
+}
+
+async function sendLines(buildId: string, after: number, send: Send): Promise<number> {
+  let last = after;
+  for (;;) {
+    const lines = await readBuildLog(services().database.pool, { buildId, afterLine: last, limit: pageSize });
+    for (const entry of lines) send({ event: "line", data: entry, id: entry.line });
+    last = lines.at(-1)?.line ?? last;
+    if (lines.length < pageSize) return last;
+  }
+}

@@ -1,0 +1,37 @@
+import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
+import { z } from "zod";
+import { PageError } from "~/features/error-screens/page-error.tsx";
+import { serversQuery } from "~/features/servers/servers.queries.ts";
+import { ServersPage } from "~/features/servers/servers-page.tsx";
+import { ServersPending } from "~/features/servers/servers-pending.tsx";
+
+const searchSchema = z.object({
+  type: z.enum(["all", "private", "open"]).default("all").catch("all"),
+  text: z.string().max(200).default("").catch(""),
+  selected: z.string().max(100).optional().catch(undefined),
+});
+
+/** ORG-2 */
+export const Route = createFileRoute("/$orgSlug/servers")({
+  validateSearch: searchSchema,
+  search: { middlewares: [stripSearchParams({ type: "all", text: "" } as const)] },
+  loaderDeps: ({ search: { type, text } }) => ({ type, text }),
+  loader: ({ context, params, deps }) => context.queryClient.ensureQueryData(serversQuery({ ...params, ...deps })),
+  head: () => ({ meta: [{ title: "Servers · Towpath" }] }),
+  component: Servers,
+  pendingComponent: ServersPending,
+  errorComponent: PageError,
+});
+
+function Servers() {
+  const { orgSlug } = Route.useParams();
+  const search = Route.useSearch();
+  const navigate = Route.useNavigate();
+  return (
+    <ServersPage
+      orgSlug={orgSlug}
+      search={search}
+      onSearch={(change) => void navigate({ search: { ...search, ...change }, replace: true })}
+    />
+  );
+}

@@ -1,0 +1,28 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { z } from "zod";
+import { installationsQuery } from "~/features/github/github.queries.ts";
+import { ChooseRepoError } from "~/features/onboarding/choose-repo-error.tsx";
+import { ChooseRepoPage } from "~/features/onboarding/choose-repo-page.tsx";
+
+const searchSchema = z.object({ installationId: z.number().int().positive().optional().catch(undefined) });
+
+/** ONB-6, ONB-10 */
+export const Route = createFileRoute("/$orgSlug/welcome/choose-repo")({
+  validateSearch: searchSchema,
+  loader: ({ context, params }) => context.queryClient.ensureQueryData(installationsQuery(params.orgSlug)),
+  head: () => ({ meta: [{ title: "Choose a repository · Towpath" }] }),
+  component: ChooseRepo,
+  errorComponent: ChooseRepoError,
+});
+
+function ChooseRepo() {
+  const { orgSlug } = Route.useParams();
+  const navigate = Route.useNavigate();
+  return (
+    <ChooseRepoPage
+      orgSlug={orgSlug}
+      installationId={Route.useSearch().installationId}
+      onInstallation={(installationId) => void navigate({ search: { installationId }, replace: true })}
+    />
+  );
+}

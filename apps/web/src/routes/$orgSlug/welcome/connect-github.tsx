@@ -1,0 +1,27 @@
+import { createFileRoute, redirect } from "@tanstack/react-router";
+import { z } from "zod";
+import { PageError } from "~/features/error-screens/page-error.tsx";
+import { getGitHubApp } from "~/features/github/github.functions.ts";
+import { ConnectGitHubPage } from "~/features/onboarding/connect-github-page.tsx";
+
+const searchSchema = z.object({
+  success: z.boolean().default(true).catch(true),
+  problem: z.string().max(40).optional().catch(undefined),
+});
+
+/** ONB-2: comes back here with success, and goes on to tell so. */
+export const Route = createFileRoute("/$orgSlug/welcome/connect-github")({
+  validateSearch: searchSchema,
+  beforeLoad: ({ search }) => {
+    if (search.success) throw redirect({ to: "/new/github-install-success" });
+  },
+  loader: () => getGitHubApp(),
+  head: () => ({ meta: [{ title: "Connect GitHub · Towpath" }] }),
+  component: ConnectGitHub,
+  errorComponent: PageError,
+});
+
+function ConnectGitHub() {
+  const { orgSlug } = Route.useParams();
+  return <ConnectGitHubPage orgSlug={orgSlug} app={Route.useLoaderData()} problem={Route.useSearch().problem} />;
+}

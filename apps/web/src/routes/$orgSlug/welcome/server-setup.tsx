@@ -1,0 +1,29 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { PageError } from "~/features/error-screens/page-error.tsx";
+import { getGitHubApp, getInstallations } from "~/features/github/github.functions.ts";
+import { setupSearchSchema } from "~/features/onboarding/deploy-search.ts";
+import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
+import { ServerSetupPage } from "~/features/onboarding/server-setup-page.tsx";
+
+/** ONB-3 */
+export const Route = createFileRoute("/$orgSlug/welcome/server-setup")({
+  validateSearch: setupSearchSchema,
+  loader: async ({ params }) => {
+    const [proposal, installations, app] = await Promise.all([
+      proposeServerName(),
+      getInstallations({ data: params }),
+      getGitHubApp(),
+    ]);
+    return { proposal, connected: installations.length > 0, app };
+  },
+  // A new proposal for every keystroke in the address would be one too many.
+  staleTime: Number.POSITIVE_INFINITY,
+  head: () => ({ meta: [{ title: "New server · Towpath" }] }),
+  component: ServerSetup,
+  errorComponent: PageError,
+});
+
+function ServerSetup() {
+  const { orgSlug } = Route.useParams();
+  return <ServerSetupPage {...Route.useLoaderData()} orgSlug={orgSlug} search={Route.useSearch()} />;
+}

@@ -1,0 +1,7 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { answering } from "~/http/error-response.server.ts";
+import { receiveGitHubWebhook } from "~/http/webhook/receive-github-webhook.server.ts";
+
+export const Route = createFileRoute("/api/github/webhooks")({
+  server: { handlers: { POST: ({ request }) => answering(request, () => receiveGitHubWebhook(request)) } },
+});

@@ -1,0 +1,15 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { getBuild } from "@towpath/core/build";
+import { operatorRoute } from "~/http/rest/rest-handler.server.ts";
+
+export const Route = createFileRoute("/api/v1/builds/$buildId")({
+  server: {
+    handlers: {
+      GET: ({ request, params }) =>
+        operatorRoute(request, async (ctx) => {
+          const build = await getBuild({ ctx, input: { buildId: params.buildId } });
+          return { build, url: build.deployment?.url ?? null, diagnosis: build.diagnosis };
+        }),
+    },
+  },
+});

@@ -1,0 +1,19 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { services } from "~/compose.server.ts";
+
+/** For whoever watches the process: 200 while it can serve, 503 while the database is away. */
+export const Route = createFileRoute("/healthz")({
+  server: {
+    handlers: {
+      GET: async () => {
+        const ok = await services()
+          .database.pool.query("SELECT 1")
+          .then(
+            () => true,
+            () => false,
+          );
+        return Response.json({ ok }, { status: ok ? 200 : 503 });
+      },
+    },
+  },
+});

@@ -1,0 +1,7 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { redirectToProvider } from "~/features/provider/redirect-to-provider.server.ts";
+
+/** AUTH-1: redirects at once; `returnTo` is the path to come back to. */
+export const Route = createFileRoute("/login")({
+  server: { handlers: { GET: ({ request }) => redirectToProvider(request, { signUp: false }) } },
+});

@@ -1,0 +1,15 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { signOut } from "~/features/provider/sign-out.server.ts";
+import { SignOutPage } from "~/features/provider/sign-out-page.tsx";
+
+/** AUTH-3. A visit from one of our pages, or typed by hand, signs out at once; one from another site only asks. */
+export const Route = createFileRoute("/logout")({
+  server: {
+    handlers: {
+      GET: async ({ request, next }) => (await signOut(request)) ?? next(),
+      POST: async ({ request, next }) => (await signOut(request)) ?? next(),
+    },
+  },
+  head: () => ({ meta: [{ title: "Sign out · Towpath" }, { name: "robots", content: "noindex" }] }),
+  component: SignOutPage,
+});

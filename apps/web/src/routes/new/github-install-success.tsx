@@ -1,0 +1,29 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { CircleCheck } from "lucide-react";
+import { OnboardingFrame } from "~/features/onboarding/onboarding-frame.tsx";
+import { buttonLook } from "~/ui/button.tsx";
+
+/** PUB-13: public, because it only tells that something went well elsewhere. */
+export const Route = createFileRoute("/new/github-install-success")({
+  head: () => ({ meta: [{ title: "GitHub connected · Towpath" }, { name: "robots", content: "noindex" }] }),
+  component: GitHubInstallSuccess,
+});
+
+function GitHubInstallSuccess() {
+  return (
+    <OnboardingFrame
+      step="GitHub"
+      title={
+        <span className="flex items-center gap-2.5">
+          <CircleCheck className="size-6 text-ok" aria-hidden />
+          GitHub is connected
+        </span>
+      }
+      description="Towpath can read the repositories that you have chosen. Next: your first server."
+    >
+      <a href="/" className={buttonLook({ variant: "primary", size: "lg" })}>
+        Continue
+      </a>
+    </OnboardingFrame>
+  );
+}

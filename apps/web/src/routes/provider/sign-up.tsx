@@ -1,0 +1,26 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { z } from "zod";
+import type { RefusedForm } from "~/features/provider/credentials.schema.ts";
+import { ProviderPage } from "~/features/provider/provider-page.tsx";
+import { submitCredentials } from "~/features/provider/submit-credentials.server.ts";
+
+export const Route = createFileRoute("/provider/sign-up")({
+  validateSearch: z.object({ returnTo: z.string().optional() }),
+  server: {
+    handlers: {
+      POST: async ({ request, next }) => {
+        const answer = await submitCredentials(request, "sign-up");
+        return answer instanceof Response ? answer : next({ context: { refused: answer } });
+      },
+    },
+  },
+  loader: ({ serverContext }) => ({
+    refused: (serverContext as { refused?: RefusedForm } | undefined)?.refused ?? null,
+  }),
+  head: () => ({ meta: [{ title: "Sign up · Towpath" }, { name: "robots", content: "noindex" }] }),
+  component: SignUp,
+});
+
+function SignUp() {
+  return <ProviderPage kind="sign-up" refused={Route.useLoaderData().refused} returnTo={Route.useSearch().returnTo} />;
+}

@@ -1,0 +1,7 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { redirectToProvider } from "~/features/provider/redirect-to-provider.server.ts";
+
+/** AUTH-1: redirects at once to where accounts are made. */
+export const Route = createFileRoute("/signup")({
+  server: { handlers: { GET: ({ request }) => redirectToProvider(request, { signUp: true }) } },
+});
