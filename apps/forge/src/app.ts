@@ -6,10 +6,11 @@ import { gitRoutes } from "./git/git-routes.ts";
 import { operatorRoutes } from "./operator/operator-routes.ts";
 import { accountRoutes } from "./pages/account-routes.ts";
 import { assetRoutes } from "./pages/assets.ts";
+import { codePages, filePages } from "./pages/code-routes.ts";
+import { historyPages } from "./pages/history-routes.ts";
 import { installationRoutes } from "./pages/installation-routes.ts";
 import { page } from "./pages/layout.ts";
 import { pullRequestPages } from "./pages/pull-request-routes.ts";
-import { repositoryPages } from "./pages/repository-routes.ts";
 import { onlyOwnForms, onlyOwnHosts, pageHeaders } from "./pages/security.ts";
 import { restRoutes } from "./rest/rest.ts";
 import { authorizeRoutes } from "./sign-in/authorize-routes.ts";
@@ -23,7 +24,16 @@ function pageRoutes(context: ForgeContext): Hono<PageEnvironment> {
   const { config } = context;
   const pages = new Hono<PageEnvironment>();
   pages.use(pageHeaders(config), onlyOwnForms(config), bodyLimit({ maxSize: formLimitBytes }), readSession(context));
-  const parts = [signInRoutes, authorizeRoutes, installationRoutes, accountRoutes, pullRequestPages, repositoryPages];
+  const parts = [
+    signInRoutes,
+    authorizeRoutes,
+    installationRoutes,
+    accountRoutes,
+    pullRequestPages,
+    codePages,
+    filePages,
+    historyPages,
+  ];
   for (const part of parts) pages.route("/", part(context));
   pages.onError((error, c) => {
     context.log.error({ err: error, path: c.req.path }, "page broke");

@@ -14,6 +14,7 @@ export type TokenScope = {
 
 const tokenSchema = z.object({ token: z.string(), expires_at: z.iso.datetime({ offset: true }) });
 
+type InstallationToken = z.infer<typeof tokenSchema>;
 type CachedToken = { readonly token: Promise<string>; expiresAtMs: number };
 
 /** A token is not used in its last five minutes, so that it does not die during a download. */
@@ -26,6 +27,28 @@ export type AppCredentials = {
   /** Runs a call with a token of that scope. A cached token that GitHub no longer takes is replaced once. */
   withInstallationToken<Result>(scope: TokenScope, call: (authorization: string) => Promise<Result>): Promise<Result>;
 };
+
+async function requestToken(
+  config: GitHubConfig,
+  authorization: string,
+  scope: TokenScope,
+): Promise<InstallationToken> {
+  const repository = scope.repository;
+  const url = config.apiUrl + apiPath("app", "installations", scope.installationId, "access_tokens");
+  const body = {
+    permissions: scope.permissions,
+    ...(repository && ("id" in repository ? { repository_ids: [repository.id] } : { repositories: [repository.name] })),
+  };
+  try {
+    return (await requestJson({ method: "POST", url, authorization, body }, tokenSchema)).value;
+  } catch (error) {
+    // 422: the installation does not reach that repository. To the caller it does not exist.
+    if (repository && isGitHubError(error, "invalid")) {
+      throw new GitHubError("not_found", { status: error.status, detail: error.message, cause: error });
+    }
+    throw error;
+  }
+}
 
 /** Makes and keeps the App's tokens: in memory only, by scope, never written anywhere (GH-2). */
 export function createAppCredentials(config: GitHubConfig): AppCredentials {
@@ -43,25 +66,9 @@ export function createAppCredentials(config: GitHubConfig): AppCredentials {
   }
 
   async function fetchToken(scope: TokenScope, entry: () => CachedToken): Promise<string> {
-    const repository = scope.repository;
-    const url = config.apiUrl + apiPath("app", "installations", scope.installationId, "access_tokens");
-    const body = {
-      permissions: scope.permissions,
-      ...(repository &&
-        ("id" in repository ? { repository_ids: [repository.id] } : { repositories: [repository.name] })),
-    };
-    try {
-      const request = { method: "POST", url, authorization: await appAuthorization(), body } as const;
-      const { value } = await requestJson(request, tokenSchema);
-      entry().expiresAtMs = Date.parse(value.expires_at) - expiryMarginMs;
-      return value.token;
-    } catch (error) {
-      // 422: the installation does not reach that repository. To the caller it does not exist.
-      if (repository && isGitHubError(error, "invalid")) {
-        throw new GitHubError("not_found", { status: error.status, detail: error.message, cause: error });
-      }
-      throw error;
-    }
+    const { token, expires_at: expiresAt } = await requestToken(config, await appAuthorization(), scope);
+    entry().expiresAtMs = Date.parse(expiresAt) - expiryMarginMs;
+    return token;
   }
 
   function tokenFor(scope: TokenScope, cacheKey: string): Promise<string> {

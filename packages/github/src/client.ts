@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { createAppCredentials } from "./app-credentials.ts";
+import { createContentCalls } from "./contents.ts";
 import type { GitHub, GitHubConfig } from "./contract.ts";
 import { createRepositoryFromSample } from "./create-repository.ts";
 import { gitHubAppSchema, gitHubDeliverySchema, gitHubInstallationSchema } from "./github.schema.ts";
 import { createRepositoryCalls } from "./repositories.ts";
+import { createRepositoryReader } from "./repository-reader.ts";
 import { apiPath, nextFromLink, requestJson } from "./request.ts";
 import { createUserCalls } from "./user-authorization.ts";
 
@@ -15,6 +17,7 @@ import { createUserCalls } from "./user-authorization.ts";
  */
 export function createGitHub(config: GitHubConfig): GitHub {
   const credentials = createAppCredentials(config);
+  const reader = createRepositoryReader(config, credentials);
 
   async function asApp<Schema extends z.ZodType>(method: "GET" | "POST", path: string, schema: Schema) {
     const authorization = await credentials.appAuthorization();
@@ -25,7 +28,8 @@ export function createGitHub(config: GitHubConfig): GitHub {
   return {
     config: { appId, appSlug, clientId, url, apiUrl },
     ...createUserCalls(config),
-    ...createRepositoryCalls(config, credentials),
+    ...createRepositoryCalls(reader),
+    ...createContentCalls(config, credentials, reader),
     createRepositoryFromSample: (input) => createRepositoryFromSample(config, credentials, input),
     async app() {
       return (await asApp("GET", "/app", gitHubAppSchema)).value;

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { html } from "hono/html";
 import { z } from "zod";
+import type { ForgeConfig } from "../config.ts";
 import { appName, type ForgeContext } from "../forge.context.ts";
 import { install, uninstall } from "../installations.ts";
 import { type PageContext, type PageEnvironment, redirectToSignIn } from "../sign-in/session.ts";
@@ -84,6 +85,15 @@ function installPage(view: View): Html {
   return page({ title: installation ? `Configure ${appName}` : `Install ${appName}`, viewer, width: "narrow", body });
 }
 
+/** Where GitHub sends the browser after an installation: the App's set-up address. */
+function setupUrl(config: ForgeConfig, installation: Installation, isNew: boolean, state: string | undefined): string {
+  const target = new URL(config.setupUrl);
+  target.searchParams.set("installation_id", String(installation.id));
+  target.searchParams.set("setup_action", isNew ? "install" : "update");
+  if (state !== undefined) target.searchParams.set("state", state);
+  return target.href;
+}
+
 /** The pages that install the App on an account and choose its repositories (ONB-2). */
 export function installationRoutes(context: ForgeContext): Hono<PageEnvironment> {
   const { database, config } = context;
@@ -130,11 +140,7 @@ export function installationRoutes(context: ForgeContext): Hono<PageEnvironment>
     }
     const choice: InstallationChoice = selection === "all" ? { selection } : { selection, repositoryIds };
     const { installation, isNew } = install(context, viewer, choice);
-    const target = new URL(config.setupUrl);
-    target.searchParams.set("installation_id", String(installation.id));
-    target.searchParams.set("setup_action", isNew ? "install" : "update");
-    if (state !== undefined) target.searchParams.set("state", state);
-    return c.redirect(target.href, 303);
+    return c.redirect(setupUrl(config, installation, isNew, state), 303);
   });
 
   routes.post("/settings/installations/:id/uninstall", (c) => {

@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import type { ForgeContext } from "../forge.context.ts";
+import { ensureDirectory } from "../repositories.ts";
 import type { PageContext } from "../sign-in/session.ts";
 import { findRepository, type Repository } from "../state/repositories.ts";
 import { type Html, page } from "./layout.ts";
@@ -15,6 +16,12 @@ export function visibleRepository(
   if (repository === null) return null;
   const isOwner = c.get("viewer")?.id === repository.owner_id;
   return isOwner || !repository.private ? { repository, isOwner } : null;
+}
+
+/** The same, with its folder. */
+export async function openRepository(context: ForgeContext, c: PageContext) {
+  const visible = visibleRepository(context, c);
+  return visible && { ...visible, directory: await ensureDirectory(context, visible.repository) };
 }
 
 export function branchUrl(repository: Repository, view: "tree" | "commits", branch: string): string {

@@ -15,7 +15,14 @@ import { findPullRequest } from "../state/pull-requests.ts";
 import type { Repository } from "../state/repositories.ts";
 import { type Access, actingAccount, authorizeByName, type Permission } from "./caller.ts";
 import { RestError } from "./rest-error.ts";
-import { numberParam, paginate, type RestContext, type RestEnvironment, readBody } from "./rest-request.ts";
+import {
+  numberParam,
+  paginate,
+  type RestContext,
+  type RestEnvironment,
+  readBody,
+  repositoryName,
+} from "./rest-request.ts";
 import { accountShape } from "./shapes.ts";
 
 const permissionOf: Record<AnnotationKind, Permission> = {
@@ -57,14 +64,12 @@ const commentSchema = z.object({ body: z.string().min(1).max(65_536) });
 
 const shape = ({ id, content, created_at, updated_at }: Annotation) => ({ ...content, id, created_at, updated_at });
 
-/** Statuses, check runs, deployments and comments: stored and given back, as far as an App reports on builds. */
-export function annotationRoutes(context: ForgeContext): Hono<RestEnvironment> {
+/** Opens, finds, adds and lists annotations of the repository in the path. */
+function annotationAccess(context: ForgeContext) {
   const { database } = context;
-  const routes = new Hono<RestEnvironment>();
 
   function open(c: RestContext, kind: AnnotationKind, access: Access): Repository {
-    const name = { owner: c.req.param("owner") ?? "", repo: c.req.param("repo") ?? "" };
-    return authorizeByName(context, c.get("caller"), name, permissionOf[kind], access);
+    return authorizeByName(context, c.get("caller"), repositoryName(c), permissionOf[kind], access);
   }
 
   async function shaOf(repository: Repository, ref: string): Promise<string> {
@@ -87,6 +92,15 @@ export function annotationRoutes(context: ForgeContext): Hono<RestEnvironment> {
     return paginate(c, context.config.url, listAnnotations(database, repository.id, kind, subject)).map(shape);
   }
 
+  return { open, shaOf, existing, insert, list };
+}
+
+/** Commit statuses and check runs: stored and given back. */
+export function commitReportRoutes(context: ForgeContext): Hono<RestEnvironment> {
+  const { database } = context;
+  const routes = new Hono<RestEnvironment>();
+  const { open, shaOf, existing, insert, list } = annotationAccess(context);
+
   routes.post("/repos/:owner/:repo/statuses/:sha", async (c) => {
     const repository = open(c, "status", "write");
     const sha = await shaOf(repository, c.req.param("sha"));
@@ -107,6 +121,14 @@ export function annotationRoutes(context: ForgeContext): Hono<RestEnvironment> {
     return c.json(shape(updateAnnotation(database, run, await readBody(c, checkRunChangeSchema))));
   });
 
+  return routes;
+}
+
+/** Deployments and their statuses: stored and given back. */
+export function deploymentRoutes(context: ForgeContext): Hono<RestEnvironment> {
+  const routes = new Hono<RestEnvironment>();
+  const { open, shaOf, existing, insert, list } = annotationAccess(context);
+
   routes.post("/repos/:owner/:repo/deployments", async (c) => {
     const repository = open(c, "deployment", "write");
     const body = await readBody(c, deploymentSchema);
@@ -123,6 +145,15 @@ export function annotationRoutes(context: ForgeContext): Hono<RestEnvironment> {
     const repository = open(c, "deployment_status", "read");
     return c.json(list(c, repository, "deployment_status", String(existing(c, repository, "deployment").id)));
   });
+
+  return routes;
+}
+
+/** Comments on pull requests: stored, given back, and shown on the pull request's page. */
+export function commentRoutes(context: ForgeContext): Hono<RestEnvironment> {
+  const { database } = context;
+  const routes = new Hono<RestEnvironment>();
+  const { open, existing, insert, list } = annotationAccess(context);
 
   routes.post("/repos/:owner/:repo/issues/:number/comments", async (c) => {
     const repository = open(c, "issue_comment", "write");

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { appPermissions, type ForgeContext } from "../forge.context.ts";
 import { findAccount } from "../state/accounts.ts";
 import { timestamp } from "../state/database.ts";
-import { type Delivery, findDelivery, insertDelivery, listDeliveries } from "../state/deliveries.ts";
 import {
   type Installation,
   installationById,
@@ -14,7 +13,7 @@ import {
 import { findRepository } from "../state/repositories.ts";
 import { createInstallationToken, type Permissions, permissionsSchema } from "../state/tokens.ts";
 import { RestError } from "./rest-error.ts";
-import { numberParam, type RestContext, type RestEnvironment, readBody } from "./rest-request.ts";
+import { numberParam, type RestEnvironment, readBody, requireApp } from "./rest-request.ts";
 import { appShape, installationShape, repositoryShape } from "./shapes.ts";
 
 const tokenRequestSchema = z.object({
@@ -58,21 +57,6 @@ function narrowRepositories(
   return found.filter((id) => id !== undefined);
 }
 
-function deliveryShape(delivery: Delivery) {
-  return {
-    id: delivery.id,
-    guid: delivery.guid,
-    delivered_at: delivery.delivered_at,
-    redelivery: delivery.redelivery,
-    status: delivery.state === "delivered" ? "OK" : delivery.status,
-    status_code: delivery.status_code,
-    event: delivery.event,
-    action: delivery.action,
-    installation_id: delivery.installation_id,
-    repository_id: delivery.repository_id,
-  };
-}
-
 function requireInstallation(installation: Installation | null): Installation {
   if (installation === null) throw new RestError(404, "Not Found");
   return installation;
@@ -82,10 +66,6 @@ function requireInstallation(installation: Installation | null): Installation {
 export function appRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const { database } = context;
   const routes = new Hono<RestEnvironment>();
-
-  const requireApp = (c: RestContext) => {
-    if (c.get("caller").kind !== "app") throw new RestError(401, "A JSON web token could not be decoded");
-  };
 
   routes.get("/app", (c) => {
     requireApp(c);
@@ -134,30 +114,6 @@ export function appRoutes(context: ForgeContext): Hono<RestEnvironment> {
     const account = findAccount(database, c.req.param("login"));
     const installation = requireInstallation(account && installationOfAccount(database, account.id));
     return c.json(installationShape(context, installation));
-  });
-
-  routes.get("/app/hook/deliveries", (c) => {
-    requireApp(c);
-    const size = Math.min(Number(c.req.query("per_page")) || 30, 100);
-    const before = Number(c.req.query("cursor")) || Number.MAX_SAFE_INTEGER;
-    const rows = listDeliveries(database, before, size + 1);
-    const page = rows.slice(0, size);
-    const last = page.at(-1);
-    if (rows.length > size && last) {
-      const url = `${context.config.url}/api/v3/app/hook/deliveries?per_page=${size}&cursor=${last.id}`;
-      c.header("link", `<${url}>; rel="next"`);
-    }
-    return c.json(page.map(deliveryShape));
-  });
-
-  routes.post("/app/hook/deliveries/:id/attempts", (c) => {
-    requireApp(c);
-    const delivery = findDelivery(database, numberParam(c, "id"));
-    if (delivery === null) throw new RestError(404, "Not Found");
-    // Same guid: a receiver that got the first one after all must be able to tell (BLD-12).
-    insertDelivery(database, { ...delivery, redelivery: true });
-    context.deliverer.wake();
-    return c.json({}, 202);
   });
 
   return routes;

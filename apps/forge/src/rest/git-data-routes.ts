@@ -8,7 +8,7 @@ import { authorOf, ensureDirectory } from "../repositories.ts";
 import { reconcileRefs } from "../webhooks/reconcile-refs.ts";
 import { type Access, actingAccount, authorizeByName } from "./caller.ts";
 import { RestError } from "./rest-error.ts";
-import { type RestContext, type RestEnvironment, readBody } from "./rest-request.ts";
+import { type RestContext, type RestEnvironment, readBody, repositoryName } from "./rest-request.ts";
 
 const shaSchema = z.string().regex(/^[0-9a-f]{40}$/, "is not a full sha");
 
@@ -49,23 +49,21 @@ async function treeChange(directory: string, item: TreeItem) {
   return { path, mode: item.mode, sha: item.sha ?? null };
 }
 
-/** Git database: write trees and commits, move refs; a moved ref tells its webhooks like a push. */
+/** The repository, ready for its git database. GitHub's takes nothing while the repository is empty. */
+async function open(context: ForgeContext, c: RestContext, access: Access) {
+  const repository = authorizeByName(context, c.get("caller"), repositoryName(c), "contents", access);
+  const directory = await ensureDirectory(context, repository);
+  const isEmpty = (await listRefs(directory)).size === 0;
+  if (isEmpty) throw new RestError(409, "Git Repository is empty.");
+  return { repository, directory };
+}
+
+/** Git database: trees and commits. */
 export function gitDataRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const routes = new Hono<RestEnvironment>();
 
-  async function open(c: RestContext, access: Access) {
-    const name = { owner: c.req.param("owner") ?? "", repo: c.req.param("repo") ?? "" };
-    const repository = authorizeByName(context, c.get("caller"), name, "contents", access);
-    const directory = await ensureDirectory(context, repository);
-    const isEmpty = (await listRefs(directory)).size === 0;
-    if (isEmpty) throw new RestError(409, "Git Repository is empty.");
-    return { repository, directory };
-  }
-
-  const refAnswer = (ref: string, sha: string) => ({ ref, object: { type: "commit", sha } });
-
   routes.post("/repos/:owner/:repo/git/trees", async (c) => {
-    const { directory } = await open(c, "write");
+    const { directory } = await open(context, c, "write");
     const body = await readBody(c, treeSchema);
     const base = body.base_tree ?? null;
     const isBase =
@@ -77,7 +75,7 @@ export function gitDataRoutes(context: ForgeContext): Hono<RestEnvironment> {
   });
 
   routes.post("/repos/:owner/:repo/git/commits", async (c) => {
-    const { directory } = await open(c, "write");
+    const { directory } = await open(context, c, "write");
     const body = await readBody(c, commitSchema);
     if (!(await objectExists(directory, body.tree, "tree"))) throw new RestError(422, "Tree SHA does not exist");
     for (const parent of body.parents) {
@@ -87,8 +85,17 @@ export function gitDataRoutes(context: ForgeContext): Hono<RestEnvironment> {
     return c.json({ sha: await writeCommit(directory, { ...body, author }), message: body.message }, 201);
   });
 
+  return routes;
+}
+
+const refAnswer = (ref: string, sha: string) => ({ ref, object: { type: "commit", sha } });
+
+/** Git database: refs. A moved ref tells its webhooks like a push. */
+export function gitRefRoutes(context: ForgeContext): Hono<RestEnvironment> {
+  const routes = new Hono<RestEnvironment>();
+
   routes.get("/repos/:owner/:repo/git/ref/heads/:branch{.+}", async (c) => {
-    const { directory } = await open(c, "read");
+    const { directory } = await open(context, c, "read");
     const branch = c.req.param("branch");
     const sha = await branchCommit(directory, branch);
     if (sha === null) throw new RestError(404, "Not Found");
@@ -96,7 +103,7 @@ export function gitDataRoutes(context: ForgeContext): Hono<RestEnvironment> {
   });
 
   routes.post("/repos/:owner/:repo/git/refs", async (c) => {
-    const { repository, directory } = await open(c, "write");
+    const { repository, directory } = await open(context, c, "write");
     const { ref, sha } = await readBody(c, newRefSchema);
     if (!isRefName(ref) || !/^refs\/(heads|tags)\//.test(ref)) throw new RestError(422, "Reference name is not valid");
     if (!(await objectExists(directory, sha, "commit"))) throw new RestError(422, "Object does not exist");
@@ -106,7 +113,7 @@ export function gitDataRoutes(context: ForgeContext): Hono<RestEnvironment> {
   });
 
   routes.patch("/repos/:owner/:repo/git/refs/heads/:branch{.+}", async (c) => {
-    const { repository, directory } = await open(c, "write");
+    const { repository, directory } = await open(context, c, "write");
     const branch = c.req.param("branch");
     const { sha, force } = await readBody(c, moveSchema);
     const before = await branchCommit(directory, branch);

@@ -6,7 +6,14 @@ import { findPullRequest, listPullRequests, newPullRequestSchema } from "../stat
 import type { Repository } from "../state/repositories.ts";
 import { type Access, actingAccount, authorizeByName } from "./caller.ts";
 import { RestError } from "./rest-error.ts";
-import { numberParam, paginate, type RestContext, type RestEnvironment, readBody } from "./rest-request.ts";
+import {
+  numberParam,
+  paginate,
+  type RestContext,
+  type RestEnvironment,
+  readBody,
+  repositoryName,
+} from "./rest-request.ts";
 import { pullRequestShape } from "./shapes.ts";
 
 const changeSchema = z.object({
@@ -20,8 +27,7 @@ export function pullRequestRoutes(context: ForgeContext): Hono<RestEnvironment> 
   const routes = new Hono<RestEnvironment>();
 
   function open(c: RestContext, access: Access): Repository {
-    const name = { owner: c.req.param("owner") ?? "", repo: c.req.param("repo") ?? "" };
-    return authorizeByName(context, c.get("caller"), name, "pull_requests", access);
+    return authorizeByName(context, c.get("caller"), repositoryName(c), "pull_requests", access);
   }
 
   function pullOf(c: RestContext, repository: Repository) {

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
+import type { Account } from "../state/accounts.ts";
 import type { Caller } from "./caller.ts";
 import { RestError } from "./rest-error.ts";
 
@@ -50,4 +51,21 @@ export function paginate<Item>(c: RestContext, publicUrl: string, items: readonl
   };
   if (page < last) c.header("link", [link(page + 1, "next"), link(last, "last")].join(", "));
   return items.slice((page - 1) * size, page * size);
+}
+
+/** Lets only the App itself through. */
+export function requireApp(c: RestContext): void {
+  if (c.get("caller").kind !== "app") throw new RestError(401, "A JSON web token could not be decoded");
+}
+
+/** Lets only users through, who authorized the App. */
+export function requireUser(c: RestContext): Account {
+  const caller = c.get("caller");
+  if (caller.kind === "user") return caller.account;
+  throw new RestError(caller.kind === "anonymous" ? 401 : 403, "Requires authentication as a user");
+}
+
+/** Owner and name from the path. */
+export function repositoryName(c: RestContext): { owner: string; repo: string } {
+  return { owner: c.req.param("owner") ?? "", repo: c.req.param("repo") ?? "" };
 }

@@ -2,15 +2,33 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { ForgeContext } from "../forge.context.ts";
 import { GitError } from "../git/run-git.ts";
-import { annotationRoutes } from "./annotation-routes.ts";
+import { commentRoutes, commitReportRoutes, deploymentRoutes } from "./annotation-routes.ts";
 import { appRoutes } from "./app-routes.ts";
 import { appPublicKey, identify } from "./caller.ts";
-import { gitDataRoutes } from "./git-data-routes.ts";
+import { contentRoutes } from "./content-routes.ts";
+import { deliveryRoutes } from "./delivery-routes.ts";
+import { gitDataRoutes, gitRefRoutes } from "./git-data-routes.ts";
+import { installationRoutes } from "./installation-routes.ts";
 import { pullRequestRoutes } from "./pull-request-routes.ts";
 import { repositoryRoutes } from "./repository-routes.ts";
 import { RestError } from "./rest-error.ts";
 import type { RestEnvironment } from "./rest-request.ts";
 import { userRoutes } from "./user-routes.ts";
+
+const parts = [
+  appRoutes,
+  deliveryRoutes,
+  userRoutes,
+  installationRoutes,
+  repositoryRoutes,
+  contentRoutes,
+  gitDataRoutes,
+  gitRefRoutes,
+  pullRequestRoutes,
+  commitReportRoutes,
+  deploymentRoutes,
+  commentRoutes,
+];
 
 const bodyLimitBytes = 16 * 1024 * 1024;
 
@@ -25,7 +43,7 @@ export function restRoutes(context: ForgeContext): Hono<RestEnvironment> {
     c.set("caller", await identify(context, key, c.req.header("authorization")));
     await next();
   });
-  for (const part of [appRoutes, userRoutes, repositoryRoutes, gitDataRoutes, pullRequestRoutes, annotationRoutes]) {
+  for (const part of parts) {
     rest.route("/", part(context));
   }
   rest.all("*", (c) => c.json({ message: "Not Found" }, 404));

@@ -2,25 +2,19 @@ import { Hono } from "hono";
 import { html } from "hono/html";
 import type { ForgeContext } from "../forge.context.ts";
 import { listBranches, resolveCommit } from "../git/bare-repository.ts";
-import { type Commit, listCommits, readCommit } from "../git/commits.ts";
+import { readCommit } from "../git/commits.ts";
 import { listPath, readBlob, type TreeEntry, treePath } from "../git/trees.ts";
-import { ensureDirectory } from "../repositories.ts";
 import type { PageContext, PageEnvironment } from "../sign-in/session.ts";
 import { accountById } from "../state/accounts.ts";
 import type { Repository } from "../state/repositories.ts";
-import { copyable, type Html, time } from "./layout.ts";
+import { commitItem } from "./commit-item.ts";
+import { copyable, type Html } from "./layout.ts";
 import { pushInstructions } from "./push-instructions.ts";
-import { branchUrl, repositoryPage, visibleRepository } from "./repository-frame.ts";
+import { openRepository, repositoryPage } from "./repository-frame.ts";
 
 const textLimitBytes = 256 * 1024;
 
 const bytes = (size: number) => (size < 1024 ? `${size} B` : `${(size / 1024).toFixed(1)} KiB`);
-const firstLine = (message: string) => message.split("\n", 1)[0] ?? "";
-
-function commitItem(commit: Commit): Html {
-  return html`<li><div class="row"><span>${firstLine(commit.message)}</span><span class="end soft small mono">${commit.sha.slice(0, 7)}</span></div>
-    <p class="soft small">${commit.author.name}, ${time(commit.committer.date)}</p></li>`;
-}
 
 function entryItem(repository: Repository, ref: string, entry: TreeEntry): Html {
   const name = entry.path.slice(entry.path.lastIndexOf("/") + 1);
@@ -50,15 +44,10 @@ async function readme(directory: string, entries: readonly TreeEntry[]): Promise
   return text === null ? html`` : html`<h2>${entry?.path}</h2><pre class="wrap" tabindex="0">${text}</pre>`;
 }
 
-/** Files, commits and branches of one repository, and how to push to it. */
-export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
+/** The start page of a repository: files, README, and how to push to it. */
+export function codePages(context: ForgeContext): Hono<PageEnvironment> {
   const { config, database } = context;
   const routes = new Hono<PageEnvironment>();
-
-  async function open(c: PageContext) {
-    const visible = visibleRepository(context, c);
-    return visible && { ...visible, directory: await ensureDirectory(context, visible.repository) };
-  }
 
   function instructions(repository: Repository, isOwner: boolean): Html {
     const owner = isOwner ? accountById(database, repository.owner_id) : null;
@@ -66,7 +55,7 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
   }
 
   async function showTree(c: PageContext, ref: string | null) {
-    const opened = await open(c);
+    const opened = await openRepository(context, c);
     if (opened === null) return c.notFound();
     const { repository, directory, isOwner } = opened;
     const clone = html`<h2>Clone</h2>${copyable("Clone address", `${config.url}/${repository.owner}/${repository.name}.git`)}`;
@@ -75,7 +64,9 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
       const empty = html`<div class="card"><strong>This repository is empty.</strong> ${isOwner ? "Push a folder to it:" : ""}</div>`;
       return c.html(repositoryPage(c, repository, "code", html`${empty}${instructions(repository, isOwner)}${clone}`));
     }
-    const shown = ref ?? repository.default_branch;
+    // HEAD may name a branch that was never pushed.
+    const start = branches.has(repository.default_branch) ? repository.default_branch : [...branches.keys()][0];
+    const shown = ref ?? start ?? repository.default_branch;
     const sha = await resolveCommit(directory, shown);
     if (sha === null) return c.notFound();
     const entries = (await listPath(directory, sha, ""))?.entries ?? [];
@@ -92,8 +83,15 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
   routes.get("/:owner/:repo", (c) => showTree(c, null));
   routes.get("/:owner/:repo/tree/:ref{.+}", (c) => showTree(c, c.req.param("ref")));
 
+  return routes;
+}
+
+/** One file or folder. */
+export function filePages(context: ForgeContext): Hono<PageEnvironment> {
+  const routes = new Hono<PageEnvironment>();
+
   routes.get("/:owner/:repo/files/:path{.+}", async (c) => {
-    const opened = await open(c);
+    const opened = await openRepository(context, c);
     const path = treePath(c.req.param("path"));
     if (opened === null || path === null) return c.notFound();
     const { repository, directory } = opened;
@@ -110,36 +108,6 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
         : html`<pre tabindex="0">${text}</pre>`;
     const content = html`<p class="mono">${path} <span class="badge">${ref}</span></p>${isFile ? shown : listing(repository, ref, found.entries)}`;
     return c.html(repositoryPage(c, repository, "code", content));
-  });
-
-  const showCommits = async (c: PageContext, ref: string) => {
-    const opened = await open(c);
-    if (opened === null) return c.notFound();
-    const { repository, directory } = opened;
-    const sha = await resolveCommit(directory, ref);
-    const commits = sha ? await listCommits(directory, sha, 50) : [];
-    const list =
-      commits.length > 0
-        ? html`<ul class="list">${commits.map(commitItem)}</ul>`
-        : html`<p class="soft">No commits yet.</p>`;
-    return c.html(repositoryPage(c, repository, "commits", html`<p><span class="badge mono">${ref}</span></p>${list}`));
-  };
-  routes.get("/:owner/:repo/commits/:ref{.+}", (c) => showCommits(c, c.req.param("ref")));
-  routes.get("/:owner/:repo/commit/:ref", (c) => showCommits(c, c.req.param("ref")));
-
-  routes.get("/:owner/:repo/branches", async (c) => {
-    const opened = await open(c);
-    if (opened === null) return c.notFound();
-    const { repository, directory } = opened;
-    const branches = [...(await listBranches(directory))];
-    const items = branches.map(
-      ([name, sha]) => html`<li class="row"><a href="${branchUrl(repository, "tree", name)}">${name}</a>
-      ${name === repository.default_branch ? html`<span class="badge">default</span>` : ""}
-      <a class="end small mono" href="${branchUrl(repository, "commits", name)}">${sha.slice(0, 7)}</a></li>`,
-    );
-    const list =
-      branches.length > 0 ? html`<ul class="list tight">${items}</ul>` : html`<p class="soft">No branches yet.</p>`;
-    return c.html(repositoryPage(c, repository, "branches", list));
   });
 
   return routes;

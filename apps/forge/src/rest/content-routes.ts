@@ -1,0 +1,61 @@
+import { Hono } from "hono";
+import type { ForgeContext } from "../forge.context.ts";
+import { archive } from "../git/archive.ts";
+import { readCommit } from "../git/commits.ts";
+import { listPath, listTree, readBlob, type TreeEntry, treePath } from "../git/trees.ts";
+import { commitOf, reading } from "./reading.ts";
+import { RestError } from "./rest-error.ts";
+import type { RestContext, RestEnvironment } from "./rest-request.ts";
+
+const contentLimitBytes = 1024 * 1024;
+
+/** What a commit holds: its tree, a file or folder, all of it as a tarball. */
+export function contentRoutes(context: ForgeContext): Hono<RestEnvironment> {
+  const routes = new Hono<RestEnvironment>();
+
+  routes.get("/repos/:owner/:repo/git/trees/:ref{.+}", async (c) => {
+    const { directory, sha } = await commitOf(context, c, c.req.param("ref"));
+    const recursive = c.req.query("recursive") !== undefined;
+    const entries = recursive ? await listTree(directory, sha) : ((await listPath(directory, sha, ""))?.entries ?? []);
+    const tree = entries.map(({ size, ...entry }) => ({ ...entry, ...(size !== null && { size }) }));
+    return c.json({ sha: (await readCommit(directory, sha)).tree, tree, truncated: false });
+  });
+
+  routes.get("/repos/:owner/:repo/contents/:path{.*}", async (c) => {
+    const repository = reading(context, c);
+    const { directory, sha } = await commitOf(context, c, c.req.query("ref") ?? repository.default_branch);
+    const path = treePath(c.req.param("path"));
+    const found = path === null ? null : await listPath(directory, sha, path);
+    if (found === null) throw new RestError(404, "Not Found");
+    if (found.entry === null || found.entry.type === "tree") return c.json(found.entries.map(contentShape));
+    return c.json(await contentWithText(directory, found.entry));
+  });
+
+  const sendTarball = async (c: RestContext, ref: string) => {
+    const { repository, directory, sha } = await commitOf(context, c, ref);
+    const top = `${repository.owner}-${repository.name}-${sha.slice(0, 7)}`;
+    const headers = {
+      "content-type": "application/x-gzip",
+      "content-disposition": `attachment; filename=${top}.tar.gz`,
+    };
+    return c.body(archive(directory, sha, top, c.req.raw.signal), 200, headers);
+  };
+  routes.get("/repos/:owner/:repo/tarball", (c) => sendTarball(c, reading(context, c).default_branch));
+  routes.get("/repos/:owner/:repo/tarball/:ref{.+}", (c) => sendTarball(c, c.req.param("ref")));
+
+  return routes;
+}
+
+function contentShape(entry: TreeEntry) {
+  const kinds = { tree: "dir", commit: "submodule", blob: entry.mode === "120000" ? "symlink" : "file" } as const;
+  const name = entry.path.slice(entry.path.lastIndexOf("/") + 1);
+  return { type: kinds[entry.type], name, path: entry.path, sha: entry.sha, size: entry.size ?? 0 };
+}
+
+/** Beyond 1 MB GitHub leaves the text out and says encoding `none`. */
+async function contentWithText(directory: string, entry: TreeEntry) {
+  const shape = contentShape(entry);
+  if (entry.type !== "blob") return shape;
+  if (shape.size > contentLimitBytes) return { ...shape, encoding: "none", content: "" };
+  return { ...shape, encoding: "base64", content: (await readBlob(directory, entry.sha)).toString("base64") };
+}

@@ -1,0 +1,52 @@
+import { Hono } from "hono";
+import type { ForgeContext } from "../forge.context.ts";
+import { type Delivery, findDelivery, insertDelivery, listDeliveries } from "../state/deliveries.ts";
+import { RestError } from "./rest-error.ts";
+import { numberParam, type RestEnvironment, requireApp } from "./rest-request.ts";
+
+function deliveryShape(delivery: Delivery) {
+  return {
+    id: delivery.id,
+    guid: delivery.guid,
+    delivered_at: delivery.delivered_at,
+    redelivery: delivery.redelivery,
+    status: delivery.state === "delivered" ? "OK" : delivery.status,
+    status_code: delivery.status_code,
+    event: delivery.event,
+    action: delivery.action,
+    installation_id: delivery.installation_id,
+    repository_id: delivery.repository_id,
+  };
+}
+
+/** The App's webhook deliveries, and sending one again. */
+export function deliveryRoutes(context: ForgeContext): Hono<RestEnvironment> {
+  const { database } = context;
+  const routes = new Hono<RestEnvironment>();
+
+  routes.get("/app/hook/deliveries", (c) => {
+    requireApp(c);
+    const size = Math.min(Number(c.req.query("per_page")) || 30, 100);
+    const before = Number(c.req.query("cursor")) || Number.MAX_SAFE_INTEGER;
+    const rows = listDeliveries(database, before, size + 1);
+    const page = rows.slice(0, size);
+    const last = page.at(-1);
+    if (rows.length > size && last) {
+      const url = `${context.config.url}/api/v3/app/hook/deliveries?per_page=${size}&cursor=${last.id}`;
+      c.header("link", `<${url}>; rel="next"`);
+    }
+    return c.json(page.map(deliveryShape));
+  });
+
+  routes.post("/app/hook/deliveries/:id/attempts", (c) => {
+    requireApp(c);
+    const delivery = findDelivery(database, numberParam(c, "id"));
+    if (delivery === null) throw new RestError(404, "Not Found");
+    // Same guid: a receiver that got the first one after all must be able to tell (BLD-12).
+    insertDelivery(database, { ...delivery, redelivery: true });
+    context.deliverer.wake();
+    return c.json({}, 202);
+  });
+
+  return routes;
+}
