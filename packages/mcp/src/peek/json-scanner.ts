@@ -13,7 +13,14 @@ export type Fields = Readonly<Record<string, FieldValue | undefined>>;
 /** Which members matter: `true` for a value to keep, an object to look into. Slots are named by dotted paths. */
 export type Shape = { readonly [key: string]: Shape | true };
 
-type Node = { readonly slot: string; readonly children: ReadonlyMap<string, Node> | null; readonly below: string[] };
+/** A prepared shape. `members` and `children` are the same nodes, to walk and to look up. */
+export type ShapeNode = {
+  readonly key: string;
+  readonly slot: string;
+  readonly members: readonly ShapeNode[];
+  readonly children: ReadonlyMap<string, ShapeNode> | null;
+  readonly below: readonly string[];
+};
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -28,16 +35,22 @@ const CLOSE_OBJECT = 0x7d;
 const keptBytes = 2048;
 
 /** Prepares a shape for `createJsonScanner`; do it once per shape. */
-export function compileShape(shape: Shape, slot = ""): Node {
-  const children = new Map<string, Node>();
-  const below: string[] = [];
-  for (const [key, inner] of Object.entries(shape)) {
-    const path = slot === "" ? key : `${slot}.${key}`;
-    const child: Node = inner === true ? { slot: path, children: null, below: [] } : compileShape(inner, path);
-    children.set(key, child);
-    below.push(path, ...child.below);
-  }
-  return { slot, children, below };
+export function compileShape(shape: Shape): ShapeNode {
+  return compileNode("", "", shape);
+}
+
+function compileNode(key: string, slot: string, shape: Shape | true): ShapeNode {
+  if (shape === true) return { key, slot, members: [], children: null, below: [] };
+  const members = Object.entries(shape).map(([inner, innerShape]) =>
+    compileNode(inner, slot === "" ? inner : `${slot}.${inner}`, innerShape),
+  );
+  return {
+    key,
+    slot,
+    members,
+    children: new Map(members.map((member) => [member.key, member])),
+    below: members.flatMap((member) => [member.slot, ...member.below]),
+  };
 }
 
 export type ScannerOptions = {
@@ -51,15 +64,15 @@ type Text = "none" | "key" | "kept" | "skipped";
 
 /** Incremental scanner over the bytes of one JSON text. Create one per text. */
 export class JsonScanner {
-  readonly #root: Node;
+  readonly #root: ShapeNode;
   readonly #options: ScannerOptions;
   #budget: number;
   /** Whether the text is an array of messages. */
   #batch = false;
-  readonly #stack: Node[] = [];
+  readonly #stack: ShapeNode[] = [];
   #fields: Record<string, FieldValue | undefined> = {};
   /** The member whose value comes next, when it matters. */
-  #member: Node | null = null;
+  #member: ShapeNode | null = null;
   #expectsKey = false;
   /** Brackets open within a container that does not matter. */
   #skipDepth = 0;
@@ -68,7 +81,7 @@ export class JsonScanner {
   #scalar = false;
   #kept = "";
 
-  constructor(root: Node, options: ScannerOptions) {
+  constructor(root: ShapeNode, options: ScannerOptions) {
     this.#root = root;
     this.#options = options;
     this.#budget = options.budget;

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeHeaderValue, peekRequest, ResponsePeek } from "./index.ts";
+import { compileShape, JsonScanner } from "./json-scanner.ts";
+import { parseSmall } from "./small-json.ts";
 
 const bytes = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
 
@@ -35,6 +37,53 @@ const shuffled = (entries: fc.Arbitrary<[string, unknown][]>) =>
   entries
     .chain((list) => fc.shuffledSubarray(list, { minLength: list.length }))
     .map((list) => Object.fromEntries(list));
+
+describe("JsonScanner", () => {
+  const shape = compileShape({
+    id: true,
+    method: true,
+    error: { code: true },
+    params: { name: true, _meta: { uri: true } },
+  });
+
+  test("GW-7 finds what JSON.parse finds in any JSON, compact or spaced, however the bytes are cut", () => {
+    const texts = fc.oneof(json, fc.dictionary(key, json), fc.array(fc.dictionary(key, json)));
+    fc.assert(
+      fc.property(
+        texts,
+        fc.constantFrom(undefined, 2, "\t"),
+        fc.array(fc.nat(), { maxLength: 20 }),
+        (value, indent, places) => {
+          const body = Buffer.from(JSON.stringify(value, null, indent));
+          const found: object[] = [];
+          const scanner = new JsonScanner(shape, {
+            budget: 1e9,
+            onMessage: (fields) => found.push(withoutUndefined(fields)),
+          });
+          for (const part of cut(body, places)) scanner.push(part);
+          const parsed = parseSmall(body, shape);
+          expect(found).toEqual(parsed?.messages);
+          expect(scanner.isBatch).toBe(parsed?.isBatch);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("GW-9 bytes of any kind never make it throw", () => {
+    const pieces = fc.array(fc.constantFrom(...'{}[]",:\\ 1tnid'.split("")));
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const scanner = new JsonScanner(shape, { budget: 1e9, onMessage: () => {} });
+        for (const part of parts) scanner.push(Buffer.from(part));
+      }),
+    );
+  });
+});
+
+function withoutUndefined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
 
 describe("peekRequest", () => {
   test("GW-7 agrees with JSON.parse on id, method, target, version and client in any order of members", () => {
@@ -275,9 +324,11 @@ describe("ResponsePeek", () => {
   test("GW-7 ignores the answer to another request, takes an error without id", () => {
     const other = new ResponsePeek({ ids: [1], format: "json" });
     other.push(bytes({ id: "1", result: {} }));
+    other.end();
     expect(other.answers).toEqual([]);
     const broken = new ResponsePeek({ ids: [1], format: "json" });
     broken.push(bytes({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error" } }));
+    broken.end();
     expect(broken.answers[0]).toMatchObject({ errorCode: -32700, errorMessage: "Parse error" });
   });
 

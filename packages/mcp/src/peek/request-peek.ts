@@ -1,4 +1,5 @@
 import { compileShape, type Fields, JsonScanner } from "./json-scanner.ts";
+import { parseSmall, smallBytes } from "./small-json.ts";
 
 /** What one JSON-RPC message of a client says about itself. */
 export type MessagePeek = {
@@ -58,18 +59,8 @@ const shape = compileShape({
 
 /** Looks at the body of a POST to an MCP endpoint without parsing it. Never throws; work is bounded. */
 export function peekRequest(body: Buffer, hints: PeekHints = {}): RequestPeek {
-  const found: Fields[] = [];
-  const scanner = new JsonScanner(shape, {
-    budget,
-    onMessage: (fields) => {
-      if (found.length < mostMessages) found.push(fields);
-    },
-  });
-  scanner.push(body);
-  // A message too big to be seen to its end still says what came first.
-  if (scanner.unfinished && scanner.isExhausted) found.push(scanner.unfinished);
-
-  const messages = found.map((fields) => toMessage(fields, scanner.isExhausted, hints));
+  const { found, isBatch, isCut } = fieldsOf(body);
+  const messages = found.map((fields) => toMessage(fields, isCut, hints));
   const first = messages[0];
   const fields = found[0] ?? {};
   const metaVersion = text(fields[`params._meta.${versionKey}`]);
@@ -82,8 +73,24 @@ export function peekRequest(body: Buffer, hints: PeekHints = {}): RequestPeek {
     clientName: text(fields[`params._meta.${clientKey}.name`]) ?? text(fields["params.clientInfo.name"]),
     clientVersion: text(fields[`params._meta.${clientKey}.version`]) ?? text(fields["params.clientInfo.version"]),
   };
-  if (scanner.isBatch) return { ...base, kind: "batch", id: null, method: null, target: null };
+  if (isBatch) return { ...base, kind: "batch", id: null, method: null, target: null };
   return { ...base, ...(first ?? { kind: "other", id: null, method: hints.method ?? null, target: null }) };
+}
+
+function fieldsOf(body: Buffer): { found: readonly Fields[]; isBatch: boolean; isCut: boolean } {
+  const small = body.length <= smallBytes ? parseSmall(body, shape) : null;
+  if (small) return { found: small.messages.slice(0, mostMessages), isBatch: small.isBatch, isCut: false };
+  const found: Fields[] = [];
+  const scanner = new JsonScanner(shape, {
+    budget,
+    onMessage: (fields) => {
+      if (found.length < mostMessages) found.push(fields);
+    },
+  });
+  scanner.push(body);
+  // A message too big to be seen to its end still says what came first.
+  if (scanner.unfinished && scanner.isExhausted) found.push(scanner.unfinished);
+  return { found, isBatch: scanner.isBatch, isCut: scanner.isExhausted };
 }
 
 function toMessage(fields: Fields, cut: boolean, hints: PeekHints): MessagePeek {

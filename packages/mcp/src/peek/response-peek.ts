@@ -1,4 +1,5 @@
 import { compileShape, type Fields, JsonScanner } from "./json-scanner.ts";
+import { parseSmall, smallBytes } from "./small-json.ts";
 import { SseReader } from "./sse-reader.ts";
 
 /** What the answer to one request says. */
@@ -48,7 +49,9 @@ export class ResponsePeek {
   readonly #waiting: number;
   readonly #reader: SseReader | null;
   readonly #captureBytes: number;
-  #scanner: JsonScanner;
+  /** Held back while a message may turn out to be a single small piece, which is parsed at its end. */
+  #held: Buffer | null = null;
+  #scanner: JsonScanner | null = null;
   #captured: Buffer[] = [];
   #capturedBytes = 0;
   #answersBeforeMessage = 0;
@@ -57,7 +60,6 @@ export class ResponsePeek {
     this.#ids = options.ids && new Set(options.ids.map(idKey));
     this.#waiting = options.ids ? options.ids.length : mostAnswers;
     this.#captureBytes = options.captureBytes ?? 0;
-    this.#scanner = this.#newScanner();
     this.#reader =
       options.format === "sse"
         ? new SseReader({
@@ -83,22 +85,36 @@ export class ResponsePeek {
 
   /** Call once when the response has ended. */
   end(): void {
-    if (!this.#reader) this.#endMessage();
-  }
-
-  #newScanner(): JsonScanner {
-    return new JsonScanner(shape, { budget, onMessage: (fields) => this.#onMessage(fields) });
+    this.#endMessage();
   }
 
   #take(piece: Buffer): void {
-    this.#scanner.push(piece);
+    if (this.#scanner) this.#scanner.push(piece);
+    else if (this.#held === null && piece.length <= smallBytes) this.#held = piece;
+    else this.#scan(piece);
     if (this.#captureBytes === 0) return;
     this.#capturedBytes += piece.length;
     if (this.#capturedBytes <= this.#captureBytes) this.#captured.push(Buffer.from(piece));
     else this.#captured = [];
   }
 
+  #scan(piece: Buffer | null): void {
+    this.#scanner = new JsonScanner(shape, { budget, onMessage: (fields) => this.#onMessage(fields) });
+    if (this.#held) this.#scanner.push(this.#held);
+    if (piece) this.#scanner.push(piece);
+    this.#held = null;
+  }
+
+  #readHeld(): void {
+    if (this.#held === null) return;
+    const small = parseSmall(this.#held, shape);
+    if (small) for (const fields of small.messages) this.#onMessage(fields);
+    else this.#scan(null);
+    this.#held = null;
+  }
+
   #endMessage(): void {
+    this.#readHeld();
     if (this.#captureBytes > 0) {
       const payload = this.#capturedBytes <= this.#captureBytes ? Buffer.concat(this.#captured) : null;
       for (const answer of this.answers.slice(this.#answersBeforeMessage)) answer.payload = payload;
@@ -106,7 +122,7 @@ export class ResponsePeek {
       this.#capturedBytes = 0;
     }
     this.#answersBeforeMessage = this.answers.length;
-    this.#scanner = this.#newScanner();
+    this.#scanner = null;
   }
 
   #onMessage(fields: Fields): void {

@@ -1,0 +1,47 @@
+import { container, type Fields, type FieldValue, type ShapeNode } from "./json-scanner.ts";
+
+/** Up to this size `JSON.parse` is faster than looking byte by byte, and its work is bounded well enough. */
+export const smallBytes = 4096;
+
+/**
+ * The fields of each message in a small JSON text: the same as the scanner finds. Null for what is no JSON; the
+ * scanner then makes of it what it can.
+ */
+export function parseSmall(bytes: Buffer, root: ShapeNode): { isBatch: boolean; messages: Fields[] } | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return null;
+  }
+  if (Array.isArray(value))
+    return { isBatch: true, messages: value.filter(isObject).map((item) => fieldsOf(item, root)) };
+  return { isBatch: false, messages: isObject(value) ? [fieldsOf(value, root)] : [] };
+}
+
+function fieldsOf(value: Record<string, unknown>, root: ShapeNode): Fields {
+  const fields: Record<string, FieldValue | undefined> = {};
+  collect(value, root, fields);
+  return fields;
+}
+
+function collect(
+  value: Record<string, unknown>,
+  node: ShapeNode,
+  fields: Record<string, FieldValue | undefined>,
+): void {
+  for (const child of node.members) {
+    const inner = value[child.key];
+    if (inner === undefined) continue;
+    if (typeof inner !== "object" || inner === null) {
+      fields[child.slot] = inner as string | number | boolean | null;
+      continue;
+    }
+    fields[child.slot] = container;
+    if (child.children && isObject(inner)) collect(inner, child, fields);
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
