@@ -43,7 +43,7 @@ async function startBare(python: string, folder: string): Promise<number> {
 }
 
 try {
-  const folder = await writeServer("bench", "fastmcp==4.1.6\n");
+  const folder = await writeServer("bench", "fastmcp==4.1.2\n");
   const deployed = await towpath(
     "deploy",
     folder,

@@ -56,15 +56,15 @@ async function pushCode(clone: string, word: string, url: string): Promise<numbe
 }
 
 try {
-  const first = await writeServer("one", "fastmcp==4.1.6\n");
+  const first = await writeServer("one", "fastmcp==4.1.2\n");
   const cold = await deploy(first, "bench-cold");
   const reused = [
-    await deploy(await writeServer("two", "fastmcp==4.1.6\n"), "bench-reused"),
-    await deploy(await writeServer("three", "fastmcp==4.1.6\n"), "bench-again-one"),
+    await deploy(await writeServer("two", "fastmcp==4.1.2\n"), "bench-reused"),
+    await deploy(await writeServer("three", "fastmcp==4.1.2\n"), "bench-again-one"),
   ];
   const warm = [
-    await deploy(await writeServer("four", "fastmcp==4.1.6\nidna\n"), "bench-warm-one"),
-    await deploy(await writeServer("five", "fastmcp==4.1.6\npyyaml\n"), "bench-warm-two"),
+    await deploy(await writeServer("four", "fastmcp==4.1.2\nidna\n"), "bench-warm-one"),
+    await deploy(await writeServer("five", "fastmcp==4.1.2\npyyaml\n"), "bench-warm-two"),
   ];
   const clone = join(await mkdtemp(join(tmpdir(), "towpath-bench-clone-")), "clone");
   await run("git", ["clone", "--quiet", await pushUrl("bench-cold"), clone]);

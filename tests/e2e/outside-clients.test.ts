@@ -95,7 +95,7 @@ test("GW-2 the TypeScript client of the older revisions keeps its session", asyn
 
 test("GW-2 FastMCP's own client", async () => {
   const script = join(repositoryRoot, "tests", "e2e", "call_with_fastmcp.py");
-  const { stdout } = await run("uv", ["run", "--no-project", "--with", "fastmcp==4.1.6", "python", script, url]);
+  const { stdout } = await run("uv", ["run", "--no-project", "--with", "fastmcp==4.1.2", "python", script, url]);
   expect(JSON.parse(stdout)).toEqual({ tools: ["echo"], text: "from Python" });
 });
 
