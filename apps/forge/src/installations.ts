@@ -1,6 +1,8 @@
 import type { ForgeContext } from "./forge.context.ts";
 import type { Account } from "./state/accounts.ts";
 import {
+  addToInstallation,
+  coversRepository,
   deleteInstallation,
   type Installation,
   type InstallationChoice,
@@ -41,6 +43,19 @@ export function install(
   });
   context.deliverer.wake();
   return result;
+}
+
+/** Makes sure that the App sees the repository: adds it to an installation on chosen repositories that lacks it. */
+export function includeRepository(context: ForgeContext, repository: Repository): void {
+  const { database } = context;
+  database.transaction(() => {
+    const installation = installationOfAccount(database, repository.owner_id);
+    if (installation === null || coversRepository(database, installation, repository)) return;
+    addToInstallation(database, installation, repository.id);
+    const event = { name: "installation_repositories", action: "added", repositories: [repository] } as const;
+    enqueueInstallationEvent(context, { installation, ...event });
+  });
+  context.deliverer.wake();
 }
 
 export function uninstall(context: ForgeContext, installation: Installation): void {

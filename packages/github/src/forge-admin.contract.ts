@@ -20,8 +20,9 @@ export type ForgeAdmin = {
   /** Whether a Towpath forge answers at the URL. Sends no credential. */
   available(): Promise<boolean>;
   ensureAccount(input: { login: string; name?: string; email?: string }): Promise<GitHubUser>;
-  /** Installs the App on the account for all its repositories; an existing installation is kept and, when it was for chosen repositories, widened. */
+  /** Installs the App on the account for all its repositories. An installation that is there is kept as it is. */
   ensureInstallation(input: { login: string }): Promise<{ installationId: number }>;
+  /** Also adds it to the account's installation when that is for chosen repositories. */
   ensureRepository(input: {
     owner: string;
     name: string;

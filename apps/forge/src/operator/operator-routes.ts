@@ -3,10 +3,11 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
 import type { ForgeContext } from "../forge.context.ts";
-import { install } from "../installations.ts";
+import { includeRepository, install } from "../installations.ts";
 import { createRepository } from "../repositories.ts";
 import { repositoryShape, viewerShape } from "../rest/shapes.ts";
 import { createAccount, findAccount, loginSchema, newAccountSchema } from "../state/accounts.ts";
+import { installationOfAccount } from "../state/installations.ts";
 import { findRepository, repositoryNameSchema } from "../state/repositories.ts";
 import { pushToken, sameSecret } from "../state/tokens.ts";
 
@@ -47,7 +48,9 @@ export function operatorRoutes(context: ForgeContext): Hono {
     const { login } = installationSchema.parse(await c.req.json());
     const account = findAccount(database, login);
     if (account === null) return c.json({ message: "Not Found" }, 404);
-    return c.json({ installation_id: install(context, account, { selection: "all" }).installation.id });
+    const existing = installationOfAccount(database, account.id);
+    const { id } = existing ?? install(context, account, { selection: "all" }).installation;
+    return c.json({ installation_id: id });
   });
 
   routes.post("/repositories", async (c) => {
@@ -58,6 +61,7 @@ export function operatorRoutes(context: ForgeContext): Hono {
     const repository =
       findRepository(database, owner, input.name) ?? (await createRepository(context, account, wanted));
     if (repository === null) return c.json({ message: "Repository was made at the same time" }, 409);
+    includeRepository(context, repository);
     const cloneUrl = `${config.url}/${repository.owner}/${repository.name}.git`;
     const pushUrl = new URL(cloneUrl);
     pushUrl.username = account.login;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createGitHub, type RepositoryAddress } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createAppJwt } from "../testing/app-jwt.ts";
-import { Browser, git, locationOf, startTestForge, type TestForge } from "../testing/test-forge.ts";
+import { git, startTestForge, type TestForge, userToken } from "../testing/test-forge.ts";
 
 /* The App client of @towpath/github against a started forge: what it gets here it gets from github.com. */
 
@@ -37,20 +37,6 @@ afterAll(async () => {
   await rm(work, { recursive: true, force: true });
 });
 
-/** Through sign-in and the authorize page, as a person would. */
-async function userToken(login: string): Promise<string> {
-  const browser = new Browser(forge.url);
-  await browser.submit("/login", { existing: login });
-  await browser.get(forge.gitHub.userAuthorizeUrl({ state: "s" }));
-  const done = await browser.submit("/login/oauth/authorize", {
-    client_id: "Iv1.test",
-    state: "s",
-    decision: "authorize",
-  });
-  const code = locationOf(done).searchParams.get("code") ?? "";
-  return (await forge.gitHub.exchangeCode({ code })).accessToken;
-}
-
 test("GH-1 app and installation as the App itself", async () => {
   expect(await forge.gitHub.app()).toMatchObject({
     id: 4242,
@@ -80,7 +66,7 @@ test("GH-1 an App with another key is refused", async () => {
 });
 
 test("GH-1 a user's installations, repositories and profile", async () => {
-  const token = await userToken("ada");
+  const token = await userToken(forge, "ada");
   expect(await forge.gitHub.viewer(token)).toMatchObject({ login: "ada", name: "Ada Lock", email: "ada@example.com" });
   expect((await forge.gitHub.userInstallations(token)).map(({ id }) => id)).toEqual([installationId]);
   const { items } = await forge.gitHub.userRepositories(token, installationId);
@@ -90,7 +76,7 @@ test("GH-1 a user's installations, repositories and profile", async () => {
 
 test("GH-1 somebody else's installation stays out of a user's sight", async () => {
   await forge.admin.ensureAccount({ login: "eve" });
-  const token = await userToken("eve");
+  const token = await userToken(forge, "eve");
   expect(await forge.gitHub.userInstallations(token)).toEqual([]);
   await expect(forge.gitHub.userRepositories(token, installationId)).rejects.toMatchObject({ code: "not_found" });
 });
@@ -206,93 +192,10 @@ test("GH-2 tokens are narrowed to one repository and to what was asked", async (
   expect((await make({ permissions: { organization_administration: "write" } })).status).toBe(422);
 });
 
-test("ONB-4 the sample becomes a repository in the user's account that the App can read", async () => {
-  const token = await userToken("ada");
-  const input = {
-    userToken: token,
-    name: "echo-server",
-    description: "A first server",
-    message: "Add the echo server",
-    files: [
-      { path: "echo.py", content: "print('echo')\n" },
-      { path: "docs/notes.md", content: "Hi\n" },
-    ],
-  } as const;
-  const created = await forge.gitHub.createRepositoryFromSample({ ...input, files: [input.files[0], input.files[1]] });
-  expect(created.repository).toMatchObject({ full_name: "ada/echo-server", private: false, default_branch: "main" });
-  expect(created.installationId).toBe(installationId);
-  const at = { installationId, owner: "ada", name: "echo-server" };
-  expect((await forge.gitHub.branch(at, "main")).commit).toMatchObject({
-    sha: created.commitSha,
-    message: "Add the echo server",
-  });
-  const { files } = await forge.gitHub.listFiles(at, "main");
-  expect(files.map(({ path }) => path)).toEqual(["docs/notes.md", "echo.py"]);
-
-  const again = await forge.gitHub.createRepositoryFromSample({ ...input, files: [input.files[0]] });
-  expect(again.repository.name).toBe("echo-server-2");
-});
-
-test("ONB-4 without the App on the account the answer says where to install it", async () => {
-  await forge.admin.ensureAccount({ login: "fay" });
-  const token = await userToken("fay");
-  const file = { path: "echo.py", content: "1\n" };
-  const created = await forge.gitHub.createRepositoryFromSample({
-    userToken: token,
-    name: "echo",
-    message: "Add",
-    files: [file],
-  });
-  expect(created.installationId).toBeNull();
-  expect(created.settingsUrl).toBe(`${forge.url}/apps/towpath-test/installations/new`);
-});
-
-test("ONB-4 an installation on chosen repositories gets the one that the App creates", async () => {
-  await forge.admin.ensureAccount({ login: "gil" });
-  const { repository } = await forge.admin.ensureRepository({ owner: "gil", name: "chosen" });
-  await forge.admin.ensureRepository({ owner: "gil", name: "hidden" });
-  const browser = new Browser(forge.url);
-  await browser.submit("/login", { existing: "gil" });
-  const fields = { selection: "selected", repository: String(repository.id) };
-  const installed = locationOf(await browser.submit("/apps/towpath-test/installations", fields));
-  const id = Number(installed.searchParams.get("installation_id"));
-  const file = { path: "echo.py", content: "1\n" };
-  const created = await forge.gitHub.createRepositoryFromSample({
-    userToken: await userToken("gil"),
-    name: "echo",
-    message: "Add",
-    files: [file],
-  });
-  expect(created.installationId).toBe(id);
-  const { items } = await forge.gitHub.repositories(id);
-  expect(items.map(({ name }) => name)).toEqual(["chosen", "echo"]);
-  await expect(forge.gitHub.repository({ installationId: id, owner: "gil", name: "hidden" })).rejects.toMatchObject({
-    code: "not_found",
-  });
-});
-
 test("GH-1 a forge that is away is unavailable, not a crash", async () => {
   const away = createGitHub({ ...forge.gitHubConfig, apiUrl: "http://127.0.0.1:1/api/v3" });
   await expect(away.app()).rejects.toMatchObject({
     code: "unavailable",
     publicText: expect.stringContaining("cannot be reached"),
   });
-});
-
-test("GH-3 operator routes need the derived token and answer the same twice", async () => {
-  expect(await forge.admin.available()).toBe(true);
-  const target = await forge.admin.ensureRepository({ owner: "ada", name: "tools" });
-  expect(target.repository.id).toBe(repositoryId);
-  expect((await forge.admin.ensureInstallation({ login: "ada" })).installationId).toBe(installationId);
-  for (const authorization of ["", "Bearer a client secret for tests", "Bearer wrong"]) {
-    const response = await fetch(`${forge.url}/internal/accounts`, {
-      method: "POST",
-      headers: { authorization },
-      body: '{"login":"mal"}',
-    });
-    expect(response.status).toBe(401);
-  }
-  await expect(forge.admin.ensureAccount({ login: "../etc" })).rejects.toMatchObject({ code: "invalid" });
-  await expect(forge.admin.ensureRepository({ owner: "ada", name: "a/b" })).rejects.toMatchObject({ code: "invalid" });
-  await expect(forge.admin.ensureAccount({ login: "api" })).rejects.toMatchObject({ code: "invalid" });
 });

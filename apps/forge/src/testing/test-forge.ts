@@ -197,3 +197,17 @@ export class Browser {
 export function locationOf(response: Response): URL {
   return new URL(response.headers.get("location") ?? "", response.url);
 }
+
+/** An App user token, got through sign-in and the authorize page as a person would. */
+export async function userToken(forge: TestForge, login: string): Promise<string> {
+  const browser = new Browser(forge.url);
+  await browser.submit("/login", { existing: login });
+  await browser.get(forge.gitHub.userAuthorizeUrl({ state: "s" }));
+  const done = await browser.submit("/login/oauth/authorize", {
+    client_id: "Iv1.test",
+    state: "s",
+    decision: "authorize",
+  });
+  const code = locationOf(done).searchParams.get("code") ?? "";
+  return (await forge.gitHub.exchangeCode({ code })).accessToken;
+}

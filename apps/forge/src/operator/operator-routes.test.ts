@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Browser, locationOf, startTestForge, type TestForge } from "../testing/test-forge.ts";
+
+let forge: TestForge;
+
+beforeAll(async () => {
+  forge = await startTestForge();
+});
+
+afterAll(() => forge.close());
+
+test("GH-3 operator routes need the derived token and answer the same twice", async () => {
+  expect(await forge.admin.available()).toBe(true);
+  await forge.admin.ensureAccount({ login: "ada" });
+  const { installationId } = await forge.admin.ensureInstallation({ login: "ada" });
+  const first = await forge.admin.ensureRepository({ owner: "ada", name: "tools" });
+  expect(await forge.admin.ensureRepository({ owner: "ada", name: "tools" })).toEqual(first);
+  expect(await forge.admin.ensureInstallation({ login: "ada" })).toEqual({ installationId });
+  for (const authorization of ["", "Bearer a client secret for tests", "Bearer wrong"]) {
+    const response = await fetch(`${forge.url}/internal/accounts`, {
+      method: "POST",
+      headers: { authorization },
+      body: '{"login":"mal"}',
+    });
+    expect(response.status).toBe(401);
+  }
+  await expect(forge.admin.ensureAccount({ login: "../etc" })).rejects.toMatchObject({ code: "invalid" });
+  await expect(forge.admin.ensureRepository({ owner: "ada", name: "a/b" })).rejects.toMatchObject({ code: "invalid" });
+  await expect(forge.admin.ensureAccount({ login: "api" })).rejects.toMatchObject({ code: "invalid" });
+});
+
+test("GH-3 an installation on chosen repositories is not widened; the deployed repository joins it", async () => {
+  await forge.admin.ensureAccount({ login: "gil" });
+  const { repository } = await forge.admin.ensureRepository({ owner: "gil", name: "chosen" });
+  const { repository: later } = await forge.admin.ensureRepository({ owner: "gil", name: "later" });
+  await forge.admin.ensureRepository({ owner: "gil", name: "hidden" });
+  const browser = new Browser(forge.url);
+  await browser.submit("/login", { existing: "gil" });
+  const fields = { selection: "selected", repository: String(repository.id) };
+  const back = locationOf(await browser.submit("/apps/towpath-test/installations", fields));
+  const installationId = Number(back.searchParams.get("installation_id"));
+  expect(await forge.admin.ensureInstallation({ login: "gil" })).toEqual({ installationId });
+  expect((await forge.admin.ensureRepository({ owner: "gil", name: "later" })).repository.id).toBe(later.id);
+  const { items } = await forge.gitHub.repositories(installationId);
+  expect(items.map(({ name }) => name)).toEqual(["chosen", "later"]);
+});
