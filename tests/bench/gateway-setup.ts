@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,8 +13,10 @@ import { startEmbeddedPostgres } from "@towpath/db/embedded";
 export type Bench = {
   folder: string;
   label: string;
-  ports: { server: number; nginx: number; gateway: number };
+  ports: { server: number; nginx: number; tuned: number; gateway: number };
   wrkScript: string;
+  /** Processes that carry the requests of each way. */
+  processes: { nginx: number; gateway: number };
   rowsWritten: () => Promise<number>;
   stop: () => Promise<void>;
 };
@@ -71,7 +73,12 @@ export async function startBench(): Promise<Bench> {
       JSON.stringify({ instanceId: "bench", socketPath, leaseMs: 10_000, state: "ready", waitedMs: 0, deploymentId }),
     );
   }).listen(join(folder, "runner.sock"));
-  const ports = { server: await freePort(), nginx: await freePort(), gateway: await freePort() };
+  const ports = {
+    server: await freePort(),
+    nginx: await freePort(),
+    tuned: await freePort(),
+    gateway: await freePort(),
+  };
   const nginx = await startNginx(folder, socketPath, ports);
   const gateway = await startGatewayProcess(folder, postgres.url, ports.gateway);
   return {
@@ -79,6 +86,7 @@ export async function startBench(): Promise<Bench> {
     label,
     ports,
     wrkScript,
+    processes: { nginx: await onlyChildOf(nginx.pid ?? 0), gateway: gateway.pid ?? 0 },
     async rowsWritten() {
       await new Promise((resolve) => setTimeout(resolve, 1500));
       return Number((await database.pool.query("SELECT count(*) AS n FROM request_log")).rows[0].n);
@@ -131,7 +139,7 @@ async function insertRoute(pool: ReturnType<typeof openDatabase>["pool"]): Promi
 async function startNginx(
   folder: string,
   socketPath: string,
-  ports: { server: number; nginx: number },
+  ports: { server: number; nginx: number; tuned: number },
 ): Promise<ChildProcess> {
   const conf = join(folder, "nginx.conf");
   await writeFile(
@@ -143,6 +151,8 @@ http {
   fastcgi_temp_path ${folder}/f; uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/c;
   upstream mcp { server unix:${socketPath}; keepalive 256; keepalive_requests 100000000; }
   server { listen 127.0.0.1:${ports.nginx};
+    location / { proxy_pass http://unix:${socketPath}; } }
+  server { listen 127.0.0.1:${ports.tuned};
     location / { proxy_pass http://mcp; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host; } }
 }`,
   );
@@ -183,6 +193,11 @@ async function startGatewayProcess(folder: string, databaseUrl: string, port: nu
   for await (const line of createInterface(child.stdout)) if (line.includes('"ready"')) break;
   child.stdout.resume();
   return child;
+}
+
+/** nginx' worker: the master only waits. */
+async function onlyChildOf(pid: number): Promise<number> {
+  return Number((await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ")[0]);
 }
 
 async function reachable(url: string): Promise<void> {

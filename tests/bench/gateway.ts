@@ -17,13 +17,19 @@ try {
   await bench.stop();
 }
 
-async function compare({ folder, ports, label, rowsWritten }: Bench): Promise<void> {
+async function compare({ folder, ports, label, processes, rowsWritten }: Bench): Promise<void> {
   const script = join(folder, "post.lua");
   await writeFile(script, bench.wrkScript);
   const targets = {
     "server itself": `http://127.0.0.1:${ports.server}/mcp`,
     "nginx proxy_pass": `http://127.0.0.1:${ports.nginx}/mcp`,
+    "nginx, upstream keepalive": `http://127.0.0.1:${ports.tuned}/mcp`,
     "towpath gateway": `http://127.0.0.1:${ports.gateway}/${label}/mcp`,
+  };
+  const pids: Record<string, number> = {
+    "nginx proxy_pass": processes.nginx,
+    "nginx, upstream keepalive": processes.nginx,
+    "towpath gateway": processes.gateway,
   };
   for (const url of Object.values(targets)) await loadOf({ url, script, connections: 16, seconds: 2 });
 
@@ -31,19 +37,22 @@ async function compare({ folder, ports, label, rowsWritten }: Bench): Promise<vo
   const alone = new Map<string, Measured[]>();
   for (let round = 0; round < rounds; round++) {
     for (const [name, url] of Object.entries(targets)) {
-      add(loaded, name, await loadOf({ url, script, connections: 32, seconds }));
+      add(loaded, name, await loadOf({ url, script, connections: 32, seconds, pid: pids[name] }));
       add(alone, name, await loadOf({ url, script, connections: 1, seconds: Math.max(1, Math.round(seconds / 2)) }));
     }
   }
   const rate = (name: string) => median((loaded.get(name) ?? []).map((one) => one.requestsPerSecond));
   const latency = (of: Map<string, Measured[]>, name: string) =>
     median((of.get(name) ?? []).map((one) => one.medianMs));
+  const cpu = (name: string) => median((loaded.get(name) ?? []).map((one) => one.cpuMicros));
   const base = { rate: rate("nginx proxy_pass"), alone: latency(alone, "server itself") };
   console.table(
     Object.keys(targets).map((name) => ({
       through: name,
       "requests/s (32 connections)": Math.round(rate(name)),
       "of nginx": (rate(name) / base.rate).toFixed(2),
+      "CPU µs a request": cpu(name).toFixed(1),
+      "of nginx by CPU": (cpu("nginx proxy_pass") / cpu(name)).toFixed(2),
       "median ms (32)": latency(loaded, name).toFixed(3),
       "median ms (1)": latency(alone, name).toFixed(3),
       "added to server (1)": (latency(alone, name) - base.alone).toFixed(3),

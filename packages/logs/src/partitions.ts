@@ -1,7 +1,8 @@
 import pg, { type Pool } from "pg";
 
 const dayMs = 24 * 3_600_000;
-const ensured = new WeakMap<Pool, Set<string>>();
+/** Days (whole days since the epoch) whose partitions are known to exist. */
+const ensured = new WeakMap<Pool, Set<number>>();
 
 /**
  * Makes sure that the day partitions of the log tables exist for the given instants (milliseconds).
@@ -15,19 +16,20 @@ export async function ensureDayPartitions(pool: Pool, times: Iterable<number>): 
     days = new Set();
     ensured.set(pool, days);
   }
-  const missing = new Set<string>();
+  const missing = new Set<number>();
   for (const time of times) {
+    const today = Math.floor(time / dayMs);
     // The next day too: a partition is cheap before rows of its day exist, and impossible once the default has some.
-    for (const instant of [time, time + dayMs]) {
-      const day = new Date(instant).toISOString().slice(0, 10);
-      if (!days.has(day)) missing.add(day);
-    }
+    if (!days.has(today)) missing.add(today);
+    if (!days.has(today + 1)) missing.add(today + 1);
   }
   for (const day of missing) {
     // Remembered before the call: a database that refuses is not asked again for every batch.
     days.add(day);
     try {
-      await pool.query("SELECT towpath_ensure_log_partitions($1::date)", [day]);
+      await pool.query("SELECT towpath_ensure_log_partitions($1::date)", [
+        new Date(day * dayMs).toISOString().slice(0, 10),
+      ]);
     } catch (error) {
       // The database's own refusal, as against not being reachable, which the caller must hear of.
       if (!(error instanceof pg.DatabaseError)) {

@@ -72,6 +72,35 @@ describe("writing", () => {
     expect(entry?.requestPayload).toEqual({ text: "nul \ufffd, lone \ufffd, pair 𝄞, escaped \\u0000" });
   });
 
+  test("GW-7 any text comes back as it was written, whatever it means to PostgreSQL", async () => {
+    const projectId = randomUUID();
+    const texts = [
+      "NULL",
+      "null",
+      "",
+      "{",
+      "}",
+      ",",
+      '"',
+      "\\",
+      '\\"',
+      '","x',
+      "a'b",
+      "{1,2}",
+      " spaced ",
+      "é𝄞",
+      "$1",
+      "\n\t",
+    ];
+    await writeRequestLogs(
+      database.pool,
+      texts.map((target, at) => requestLogRow({ projectId, target, errorMessage: target, time: Date.now() - at })),
+    );
+    const { data } = await queryRequestLogs(database.pool, { projectId });
+    expect(data.map((entry) => entry.target)).toEqual(texts);
+    expect(data.map((entry) => entry.errorMessage)).toEqual(texts);
+  });
+
   test("GW-7 rows land in the partition of their day, and a day without one keeps them too", async () => {
     const projectId = randomUUID();
     const time = Date.UTC(2031, 4, 5, 23, 59, 59, 999);

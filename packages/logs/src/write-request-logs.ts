@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { ensureDayPartitions } from "./partitions.ts";
-import { toPostgresJson, toPostgresText } from "./postgres-text.ts";
+import { toArrayLiteral, toPostgresJson, toPostgresText } from "./postgres-text.ts";
 import type { RequestLogRow } from "./request-log.row.ts";
 
 type Column = { name: string; type: string; value: (row: RequestLogRow) => string | number | boolean | null };
@@ -62,7 +62,7 @@ export async function writeRequestLogs(pool: Pool, rows: readonly RequestLogRow[
   await pool.query({
     name: "write-request-logs",
     text: insert,
-    values: columns.map((column) => rows.map(column.value)),
+    values: columns.map((column) => toArrayLiteral(rows.map(column.value))),
   });
 }
 
