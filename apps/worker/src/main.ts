@@ -47,6 +47,8 @@ const services: Services = {
   keepAliveMs,
 };
 
+const leftovers = await services.builder.cleanScratch();
+if (leftovers > 0) log.warn({ leftovers }, "removed what killed builds had left");
 await workers.work({
   concurrency: { "webhook.process": 2, "build.run": config.buildConcurrency },
   handlers: {

@@ -4,8 +4,8 @@ import type { Pool } from "pg";
 
 export type BuildLogWriter = {
   readonly log: BuildLogSink;
-  /** Writes what is left; resolves when it is stored. */
-  close(): Promise<void>;
+  /** Writes what there is so far; resolves when it is stored. */
+  flush(): Promise<void>;
 };
 
 const flushEveryMs = 100;
@@ -29,7 +29,7 @@ export function createBuildLogWriter(target: BuildLogTarget): BuildLogWriter {
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<void> = Promise.resolve();
 
-  const flush = (): Promise<void> => {
+  const schedule = (): Promise<void> => {
     writing = writing.then(write);
     return writing;
   };
@@ -65,15 +65,15 @@ export function createBuildLogWriter(target: BuildLogTarget): BuildLogWriter {
       waiting.push({ time: new Date(), phase, kind, text });
       timer ??= setTimeout(() => {
         timer = null;
-        void flush();
+        void schedule();
       }, flushEveryMs);
     },
-    async close() {
+    async flush() {
       if (timer) clearTimeout(timer);
       timer = null;
-      await flush();
+      await schedule();
       // Once more, for a batch that a passing problem put back.
-      if (waiting.length > 0) await flush();
+      if (waiting.length > 0) await schedule();
     },
   };
 }

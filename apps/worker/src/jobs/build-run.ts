@@ -1,12 +1,11 @@
 import type { BuildLogSink, BuildResult, Diagnosis } from "@towpath/builder";
 import { failBuild, keepBuild, releaseBuild, type TakenBuild, takeBuild } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
-import type { GoLiveResult } from "@towpath/core/deployment";
 import { isGitHubError } from "@towpath/github";
 import { cloudEnvironment } from "@towpath/runtime";
 import { rollOut } from "../rollout/roll-out.ts";
 import { jobContext, type Services } from "../services.ts";
-import { createBuildLogWriter } from "./build-log.ts";
+import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
 import { internalFailure, isolationMissing, sourceNotConnected } from "./diagnoses.ts";
 
 /** Why the work on a build ends before it is done. */
@@ -36,20 +35,20 @@ export async function runBuild(services: Services, buildId: string, stopping: Ab
   });
   const alive = keepAlive(services, ctx, fence, lost);
   try {
-    await buildAndRollOut(services, ctx, taken, writer.log, signal);
+    await buildAndRollOut(services, ctx, taken, writer, signal);
   } catch (error) {
-    if (lost.signal.aborted) return log.warn("build lost to another worker");
+    if (lost.signal.aborted || error instanceof BuildLost) return log.warn("build lost to another worker");
     if (stopping.aborted) {
       await releaseBuild({ ctx, input: fence });
       throw error;
     }
     log.error({ err: error }, "build failed on our side");
     sayFailure(writer.log, internalFailure);
-    await writer.close();
+    await writer.flush();
     await failBuild({ ctx, input: { ...fence, diagnosis: internalFailure } });
   } finally {
     clearInterval(alive);
-    await writer.close();
+    await writer.flush();
     log.info("build ended");
   }
 }
@@ -58,15 +57,21 @@ async function buildAndRollOut(
   services: Services,
   ctx: Context,
   taken: TakenBuild,
-  log: BuildLogSink,
+  writer: BuildLogWriter,
   signal: AbortSignal,
 ): Promise<void> {
+  const { log } = writer;
   const built = await build(services, taken, log, signal);
+  // Before every end: whoever is told that the build has ended finds its whole log.
+  await writer.flush();
   signal.throwIfAborted();
-  if (!built.ok) return fail(ctx, taken, log, built.diagnosis, built.timings);
-  const rollout = await rollOut({ ctx, taken, built, runner: services.runner, log, signal });
-  if (!rollout.ok) return fail(ctx, taken, log, rollout.diagnosis, built.timings);
-  sayOutcome(log, rollout.result);
+  if (!built.ok) return fail(ctx, taken, built.diagnosis, built.timings);
+  const rollout = await rollOut({ ctx, taken, built, runner: services.runner, writer, signal });
+  if (!rollout.ok) {
+    sayFailure(log, rollout.diagnosis);
+    await writer.flush();
+    return fail(ctx, taken, rollout.diagnosis, built.timings);
+  }
   if (rollout.result.outcome === "lost") throw new BuildLost("another worker has the build");
 }
 
@@ -78,10 +83,10 @@ async function build(
 ): Promise<BuildResult> {
   const isolation = await services.isolation();
   if (!isolation.trusted && !services.allowUnsandboxed) {
-    return { ok: false, diagnosis: isolationMissing(isolation), timings: {} };
+    return refuse(log, isolationMissing(isolation));
   }
   const source = sourceOf(taken);
-  if (!source) return { ok: false, diagnosis: sourceNotConnected, timings: {} };
+  if (!source) return refuse(log, sourceNotConnected);
   return services.builder.build({
     buildId: taken.buildId,
     organizationId: taken.organizationId,
@@ -98,6 +103,12 @@ async function build(
     log,
     signal,
   });
+}
+
+/** A failure before the builder had a chance to say it. */
+function refuse(log: BuildLogSink, diagnosis: Diagnosis): BuildResult {
+  sayFailure(log, diagnosis);
+  return { ok: false, diagnosis, timings: {} };
 }
 
 type Source = {
@@ -133,11 +144,9 @@ async function openTarball(
 async function fail(
   ctx: Context,
   taken: TakenBuild,
-  log: BuildLogSink,
   diagnosis: Diagnosis,
   timings: Readonly<Partial<Record<string, number>>>,
 ): Promise<void> {
-  sayFailure(log, diagnosis);
   const { buildId, attempt } = taken;
   const measured = Object.fromEntries(Object.entries(timings).filter(([, ms]) => ms !== undefined)) as Record<
     string,
@@ -148,18 +157,9 @@ async function fail(
   }
 }
 
+/** The builder logs its own diagnoses; this is for the others, in the same form. */
 function sayFailure(log: BuildLogSink, diagnosis: Diagnosis): void {
-  const place = diagnosis.file === null ? "" : ` (${[diagnosis.file, diagnosis.line].filter(Boolean).join(":")})`;
-  log(diagnosis.phase, "error", `${diagnosis.title}${place}`);
-  log(diagnosis.phase, "error", diagnosis.detail);
-  log(diagnosis.phase, "error", `What to do: ${diagnosis.remedy}`);
-}
-
-function sayOutcome(log: BuildLogSink, result: GoLiveResult): void {
-  if (result.outcome === "live") log("rollout", "step", `Live: ${result.url}`);
-  if (result.outcome === "overtaken")
-    log("rollout", "step", "A newer build of this branch is live already. This one stays behind it.");
-  if (result.outcome === "branch-ended") log("rollout", "step", "The branch has ended meanwhile: nothing goes live.");
+  log(diagnosis.phase, "error", [diagnosis.title, diagnosis.detail, diagnosis.remedy].join("\n"));
 }
 
 /** Signs of life. A database that is away for a moment does not end the build: the fence protects the others. */

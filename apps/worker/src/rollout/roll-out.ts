@@ -3,6 +3,7 @@ import type { BuildLogSink, BuildResult, Diagnosis } from "@towpath/builder";
 import type { TakenBuild } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
 import { createDeployment, type GoLiveResult, goLive } from "@towpath/core/deployment";
+import type { BuildLogWriter } from "../jobs/build-log.ts";
 import { notStarted } from "../jobs/diagnoses.ts";
 import type { LeaseResult, RunnerClient } from "./runner-client.ts";
 
@@ -24,10 +25,11 @@ export async function rollOut(input: {
   readonly taken: TakenBuild;
   readonly built: Extract<BuildResult, { ok: true }>;
   readonly runner: RunnerClient;
-  readonly log: BuildLogSink;
+  readonly writer: BuildLogWriter;
   readonly signal: AbortSignal;
 }): Promise<RolloutResult> {
-  const { ctx, taken, built, runner, log, signal } = input;
+  const { ctx, taken, built, runner, writer, signal } = input;
+  const { log } = writer;
   const startedAt = performance.now();
   const fence = { buildId: taken.buildId, attempt: taken.attempt };
   const made = await createDeployment({
@@ -42,6 +44,7 @@ export async function rollOut(input: {
     return { ok: false, diagnosis: notStarted("no_answer", "It did not answer at /mcp within 10 seconds.") };
   }
   log("rollout", "step", `It answers, after ${Math.round(started.lease.waitedMs)} ms.`);
+  await writer.flush();
   signal.throwIfAborted();
   const timings = { ...definedTimings(built.timings), rollout: Math.round(performance.now() - startedAt) };
   return { ok: true, result: await goLive({ ctx, input: { ...fence, timings } }) };

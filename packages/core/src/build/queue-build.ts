@@ -1,12 +1,13 @@
 import type { Transaction } from "@towpath/db";
-import { branch, build, buildLog, type project } from "@towpath/db/schema";
-import { and, eq, inArray, max, sql } from "drizzle-orm";
+import { branch, build, type project } from "@towpath/db/schema";
+import { and, eq, inArray, max } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import type { Commit } from "../project/project.schema.ts";
 import type { BuildTrigger } from "./build.schema.ts";
 import { expectedBefore } from "./build.state.ts";
+import { noteInBuildLog } from "./build-note.ts";
 
 export type BuildRow = typeof build.$inferSelect;
 export type BranchRow = typeof branch.$inferSelect;
@@ -110,13 +111,6 @@ export async function supersedeQueued(
     )
     .returning({ id: build.id });
   for (const { id } of canceled) {
-    await tx.insert(buildLog).values({
-      buildId: id,
-      line: sql`(SELECT coalesce(max(line), 0) + 1 FROM build_log WHERE build_id = ${id})`,
-      time: now,
-      phase: "fetch",
-      kind: "warning",
-      text: reason,
-    });
+    await noteInBuildLog(tx, id, now, { phase: "fetch", kind: "warning", text: reason });
   }
 }

@@ -4,6 +4,7 @@ import { and, eq, gt, inArray, lte, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import { expectedBefore } from "../build/build.state.ts";
+import { noteInBuildLog } from "../build/build-note.ts";
 import { type BranchRow, type BuildRow, lockBranch } from "../build/queue-build.ts";
 import type { Context } from "../context/index.ts";
 import { lockLabels } from "../project/project.store.ts";
@@ -22,7 +23,8 @@ export type GoLiveResult =
 /**
  * Ends a build as succeeded and moves its branch's route to its deployment, which the caller has seen answer
  * (BLD-10). The route only ever moves to a higher sequence, and never past a newer build that had succeeded: of all
- * interleavings of builds none makes the live commit go back (BLD-11).
+ * interleavings of builds none makes the live commit go back (BLD-11). The log gets its last line with it, so the
+ * caller has written its own before.
  */
 export async function goLive(call: {
   ctx: Context;
@@ -42,9 +44,17 @@ export async function goLive(call: {
     await lockLabels(tx);
     const ended = await succeed(tx, ctx, input);
     if (!ended) return { outcome: "lost" };
-    if (branch.endedAt) return { outcome: "branch-ended" };
-    return moveRoute(tx, ctx, ended, branch);
+    const result = branch.endedAt ? { outcome: "branch-ended" as const } : await moveRoute(tx, ctx, ended, branch);
+    await noteInBuildLog(tx, ended.id, ctx.clock.now(), { phase: "rollout", kind: "step", text: lastLine(result) });
+    return result;
   });
+}
+
+function lastLine(result: GoLiveResult): string {
+  if (result.outcome === "live") return `Live: ${result.url}`;
+  return result.outcome === "overtaken"
+    ? "A newer build of this branch is live already. This one stays behind it."
+    : "The branch has ended meanwhile: nothing goes live.";
 }
 
 async function branchOf(tx: Transaction, buildId: string): Promise<string | undefined> {

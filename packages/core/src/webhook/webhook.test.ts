@@ -289,5 +289,7 @@ async function playPushes(choices: readonly number[]): Promise<void> {
 test("BLD-11 for every interleaving of pushes, deliveries and builds the live commit never goes back", {
   timeout: 120_000,
 }, async () => {
-  await fc.assert(fc.asyncProperty(fc.array(fc.nat(59), { minLength: 4, maxLength: 24 }), playPushes), { numRuns: 100 });
+  await fc.assert(fc.asyncProperty(fc.array(fc.nat(59), { minLength: 4, maxLength: 24 }), playPushes), {
+    numRuns: 100,
+  });
 });

@@ -1,0 +1,132 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
+import pino from "pino";
+import { runBuild } from "../jobs/build-run.ts";
+import { processDelivery } from "../jobs/webhook-process.ts";
+import { createRunnerClient } from "../rollout/runner-client.ts";
+import type { Services } from "../services.ts";
+
+export const goodBuild: Extract<BuildResult, { ok: true }> = {
+  ok: true,
+  layers: { pythonVersion: "3.12.1", dependencies: "a".repeat(64), code: "b".repeat(64) },
+  manifest: {
+    protocolVersion: "2025-06-18",
+    server: { name: "echo", version: "1" },
+    instructions: null,
+    tools: [],
+    resources: [],
+    templates: [],
+    prompts: [],
+  },
+  timings: { fetch: 1, install: 2 },
+};
+
+export type LeaseAnswer = { readonly status: number; readonly body: unknown };
+
+/** The parts around the jobs, each replaceable by a test; queue and database are real. */
+export type Bench = {
+  readonly database: TestDatabase;
+  readonly services: Services;
+  /** What the builder does with a request; good by default. */
+  build: (request: BuildRequest) => Promise<BuildResult>;
+  /** What the runner answers to a lease; a server that answers by default. */
+  lease: (deploymentId: string) => Promise<LeaseAnswer> | LeaseAnswer;
+  /** Status with which the started server answers at /mcp. */
+  serverStatus: number;
+  /** Where each branch stands at GitHub. */
+  readonly heads: Map<string, string>;
+  trusted: boolean;
+  readonly work: (concurrency?: number) => Promise<void>;
+  close(): Promise<void>;
+};
+
+export async function openBench(): Promise<Bench> {
+  const database = await createTestDatabase();
+  const folder = await mkdtemp("/tmp/tw-");
+  const serverSocket = join(folder, "mcp.sock");
+  const runnerSocket = join(folder, "runner.sock");
+  const workers = await openWorkerQueue({ databaseUrl: database.url, onProblem: () => {} });
+  const leased = { instanceId: "i", socketPath: serverSocket, leaseMs: 10_000, state: "started", waitedMs: 5 };
+  const bench: Bench = {
+    database,
+    services: servicesOf(() => bench, database, workers, runnerSocket),
+    build: async () => goodBuild,
+    lease: () => ({ status: 200, body: leased }),
+    serverStatus: 200,
+    heads: new Map(),
+    trusted: true,
+    work: (concurrency = 2) =>
+      workers.work({
+        concurrency: { "webhook.process": 2, "build.run": concurrency },
+        handlers: {
+          "webhook.process": ({ deliveryId }) => processDelivery(bench.services, deliveryId),
+          "build.run": ({ buildId }, signal) => runBuild(bench.services, buildId, signal),
+        },
+      }),
+    async close() {
+      await workers.stop(2000);
+      await Promise.all([runner, server].map((each) => new Promise((resolve) => each.close(resolve))));
+      await database.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  const server = await listen(serverSocket, () => ({ status: bench.serverStatus, body: {} }));
+  const runner = await listen(runnerSocket, (path) => bench.lease(path.split("/")[3] ?? ""));
+  return bench;
+}
+
+function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQueue, runnerSocket: string): Services {
+  const builder: Builder = { build: (request) => bench().build(request), cleanScratch: async () => 0 };
+  return {
+    database,
+    queue: workers.queue,
+    github: {
+      branch: async (_address, name) => ({
+        name,
+        commit: {
+          sha: bench().heads.get(name) ?? "",
+          url: "",
+          html_url: null,
+          message: `Head of ${name}`,
+          author: { name: "Ada", email: "", date: "" },
+          committer: { name: "Ada", email: "", date: "" },
+        },
+      }),
+      tarball: async () => new ReadableStream(),
+    },
+    builder,
+    runner: createRunnerClient(runnerSocket),
+    isolation: async () => ({
+      driver: "fake",
+      checks: [{ name: "user namespaces", ok: bench().trusted, required: true, detail: "switched off" }],
+      trusted: bench().trusted,
+      cgroup: "none",
+      canFreeze: true,
+    }),
+    allowUnsandboxed: false,
+    serverUrlTemplate: "http://localhost:8080/{name}",
+    log: pino({ level: "silent" }),
+    keepAliveMs: 100,
+  };
+}
+
+function listen(path: string, answer: (url: string) => Promise<LeaseAnswer> | LeaseAnswer): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const { status, body } = await answer(request.url ?? "");
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  });
+  return new Promise((resolve) => server.listen(path, () => resolve(server)));
+}
+
+/** Asks again until it is true. */
+export async function until(what: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!(await what())) {
+    if (Date.now() > end) throw new Error("waited in vain");
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
