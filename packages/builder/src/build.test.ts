@@ -131,26 +131,57 @@ test("BLD-4 a script with its own block, and a root directory in a monorepo", as
   expect(missing.result).toMatchObject({ ok: false, diagnosis: { code: "source_unavailable", phase: "fetch" } });
 });
 
-test("RUN-4 the server is inspected with its own environment; install steps never see it", async () => {
-  const files = {
-    "server.py": `import os\n${server}\nmcp.instructions = os.environ["API_TOKEN"]\n`,
-    "pyproject.toml": `
+test("BLD-3 a project with a build backend of its own is built and installed; its code is then part of the layer", async () => {
+  // The least that a backend must do (PEP 517): a wheel with one module that is not in the tree.
+  const backend = `
+import zipfile
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    name = "native_thing-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(f"{wheel_directory}/{name}", "w") as wheel:
+        wheel.writestr("native_thing.py", "answer = 42\\n")
+        wheel.writestr("native_thing-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: native-thing\\nVersion: 1.0\\n")
+        wheel.writestr("native_thing-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr("native_thing-1.0.dist-info/RECORD", "")
+    open("left-behind.txt", "w").write("backends write into the tree")
+    return name
+`;
+  const pyproject = `
 [project]
-name = "probe"
-version = "1"
+name = "native-thing"
+version = "1.0"
 dependencies = ["fastmcp"]
-[tool.uv]
-package = true
 [build-system]
-requires = ["setuptools"]
-build-backend = "maturin"
-`,
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+`;
+  const files = {
+    "backend.py": backend,
+    "pyproject.toml": pyproject,
+    "server.py": `import native_thing\n${server}mcp.instructions = str(native_thing.answer)\n`,
   };
+  const tried = await workshop.tryBuild(files);
+  const { manifest, layers } = success(tried);
+  expect(manifest.instructions).toBe("42");
+  expect(await readdir(artifact("code", layers.code))).not.toContain("left-behind.txt");
+  const changed = success(await workshop.tryBuild({ ...files, "extra.py": "x = 1\n" }));
+  expect(changed.layers.dependencies).not.toBe(layers.dependencies);
+}, 60_000);
+
+test("RUN-1 a build that would fill the disk is ended", async () => {
+  const greedy = await openWorkshop({ limits: { freeBytes: Number.MAX_SAFE_INTEGER } });
+  const { result } = await greedy.tryBuild({ "server.py": server, ...requirements });
+  expect(result).toMatchObject({ ok: false, diagnosis: { phase: "install", title: "The disk is nearly full" } });
+  await greedy.close();
+});
+
+test("RUN-4 the server is inspected with its own environment; install steps never see it", async () => {
+  const needy = `import os\n${server}\nmcp.instructions = os.environ["API_TOKEN"]\n`;
   // A build that runs code of the repository: it prints what it sees, then fails.
   const spy = `import os, sys\nprint("SEEN " + " ".join(sorted(os.environ)), file=sys.stderr)\nraise SystemExit(3)\n`;
   const environment = { API_TOKEN: "s3cret-value" };
   const built = await workshop.tryBuild(
-    { "server.py": files["server.py"], "requirements.txt": "fastmcp\n./probe\n", "probe/setup.py": spy },
+    { "server.py": needy, "requirements.txt": "fastmcp\n./probe\n", "probe/setup.py": spy },
     { environment },
   );
   expect(built.result).toMatchObject({ ok: false, diagnosis: { code: "dependency_build_failed" } });
@@ -158,9 +189,7 @@ build-backend = "maturin"
   expect(built.text).not.toContain("API_TOKEN");
   expect(built.text).not.toContain("s3cret-value");
 
-  const { manifest } = success(
-    await workshop.tryBuild({ "server.py": files["server.py"], ...requirements }, { environment }),
-  );
+  const { manifest } = success(await workshop.tryBuild({ "server.py": needy, ...requirements }, { environment }));
   expect(manifest.instructions).toBe("s3cret-value");
 });
 

@@ -7,7 +7,7 @@ export type BuilderConfig = {
   readonly dataDirectory: string;
   /** TOWPATH_RUN_DIR: short, holds the sockets of inspected servers. */
   readonly runDirectory: string;
-  /** The uv program itself, not a script that starts it: it is mounted into the build sandbox. TOWPATH_UV. */
+  /** Path of uv, or its name in PATH; a script that leads to it will do. TOWPATH_UV. */
   readonly uv: string;
   /** Folder that holds the package towpath_runner. */
   readonly harness: string;
@@ -33,6 +33,8 @@ export type BuildLimits = {
   readonly handshakeMs: number;
   readonly outputBytes: number;
   readonly dependencyBytes: number;
+  /** A step that leaves less than this free on the disk is ended: the disk is everybody's. */
+  readonly freeBytes: number;
   /** How long a resolution without a lock is taken again for the same question. */
   readonly resolutionMs: number;
   readonly install: Limits;
@@ -50,6 +52,7 @@ export const defaultBuildLimits: BuildLimits = {
   handshakeMs: 30_000,
   outputBytes: 4 * MiB,
   dependencyBytes: 2_048 * MiB,
+  freeBytes: 1_024 * MiB,
   resolutionMs: 24 * 60 * 60_000,
   install: { memoryBytes: 2_048 * MiB, processes: 256, cpus: 2, tmpBytes: 512 * MiB },
   server: { memoryBytes: 512 * MiB, processes: 256, cpus: 1, tmpBytes: 256 * MiB },

@@ -91,9 +91,12 @@ export function finishDependencies(plan: Plan, interpreter: string): Command {
   const { mode, name, version, importRoots } = plan.project;
   const roots =
     mode === "path" ? importRoots.map((root) => (root === "" ? inside.code : `${inside.code}/${root}`)) : [];
-  const project = { roots, name: mode === "path" ? name : null, version: safeVersion(version) };
+  const project = { roots, name: mode === "path" ? safeName(name) : null, version: safeVersion(version) };
   return layerScript(interpreter, "dependencies", inside.dependencies, JSON.stringify(project));
 }
+
+const safeName = (name: string | null) =>
+  name !== null && /^[A-Za-z0-9][A-Za-z0-9._-]{0,100}$/.test(name) ? name : null;
 
 /** A version becomes part of a folder's name; one that the build backend would make up is 0.0.0. */
 const safeVersion = (version: string | null) =>

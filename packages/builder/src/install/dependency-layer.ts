@@ -19,6 +19,7 @@ import {
 import type { InstallInput } from "./install.ts";
 import { dependencyKey, resolutionKey } from "./layer-key.ts";
 import { runStep, type StepOutcome } from "./run-step.ts";
+import { watchDisk } from "./watch-disk.ts";
 
 const largestExact = 4 * 1024 * 1024;
 const sealedSchema = z.object({ bytes: z.number(), files: z.number() });
@@ -137,14 +138,15 @@ async function step(
 ): Promise<StepOutcome> {
   const { sandbox, driver, log, signal, plan } = input;
   const { installMs, outputBytes } = sandbox.limits;
+  const disk = watchDisk(sandbox.config.dataDirectory, sandbox.limits.freeBytes);
   const outcome = await runStep(driver, stepSpec(sandbox, command, folders, network), {
     phase: "install",
     log,
     timeoutMs: installMs,
     outputBytes,
-    signal,
+    signal: AbortSignal.any([signal, disk.full]),
     quietStdout,
-  });
+  }).finally(disk.stop);
   if (outcome.ok) return outcome;
   const { file } = plan.dependencies;
   const limited = diagnoseInstallExit(outcome.exit, sandbox.limits, file);

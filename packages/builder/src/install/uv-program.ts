@@ -8,12 +8,13 @@ const elfMagic = "\u007fELF";
 export type UvProgram = { readonly path: string; readonly version: string };
 
 /**
- * The uv program behind a path that may be a script that starts it (pyenv puts such scripts on the PATH): only the
- * program can be mounted into a sandbox.
+ * The uv program behind a path, or behind a name that is searched in PATH. Either may be a script that starts it (pyenv
+ * makes such scripts): only the program can be mounted into a sandbox.
  * @throws Error when there is none
  */
 export async function locateUv(path: string): Promise<UvProgram> {
-  const program = (await isProgram(path)) ? await realpath(path) : await behindScript(path);
+  const direct = path.includes("/") && (await isProgram(path));
+  const program = direct ? await realpath(path) : await behindScript(path);
   const { stdout } = await run(program, ["--version"], { timeout: 10_000 });
   return { path: program, version: stdout.trim() };
 }

@@ -1,9 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { createSandboxDriver, type RuntimeDriver } from "@towpath/runtime";
+import { createSandboxDriver, harnessDirectory, type RuntimeDriver } from "@towpath/runtime";
 import { shortDirectory } from "@towpath/runtime/testing";
 import {
   type Builder,
@@ -29,8 +27,6 @@ export type Workshop = {
   close(): Promise<void>;
 };
 
-const harness = fileURLToPath(new URL("../../../../python/towpath_runner", import.meta.url));
-
 /** A builder with folders of its own. `dataDirectory` shares caches and layers between workshops. */
 export async function openWorkshop(
   options: {
@@ -51,8 +47,8 @@ export async function openWorkshop(
   const config: BuilderConfig = {
     dataDirectory,
     runDirectory,
-    uv: execFileSync("/bin/sh", ["-c", "command -v uv"], { encoding: "utf8" }).trim(),
-    harness,
+    uv: "uv",
+    harness: harnessDirectory,
     buildEnvironment: options.buildEnvironment ?? pickBuildEnvironment(process.env),
     defaultPython: null,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
@@ -66,7 +62,8 @@ export async function openWorkshop(
     tryBuild: (files, more) => tryBuild(builder, files, more),
     close: async () => {
       await driver.close();
-      await rm(runDirectory, { recursive: true, force: true });
+      // The folder of a start that was given up is unmounted a moment after the driver has ended its process.
+      await rm(runDirectory, { recursive: true, force: true, maxRetries: 30, retryDelay: 100 });
     },
   };
 }
