@@ -1,5 +1,5 @@
 import type { ForgeContext } from "./forge.context.ts";
-import { branchCommit, initRepository, repositoryDirectory } from "./git/bare-repository.ts";
+import { initRepository, repositoryDirectory } from "./git/bare-repository.ts";
 import { updateRef, writeBlob, writeCommit, writeTree } from "./git/write-objects.ts";
 import type { Account } from "./state/accounts.ts";
 import { addToInstallation, installationOfAccount } from "./state/installations.ts";
@@ -65,8 +65,4 @@ export async function ensureDirectory(context: ForgeContext, repository: Reposit
   const directory = repositoryDirectory(context.directory, repository.id);
   await context.inRepository(repository.id, () => initRepository(directory));
   return directory;
-}
-
-export async function defaultBranchCommit(context: ForgeContext, repository: Repository): Promise<string | null> {
-  return branchCommit(await ensureDirectory(context, repository), repository.default_branch);
 }

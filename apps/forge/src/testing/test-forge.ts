@@ -148,8 +148,7 @@ export async function startTestForge(): Promise<TestForge> {
 
 const run = promisify(execFile);
 
-/** Real git as a user runs it, with settings of its own. Throws with git's words when it fails. */
-export async function git(directory: string, ...args: string[]): Promise<string> {
+function runGit(directory: string, args: readonly string[], more: Record<string, string> = {}) {
   const env = {
     PATH: process.env.PATH,
     HOME: directory,
@@ -159,8 +158,24 @@ export async function git(directory: string, ...args: string[]): Promise<string>
     GIT_AUTHOR_EMAIL: "ada@example.com",
     GIT_COMMITTER_NAME: "Ada Lock",
     GIT_COMMITTER_EMAIL: "ada@example.com",
+    ...more,
   };
-  return (await run("git", args, { cwd: directory, env })).stdout;
+  return run("git", args, { cwd: directory, env, maxBuffer: 64 * 1024 * 1024 });
+}
+
+/** Real git as a user runs it, with settings of its own. Throws with git's words when it fails. */
+export async function git(directory: string, ...args: string[]): Promise<string> {
+  return (await runGit(directory, args)).stdout;
+}
+
+/** The same; returns the HTTP headers that git sent. */
+export async function gitHeaders(directory: string, ...args: string[]): Promise<string> {
+  const { stderr } = await runGit(directory, args, { GIT_TRACE_CURL: "1", GIT_TRACE_CURL_NO_DATA: "1" });
+  const lines = stderr.split("\n").filter((line) => line.includes("=> Send header: "));
+  return lines
+    .map((line) => line.replace(/^.*=> Send header: /, ""))
+    .join("\n")
+    .toLowerCase();
 }
 
 /** A browser without a screen: keeps cookies, sends Origin with forms, follows nothing. */
