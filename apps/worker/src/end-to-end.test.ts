@@ -1,0 +1,170 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getBuild, listBuilds } from "@towpath/core/build";
+import { listBranchesWithDeployments } from "@towpath/core/deployment";
+import { recordInstallation } from "@towpath/core/installation";
+import { createProject } from "@towpath/core/project";
+import { liveCommit, type SeededOrganization, seedOrganization, testContext } from "@towpath/core/testing";
+import { route } from "@towpath/db/schema";
+import { readBuildLog } from "@towpath/logs";
+import { manifestSchema } from "@towpath/mcp/manifest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createRunnerClient } from "./rollout/runner-client.ts";
+import { type LocalInstance, openLocalInstance, writeFiles } from "./testing/local-instance.ts";
+import { until } from "./testing/worker-bench.ts";
+
+// Everything real: forge with git, sandbox, uv and the package index, runner, queue, and the worker as a process.
+let instance: LocalInstance;
+let team: SeededOrganization;
+let folder: string;
+let branchId = "";
+const name = "weather-report";
+
+const server = (tool: string, more = "") => `
+${more}
+from fastmcp import FastMCP
+
+mcp = FastMCP("Weather")
+
+
+@mcp.tool
+def ${tool}(city: str) -> str:
+    """Says how it is there."""
+    return f"{city}: sunny"
+`;
+
+const context = () =>
+  testContext(instance.database.db, { kind: "operator", ipAddress: null }, { queue: instance.queue });
+const git = (...args: string[]) => instance.git(folder, ...args);
+async function push(files: Record<string, string>, branch = "main"): Promise<string> {
+  await git("checkout", "-q", "-B", branch);
+  await writeFiles(folder, files);
+  await git("add", ".");
+  await git("commit", "-q", "-m", `Change ${Object.keys(files).join(", ")}`);
+  await git("push", "-q", "origin", branch);
+  return git("rev-parse", "HEAD");
+}
+const builds = async () =>
+  (await listBuilds({ ctx: context(), input: { orgSlug: team.slug, projectName: name } })).data;
+const buildOf = async (sha: string) => (await builds()).find((each) => each.commitSha === sha);
+const live = () => liveCommit(instance.database.db, branchId);
+async function ended(sha: string, timeoutMs = 120_000) {
+  await until(async () => {
+    const status = (await buildOf(sha))?.status;
+    return status === "succeeded" || status === "failed";
+  }, timeoutMs);
+  const found = await buildOf(sha);
+  return getBuild({ ctx: context(), input: { buildId: found?.id ?? "" } });
+}
+async function logOf(buildId: string): Promise<string> {
+  const lines = await readBuildLog(instance.database.pool, { buildId });
+  return lines.map((line) => `${line.phase} ${line.kind} ${line.text}`).join("\n");
+}
+
+beforeAll(async () => {
+  instance = await openLocalInstance();
+  team = await seedOrganization(instance.database.db);
+  folder = await mkdtemp(join(tmpdir(), "towpath-push-"));
+  await instance.start("forge");
+  await instance.start("runner");
+  await instance.start("worker");
+}, 60_000);
+afterAll(async () => {
+  await instance.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test("ONB-4 BLD-6 a repository becomes a live server, and its log explains every step", {
+  timeout: 180_000,
+}, async () => {
+  await instance.forge.ensureAccount({ login: "ada" });
+  const { installationId } = await instance.forge.ensureInstallation({ login: "ada" });
+  const { repository, pushUrl } = await instance.forge.ensureRepository({ owner: "ada", name: "weather" });
+  await instance.git(folder, "init", "-q", "-b", "main");
+  await git("remote", "add", "origin", pushUrl);
+  const sha = await push({ "server.py": server("forecast"), "requirements.txt": "fastmcp\n" });
+  const head = await instance.github.branch({ installationId, owner: "ada", name: "weather" }, "main");
+  expect(head.commit.sha).toBe(sha);
+  const account = { installationId, accountLogin: "ada", accountType: "User" };
+  await recordInstallation({ ctx: context(), input: { orgSlug: team.slug, ...account } });
+  const created = await createProject({
+    ctx: context(),
+    input: {
+      orgSlug: team.slug,
+      name,
+      installationId,
+      repository: { id: repository.id, fullName: repository.full_name, private: true, defaultBranch: "main" },
+      entrypoint: "server.py:mcp",
+      authMode: "towpath-public",
+      trigger: "import",
+      commit: { sha, message: head.commit.message, author: head.commit.author.name },
+    },
+  });
+  const built = await ended(sha, 170_000);
+  branchId = built.branch.id;
+  const text = await logOf(built.id);
+  expect(built.diagnosis, text).toBeNull();
+  expect(built).toMatchObject({ id: created.build?.id, status: "succeeded", deployment: { isLive: true } });
+  expect(manifestSchema.parse(built.manifest).tools.map((tool) => tool.tool_name)).toEqual(["forecast"]);
+  expect(text).toContain("requirements.txt");
+  expect(text.endsWith(`rollout step Live: http://localhost:8080/${name}/mcp`)).toBe(true);
+  const runner = createRunnerClient(join(instance.runDirectory, "runner.sock"));
+  const lease = await runner.lease(built.deployment?.id ?? "", AbortSignal.timeout(10_000));
+  expect(lease).toMatchObject({ ok: true, lease: { state: "ready" } });
+});
+
+test("BLD-7 a push to the default branch is live by webhook alone", { timeout: 120_000 }, async () => {
+  const sha = await push({ "server.py": server("forecast_tomorrow") });
+  const pushedAt = Date.now();
+  await until(async () => (await live()) === sha, 60_000);
+  console.info(`push to live, code only: ${Date.now() - pushedAt} ms`);
+  const built = await ended(sha);
+  expect(built).toMatchObject({ trigger: "push", commitAuthor: "Ada" });
+  expect(built.manifest).toMatchObject({ tools: [{ tool_name: "forecast_tomorrow" }] });
+});
+
+test("BLD-2 a commit that does not start fails with its cause and leaves what is live", {
+  timeout: 120_000,
+}, async () => {
+  const before = await live();
+  const sha = await push({ "server.py": server("forecast", "import no_such_module_anywhere") });
+  const built = await ended(sha);
+  expect(built).toMatchObject({ status: "failed", diagnosis: { code: "module_missing", file: "server.py" } });
+  const text = await logOf(built.id);
+  for (const part of ["title", "detail", "remedy"] as const) expect(text).toContain(built.diagnosis?.[part]);
+  expect(await live()).toBe(before);
+});
+
+test("BLD-7 another branch has a preview with its own URL until it is deleted", { timeout: 120_000 }, async () => {
+  const production = await live();
+  const sha = await push({ "server.py": server("draft") }, "draft");
+  expect((await ended(sha)).status).toBe("succeeded");
+  const branches = await listBranchesWithDeployments({
+    ctx: context(),
+    input: { orgSlug: team.slug, projectName: name },
+  });
+  const preview = branches.find((each) => each.name === "draft");
+  expect(preview?.deployment).toMatchObject({ url: `http://localhost:8080/${name}-draft/mcp`, isLive: true });
+  expect(await live()).toBe(production);
+  await git("push", "-q", "origin", "--delete", "draft");
+  await until(async () => (await instance.database.db.$count(route)) === 1);
+});
+
+test("RUN-8 a worker killed with -9 in the middle of a build: another one ends it within 90 s", {
+  timeout: 180_000,
+}, async () => {
+  await git("checkout", "-q", "main");
+  const sha = await push({ "server.py": server("slow_start", "import time\ntime.sleep(6)") });
+  await until(async () => {
+    const found = await buildOf(sha);
+    return found?.status === "building" && (await logOf(found.id)).includes("inspect ");
+  }, 60_000);
+  await instance.kill("worker");
+  const killedAt = Date.now();
+  await instance.start("worker");
+  const built = await ended(sha, 90_000);
+  console.info(`killed to live: ${Date.now() - killedAt} ms`);
+  expect(built).toMatchObject({ status: "succeeded", attempt: 2, deployment: { isLive: true } });
+  expect(await live()).toBe(sha);
+});
