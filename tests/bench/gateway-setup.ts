@@ -1,12 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
 
@@ -20,6 +21,9 @@ export type Bench = {
   rowsWritten: () => Promise<number>;
   stop: () => Promise<void>;
 };
+
+const proxyCore = "0";
+const restCores = availableParallelism() > 1 ? `1-${availableParallelism() - 1}` : "0";
 
 /** As root nginx would give its workers another user, who may not enter the bench's folder. */
 const asMyself = process.getuid?.() === 0 ? "user root; " : "";
@@ -57,6 +61,8 @@ end
 
 /** Starts PostgreSQL, a server, nginx before it, a runner's stand-in and the real gateway process. */
 export async function startBench(): Promise<Bench> {
+  // One core for the proxy that is measured, the other for everything else, as all children inherit this.
+  await promisify(execFile)("taskset", ["-a", "-cp", restCores, String(process.pid)]);
   const folder = await mkdtemp(join(tmpdir(), "tp-bench-"));
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(folder, "data"),
@@ -169,7 +175,7 @@ http {
 }`,
   );
   const server = spawn("nginx", ["-c", serverConf, "-p", folder], { stdio: "inherit" });
-  const proxy = spawn("nginx", ["-c", conf, "-p", folder], { stdio: "inherit" });
+  const proxy = spawn("taskset", ["-c", proxyCore, "nginx", "-c", conf, "-p", folder], { stdio: "inherit" });
   proxy.once("exit", () => server.kill("SIGTERM"));
   await reachable(`http://127.0.0.1:${ports.nginx}/mcp`);
   return proxy;
@@ -178,7 +184,7 @@ http {
 async function startGatewayProcess(folder: string, databaseUrl: string, port: number): Promise<ChildProcess> {
   const main = new URL("../../apps/gateway/src/main.ts", import.meta.url).pathname;
   const flags = process.env.BENCH_NODE_FLAGS?.split(" ").filter(Boolean) ?? [];
-  const child = spawn(process.execPath, [...flags, main], {
+  const child = spawn("taskset", ["-c", proxyCore, process.execPath, ...flags, main], {
     env: {
       DATABASE_URL: databaseUrl,
       TOWPATH_DATA_DIR: folder,

@@ -15,7 +15,7 @@ async function lineWith(child: ChildProcess, text: string): Promise<string> {
   throw new Error(`the process ended without saying ${text}`);
 }
 
-test("OPS-1 the process says when it serves, and SIGTERM ends it within 8 s even with requests open", async () => {
+test("OPS-1 the process says when it serves, and SIGTERM ends it within 8 s with a connection open", async () => {
   const database = await createTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), "tp-main-"));
   const child = spawn(process.execPath, [main], {

@@ -1,4 +1,4 @@
-import { Pool } from "undici";
+import { errors, Pool } from "undici";
 import { z } from "zod";
 import { Refusal } from "../refusal.ts";
 
@@ -35,12 +35,16 @@ export function createRunnerClient(socketPath: string, timeoutMs: number): Runne
   const pool = new Pool("http://runner", { socketPath, headersTimeout: timeoutMs, bodyTimeout: 10_000, pipelining: 1 });
 
   const call = async (method: "GET" | "POST", path: string) => {
-    try {
-      const { statusCode, body } = await pool.request({ method, path });
-      return { status: statusCode, body: await body.json() };
-    } catch (error) {
-      if (isDialFailure(error)) throw new RunnerUnreachable("the runner is not running", { cause: error });
-      throw unavailable("The runner did not answer. Try again shortly.");
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { statusCode, body } = await pool.request({ method, path });
+        return { status: statusCode, body: await body.json() };
+      } catch (error) {
+        if (isDialFailure(error)) throw new RunnerUnreachable("the runner is not running", { cause: error });
+        // A connection that ended under the call, as when the runner restarts. All its calls may be made twice.
+        if (attempt === 1 && error instanceof errors.SocketError) continue;
+        throw unavailable("The runner did not answer. Try again shortly.");
+      }
     }
   };
 
