@@ -18,7 +18,10 @@ export type LaunchedSandbox = {
   readonly stderr: Readable;
   /** First process of the sandbox's process namespace, as the host sees it. */
   readonly firstPid: number;
-  release(): void;
+  /** How bubblewrap ended. */
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Lets the command run. Throws SandboxError `setup_failed` when bubblewrap has ended already. */
+  release(): Promise<void>;
 };
 
 /**
@@ -41,14 +44,33 @@ export async function launchSandbox(command: SandboxCommand): Promise<LaunchedSa
   const pipe = (descriptor: number) => (monitor.stdio as readonly unknown[])[descriptor];
   const status = pipe(statusDescriptor) as Readable;
   const block = quiet(pipe(blockDescriptor) as Writable);
-  const failed = firstComplaint(monitor, stderr);
+  // From the first moment: under load bubblewrap may end before anybody waits for it.
+  let hasEnded = false;
+  const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    const end = (code: number | null, signal: string | null) => {
+      hasEnded = true;
+      resolve({ code, signal });
+    };
+    monitor.once("exit", end);
+    monitor.once("error", () => end(null, null));
+  });
   quiet(pipe(optionsDescriptor) as Writable).end(`${command.options.join("\0")}\0`);
   command.data.forEach((content, index) => {
     quiet(pipe(firstDataDescriptor + index) as Writable).end(content);
   });
-  const firstPid = await Promise.race([childPid(status), failed.promise]);
-  failed.stopListening();
-  return { monitor, stdout, stderr, firstPid, release: () => block.end("1") };
+  const firstPid = await Promise.race([childPid(status), exited.then(() => null)]);
+  if (firstPid === null) throw await setupFailure(exited, stderr);
+  return {
+    monitor,
+    stdout,
+    stderr,
+    firstPid,
+    exited,
+    async release() {
+      if (hasEnded) throw await setupFailure(exited, stderr);
+      block.end("1");
+    },
+  };
 }
 
 let nothingDescriptor: number | null = null;
@@ -78,18 +100,20 @@ function childPid(status: Readable): Promise<number> {
   });
 }
 
-function firstComplaint(monitor: ChildProcess, stderr: Readable) {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onError = (error: Error) => reject(new SandboxError("setup_failed", error.message, { cause: error }));
-  const onClose = (code: number | null) =>
-    reject(new SandboxError("setup_failed", `bubblewrap ended with ${code}: ${String(stderr.read() ?? "").trim()}`));
-  monitor.once("error", onError);
-  monitor.once("exit", onClose);
-  return {
-    promise,
-    stopListening() {
-      monitor.off("error", onError);
-      monitor.off("exit", onClose);
-    },
-  };
+async function setupFailure(exited: LaunchedSandbox["exited"], stderr: Readable): Promise<SandboxError> {
+  const { code, signal } = await exited;
+  const said = await readBriefly(stderr);
+  return new SandboxError("setup_failed", `bubblewrap ended with ${signal ?? code}: ${said || "it said nothing"}`);
+}
+
+async function readBriefly(stream: Readable): Promise<string> {
+  let text = "";
+  stream.on("data", (chunk: Buffer) => {
+    text += chunk.toString("utf8");
+  });
+  await Promise.race([
+    new Promise((resolve) => stream.once("close", resolve)),
+    new Promise((resolve) => setTimeout(resolve, 500)),
+  ]);
+  return text.trim().slice(0, 2000);
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { Writable } from "node:stream";
 import { SandboxError } from "../errors.ts";
@@ -75,19 +76,37 @@ export async function connectNetwork(
   const { slirp4netns } = host.tools;
   if (slirp4netns === null)
     throw new SandboxError("network_unavailable", "slirp4netns is not installed: apt-get install slirp4netns.");
+  // In this order: slirp4netns brings the loopback up too, and bubblewrap fails when it is second; and while it sets
+  // its address the interface has all of 10.0.0.0/8 for a moment, which our route for it would collide with.
+  await loopbackExists(pid);
+  await routes(host, pid, prohibitRoutes(hostAddresses()));
   const child = spawn(slirp4netns, slirpArguments(pid, host.root), {
     stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
     env: {},
   });
   const network = handle(child);
   try {
-    await Promise.all([ready(child), routes(host, pid, prohibitRoutes(hostAddresses()))]);
+    await ready(child);
     if (allowedRanges.length > 0) await routes(host, pid, allowRoutes(allowedRanges));
     return network;
   } catch (error) {
     await network.stop();
     throw error;
   }
+}
+
+/** Waits until bubblewrap has set up the loopback: what it does to the namespace ends with that. */
+async function loopbackExists(pid: number): Promise<void> {
+  const deadline = Date.now() + readyTimeoutMs;
+  while (Date.now() < deadline) {
+    try {
+      if ((await readFile(`/proc/${pid}/net/fib_trie`, "utf8")).includes("127.0.0.1")) return;
+    } catch {
+      throw new SandboxError("network_unavailable", "The sandbox ended before it had a network.");
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  throw new SandboxError("network_unavailable", "The sandbox's loopback did not come up.");
 }
 
 function handle(child: ChildProcess): NetworkHandle {

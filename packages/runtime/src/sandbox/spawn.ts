@@ -47,6 +47,7 @@ export async function spawnSandboxed(
     launched = await launchSandbox(sandboxCommand(spec, host, plan));
     await cgroup.add(launched.firstPid);
     if (network === "slirp") connection = await connectNetwork(host, launched.firstPid, context.allowedRanges);
+    await launched.release();
   } catch (error) {
     const words = launched === null ? "" : await lastWords(launched);
     await connection?.stop();
@@ -101,15 +102,13 @@ function supervise(
   reader: OutputReader,
 ): RunningProcess {
   const { monitor, firstPid, stdout, stderr } = launched;
-  const over = new Promise<Exit>((resolve) => {
-    monitor.once("exit", (code, signal) => resolve(naturalExit(code, signal)));
-  });
   const output = Promise.all([
     readOutput("stdout", stdout, reader.onLine, reader.onBytes),
     readOutput("stderr", stderr, reader.onLine, reader.onBytes),
   ]);
   const finish = async (): Promise<Exit> => {
-    const exit = await over;
+    const { code, signal } = await launched.exited;
+    const exit = naturalExit(code, signal);
     const outOfMemory = (await cgroup.outOfMemoryKills()) > 0 && exit.code !== 0;
     await cgroup.kill();
     await connection?.stop();
@@ -117,10 +116,8 @@ function supervise(
     await cgroup.remove();
     return outOfMemory ? { ...exit, reason: "out-of-memory" } : exit;
   };
-  const ended = finish();
-  launched.release();
   return {
-    ended,
+    ended: finish(),
     async terminate() {
       // The first process only waits for the command; the command is its child.
       for (const pid of await childrenOf(firstPid)) signalProcess(pid, "SIGTERM");
