@@ -72,7 +72,7 @@ module.exports = {
     doNotFollow: { path: "node_modules" },
     exclude: { path: "(^|/)dist/|\\.gen\\.ts$" },
     parser: "swc",
-    
+
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "default"] },
   },
 };
