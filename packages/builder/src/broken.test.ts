@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { BuildRequest, Diagnosis } from "./index.ts";
 import { tarball } from "./testing/tarball.ts";
 import { openWorkshop, type Workshop } from "./testing/try-build.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
 
 // BLD-2: each named failure, tried with a repository that has it.
 let workshop: Workshop;
@@ -205,6 +207,12 @@ test("BLD-2 an index that does not answer", async () => {
   await cutOff.close();
 });
 
+test("BLD-2 a commit that GitHub does not give", async () => {
+  const openTarball = () => Promise.reject(new Error("GitHub does not know this."));
+  const found = await failure({}, { openTarball });
+  expect(found).toMatchObject({ code: "source_unavailable", phase: "fetch", detail: "GitHub does not know this." });
+});
+
 test("BLD-2 a tarball with a link out of the tree", async () => {
   const evil = [
     { name: "top/server.py", text: server },
@@ -224,4 +232,4 @@ ${server}`;
   expect(result.ok || result.diagnosis.code === "start_timeout").toBe(true);
   expect(log.length).toBeLessThan(1_200);
   expect(log.some((line) => line.kind === "warning" && line.text.includes("1000 lines"))).toBe(true);
-}, 60_000);
+});

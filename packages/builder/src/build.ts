@@ -1,10 +1,11 @@
 import { mkdir } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ResolvedPython, type RuntimeDriver, resolvePython, SandboxError } from "@towpath/runtime";
+import { type ResolvedPython, type RuntimeDriver, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildPhase, BuildRequest, BuildResult, Diagnosis, Layers } from "./contract.ts";
-import { BuildFailure, diagnosis } from "./failure.ts";
+import { notFetched, notIsolated, rootMissing, tooLong } from "./diagnose/platform.ts";
+import { BuildFailure } from "./failure.ts";
 import { extractSource, type SourceTree, subtree } from "./fetch/index.ts";
 import { inspectServer } from "./inspect/inspect.ts";
 import {
@@ -16,8 +17,8 @@ import {
   removeFolder,
   type UvProgram,
 } from "./install/index.ts";
+import { findPython, pythonUnavailable } from "./plan/find-python.ts";
 import { gatherFacts, makePlan, type Plan } from "./plan/index.ts";
-import { pythonUnavailable } from "./plan/python-unavailable.ts";
 import { cleanScratch, makeScratch } from "./scratch.ts";
 
 export type Builder = {
@@ -124,7 +125,11 @@ class Build {
   async #fetch(folder: string): Promise<SourceTree> {
     const { openTarball, rootDirectory, log } = this.#request;
     await mkdir(folder);
-    const whole = await extractSource(await openTarball(this.#signal), folder, this.#limits.source, this.#signal);
+    const tarball = await openTarball(this.#signal).catch((error: unknown) => {
+      this.#signal.throwIfAborted();
+      throw new BuildFailure(notFetched(error), error);
+    });
+    const whole = await extractSource(tarball, folder, this.#limits.source, this.#signal);
     log("fetch", "step", `Source: ${whole.entries.length} files.`);
     const root = posix.normalize(rootDirectory ?? ".").replace(/^\.?\/+|\/+$/g, "");
     if (root === "" || root === ".") return whole;
@@ -140,7 +145,7 @@ class Build {
     const plan = makePlan(await gatherFacts(source, settings), settings);
     for (const { kind, text } of plan.notes) log("plan", kind, text);
     const { uv, defaultPython } = this.#config;
-    const python = await resolvePython({ uv, version: plan.python.request ?? defaultPython });
+    const python = await findPython(plan.python.request ?? defaultPython, uv);
     if (python === null) throw new BuildFailure(await pythonUnavailable(plan.python, uv, defaultPython));
     log("plan", "step", `Python ${python.version} is used.`);
     return { plan, python };
@@ -189,33 +194,3 @@ class Build {
     return error instanceof SandboxError ? notIsolated(this.#phase, error) : null;
   }
 }
-
-const rootMissing = (root: string) =>
-  diagnosis(
-    {
-      code: "source_unavailable",
-      phase: "fetch",
-      title: `The root directory ${root} does not exist`,
-      detail: "The project's settings name it, but the commit has no files there.",
-      remedy: "Correct the root directory in the project's settings, or leave it empty for the whole repository.",
-    },
-    { file: root },
-  );
-
-const tooLong = (phase: BuildPhase, limitMs: number) =>
-  diagnosis({
-    code: "build_timeout",
-    phase,
-    title: "The build took too long",
-    detail: `It was ended after ${Math.round(limitMs / 60_000)} minutes, in the phase ${phase}.`,
-    remedy: "The log's times show where it was spent: choose dependencies that need no compiling, and start faster.",
-  });
-
-const notIsolated = (phase: BuildPhase, error: SandboxError) =>
-  diagnosis({
-    code: "internal_error",
-    phase,
-    title: "This platform cannot isolate builds at the moment",
-    detail: error.message,
-    remedy: "Tell the operator; nothing in the repository is wrong.",
-  });

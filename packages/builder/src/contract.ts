@@ -71,7 +71,10 @@ export type BuildRequest = {
   readonly rootDirectory: string | null;
   /** Environment of the server while it is inspected: secrets and TOWPATH_CLOUD_* (RUN-4). */
   readonly environment: Readonly<Record<string, string>>;
-  /** Opens the gzipped tarball of the commit; one folder at its top, as GitHub makes them. */
+  /**
+   * Opens the gzipped tarball of the commit; one folder at its top, as GitHub makes them. The message of what it
+   * throws is shown to people.
+   */
   readonly openTarball: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>;
   readonly log: BuildLogSink;
   readonly signal: AbortSignal;

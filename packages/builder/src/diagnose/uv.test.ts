@@ -40,6 +40,12 @@ hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tenso
     { code: "dependency_conflict", says: "tensorflow==2.11.0 does not support Python 3.11.7" },
   ],
   [
+    "a package for another system",
+    `error: No solution found when resolving dependencies
+  cause: Because pywin32==306 has no wheels with a matching platform tag (e.g., \`manylinux_2_36_x86_64\`) and you require pywin32==306, we can conclude that your requirements are unsatisfiable.`,
+    { code: "dependency_conflict", says: "pywin32==306 does not run on this platform" },
+  ],
+  [
     "requirements that exclude each other",
     `error: No solution found when resolving dependencies
   cause: Because fastmcp-slim[client]==4.1.6 depends on starlette>=1.0.1 and fastmcp>=4.1.6 depends on fastmcp-slim[client]==4.1.6, we can conclude that fastmcp>=4.1.6 depends on starlette>=1.0.1.

@@ -41,6 +41,15 @@ const rules: readonly Rule[] = [
     say: (match, context) => noVersion(match[3] ?? "", context, `Only ${match[1]}${match[2]} is available.`),
   },
   {
+    pattern: /([\w.-]+==[\w.+!-]+) has no wheels with a matching platform tag/,
+    say: (match, context) => ({
+      code: "dependency_conflict",
+      title: `${match[1]} does not run on this platform`,
+      detail: `There is no build of ${match[1]} for Linux on this processor, and no source to build it from. A list of packages frozen on another system is the usual cause.`,
+      remedy: `Remove it from ${place(context)}, or limit it to its system with a marker (\`; sys_platform == "win32"\`).`,
+    }),
+  },
+  {
     pattern: /([\w.-]+==[\w.+!-]+) has no wheels with a matching Python (?:ABI tag|version|implementation)/,
     say: (match, context) => ({
       code: "dependency_conflict",

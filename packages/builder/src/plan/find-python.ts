@@ -1,9 +1,20 @@
-import { resolvePython } from "@towpath/runtime";
+import { type ResolvedPython, resolvePython } from "@towpath/runtime";
 import type { Diagnosis } from "../contract.ts";
 import { diagnosis } from "../failure.ts";
 import type { PythonChoice } from "./python-version.ts";
 
 const minors = ["3.10", "3.11", "3.12", "3.13", "3.14", "3.15"];
+
+/** The oldest Python that FastMCP and the mcp package run on: preferred when a range allows older ones. */
+const oldestSupported = ">=3.10";
+
+/** The Python for a request; null when this host has none. */
+export async function findPython(request: string | null, uv: string): Promise<ResolvedPython | null> {
+  const range = request === null ? oldestSupported : `${request},${oldestSupported}`;
+  const isRange = request === null || /^[<>=!~]/.test(request);
+  const supported = isRange ? await resolvePython({ uv, version: range }) : null;
+  return supported ?? resolvePython({ uv, version: request });
+}
 
 /** Says which Python was asked for where, and which ones there are. */
 export async function pythonUnavailable(

@@ -1,0 +1,84 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { BuildResult } from "./index.ts";
+import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+// Every framework that is served, and packages that must be built: each with dependencies of its own.
+let workshop: Workshop;
+beforeAll(async () => {
+  workshop = await openWorkshop();
+});
+afterAll(() => workshop.close());
+
+const server = `
+from fastmcp import FastMCP
+mcp = FastMCP("Sample")
+
+@mcp.tool
+def add(a: int, b: int) -> int:
+    """Adds."""
+    return a + b
+`;
+
+function success({ result, text }: Tried): Extract<BuildResult, { ok: true }> {
+  if (!result.ok) throw new Error(`${JSON.stringify(result.diagnosis, null, 2)}\n${text}`);
+  return result;
+}
+
+test.each<[string, string, string]>([
+  ["FastMCP 2", "fastmcp<3", server],
+  ["FastMCP 3", "fastmcp>=3,<4", server],
+  ["mcp 1", "mcp<2", server.replace("from fastmcp", "from mcp.server.fastmcp").replace("@mcp.tool", "@mcp.tool()")],
+  [
+    "mcp 2",
+    "fastmcp",
+    server
+      .replace("from fastmcp import FastMCP", "from mcp.server import MCPServer as FastMCP")
+      .replace("@mcp.tool", "@mcp.tool()"),
+  ],
+  ["an ASGI app", "fastmcp", `${server}app = mcp.http_app(path="/mcp")\ndel mcp\n`],
+  ["an asynchronous factory", "fastmcp", `${server}async def server():\n    return made\nmade = mcp\ndel mcp\n`],
+])("BLD-5 BLD-6 a manifest from %s", async (_what, requirement, text) => {
+  const tried = await workshop.tryBuild({ "server.py": text, "requirements.txt": `${requirement}\n` });
+  expect(success(tried).manifest.tools).toMatchObject([{ tool_name: "add", description: "Adds." }]);
+});
+
+test("BLD-3 a project with a build backend of its own is built and installed; its code is then part of the layer", async () => {
+  // The least that a backend must do (PEP 517): a wheel with one module that is not in the tree.
+  const backend = `
+import zipfile
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    name = "native_thing-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(f"{wheel_directory}/{name}", "w") as wheel:
+        wheel.writestr("native_thing.py", "answer = 42\\n")
+        wheel.writestr("native_thing-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: native-thing\\nVersion: 1.0\\n")
+        wheel.writestr("native_thing-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr("native_thing-1.0.dist-info/RECORD", "")
+    open("left-behind.txt", "w").write("backends write into the tree")
+    return name
+`;
+  const pyproject = `
+[project]
+name = "native-thing"
+version = "1.0"
+dependencies = ["fastmcp"]
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+`;
+  const files = {
+    "backend.py": backend,
+    "pyproject.toml": pyproject,
+    "server.py": `import native_thing\n${server}mcp.instructions = str(native_thing.answer)\n`,
+  };
+  const tried = await workshop.tryBuild(files);
+  const { manifest, layers } = success(tried);
+  expect(manifest.instructions).toBe("42");
+  expect(await readdir(join(workshop.dataDirectory, "artifacts/code", layers.code))).not.toContain("left-behind.txt");
+  const changed = success(await workshop.tryBuild({ ...files, "extra.py": "x = 1\n" }));
+  expect(changed.layers.dependencies).not.toBe(layers.dependencies);
+});
