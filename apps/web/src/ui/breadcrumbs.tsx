@@ -1,9 +1,16 @@
 import { Fragment, type ReactNode } from "react";
 
 /** The way to this page; the last one is where one is. Items are links, the last a text. */
-export function Breadcrumbs({ items }: { items: readonly { key: string; content: ReactNode }[] }) {
+export function Breadcrumbs({
+  items,
+  label = "Breadcrumb",
+}: {
+  items: readonly { key: string; content: ReactNode }[];
+  /** Tells two of them on one page apart. */
+  label?: string;
+}) {
   return (
-    <nav aria-label="Breadcrumb">
+    <nav aria-label={label}>
       <ol className="flex min-w-0 flex-wrap items-center gap-1.5 text-sm text-muted [&_a]:rounded-sm [&_a:hover]:text-ink">
         {items.map((item, index) => (
           <Fragment key={item.key}>

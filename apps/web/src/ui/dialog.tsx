@@ -35,7 +35,7 @@ export function Dialog({
             className,
           )}
         >
-          <header className="flex items-start gap-3 px-5 pt-4 pb-3">
+          <div className="flex items-start gap-3 px-5 pt-4 pb-3">
             <div className="min-w-0 flex-1">
               <BaseDialog.Title className="text-lg font-semibold tracking-tight">{title}</BaseDialog.Title>
               {description && (
@@ -49,9 +49,9 @@ export function Dialog({
                 </IconButton>
               }
             />
-          </header>
+          </div>
           {children && <div className="scroll-thin min-h-0 overflow-y-auto px-5 pb-5">{children}</div>}
-          {footer && <footer className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">{footer}</footer>}
+          {footer && <div className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">{footer}</div>}
         </BaseDialog.Popup>
       </BaseDialog.Portal>
     </BaseDialog.Root>

@@ -59,7 +59,7 @@ export function Drawer({
               className,
             )}
           >
-            <header className="flex min-h-12 items-center gap-2 border-b px-4 py-2">
+            <div className="flex min-h-12 items-center gap-2 border-b px-4 py-2">
               <BaseDrawer.Title className="min-w-0 flex-1 text-base font-semibold tracking-tight">
                 {title}
               </BaseDrawer.Title>
@@ -71,7 +71,7 @@ export function Drawer({
                   </IconButton>
                 }
               />
-            </header>
+            </div>
             <BaseDrawer.Content className="scroll-thin min-h-0 flex-1 overflow-y-auto p-4">
               {children}
             </BaseDrawer.Content>

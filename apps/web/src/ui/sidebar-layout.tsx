@@ -5,8 +5,8 @@ export type SidebarItem = {
   label: string;
   icon: ReactNode;
   link: Pick<LinkProps, "to" | "params" | "search">;
-  /** A screen that has pages below it stays marked on them. */
-  exact?: boolean;
+  /** Marks the entry on pages that belong to it but have another address. */
+  active?: boolean;
 };
 export type SidebarGroup = { label: string; items: readonly SidebarItem[] };
 
@@ -37,7 +37,8 @@ export function SidebarLayout({
               <Link
                 key={item.label}
                 {...item.link}
-                activeOptions={{ exact: item.exact ?? false, includeSearch: false }}
+                activeOptions={{ includeSearch: false }}
+                {...(item.active ? { "data-status": "active" } : {})}
                 className="flex h-8 shrink-0 items-center gap-2 rounded-md px-2 text-sm text-muted transition-colors hover:bg-hover hover:text-ink data-[status=active]:bg-hover data-[status=active]:font-medium data-[status=active]:text-ink [&_svg]:size-4 [&_svg]:text-faint data-[status=active]:[&_svg]:text-accent-text"
               >
                 {item.icon}
@@ -47,7 +48,7 @@ export function SidebarLayout({
           </div>
         ))}
       </nav>
-      <div className="min-w-0 flex-1 px-4 py-5 sm:px-6">{children}</div>
+      <main className="min-w-0 flex-1 px-4 py-5 sm:px-6">{children}</main>
     </div>
   );
 }

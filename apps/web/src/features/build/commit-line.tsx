@@ -33,7 +33,12 @@ function PullRequest({ number, url }: { number: number; url: string | null }) {
   // The address comes from a webhook's payload: nothing but http(s) becomes a link.
   if (!url || !/^https?:\/\//.test(url)) return <>#{number}</>;
   return (
-    <a href={url} target="_blank" rel="noreferrer" className="underline-offset-2 hover:text-ink hover:underline">
+    <a
+      href={url}
+      target="_blank"
+      rel="noreferrer"
+      className="relative z-10 inline-flex min-h-6 min-w-6 items-center underline-offset-2 hover:text-ink hover:underline"
+    >
       #{number}
     </a>
   );

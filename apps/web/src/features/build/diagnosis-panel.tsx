@@ -5,6 +5,7 @@ import { Badge } from "~/ui/badge.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { CodeBlock } from "~/ui/code-block.tsx";
+import { InlineCode } from "~/ui/inline-code.tsx";
 import { plainText } from "~/ui/log-viewer/ansi.ts";
 
 const phaseWords: Record<string, string> = {
@@ -37,7 +38,7 @@ export function DiagnosisPanel({
         <div className="min-w-0 flex-1">
           <p className="text-xs font-medium text-bad">Failed while {phaseWords[diagnosis.phase] ?? diagnosis.phase}</p>
           <h2 id="diagnosis-title" className="text-lg font-semibold tracking-tight text-balance break-words">
-            {diagnosis.title}
+            <InlineCode text={diagnosis.title} />
           </h2>
         </div>
         <Badge mono className="bg-surface max-sm:hidden">
@@ -46,7 +47,9 @@ export function DiagnosisPanel({
       </header>
       <div className="grid gap-x-8 gap-y-4 p-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,24rem)]">
         <div className="flex min-w-0 flex-col gap-3">
-          <p className="text-base break-words whitespace-pre-line">{diagnosis.detail}</p>
+          <p className="text-base break-words whitespace-pre-line">
+            <InlineCode text={diagnosis.detail} />
+          </p>
           {file !== null && (
             <p className="flex items-center gap-1.5 text-sm text-muted">
               <FileCode className="size-4 shrink-0 text-faint" aria-hidden />
@@ -60,7 +63,9 @@ export function DiagnosisPanel({
             <Wrench className="mt-0.5 size-4 shrink-0 text-accent-text" aria-hidden />
             <div className="min-w-0">
               <h3 className="text-sm font-semibold">What to do</h3>
-              <p className="mt-0.5 text-sm break-words whitespace-pre-line">{diagnosis.remedy}</p>
+              <p className="mt-0.5 text-sm break-words whitespace-pre-line">
+                <InlineCode text={diagnosis.remedy} />
+              </p>
             </div>
           </div>
           <div className="flex flex-wrap gap-2">
@@ -83,7 +88,7 @@ function Excerpt({ text }: { text: string }) {
   const lines = text.split("\n").map(plainText);
   const last = lines.findLastIndex((each) => each.trim() !== "");
   return (
-    <CodeBlock code={lines.join("\n")} label="excerpt" className="max-h-72">
+    <CodeBlock code={lines.join("\n")} label="excerpt" wrap className="max-h-72">
       {lines.map((each, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines of a constant text
         <span key={index} className={classNames("block min-h-5", index === last ? "text-bad" : "text-muted")}>

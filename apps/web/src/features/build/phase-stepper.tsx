@@ -38,7 +38,7 @@ export function PhaseStepper({ phases }: { phases: readonly PhaseState[] }) {
           <PhaseMark state={phase.state} />
           <div className="min-w-0 flex-1">
             <div className="flex min-h-5 items-baseline justify-between gap-3">
-              <h3
+              <h2
                 className={classNames(
                   "text-sm font-medium",
                   (phase.state === "waiting" || phase.state === "skipped") && "text-muted",
@@ -46,7 +46,7 @@ export function PhaseStepper({ phases }: { phases: readonly PhaseState[] }) {
               >
                 {names[phase.phase].title}
                 <span className="sr-only">, {stateWords[phase.state]}</span>
-              </h3>
+              </h2>
               <span className="text-xs text-muted">
                 {phase.durationMs !== null && <Duration ms={phase.durationMs} />}
                 {phase.durationMs === null && phase.state === "running" && phase.startedAt && (

@@ -14,4 +14,4 @@ export const branchesQuery = (key: ProjectKey) =>
     ...projectCache,
   });
 
-export type BranchItem = Awaited<ReturnType<typeof getBranchesWithDeployments>>[number];
+export type { BranchItem } from "./branch-items.server.ts";

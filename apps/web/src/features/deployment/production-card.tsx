@@ -5,6 +5,7 @@ import { Card } from "~/ui/card.tsx";
 import { RelativeTime } from "~/ui/relative-time.tsx";
 import { StatusDot } from "~/ui/status-dot.tsx";
 import { isRunning } from "../build/build-status.ts";
+import { BuildStatusLabel } from "../build/build-status-label.tsx";
 import { CommitSummary } from "../build/commit-line.tsx";
 import { RedeployButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -14,10 +15,11 @@ import { foundText } from "./found-text.ts";
 
 /** What callers reach under the project's name: the default branch's live deployment. */
 export function ProductionCard({ project, branch }: { project: ProjectKey; branch: BranchItem }) {
-  const { deployment, latestBuild, found } = branch;
+  const { deployment, latestBuild, liveBuild } = branch;
+  const newer = latestBuild && latestBuild.id !== liveBuild?.id ? latestBuild : null;
   return (
     <Card aria-label="Production">
-      <div className="flex flex-wrap items-start gap-x-6 gap-y-3 p-4">
+      <div className="flex flex-wrap items-start gap-x-10 gap-y-4 p-4">
         <div className="flex min-w-0 flex-1 basis-80 flex-col gap-2.5">
           <h2 className="flex items-center gap-2 text-base font-semibold tracking-tight">
             <StatusDot tone={deployment ? "ok" : "neutral"} />
@@ -28,56 +30,75 @@ export function ProductionCard({ project, branch }: { project: ProjectKey; branc
           ) : (
             <p className="text-sm text-muted">{waitingText(latestBuild?.status, branch.name)}</p>
           )}
-          {latestBuild && (
-            <div className="text-sm">
-              <CommitSummary commit={{ ...latestBuild, branch: branch.name }} />
-            </div>
-          )}
         </div>
-        <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-sm">
-          {found && (
-            <>
-              <dt className="text-muted">Offers</dt>
-              <dd>{foundText(found)}</dd>
-            </>
-          )}
-          {latestBuild && (
-            <>
-              <dt className="text-muted">Latest build</dt>
-              <dd>
-                <Link
-                  to="/$orgSlug/$projectName/build-logs/$buildId"
-                  params={{ ...project, buildId: latestBuild.id }}
-                  className="underline decoration-line-strong underline-offset-3 hover:decoration-current"
-                >
-                  {latestBuild.status}
-                </Link>
-                , <RelativeTime time={latestBuild.createdAt} />
-              </dd>
-            </>
-          )}
-        </dl>
+        {liveBuild && (
+          <dl className="grid min-w-0 basis-96 grid-cols-[5.5rem_minmax(0,1fr)] gap-x-3 gap-y-1.5 text-sm">
+            <dt className="text-muted">Commit</dt>
+            <dd className="min-w-0">
+              <CommitSummary commit={{ ...liveBuild, branch: branch.name }} />
+            </dd>
+            <dt className="text-muted">Since</dt>
+            <dd>
+              <RelativeTime time={liveBuild.createdAt} />
+            </dd>
+            {liveBuild.found && (
+              <>
+                <dt className="text-muted">Offers</dt>
+                <dd>{foundText(liveBuild.found)}</dd>
+              </>
+            )}
+          </dl>
+        )}
       </div>
-      {latestBuild && (
-        <footer className="flex flex-wrap gap-2 border-t px-4 py-2.5">
-          {deployment && (
-            <Link to="/$orgSlug/$projectName/inspector" params={project} className={buttonLook({ variant: "primary" })}>
-              <SquareTerminal aria-hidden /> Open inspector
-            </Link>
-          )}
-          {deployment && (
-            <Link
-              to="/$orgSlug/$projectName/server-logs/$buildId"
-              params={{ ...project, buildId: latestBuild.id }}
-              className={buttonLook()}
-            >
-              <ScrollText aria-hidden /> Server log
-            </Link>
-          )}
-          {!isRunning(latestBuild.status) && <RedeployButton project={project} buildId={latestBuild.id} />}
-        </footer>
-      )}
+      {newer && <NewerBuild project={project} build={newer} hasLive={liveBuild !== null} />}
+      <footer className="flex flex-wrap gap-2 border-t px-4 py-2.5 empty:hidden">
+        {liveBuild && <LiveLinks project={project} buildId={liveBuild.id} />}
+        {latestBuild && !isRunning(latestBuild.status) && (
+          <RedeployButton project={project} buildId={(liveBuild ?? latestBuild).id} />
+        )}
+      </footer>
     </Card>
+  );
+}
+
+function LiveLinks({ project, buildId }: { project: ProjectKey; buildId: string }) {
+  return (
+    <>
+      <Link to="/$orgSlug/$projectName/inspector" params={project} className={buttonLook({ variant: "primary" })}>
+        <SquareTerminal aria-hidden /> Open inspector
+      </Link>
+      <Link to="/$orgSlug/$projectName/server-logs/$buildId" params={{ ...project, buildId }} className={buttonLook()}>
+        <ScrollText aria-hidden /> Server log
+      </Link>
+    </>
+  );
+}
+
+/** A build that came after what is live: on its way, or ended without going live. */
+function NewerBuild({
+  project,
+  build,
+  hasLive,
+}: {
+  project: ProjectKey;
+  build: NonNullable<BranchItem["latestBuild"]>;
+  hasLive: boolean;
+}) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-t bg-sunken px-4 py-2.5 text-sm">
+      <BuildStatusLabel status={build.status} />
+      <Link
+        to="/$orgSlug/$projectName/build-logs/$buildId"
+        params={{ ...project, buildId: build.id }}
+        className="min-w-0 truncate underline decoration-line-strong underline-offset-3 hover:decoration-current"
+      >
+        {build.commitMessage?.split("\n", 1)[0] || build.commitSha.slice(0, 7)}
+      </Link>
+      <span className="text-xs text-muted">
+        <RelativeTime time={build.createdAt} />
+        {build.status === "failed" && hasLive && ". What is live did not change."}
+      </span>
+    </div>
   );
 }
 

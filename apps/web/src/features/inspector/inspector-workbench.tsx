@@ -60,7 +60,7 @@ export function InspectorWorkbench({
         className="mb-4"
       />
       {item ? (
-        <div className="grid gap-4 lg:grid-cols-[17rem_minmax(0,1fr)] lg:items-start">
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-[17rem_minmax(0,1fr)] lg:items-start">
           <ItemList
             key={search.tab}
             label={tabLabels[search.tab].toLowerCase()}

@@ -46,8 +46,8 @@ export function ItemDetail({
     </>
   );
   return (
-    <div className="grid min-w-0 gap-4 2xl:grid-cols-2">
-      <section aria-label={name} className="min-w-0 rounded-lg border bg-surface p-4 2xl:self-start">
+    <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-4 min-[88rem]:grid-cols-2">
+      <section aria-label={name} className="min-w-0 rounded-lg border bg-surface p-4 min-[88rem]:self-start">
         <h2 className="font-mono text-base font-semibold break-all">{name}</h2>
         {title && title !== name && <p className="text-sm text-muted">{title}</p>}
         <ItemBadges item={item} />
@@ -79,7 +79,13 @@ export function ItemDetail({
         </div>
         {item.tab === "tools" && <ToolSchemas item={item} />}
       </section>
-      {shown && <ResultView key={shown.id} record={shown} />}
+      {shown ? (
+        <ResultView key={shown.id} record={shown} />
+      ) : (
+        <p className="flex items-center justify-center rounded-lg border border-dashed p-6 text-center text-sm text-muted max-[88rem]:hidden">
+          The answer appears here, with how long it took.
+        </p>
+      )}
     </div>
   );
 }

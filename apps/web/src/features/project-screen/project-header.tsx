@@ -12,10 +12,11 @@ import { ServerUrl } from "./server-url.tsx";
 /** Head of every project screen: which server, whether it is live, where, for whom, and how to connect. */
 export function ProjectHeader({ project }: { project: ProjectDetailView }) {
   return (
-    <div className="border-b">
+    <section aria-label="This server" className="border-b">
       <div className="mx-auto flex w-full max-w-[96rem] flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3 sm:px-6 lg:px-5">
         <div className="flex min-w-0 flex-1 basis-72 flex-wrap items-center gap-x-3 gap-y-1.5">
           <Breadcrumbs
+            label="Server"
             items={[
               {
                 key: "servers",
@@ -55,6 +56,6 @@ export function ProjectHeader({ project }: { project: ProjectDetailView }) {
           </Drawer>
         </div>
       </div>
-    </div>
+    </section>
   );
 }

@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { useLocation } from "@tanstack/react-router";
 import { Activity, Rocket, SquareTerminal } from "lucide-react";
 import type { ReactNode } from "react";
 import { type SidebarGroup, SidebarLayout } from "~/ui/sidebar-layout.tsx";
@@ -7,7 +8,7 @@ import type { ProjectKey } from "./project-key.schema.ts";
 import { projectQuery } from "./project-screen.queries.ts";
 
 /** Only screens that exist are offered; the groups keep their places for those that come. */
-function sidebarGroups(key: ProjectKey): readonly SidebarGroup[] {
+function sidebarGroups(key: ProjectKey, onBuild: boolean): readonly SidebarGroup[] {
   return [
     {
       label: "Connect",
@@ -26,6 +27,7 @@ function sidebarGroups(key: ProjectKey): readonly SidebarGroup[] {
           label: "Deployments",
           icon: <Rocket aria-hidden />,
           link: { to: "/$orgSlug/$projectName/deployments", params: key },
+          active: onBuild,
         },
         { label: "Logs", icon: <Activity aria-hidden />, link: { to: "/$orgSlug/$projectName/logs", params: key } },
       ],
@@ -37,10 +39,11 @@ function sidebarGroups(key: ProjectKey): readonly SidebarGroup[] {
 /** Head and navigation around every screen of a project. */
 export function ProjectLayout({ projectKey, children }: { projectKey: ProjectKey; children: ReactNode }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const onBuild = useLocation({ select: ({ pathname }) => /\/(build|server)-logs\//.test(pathname) });
   return (
     <>
       <ProjectHeader project={project} />
-      <SidebarLayout label={`Screens of ${project.name}`} groups={sidebarGroups(projectKey)}>
+      <SidebarLayout label={`Screens of ${project.name}`} groups={sidebarGroups(projectKey, onBuild)}>
         {children}
       </SidebarLayout>
     </>

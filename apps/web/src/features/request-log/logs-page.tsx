@@ -37,7 +37,7 @@ export function LogsPage({
     <>
       <PageHeader title="Logs" description="One row for every message that passed the gateway." />
       <LogToolbar search={search} onSearch={onSearch} stats={logs.stats} live={logs.live} onLive={logs.setLive} />
-      <StatsPanel stats={logs.stats} />
+      {(logs.stats === undefined || logs.stats.total > 0) && <StatsPanel stats={logs.stats} />}
       <Card className="mt-3">
         <Rows
           logs={logs}

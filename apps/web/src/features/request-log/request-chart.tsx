@@ -8,7 +8,7 @@ function tick(start: string, bucketMs: number): string {
   const date = new Date(start);
   return bucketMs >= day / 4
     ? date.toLocaleDateString(undefined, { day: "numeric", month: "short" })
-    : date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+    : date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 }
 
 /** Requests over time, errors in their own colour on top. The numbers beside it say the same in text. */

@@ -1,4 +1,5 @@
 import type { RequestLogEntry } from "@towpath/logs/schema";
+import { Hourglass } from "lucide-react";
 import type { KeyboardEvent } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
@@ -72,8 +73,15 @@ function RequestRow({ row, open, onOpen }: { row: RequestLogEntry; open: boolean
       </Td>
       <Td className="h-8 max-w-44 truncate text-muted">{row.client ?? <span className="text-faint">unknown</span>}</Td>
       <Td className="tabular h-8 text-right whitespace-nowrap text-muted">
-        {row.heldMs >= 1 && <span title="Held while the server started or woke">⏸ </span>}
-        {formatDuration(row.durationMs)}
+        <span className="inline-flex items-center gap-1.5">
+          {row.heldMs >= 1 && (
+            <span title={`${formatDuration(row.heldMs)} of it held while the server started or woke`}>
+              <Hourglass className="size-3.5 text-faint" aria-hidden />
+              <span className="sr-only">Held for a start</span>
+            </span>
+          )}
+          {formatDuration(row.durationMs)}
+        </span>
       </Td>
     </Tr>
   );

@@ -70,7 +70,7 @@ function LogText({ text, query }: { text: string; query: string }) {
         style={segment.color ? { color: segment.color } : undefined}
         className={classNames(
           segment.bold && "font-semibold",
-          segment.dim && "opacity-80",
+          segment.dim && !segment.color && "text-faint",
           segment.underline && "underline",
         )}
       >

@@ -19,6 +19,8 @@ export function FieldTemplate(props: FieldTemplateProps) {
   if (hidden) return null;
   const additional = ADDITIONAL_PROPERTY_FLAG in schema;
   const isBoolean = schema.type === "boolean";
+  const position = props.fieldPathId.path.at(-1);
+  const name = typeof position === "number" ? `Item ${position + 1}` : label;
   return (
     <div className="flex min-w-0 items-end gap-2">
       <div className="flex min-w-0 flex-1 flex-col gap-1">
@@ -34,8 +36,10 @@ export function FieldTemplate(props: FieldTemplateProps) {
         )}
         {displayLabel && !isBoolean && !additional && (
           <label htmlFor={id} className="flex items-baseline gap-1.5 text-sm font-medium">
-            <span className="break-all">{label}</span>
-            {required && <span className="text-xs font-normal text-faint">required</span>}
+            <span className="break-all">{name}</span>
+            {required && typeof position !== "number" && (
+              <span className="text-xs font-normal text-faint">required</span>
+            )}
           </label>
         )}
         {children}

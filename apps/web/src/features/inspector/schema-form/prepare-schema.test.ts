@@ -19,6 +19,12 @@ test("PRJ-4 an optional argument of Python (X or null) becomes a plain field, a 
   expect(required.properties?.name).toHaveProperty("anyOf");
 });
 
+test("PRJ-4 a choice of constants becomes an enumeration", () => {
+  const kind = { oneOf: [{ const: "narrowboat" }, { const: "barge" }], title: "Kind" };
+  const schema = schemaOf({ type: "object", properties: { kind } });
+  expect(schema.properties?.kind).toEqual({ enum: ["narrowboat", "barge"], title: "Kind" });
+});
+
 test("PRJ-4 patterns, foreign identifiers and interface hints of a hostile schema are dropped", () => {
   const schema = schemaOf({
     $id: "https://evil.example/schema",

@@ -53,7 +53,7 @@ class Cleaner {
     if (typeof value === "boolean") return value;
     if (!isObject(value)) throw new Unsuitable("a part of the schema is not an object");
     this.count(depth);
-    const source = optional ? withoutNull(value) : value;
+    const source = constantsAsEnum(optional ? withoutNull(value) : value);
     const required = Array.isArray(source.required) ? source.required : [];
     const result: Json = {};
     for (const [keyword, part] of Object.entries(source)) {
@@ -96,6 +96,18 @@ function withoutNull(schema: Json): Json {
   const { anyOf: _anyOf, default: fallback, ...rest } = schema;
   const kept = fallback === null || fallback === undefined ? rest : { ...rest, default: fallback };
   return others.length === 1 && isObject(others[0]) ? { ...others[0], ...kept } : { ...kept, anyOf: others };
+}
+
+/** A choice of constants is an enumeration, for which there is a control. */
+function constantsAsEnum(schema: Json): Json {
+  for (const keyword of ["anyOf", "oneOf"] as const) {
+    const options = schema[keyword];
+    if (!Array.isArray(options) || options.length === 0) continue;
+    if (!options.every((option) => isObject(option) && "const" in option)) continue;
+    const { [keyword]: _options, ...rest } = schema;
+    return { ...rest, enum: options.map((option: Json) => option.const) };
+  }
+  return schema;
 }
 
 function localReference(value: unknown): string {

@@ -59,6 +59,10 @@ export default function SchemaForm({
       onChange={({ formData }) => onChange(formData)}
       onSubmit={({ formData }) => onSubmit(formData)}
       showErrorList={false}
+      // Problems stand beside their fields; without a handler the library would print them to the console too.
+      onError={() => {}}
+      // Arguments without a type, as untyped Python makes them, get a choice of types.
+      useFallbackUiForUnsupportedType
       noHtml5Validate
       focusOnFirstError
       idPrefix="argument"

@@ -16,8 +16,16 @@ export const Route = createFileRoute("/$orgSlug/$projectName")({
   },
   head: ({ params }) => ({ meta: [{ title: `${params.projectName} · Towpath` }] }),
   component: ProjectRoute,
-  notFoundComponent: () => <ErrorScreen kind="not-found" />,
-  errorComponent: ({ error }) => <ErrorScreen error={error} />,
+  notFoundComponent: () => (
+    <main>
+      <ErrorScreen kind="not-found" />
+    </main>
+  ),
+  errorComponent: ({ error }) => (
+    <main>
+      <ErrorScreen error={error} />
+    </main>
+  ),
 });
 
 function ProjectRoute() {

@@ -1,0 +1,50 @@
+import type { Context } from "@towpath/core/context";
+import { type BranchView, getBuildByDeployment, listBranchesWithDeployments } from "@towpath/core/deployment";
+import { readManifest } from "../build/read-manifest.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+
+export type BranchItem = Omit<BranchView, "latestBuild"> & {
+  readonly latestBuild: Omit<NonNullable<BranchView["latestBuild"]>, "manifest"> | null;
+  /** The build that serves this branch now; it may be older than the latest one. Production only. */
+  readonly liveBuild: LiveBuild | null;
+};
+
+export type LiveBuild = {
+  readonly id: string;
+  readonly commitSha: string;
+  readonly commitMessage: string | null;
+  readonly createdAt: string;
+  /** How much the server offers; null when its manifest cannot be read. */
+  readonly found: { tools: number; resources: number; templates: number; prompts: number } | null;
+};
+
+/** Branches with what is live on each (PRJ-2). Manifests are counted here: lists need no more of them. */
+export async function branchItems(ctx: Context, key: ProjectKey): Promise<readonly BranchItem[]> {
+  const branches = await listBranchesWithDeployments({ ctx, input: key });
+  return Promise.all(
+    branches.map(async ({ latestBuild, ...branch }) => {
+      const latest = latestBuild && withoutManifest(latestBuild);
+      const liveBuild = branch.isDefault && branch.deployment ? await liveBuildOf(ctx, branch.deployment.id) : null;
+      return { ...branch, latestBuild: latest, liveBuild };
+    }),
+  );
+}
+
+function withoutManifest({ manifest: _manifest, ...build }: NonNullable<BranchView["latestBuild"]>) {
+  return build;
+}
+
+async function liveBuildOf(ctx: Context, deploymentId: string): Promise<LiveBuild> {
+  const { id, commitSha, commitMessage, createdAt, ...build } = await getBuildByDeployment({
+    ctx,
+    input: { deploymentId },
+  });
+  const manifest = readManifest(build.manifest);
+  const found = manifest && {
+    tools: manifest.tools.length,
+    resources: manifest.resources.length,
+    templates: manifest.templates.length,
+    prompts: manifest.prompts.length,
+  };
+  return { id, commitSha, commitMessage, createdAt, found };
+}

@@ -1,0 +1,64 @@
+const promises = [
+  {
+    question: "A build fails. What do callers notice?",
+    towpath: "Nothing. The URL moves only to a version that answered MCP.",
+    elsewhere: "Depends on the order of your deploy script.",
+  },
+  {
+    question: "Which clients can connect?",
+    towpath: "Those of both protocol eras, from 2025-03-26 to 2026-07-28, on one URL.",
+    elsewhere: "Those that your SDK version and your proxy agree on.",
+  },
+  {
+    question: "What may a server reach?",
+    towpath: "Its own files in its own sandbox, with limits. Not the host, not the platform, not its neighbours.",
+    elsewhere: "Whatever its user on the machine may reach.",
+  },
+  {
+    question: "What does an idle server cost?",
+    towpath: "No CPU while frozen, no process once stopped. The next request wakes it and is held meanwhile.",
+    elsewhere: "A process that waits, or a cold start that you write yourself.",
+  },
+  {
+    question: "Who called what, and when?",
+    towpath: "One row for every message, for all servers alike, without a line of code in yours.",
+    elsewhere: "What you remembered to log.",
+  },
+  {
+    question: "Where is it all kept?",
+    towpath: "In one PostgreSQL and one folder. Run it on your own machine if you like.",
+    elsewhere: "Where you put it, which is also fine.",
+  },
+];
+
+/** What Towpath promises, beside doing the same by hand. */
+export function Promises() {
+  return (
+    <section aria-labelledby="promises" className="border-y bg-surface">
+      <div className="mx-auto max-w-[1280px] px-4 py-16 sm:px-6 sm:py-20">
+        <h2 id="promises" className="text-2xl font-semibold tracking-tight">
+          Promises, and the alternative
+        </h2>
+        <p className="mt-2 max-w-prose text-lg text-pretty text-muted">
+          You can host an MCP server on any machine with a reverse proxy in front. These are the questions that you then
+          answer yourself.
+        </p>
+        <dl className="mt-8 divide-y border-t">
+          {promises.map((promise) => (
+            <div key={promise.question} className="grid gap-x-8 gap-y-1.5 py-4 md:grid-cols-3">
+              <dt className="font-medium text-balance">{promise.question}</dt>
+              <dd className="text-sm text-pretty">
+                <span className="block text-xs font-medium text-accent-text">Towpath</span>
+                {promise.towpath}
+              </dd>
+              <dd className="text-sm text-pretty text-muted">
+                <span className="block text-xs">By hand</span>
+                {promise.elsewhere}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </section>
+  );
+}
