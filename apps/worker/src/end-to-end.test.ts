@@ -151,6 +151,20 @@ test("BLD-7 another branch has a preview with its own URL until it is deleted", 
   await until(async () => (await instance.database.db.$count(route)) === 1);
 });
 
+test("OPS-1 a worker that is told to stop is gone within 8 s, also in the middle of a build", {
+  timeout: 120_000,
+}, async () => {
+  await git("checkout", "-q", "main");
+  const sha = await push({ "server.py": server("slow_stop", "import time\ntime.sleep(6)") });
+  await until(async () => (await buildOf(sha))?.status === "building", 60_000);
+  const stopped = await instance.stop("worker");
+  expect(stopped.code).toBe(0);
+  expect(stopped.ms).toBeLessThan(8_000);
+  expect((await buildOf(sha))?.status).toBe("queued");
+  await instance.start("worker");
+  expect((await ended(sha)).status).toBe("succeeded");
+});
+
 test("RUN-8 a worker killed with -9 in the middle of a build: another one ends it within 90 s", {
   timeout: 180_000,
 }, async () => {

@@ -30,6 +30,8 @@ export type LocalInstance = {
   start(role: Role): Promise<void>;
   /** Ends a process at once, as a power cut would. */
   kill(role: Role): Promise<void>;
+  /** Ends a process as the supervisor does; says how long it took. */
+  stop(role: Role): Promise<{ readonly code: number | null; readonly ms: number }>;
   /** What a process has logged. */
   output(role: Role): string;
   git(directory: string, ...args: string[]): Promise<string>;
@@ -58,6 +60,11 @@ export async function openLocalInstance(): Promise<LocalInstance> {
       processes.set(role, await startProcess(role, settings));
     },
     kill: async (role) => end(processes.get(role), "SIGKILL"),
+    async stop(role) {
+      const begun = performance.now();
+      await end(processes.get(role), "SIGTERM");
+      return { code: processes.get(role)?.child.exitCode ?? null, ms: performance.now() - begun };
+    },
     output: (role) => processes.get(role)?.output() ?? "",
     async git(cwd, ...args) {
       const who = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.com" };

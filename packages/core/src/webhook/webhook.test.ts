@@ -1,12 +1,10 @@
 import { auditLog, branch, build, githubInstallation, project, route, webhookDelivery } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq, sql } from "drizzle-orm";
-import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { redeployBuild, takeBuild } from "../build/index.ts";
+import { redeployBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
 import {
-  finishBuild,
   liveCommit,
   memoryQueue,
   refusalCode,
@@ -221,75 +219,4 @@ test("GH-1 an installation that was removed at GitHub is forgotten, and what is 
   const left = await database.db.$count(githubInstallation, eq(githubInstallation.organizationId, own.id));
   expect(left).toBe(0);
   expect(await database.db.$count(auditLog, eq(auditLog.organizationId, own.id))).toBe(1);
-});
-
-/** One branch, its pushes, and workers that do things in whatever order the numbers say. */
-async function playPushes(choices: readonly number[]): Promise<void> {
-  const own = await seedProject(database.db, team);
-  const github = fakeGitHub();
-  let pushed = 0;
-  let open = 0;
-  const waiting: string[] = [];
-  const running: { buildId: string; attempt: number }[] = [];
-  let liveIndex = -1;
-  const indexOf = new Map<string, number>();
-  const deliver = async () => {
-    const { builds } = await process(changed(own.repositoryId, "main"), github);
-    waiting.push(...builds);
-  };
-  const look = async () => {
-    const live = await liveCommit(database.db, own.branchId);
-    if (live === null) return;
-    const index = indexOf.get(live) ?? -1;
-    expect(index).toBeGreaterThanOrEqual(liveIndex);
-    liveIndex = index;
-  };
-  const push = () => {
-    github.heads.set("main", `c${pushed}`);
-    indexOf.set(shaOf(`c${pushed}`), pushed);
-    pushed++;
-    open++;
-  };
-  const takeOne = async (choice: number) => {
-    const [buildId] = waiting.splice(choice % Math.max(waiting.length, 1), 1);
-    const taken = buildId && (await takeBuild({ ctx: as({ kind: "job", job: "build.run" }), input: { buildId } }));
-    if (taken) running.push({ buildId: taken.buildId, attempt: taken.attempt });
-  };
-  const finishOne = async (choice: number) => {
-    const [fence] = running.splice(choice % Math.max(running.length, 1), 1);
-    if (fence) await finishBuild(database.db, fence);
-  };
-  push();
-  for (const choice of choices) {
-    const action = choice % 6;
-    const which = Math.floor(choice / 6);
-    if (action === 0) push();
-    if (action === 1 && open > 0) {
-      open--;
-      await deliver();
-    }
-    if (action === 2) await takeOne(which);
-    if (action === 3) await finishOne(which);
-    if (action === 4) await Promise.all([finishOne(which), finishOne(0)]);
-    if (action === 5 && open > 0) {
-      open--;
-      const racing = [deliver(), deliver()];
-      push();
-      await Promise.all(racing);
-    }
-    await look();
-  }
-  for (; open > 0; open--) await deliver();
-  while (waiting.length > 0) await takeOne(0);
-  while (running.length > 0) await finishOne(running.length - 1);
-  await look();
-  expect(liveIndex).toBe(pushed - 1);
-}
-
-test("BLD-11 for every interleaving of pushes, deliveries and builds the live commit never goes back", {
-  timeout: 120_000,
-}, async () => {
-  await fc.assert(fc.asyncProperty(fc.array(fc.nat(59), { minLength: 4, maxLength: 24 }), playPushes), {
-    numRuns: 100,
-  });
 });

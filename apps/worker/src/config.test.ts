@@ -1,0 +1,39 @@
+import { generateKeyPairSync } from "node:crypto";
+import { expect, test } from "vitest";
+import { readConfig } from "./config.ts";
+
+const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const settings = {
+  DATABASE_URL: "postgresql://towpath@/towpath?host=/run/towpath",
+  TOWPATH_DATA_DIR: "/data",
+  TOWPATH_RUN_DIR: "/run/towpath",
+  TOWPATH_SECRET: "a root secret for tests, at least 32 characters",
+  TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
+  GITHUB_APP_ID: "1",
+  GITHUB_APP_SLUG: "towpath",
+  GITHUB_APP_PRIVATE_KEY: privateKey.export({ type: "pkcs1", format: "pem" }).toString(),
+  GITHUB_CLIENT_ID: "Iv1",
+  GITHUB_CLIENT_SECRET: "secret",
+  GITHUB_WEBHOOK_SECRET: "sixteen characters",
+};
+
+test("OPS-1 the worker's settings are a value, with defaults, and the operator's UV_ settings reach builds", () => {
+  const config = readConfig({
+    ...settings,
+    UV_INDEX_URL: "https://pypi.example.com",
+    UV_TOOL_DIR: "/x",
+    HOME: "/root",
+  });
+  expect(config).toMatchObject({ buildConcurrency: 2, logLevel: "info", serverUrl: "http://localhost:8080/{name}" });
+  expect(config.builder.buildEnvironment).toEqual({ UV_INDEX_URL: "https://pypi.example.com" });
+  expect(config.isolation).toEqual({ allowUnsandboxed: false, allowHostNetwork: false, allowedRanges: [] });
+  expect(config.builder.limits?.server?.memoryBytes).toBe(512 * 1024 * 1024);
+});
+
+test("OPS-1 all faulty settings are named at once", () => {
+  const faulty = { ...settings, TOWPATH_SECRET: "short", TOWPATH_DATA_DIR: "data", TOWPATH_SERVER_URL: "http://x" };
+  const problems = () => readConfig({ ...faulty, GITHUB_APP_ID: undefined });
+  for (const name of ["TOWPATH_SECRET", "TOWPATH_DATA_DIR", "TOWPATH_SERVER_URL", "GITHUB_APP_ID"]) {
+    expect(problems).toThrow(name);
+  }
+});
