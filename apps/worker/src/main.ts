@@ -1,4 +1,5 @@
 import { createBuilder } from "@towpath/builder";
+import { createSecretBox } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { createGitHub } from "@towpath/github";
 import { openWorkerQueue } from "@towpath/queue";
@@ -43,6 +44,7 @@ const services: Services = {
   isolation: () => driver.selfTest(),
   allowUnsandboxed: config.isolation.allowUnsandboxed,
   serverUrlTemplate: config.serverUrl,
+  secrets: createSecretBox(config.secret),
   log,
   keepAliveMs,
 };

@@ -2,6 +2,7 @@ import type { Builder } from "@towpath/builder";
 import type { Actor, Context } from "@towpath/core/context";
 import type { JobName, JobQueue } from "@towpath/core/ports";
 import { systemClock } from "@towpath/core/ports";
+import type { SecretBox } from "@towpath/core/secret";
 import type { DatabaseClient } from "@towpath/db";
 import type { GitHub } from "@towpath/github";
 import type { Isolation } from "@towpath/runtime";
@@ -19,6 +20,7 @@ export type Services = {
   readonly isolation: () => Promise<Isolation>;
   readonly allowUnsandboxed: boolean;
   readonly serverUrlTemplate: string;
+  readonly secrets: SecretBox;
   readonly log: Logger;
   /** Time between a worker's signs of life for a build, milliseconds. */
   readonly keepAliveMs: number;
@@ -33,5 +35,6 @@ export function jobContext(services: Services, job: JobName | "sweep"): Context 
     queue: services.queue,
     clock: systemClock,
     serverUrlTemplate: services.serverUrlTemplate,
+    secrets: services.secrets,
   };
 }

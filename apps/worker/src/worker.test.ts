@@ -1,4 +1,6 @@
 import { getBuild, startBuild } from "@towpath/core/build";
+import { newId } from "@towpath/core/ids";
+import { createSecretBox } from "@towpath/core/secret";
 import {
   liveCommit,
   type SeededOrganization,
@@ -8,13 +10,13 @@ import {
   testContext,
 } from "@towpath/core/testing";
 import { receiveWebhook } from "@towpath/core/webhook";
-import { build, route } from "@towpath/db/schema";
+import { build, route, secret } from "@towpath/db/schema";
 import { readBuildLog } from "@towpath/logs";
 import { eq, sql } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runBuild } from "./jobs/build-run.ts";
 import { sweep } from "./sweep.ts";
-import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.ts";
+import { type Bench, goodBuild, openBench, rootSecret, until } from "./testing/worker-bench.ts";
 
 let bench: Bench;
 let team: SeededOrganization;
@@ -36,8 +38,11 @@ const logOf = async (buildId: string) => {
   return lines.map((line) => `${line.phase} ${line.kind} ${line.text}`).join("\n");
 };
 
-test("BLD-10 a build goes live only after its server has really started and answered", async () => {
+test("BLD-10 RUN-4 a build goes live only after its server has really started and answered", async () => {
   const project = await seedProject(bench.database.db, team);
+  const binding = { projectId: project.id, keyName: "API_KEY", version: 1, environments: ["production"] };
+  const ciphertext = createSecretBox(rootSecret).encrypt("very secret", binding);
+  await bench.database.db.insert(secret).values({ ...binding, id: newId(), ciphertext });
   let routesWhenStarted = -1;
   const leased = bench.lease;
   bench.lease = async (deploymentId) => {
@@ -47,6 +52,7 @@ test("BLD-10 a build goes live only after its server has really started and answ
   bench.build = async (request) => {
     request.log("fetch", "step", "Fetching the commit.");
     expect(request.environment).toEqual({
+      API_KEY: "very secret",
       TOWPATH_CLOUD_URL: `http://localhost:8080/${project.name}`,
       TOWPATH_CLOUD_GIT_COMMIT_SHA: shaOf("a"),
       TOWPATH_CLOUD_GIT_REPO: `acme/${project.name}`,

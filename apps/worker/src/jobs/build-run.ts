@@ -1,6 +1,7 @@
 import type { BuildLogSink, BuildResult, Diagnosis } from "@towpath/builder";
 import { failBuild, keepBuild, releaseBuild, type TakenBuild, takeBuild } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
+import { readEnvironment } from "@towpath/core/secret";
 import { isGitHubError } from "@towpath/github";
 import { cloudEnvironment } from "@towpath/runtime";
 import { rollOut } from "../rollout/roll-out.ts";
@@ -61,7 +62,7 @@ async function buildAndRollOut(
   signal: AbortSignal,
 ): Promise<void> {
   const { log } = writer;
-  const built = await build(services, taken, log, signal);
+  const built = await build(services, ctx, taken, log, signal);
   // Before every end: whoever is told that the build has ended finds its whole log.
   await writer.flush();
   signal.throwIfAborted();
@@ -77,6 +78,7 @@ async function buildAndRollOut(
 
 async function build(
   services: Services,
+  ctx: Context,
   taken: TakenBuild,
   log: BuildLogSink,
   signal: AbortSignal,
@@ -87,18 +89,23 @@ async function build(
   }
   const source = sourceOf(taken);
   if (!source) return refuse(log, sourceNotConnected);
+  const { environment } = taken;
+  const secrets = await readEnvironment({ ctx, input: { projectId: taken.project.id, environment } });
   return services.builder.build({
     buildId: taken.buildId,
     organizationId: taken.organizationId,
     entrypoint: taken.entrypoint,
     requirements: taken.requirements,
     rootDirectory: taken.project.rootDirectory,
-    environment: cloudEnvironment({
-      serverUrl: taken.serverUrl,
-      commitSha: taken.commitSha,
-      repository: taken.project.repositoryFullName,
-      environment: taken.environment,
-    }),
+    environment: cloudEnvironment(
+      {
+        serverUrl: taken.serverUrl,
+        commitSha: taken.commitSha,
+        repository: taken.project.repositoryFullName,
+        environment,
+      },
+      secrets,
+    ),
     openTarball: (abort) => openTarball(services, source, abort),
     log,
     signal,

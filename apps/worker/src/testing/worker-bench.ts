@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
+import { createSecretBox } from "@towpath/core/secret";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
 import pino from "pino";
@@ -24,6 +25,8 @@ export const goodBuild: Extract<BuildResult, { ok: true }> = {
   },
   timings: { fetch: 1, install: 2 },
 };
+
+export const rootSecret = "a root secret for tests, at least 32 characters";
 
 export type LeaseAnswer = { readonly status: number; readonly body: unknown };
 
@@ -109,6 +112,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     }),
     allowUnsandboxed: false,
     serverUrlTemplate: "http://localhost:8080/{name}",
+    secrets: createSecretBox(rootSecret),
     log: pino({ level: "silent" }),
     keepAliveMs: 100,
   };

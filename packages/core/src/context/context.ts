@@ -1,5 +1,6 @@
 import type { Database } from "@towpath/db";
 import type { Clock, JobQueue } from "../ports/index.ts";
+import type { SecretBox } from "../secret/secret-box.ts";
 
 export const roles = ["owner", "admin", "member", "viewer"] as const;
 export type Role = (typeof roles)[number];
@@ -20,4 +21,6 @@ export type Context = {
   readonly clock: Clock;
   /** `https://host/{name}` or `https://{name}.host`: see `serverUrl`. */
   readonly serverUrlTemplate: string;
+  /** `createSecretBox(TOWPATH_SECRET)`; verbs that touch secrets answer `not_configured` without it. */
+  readonly secrets?: SecretBox;
 };

@@ -10,6 +10,7 @@ import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
 import { findInstallation } from "../installation/installation.store.ts";
+import { insertVariables } from "../secret/secret.store.ts";
 import { unavailable } from "./check-project-name.ts";
 import { isReservedName } from "./name-availability.ts";
 import { type CreateProjectInput, createProjectSchema } from "./project.schema.ts";
@@ -34,7 +35,7 @@ export async function createProject(call: {
   const created = await ctx.db.transaction(async (tx) => {
     await requireInstallation(tx, organization.id, input.installationId);
     await requireFreeName(tx, input.name);
-    const { repository, commit, trigger, ...settings } = input;
+    const { repository, commit, trigger, environmentVariables, ...settings } = input;
     const now = ctx.clock.now();
     const row = await insertProject(tx, {
       ...settings,
@@ -52,6 +53,7 @@ export async function createProject(call: {
     await tx
       .insert(branch)
       .values({ id: branchId, projectId: row.id, name: row.defaultBranch, isDefault: true, createdAt: now });
+    await insertVariables(tx, ctx, row.id, environmentVariables);
     const queued = commit && (await insertBuild(tx, ctx, { project: row, branchId, commit, trigger }));
     if (queued) await enqueueBuild(tx, ctx, queued.id);
     await audit(tx, ctx, {
@@ -59,7 +61,12 @@ export async function createProject(call: {
       projectId: row.id,
       action: "project.create",
       subject: row.name,
-      detail: { repository: repository.fullName, trigger, authMode: row.authMode },
+      detail: {
+        repository: repository.fullName,
+        trigger,
+        authMode: row.authMode,
+        variables: environmentVariables.map((each) => each.keyName),
+      },
     });
     return { row, buildId: queued?.id ?? null };
   });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { environmentVariablesSchema } from "../secret/secret.schema.ts";
 import { entrypointSchema, requirementsSchema } from "./entrypoint.schema.ts";
 
 export { entrypointProblem, entrypointSchema, requirementsProblem, requirementsSchema } from "./entrypoint.schema.ts";
@@ -60,6 +61,7 @@ export const createProjectSchema = z.object({
   trigger: z.enum(["quickstart", "import", "cli"]),
   /** The default branch's newest commit; null for a repository that is still empty: the first push builds. */
   commit: commitSchema.nullable(),
+  environmentVariables: environmentVariablesSchema,
 });
 export type CreateProjectInput = z.input<typeof createProjectSchema> & { readonly orgSlug: string };
 

@@ -1,0 +1,8 @@
+export { readEnvironment } from "./read-environment.ts";
+export {
+  type EnvironmentVariablesInput,
+  environmentVariablesSchema,
+  secretKeyNameSchema,
+  secretValueSchema,
+} from "./secret.schema.ts";
+export { createSecretBox, type SecretBinding, type SecretBox } from "./secret-box.ts";

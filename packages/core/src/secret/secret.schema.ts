@@ -1,0 +1,31 @@
+import { z } from "zod";
+
+/** VAL-4; only the first text of a faulty name is reported. */
+export const secretKeyNameSchema = z
+  .string({ error: "Key name is required" })
+  .min(1, { error: "Key name is required", abort: true })
+  .max(255, { error: "Key name is too long (max 255 characters)", abort: true })
+  .regex(/^[A-Z_][A-Z0-9_]*$/, {
+    error: "Key name must start with a letter or underscore and use only A-Z, 0-9, _",
+    abort: true,
+  })
+  .refine((name) => !name.startsWith("TOWPATH_CLOUD_"), {
+    error: "Key name cannot start with TOWPATH_CLOUD_ (reserved)",
+  });
+
+/** A process's environment cannot hold NUL; 64 KiB is what one variable may reasonably be. */
+export const secretValueSchema = z
+  .string({ error: "Secret value is required" })
+  .min(1, { error: "Secret value is required", abort: true })
+  .max(65_536, "Secret value is too long (max 65536 characters)")
+  .refine((value) => !value.includes("\u0000"), { error: "Secret value cannot contain a NUL character" });
+
+/** Variables that a new project begins with (ONB-5): one secret each, for production and previews. */
+export const environmentVariablesSchema = z
+  .array(z.object({ keyName: secretKeyNameSchema, secretValue: secretValueSchema }))
+  .max(100, "At most 100 variables")
+  .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
+    error: "Each variable can be given once",
+  })
+  .default([]);
+export type EnvironmentVariablesInput = z.input<typeof environmentVariablesSchema>;

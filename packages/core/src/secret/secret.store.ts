@@ -1,0 +1,39 @@
+import type { Database, Transaction } from "@towpath/db";
+import { secret } from "@towpath/db/schema";
+import { and, arrayContains, eq } from "drizzle-orm";
+import type { Context } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
+import { newId } from "../ids/index.ts";
+import type { SecretBox } from "./secret-box.ts";
+
+/** @throws TowpathError `not_configured` in a process that was not given the instance's key. */
+export function requireSecretBox(ctx: Context): SecretBox {
+  if (ctx.secrets) return ctx.secrets;
+  throw new TowpathError("not_configured", "This part of Towpath cannot handle secrets.");
+}
+
+/** Stores the variables that a new project begins with. */
+export async function insertVariables(
+  tx: Transaction,
+  ctx: Context,
+  projectId: string,
+  variables: readonly { readonly keyName: string; readonly secretValue: string }[],
+): Promise<void> {
+  if (variables.length === 0) return;
+  const box = requireSecretBox(ctx);
+  const now = ctx.clock.now();
+  await tx.insert(secret).values(
+    variables.map(({ keyName, secretValue }) => {
+      const binding = { projectId, keyName, version: 1, environments: ["production", "preview"] };
+      const ciphertext = box.encrypt(secretValue, binding);
+      return { ...binding, id: newId(), ciphertext, sensitive: true, createdAt: now, updatedAt: now };
+    }),
+  );
+}
+
+export function listSecretRows(db: Database | Transaction, projectId: string, environment: "production" | "preview") {
+  return db
+    .select()
+    .from(secret)
+    .where(and(eq(secret.projectId, projectId), arrayContains(secret.environments, [environment])));
+}

@@ -1,0 +1,91 @@
+import { secret } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Actor, Context } from "../context/index.ts";
+import { createProject } from "../project/index.ts";
+import { refusal, refusalCode, seedOrganization, shaOf, testContext } from "../testing/index.ts";
+import { createSecretBox, readEnvironment, secretKeyNameSchema } from "./index.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+const box = createSecretBox("a root secret for tests, at least 32 characters");
+const binding = {
+  projectId: "0192a000-0000-7000-8000-000000000001",
+  keyName: "API_KEY",
+  version: 1,
+  environments: ["production", "preview"],
+};
+const as = (actor: Actor, more: Partial<Context> = { secrets: box }) => testContext(database.db, actor, more);
+const job: Actor = { kind: "job", job: "build.run" };
+
+test.each([
+  ["", "Key name is required"],
+  ["A".repeat(256), "Key name is too long (max 255 characters)"],
+  ["1A", "Key name must start with a letter or underscore and use only A-Z, 0-9, _"],
+  ["api_key", "Key name must start with a letter or underscore and use only A-Z, 0-9, _"],
+  ["A-B", "Key name must start with a letter or underscore and use only A-Z, 0-9, _"],
+  ["TOWPATH_CLOUD_URL", "Key name cannot start with TOWPATH_CLOUD_ (reserved)"],
+  ["_A1", undefined],
+  ["A".repeat(255), undefined],
+])("VAL-4 key name %j → %s", (name, text) => {
+  expect(secretKeyNameSchema.safeParse(name).error?.issues.map((issue) => issue.message)).toEqual(text && [text]);
+});
+
+test("KEY-2 a secret opens with its key and at its place only, and never as an empty value", () => {
+  const ciphertext = box.encrypt("pässwörd", binding);
+  expect(box.decrypt({ ...binding, ciphertext })).toBe("pässwörd");
+  expect(box.decrypt({ ...binding, environments: ["preview", "production"], ciphertext })).toBe("pässwörd");
+  expect(box.encrypt("pässwörd", binding)).not.toBe(ciphertext);
+  for (const other of [
+    { projectId: "0192a000-0000-7000-8000-000000000002" },
+    { keyName: "API_KEY2" },
+    { version: 2 },
+    { environments: ["production"] },
+    { ciphertext: ciphertext.slice(0, -2) },
+    { ciphertext: ciphertext.replace(/^[^.]+/, "AAAAAAAA") },
+    { ciphertext: "" },
+  ]) {
+    expect(() => box.decrypt({ ...binding, ciphertext, ...other })).toThrow();
+  }
+  const another = createSecretBox("another root secret for tests, 32 characters");
+  expect(() => another.decrypt({ ...binding, ciphertext })).toThrow("another key");
+});
+
+test("ONB-5 RUN-4 a project begins with its variables, encrypted, and its server gets them", async () => {
+  const team = await seedOrganization(database.db);
+  const input = {
+    orgSlug: team.slug,
+    name: "with-variables",
+    installationId: team.installationId,
+    repository: { id: 1, fullName: "a/b", private: true, defaultBranch: "main" },
+    entrypoint: "echo.py",
+    trigger: "import" as const,
+    commit: { sha: shaOf("a") },
+    environmentVariables: [
+      { keyName: "API_KEY", secretValue: "very secret" },
+      { keyName: "REGION", secretValue: "eu" },
+    ],
+  };
+  const twice = { ...input, environmentVariables: [...input.environmentVariables, ...input.environmentVariables] };
+  expect((await refusal(createProject({ ctx: as(team.owner), input: twice }))).fields).toEqual({
+    environmentVariables: "Each variable can be given once",
+  });
+  expect(await refusalCode(createProject({ ctx: as(team.owner, {}), input }))).toBe("not_configured");
+  const { project } = await createProject({ ctx: as(team.owner), input });
+  const rows = await database.db.select().from(secret).where(eq(secret.projectId, project.id));
+  expect(rows).toHaveLength(2);
+  expect(JSON.stringify(rows)).not.toContain("very secret");
+  const audits = await database.pool.query("SELECT detail FROM audit_log WHERE project_id = $1", [project.id]);
+  expect(JSON.stringify(audits.rows)).not.toContain("very secret");
+  for (const environment of ["production", "preview"] as const) {
+    const scope = { projectId: project.id, environment };
+    expect(await readEnvironment({ ctx: as(job), input: scope })).toEqual({ API_KEY: "very secret", REGION: "eu" });
+    expect(await refusalCode(readEnvironment({ ctx: as(team.owner), input: scope }))).toBe("forbidden");
+    expect(await refusalCode(readEnvironment({ ctx: as(job, {}), input: scope }))).toBe("not_configured");
+  }
+});
