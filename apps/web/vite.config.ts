@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import tailwindcss from "@tailwindcss/vite";
 import { tanstackStart } from "@tanstack/react-start/plugin/vite";
 import react from "@vitejs/plugin-react";
@@ -30,6 +31,11 @@ export default defineConfig({
     tanstackStart({
       router: { routeFileIgnorePattern: "\\.test\\.", quoteStyle: "double", semicolons: true },
       importProtection: { behavior: "error", client: { specifiers: serverOnly } },
+      // `session.getProfile` instead of a hash: it can be read in logs, and tests can go through all of them.
+      serverFns: {
+        generateFunctionId: ({ filename, functionName }) =>
+          `${basename(filename).replace(/\.functions\.ts.*$/, "")}.${functionName.replace(/_createServerFn_handler$/, "")}`,
+      },
     }),
     react(),
   ],

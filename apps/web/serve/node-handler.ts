@@ -19,13 +19,29 @@ export function nodeHandler(fetch: Fetch, baseUrl: string) {
   return async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const abort = new AbortController();
     outgoing.on("close", () => abort.abort());
-    const request = webRequest(incoming, baseUrl, abort.signal);
+    const refusal = bodyRefusal(incoming);
+    const request = refusal ? null : webRequest(incoming, baseUrl, abort.signal);
     if (!request) {
-      outgoing.writeHead(400, { "content-type": "text/plain" }).end("Bad Request");
+      // What is left of the body is not read, so the connection cannot be used again.
+      const headers = { "content-type": "text/plain", connection: "close" };
+      outgoing.writeHead(refusal?.status ?? 400, headers).end(refusal?.text ?? "Bad Request");
       return;
     }
     await send(await fetch(request), incoming, outgoing);
   };
+}
+
+/** Bytes of a body. Webhooks are as large as GitHub makes them; everything else here is a form or a small JSON. */
+const mostBytes = 1024 * 1024;
+const mostWebhookBytes = 25 * 1024 * 1024;
+const webhookPath = "/api/github/webhooks";
+
+/** A body must say how long it is, so that one that is too long is refused before it is read. */
+function bodyRefusal(incoming: IncomingMessage): { readonly status: number; readonly text: string } | null {
+  if (incoming.headers["transfer-encoding"] !== undefined) return { status: 411, text: "Length Required" };
+  const limit = incoming.url?.split("?", 1)[0] === webhookPath ? mostWebhookBytes : mostBytes;
+  const length = Number(incoming.headers["content-length"] ?? 0);
+  return length <= limit ? null : { status: 413, text: "Payload Too Large" };
 }
 
 function webRequest(incoming: IncomingMessage, baseUrl: string, signal: AbortSignal): Request | null {

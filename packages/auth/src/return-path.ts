@@ -9,7 +9,8 @@ const longest = 2048;
  */
 export function safeReturnPath(value: unknown): string {
   if (typeof value !== "string" || value.length > longest || !value.startsWith("/")) return "/";
-  if (hasUnsafeCharacters(value)) return "/";
+  // A space is harmless inside a path, where links write it as %20; written out it is no link of ours.
+  if (value.includes(" ") || hasUnsafeCharacters(value)) return "/";
   const path = parsedPath(value);
   if (path === null || leavesSite(path) || returnsToSignIn(path)) return "/";
   return path;
@@ -18,7 +19,7 @@ export function safeReturnPath(value: unknown): string {
 /** Browsers strip some of these and read `\` as `/`, so a path with one is not the path that it seems to be. */
 function hasUnsafeCharacters(value: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  return /[\u0000-\u0020\u007f-\u009f\\\u2028\u2029]/.test(value);
+  return /[\u0000-\u001f\u007f-\u009f\\\u2028\u2029]/.test(value);
 }
 
 /** As a browser would resolve it: dot segments gone. Null when it ends on another origin or is malformed. */

@@ -25,7 +25,11 @@ export function OrganizationSwitcher({
     <Menu
       align="start"
       trigger={
-        <Button variant="ghost" className="min-w-0 shrink px-2 text-ink" aria-label={`Organization: ${active.name}`}>
+        <Button
+          variant="ghost"
+          className="min-w-0 shrink px-2 text-ink"
+          aria-label={`${active.name}: switch organization`}
+        >
           <span className="max-w-40 truncate sm:max-w-60">{active.name}</span>
           <ChevronsUpDown className="text-faint" aria-hidden />
         </Button>

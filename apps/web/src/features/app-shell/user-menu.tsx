@@ -28,7 +28,7 @@ export function UserMenu({ person }: { readonly person: UserMenuPerson }) {
         trigger={
           <button
             type="button"
-            aria-label={`Account of ${person.displayName}`}
+            aria-label={`${initials(person.displayName)}: account of ${person.displayName}`}
             className="flex size-8 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent-text hover:brightness-97"
           >
             {initials(person.displayName)}

@@ -12,6 +12,7 @@ import { input } from "~/http/input.ts";
 import { authenticated, organizationAccess } from "~/http/session-middleware.ts";
 import { deployRepository as deployRepositoryWork } from "./deploy-repository.server.ts";
 import { runQuickstart } from "./quickstart.server.ts";
+import { serverNameFrom } from "./server-name-from.ts";
 
 /** Creates an organization and makes it the session's own (ONB-1). */
 export const createOrganization = createServerFn({ method: "POST" })
@@ -23,11 +24,18 @@ export const createOrganization = createServerFn({ method: "POST" })
     return organization;
   });
 
-/** A free random name, and the form that a server's URL will have (ONB-3, ONB-11). */
+/**
+ * A free name, and the form that a server's URL will have (ONB-3, ONB-11). `like` is a repository: its name is
+ * proposed when it can be had, else a random one is.
+ */
 export const proposeServerName = createServerFn({ method: "GET" })
   .middleware([authenticated])
-  .handler(async ({ context }) => {
-    const { name } = await proposeServerNameVerb({ ctx: context.ctx });
+  .validator(input(z.object({ like: z.string().max(200).optional() }).optional()))
+  .handler(async ({ context, data }) => {
+    const { ctx } = context;
+    const wanted = serverNameFrom(data?.like ?? "");
+    const free = wanted !== null && (await checkProjectNameVerb({ ctx, input: { name: wanted } })).available;
+    const { name } = free ? { name: wanted } : await proposeServerNameVerb({ ctx });
     return { name, urlTemplate: `${services().config.serverUrlTemplate}/mcp` };
   });
 

@@ -9,7 +9,6 @@ import { AuthModeChoice } from "./auth-mode-choice.tsx";
 import type { DeploySearch } from "./deploy-search.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { ServerNameField } from "./server-name-field.tsx";
-import { suggestServerName } from "./suggest-server-name.ts";
 import { type DeployAddress, useDeployForm } from "./use-deploy-form.ts";
 import { useServerName } from "./use-server-name.ts";
 
@@ -36,7 +35,7 @@ export function ServerDeployPage({
   proposal,
   address,
 }: Props) {
-  const choice = useServerName(search.serverName ?? suggestServerName(address.repo, proposal.name));
+  const choice = useServerName(search.serverName ?? proposal.name);
   const form = useDeployForm(orgSlug, address, {
     entrypoint: search.entrypoint ?? entrypoints[0] ?? "",
     requirements: search.requirements ?? "",

@@ -101,15 +101,16 @@ function Filters({
   }, [typed, search.text, onSearch]);
   return (
     <search className="mb-3 flex flex-wrap gap-2">
-      <Input
-        type="search"
-        aria-label="Filter by name or repository"
-        placeholder="Filter by name or repository"
-        leading={<Search aria-hidden />}
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        className="sm:w-72"
-      />
+      <div className="w-full sm:w-72">
+        <Input
+          type="search"
+          aria-label="Filter by name or repository"
+          placeholder="Filter by name or repository"
+          leading={<Search aria-hidden />}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      </div>
       <Select
         aria-label="Who may call"
         value={search.type}

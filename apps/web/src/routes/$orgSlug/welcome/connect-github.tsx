@@ -1,4 +1,4 @@
-import { createFileRoute, redirect } from "@tanstack/react-router";
+import { createFileRoute, redirect, stripSearchParams } from "@tanstack/react-router";
 import { z } from "zod";
 import { PageError } from "~/features/error-screens/page-error.tsx";
 import { getGitHubApp } from "~/features/github/github.functions.ts";
@@ -12,6 +12,7 @@ const searchSchema = z.object({
 /** ONB-2: comes back here with success, and goes on to tell so. */
 export const Route = createFileRoute("/$orgSlug/welcome/connect-github")({
   validateSearch: searchSchema,
+  search: { middlewares: [stripSearchParams({ success: true })] },
   beforeLoad: ({ search }) => {
     if (search.success) throw redirect({ to: "/new/github-install-success" });
   },

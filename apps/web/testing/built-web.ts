@@ -1,0 +1,69 @@
+import { execFile } from "node:child_process";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const web = join(import.meta.dirname, "..");
+/** Apart from `dist`, which an instance on this machine may be running from. */
+const folder = join(web, "dist", "test");
+
+/**
+ * The production build that tests run against, as a folder; built once for all test files, and again only when a source
+ * is newer. A folder as lock: `mkdir` succeeds for one process only.
+ */
+export async function builtWeb(): Promise<string> {
+  const lock = join(web, "dist", "test.lock");
+  await mkdir(join(web, "dist"), { recursive: true });
+  for (let attempt = 0; attempt < 600; attempt++) {
+    if (
+      await mkdir(lock).then(
+        () => true,
+        () => false,
+      )
+    ) {
+      try {
+        if (!(await isFresh())) await build();
+        return folder;
+      } finally {
+        await rm(lock, { recursive: true, force: true });
+      }
+    }
+    const age =
+      Date.now() -
+      (await stat(lock).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => Date.now(),
+      ));
+    // A run that was killed while it built has left its lock behind.
+    if (age > 120_000) await rm(lock, { recursive: true, force: true });
+    await sleep(200);
+  }
+  throw new Error("The test build did not become free.");
+}
+
+async function isFresh(): Promise<boolean> {
+  const built = await stat(join(folder, "server/server.js")).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+  const packages = join(web, "../../packages");
+  const sources = [join(web, "src"), join(web, "vite.config.ts"), packages, join(web, "../../python/samples")];
+  return built > Math.max(...(await Promise.all(sources.map(newest))));
+}
+
+async function newest(path: string): Promise<number> {
+  const info = await stat(path);
+  if (!info.isDirectory()) return info.mtimeMs;
+  const inner = (await readdir(path)).filter((name) => !/^(node_modules|dist)$|\.test\.tsx?$|\.gen\.ts$/.test(name));
+  return Math.max(0, ...(await Promise.all(inner.map((name) => newest(join(path, name))))));
+}
+
+async function build(): Promise<void> {
+  const vite = join(web, "../../node_modules/vite/bin/vite.js");
+  await promisify(execFile)(process.execPath, [vite, "build", "--outDir", "dist/test", "--logLevel", "error"], {
+    cwd: web,
+    env: { ...process.env, NODE_ENV: "production", VITEST: undefined },
+    maxBuffer: 16 * 1024 * 1024,
+  });
+}

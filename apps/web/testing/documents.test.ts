@@ -1,0 +1,125 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { builtWeb } from "./built-web.ts";
+import { seededMember } from "./seed.ts";
+import { newVisitor } from "./visitor.ts";
+import { startWeb, type WebProcess } from "./web-process.ts";
+
+let database: TestDatabase;
+let web: WebProcess;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  web = await startWeb({ databaseUrl: database.url });
+}, 120_000);
+afterAll(async () => {
+  await web?.stop();
+  await database?.close();
+});
+
+test("documents have a CSP with a nonce of their own, and every inline script carries it", async () => {
+  const nonces = new Set<string>();
+  for (const path of ["/", "/provider/sign-in", "/provider/sign-up", "/no/such/page/at/all"]) {
+    const response = await newVisitor(web.url).get(path);
+    const policy = response.headers.get("content-security-policy") ?? "";
+    if (response.status === 307) continue;
+    const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? "";
+    expect(nonce).toMatch(/^[A-Za-z0-9+/]{24}$/);
+    nonces.add(nonce);
+    const script = policy.split("; ").find((part) => part.startsWith("script-src"));
+    expect(script).toBe(`script-src 'self' 'nonce-${nonce}'`);
+    for (const directive of ["frame-ancestors 'none'", "base-uri 'none'", "object-src 'none'", "form-action 'self'"]) {
+      expect(policy).toContain(directive);
+    }
+    for (const [tag] of (await response.text()).matchAll(/<script(?![^>]*\bsrc=)[^>]*>/g)) {
+      expect(tag).toContain(`nonce="${nonce}"`);
+    }
+  }
+  expect(nonces.size).toBeGreaterThan(2);
+});
+
+test("every answer has the security headers, and none of what depends on the session may be stored", async () => {
+  const { visitor, organization } = await seededMember(web.url, database.db);
+  for (const path of ["/", "/account", `/${organization.slug}/servers`, "/api/v1/builds/x", "/login"]) {
+    const { headers } = await visitor.get(path);
+    expect([path, headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);
+    expect(headers.get("x-frame-options")).toBe("DENY");
+    expect(headers.get("referrer-policy")).toBe("strict-origin-when-cross-origin");
+    expect(headers.get("cache-control")).toBe("private, no-store");
+  }
+});
+
+test("UI-2 the stored theme is set by a script with the nonce before anything is painted", async () => {
+  const html = await (await newVisitor(web.url).get("/")).text();
+  const head = html.slice(0, html.indexOf("</head>"));
+  expect(head).toMatch(/<script nonce="[^"]+">[^<]*localStorage\.getItem\("theme"\)/);
+});
+
+test("AUTH-2 the session's cookie is HttpOnly, Lax and ours", async () => {
+  const response = await newVisitor(web.url).submit("/provider/sign-up", {
+    firstName: "A",
+    lastName: "B",
+    email: "cookie@example.com",
+    password: "long enough for this",
+  });
+  const [cookie = ""] = response.headers.getSetCookie();
+  expect(cookie).toMatch(/^towpath\.session_token=/);
+  expect(cookie).toMatch(/; HttpOnly/);
+  expect(cookie).toMatch(/; SameSite=Lax/i);
+});
+
+test("static files: hashed names are kept for a year, compressed, and nothing leads out of the folder", async () => {
+  const html = await (await newVisitor(web.url).get("/")).text();
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(html)?.[1] ?? /href="(\/assets\/[^"]+\.js)"/.exec(html)?.[1] ?? "";
+  const response = await fetch(web.url + script, { headers: { "accept-encoding": "br" } });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+  expect(response.headers.get("content-encoding")).toBe("br");
+  expect(response.headers.get("content-type")).toMatch(/^text\/javascript/);
+  for (const path of [
+    "/assets/..%2f..%2fserver/server.js",
+    "/assets/%2e%2e/%2e%2e/server/server.js",
+    "/server/server.js",
+  ]) {
+    const text = await (await fetch(web.url + path, { redirect: "manual" })).text();
+    expect(text).not.toContain("createServerEntry");
+  }
+});
+
+test("nothing that belongs to the server is in the browser's files", async () => {
+  const folder = join(await builtWeb(), "client", "assets");
+  for (const name of await readdir(folder)) {
+    if (!name.endsWith(".js")) continue;
+    const source = await readFile(join(folder, name), "utf8");
+    for (const mark of [
+      "DATABASE_URL",
+      "TOWPATH_SECRET",
+      "towpath/session",
+      "pg_notify",
+      "better-auth.",
+      "INSERT INTO",
+    ]) {
+      expect([name, mark, source.includes(mark)]).toEqual([name, mark, false]);
+    }
+  }
+});
+
+test("a request that is malformed gets a clear answer and harms nobody", async () => {
+  const { request } = newVisitor(web.url);
+  expect((await request("/", { headers: { cookie: "towpath.session_token=nonsense" } })).status).toBe(200);
+  expect((await request("/", { headers: { "x-big": "x".repeat(20_000) } })).status).toBe(431);
+  expect((await request("/%E0%A4%A", {})).status).toBeLessThan(500);
+  expect((await request("/_serverFn/no.such", { headers: { "sec-fetch-site": "same-origin" } })).status).toBeLessThan(
+    600,
+  );
+  expect((await request("/healthz", {})).status).toBe(200);
+});
+
+test("it is gone within 8 s of SIGTERM, with a kept-alive connection open", async () => {
+  const second = await startWeb({ databaseUrl: database.url });
+  await (await fetch(`${second.url}/healthz`)).text();
+  const { code, ms } = await second.stop();
+  expect(code).toBe(0);
+  expect(ms).toBeLessThan(8000);
+});

@@ -1,0 +1,172 @@
+import { newId } from "@towpath/core/ids";
+import { seedProject } from "@towpath/core/testing";
+import { githubInstallation, member, organization, session, user } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { callServerFunction } from "./call-server-function.ts";
+import { seededMember } from "./seed.ts";
+import { newVisitor, signedUpVisitor } from "./visitor.ts";
+import { startWeb, type WebProcess } from "./web-process.ts";
+
+let database: TestDatabase;
+let web: WebProcess;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  web = await startWeb({ databaseUrl: database.url });
+}, 120_000);
+afterAll(async () => {
+  await web?.stop();
+  await database?.close();
+});
+
+const goesTo = (response: Response) => [response.status, response.headers.get("location")];
+
+test("PUB-4 visitors see the landing page, with the site's root as its canonical address", async () => {
+  const response = await newVisitor(web.url).get("/");
+  const html = await response.text();
+  expect(response.status).toBe(200);
+  expect(html).toMatch(new RegExp(`<link rel="canonical" href="${web.url}/"`));
+});
+
+test("PUB-1 the public bar links to where the specification says", async () => {
+  const html = await (await newVisitor(web.url).get("/")).text();
+  for (const [label, href] of [
+    ["Blog", "/blog"],
+    ["Pricing", "/pricing"],
+    ["Sign in", "/login"],
+    ["Sign up", "/signup"],
+  ]) {
+    expect(html).toMatch(new RegExp(`<a [^>]*href="${href}"[^>]*>${label}</a>`));
+  }
+  expect(html).toContain("17k+");
+});
+
+test("PUB-5 / sends a signed-in user on by progress, in order", async () => {
+  const visitor = await signedUpVisitor(web.url, "progress@example.com");
+  expect(goesTo(await visitor.get("/"))).toEqual([307, "/welcome/create-organization"]);
+
+  const made = await callServerFunction(visitor, "onboarding.createOrganization", "POST", { name: "Progress Inc." });
+  expect(made.status).toBe(200);
+  expect(goesTo(await visitor.get("/"))).toEqual([307, "/progress-inc/welcome/connect-github?success=false"]);
+
+  const [row] = await database.db.select().from(organization).where(eq(organization.slug, "progress-inc"));
+  const organizationId = row?.id ?? "";
+  await database.db
+    .insert(githubInstallation)
+    .values({ installationId: 4711, organizationId, accountLogin: "progress", accountType: "User" });
+  expect(goesTo(await visitor.get("/"))).toEqual([307, "/progress-inc/welcome/server-setup"]);
+
+  const owned = { id: organizationId, slug: "progress-inc", installationId: 4711 };
+  await seedProject(database.db, owned as Parameters<typeof seedProject>[1]);
+  expect(goesTo(await visitor.get("/"))).toEqual([307, "/progress-inc"]);
+  expect(goesTo(await visitor.get("/progress-inc"))).toEqual([307, "/progress-inc/servers"]);
+
+  const [account] = await database.db.select().from(user).where(eq(user.email, "progress@example.com"));
+  const second = newId();
+  await database.db.insert(organization).values({ id: second, slug: "empty-one", name: "Empty" });
+  await database.db
+    .insert(member)
+    .values({ id: newId(), organizationId: second, userId: account?.id ?? "", role: "owner" });
+  await callServerFunction(visitor, "session.switchOrganization", "POST", { orgSlug: "empty-one" });
+  expect(goesTo(await visitor.get("/"))).toEqual([307, "/empty-one/welcome/choose-repo"]);
+});
+
+test("ORG-1 /{orgSlug}/ leads to its servers", async () => {
+  const { visitor, organization: own } = await seededMember(web.url, database.db);
+  const response = await visitor.get(`/${own.slug}/`);
+  const next = response.headers.get("location") ?? "";
+  const last = next.endsWith("/servers") ? next : (await visitor.get(next)).headers.get("location");
+  expect(last).toBe(`/${own.slug}/servers`);
+});
+
+test("AUTH-7 with no user, every page behind sign-in leads to the sign-in URL built from its address", async () => {
+  const visitor = newVisitor(web.url);
+  for (const path of [
+    "/account",
+    "/welcome/create-organization",
+    "/new",
+    "/acme/servers?type=open&text=a%26b",
+    "/acme/welcome/server-setup",
+    "/acme/settings/api-keys",
+    "/acme/echo-one/deployments",
+  ]) {
+    const response = await visitor.get(path);
+    const [status, target] = goesTo(response);
+    expect([path, status]).toEqual([path, 307]);
+    const url = new URL(String(target), web.url);
+    expect([url.pathname, url.searchParams.get("returnTo")]).toEqual(["/login", path]);
+  }
+});
+
+test("AUTH-7 a session whose account is gone is no session", async () => {
+  const visitor = await signedUpVisitor(web.url, "gone@example.com");
+  await database.db.delete(user).where(eq(user.email, "gone@example.com"));
+  expect(goesTo(await visitor.get("/account"))[1]).toContain("/login");
+});
+
+test("AUTH-8 another orgSlug is replaced by the active one, and the rest of the address stays", async () => {
+  const { visitor, organization: own } = await seededMember(web.url, database.db);
+  const other = await seededMember(web.url, database.db);
+  for (const slug of [other.organization.slug, "no-such-team"]) {
+    expect(goesTo(await visitor.get(`/${slug}/servers?text=a`))).toEqual([307, `/${own.slug}/servers?text=a`]);
+  }
+});
+
+test("AUTH-8 without an active organization the way leads home, and from there to making one", async () => {
+  const visitor = await signedUpVisitor(web.url);
+  expect(goesTo(await visitor.get("/acme/servers"))).toEqual([307, "/"]);
+});
+
+test("AUTH-5 the session is synced to the organization that is shown", async () => {
+  const { visitor, userId, organization: own } = await seededMember(web.url, database.db);
+  const active = async () =>
+    (await database.db.select().from(session).where(eq(session.userId, userId))).map((row) => row.activeOrganizationId);
+  expect(await active()).toEqual([null]);
+  expect((await visitor.get(`/${own.slug}/servers`)).status).toBe(200);
+  expect(await active()).toEqual([own.id]);
+});
+
+test("AUTH-5 a session that names an organization one has left falls back to the first", async () => {
+  const { visitor, userId, organization: own } = await seededMember(web.url, database.db);
+  const other = await seededMember(web.url, database.db);
+  await database.db
+    .update(session)
+    .set({ activeOrganizationId: other.organization.id })
+    .where(eq(session.userId, userId));
+  expect(goesTo(await visitor.get("/"))[1]).toBe(`/${own.slug}/welcome/server-setup`);
+});
+
+test("PRJ-1 a project that is absent, or of another organization, is the same Page Not Found", async () => {
+  const { visitor, organization: own } = await seededMember(web.url, database.db);
+  const other = await seededMember(web.url, database.db);
+  const foreign = await seedProject(database.db, other.organization);
+  for (const name of ["no-such-project", foreign.name]) {
+    const response = await visitor.get(`/${own.slug}/${name}/deployments`);
+    expect([name, response.status]).toEqual([name, 404]);
+    expect(await response.text()).toContain("The page you&#x27;re looking for doesn&#x27;t exist.");
+  }
+});
+
+test("ONB-2 a connection that succeeded goes on to tell so", async () => {
+  const { visitor, organization: own } = await seededMember(web.url, database.db);
+  expect(goesTo(await visitor.get(`/${own.slug}/welcome/connect-github`))).toEqual([
+    307,
+    "/new/github-install-success",
+  ]);
+  expect((await visitor.get(`/${own.slug}/welcome/connect-github?success=false`)).status).toBe(200);
+});
+
+test("ONB-8 ONB-9 /new leads to GitHub first, then to the repositories", async () => {
+  const { visitor, userId, organization: own } = await seededMember(web.url, database.db);
+  expect(goesTo(await visitor.get("/new"))[1]).toBe("/new/github-install");
+  await database.db.update(user).set({ githubUserId: 1 }).where(eq(user.id, userId));
+  expect(goesTo(await visitor.get("/new"))[1]).toBe(`/new/select-repo?installationId=${own.installationId}`);
+  expect(goesTo(await visitor.get("/new/select-repo?installationId=7"))[1]).toBe(
+    `/${own.slug}/welcome/choose-repo?installationId=7`,
+  );
+});
+
+test("PUB-13 /new/github-install-success is public", async () => {
+  expect((await newVisitor(web.url).get("/new/github-install-success")).status).toBe(200);
+});

@@ -1,0 +1,164 @@
+import { newId } from "@towpath/core/ids";
+import { seedProject, shaOf } from "@towpath/core/testing";
+import { build, deployment } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { appendBuildLog, writeServerLogs } from "@towpath/logs";
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Member, seededMember } from "./seed.ts";
+import { newVisitor, type Visitor } from "./visitor.ts";
+import { startWeb, type WebProcess } from "./web-process.ts";
+
+let database: TestDatabase;
+let web: WebProcess;
+let owner: Member;
+let stranger: Member;
+let project: Awaited<ReturnType<typeof seedProject>>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  web = await startWeb({ databaseUrl: database.url });
+  [owner, stranger] = [await seededMember(web.url, database.db), await seededMember(web.url, database.db)];
+  project = await seedProject(database.db, owner.organization);
+}, 120_000);
+afterAll(async () => {
+  await web?.stop();
+  await database?.close();
+});
+
+let sequence = 0;
+async function newBuild(): Promise<string> {
+  const id = newId();
+  const ids = { projectId: project.id, branchId: project.branchId };
+  await database.db.insert(build).values({
+    ...ids,
+    id,
+    status: "building",
+    commitSha: shaOf("a"),
+    trigger: "push",
+    sequence: ++sequence,
+    attempt: 1,
+    entrypoint: "echo.py",
+  });
+  return id;
+}
+
+const say = (buildId: string, ...texts: string[]) =>
+  appendBuildLog(
+    database.pool,
+    { buildId, attempt: 1 },
+    texts.map((text) => ({ time: new Date(), phase: "plan", kind: "step", text })),
+  );
+
+type Event = { readonly event: string; readonly id: string | null; readonly data: Record<string, unknown> };
+
+/** Reads events one by one; `stop` hangs up. */
+async function open(visitor: Visitor, path: string, headers: Record<string, string> = {}) {
+  const hangUp = new AbortController();
+  const response = await visitor.request(path, { headers, signal: hangUp.signal });
+  const events = parse(response);
+  const next = async (event: string): Promise<Event> => {
+    for (;;) {
+      const { value, done } = await events.next();
+      if (done) throw new Error(`the stream ended before ${event}`);
+      if (value.event === event) return value;
+    }
+  };
+  return { response, next, stop: () => hangUp.abort() };
+}
+
+async function* parse(response: Response): AsyncGenerator<Event> {
+  let rest = "";
+  for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const blocks = (rest + text).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? null;
+      const data = field("data");
+      if (data) yield { event: field("event") ?? "message", id: field("id"), data: JSON.parse(data) };
+    }
+  }
+}
+
+test("PRJ-3 a build's log streams what is there, then each new line, then the end", async () => {
+  const buildId = await newBuild();
+  await say(buildId, "first", "second");
+  const stream = await open(owner.visitor, `/api/builds/${buildId}/log`);
+  expect(stream.response.headers.get("content-type")).toBe("text/event-stream");
+  expect(stream.response.headers.get("cache-control")).toBe("private, no-store");
+  expect(await stream.next("line")).toMatchObject({
+    id: "1",
+    data: { line: 1, text: "first", phase: "plan", kind: "step" },
+  });
+  expect(await stream.next("line")).toMatchObject({ id: "2", data: { line: 2, text: "second" } });
+  expect(await stream.next("status")).toMatchObject({ data: { status: "building" } });
+
+  const before = performance.now();
+  await say(buildId, "third");
+  expect(await stream.next("line")).toMatchObject({ id: "3", data: { text: "third" } });
+  // Far below the interval at which it would look by itself: the notification has come through.
+  expect(performance.now() - before).toBeLessThan(3000);
+
+  await database.db.update(build).set({ status: "succeeded" }).where(eq(build.id, buildId));
+  expect(await stream.next("status")).toMatchObject({ data: { status: "succeeded" } });
+  await say(buildId, "on its way meanwhile");
+  expect(await stream.next("line")).toMatchObject({ data: { text: "on its way meanwhile" } });
+  await stream.next("end");
+});
+
+test("PRJ-3 a reader that comes back goes on after the last line it has seen", async () => {
+  const buildId = await newBuild();
+  await say(buildId, "1", "2", "3");
+  const stream = await open(owner.visitor, `/api/builds/${buildId}/log`, { "last-event-id": "2" });
+  expect(await stream.next("line")).toMatchObject({ id: "3", data: { text: "3" } });
+  stream.stop();
+});
+
+test("PRJ-3 a server's log streams the newest lines and each new one", async () => {
+  const [buildId, deploymentId] = [await newBuild(), newId()];
+  const ids = { projectId: project.id, branchId: project.branchId };
+  await database.db
+    .insert(deployment)
+    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: project.name });
+  const row = { projectId: project.id, deploymentId, instanceId: null, stream: "stdout", level: "info" } as const;
+  await writeServerLogs(database.pool, [{ ...row, time: new Date(), line: "hello" }]);
+  const stream = await open(owner.visitor, `/api/deployments/${deploymentId}/log`);
+  const first = await stream.next("line");
+  expect(first).toMatchObject({ data: { line: "hello", level: "info", stream: "stdout" } });
+  await writeServerLogs(database.pool, [{ ...row, time: new Date(), line: "again" }]);
+  expect(await stream.next("line")).toMatchObject({ data: { line: "again" } });
+  stream.stop();
+
+  const resumed = await open(owner.visitor, `/api/deployments/${deploymentId}/log`, {
+    "last-event-id": first.id ?? "",
+  });
+  expect(await resumed.next("line")).toMatchObject({ data: { line: "again" } });
+  resumed.stop();
+  expect((await stranger.visitor.get(`/api/deployments/${deploymentId}/log`)).status).toBe(404);
+  expect((await newVisitor(web.url).get(`/api/deployments/${deploymentId}/log`)).status).toBe(401);
+});
+
+test("a build's log is for members and the operator: nobody else learns that it exists", async () => {
+  const buildId = await newBuild();
+  const path = `/api/builds/${buildId}/log`;
+  expect((await newVisitor(web.url).get(path)).status).toBe(401);
+  expect((await stranger.visitor.get(path)).status).toBe(404);
+  expect((await owner.visitor.get(`/api/builds/${newId()}/log`)).status).toBe(404);
+  expect((await owner.visitor.get("/api/builds/no-id/log")).status).toBe(404);
+  // A wrong token never falls back to the cookie beside it.
+  expect((await owner.visitor.get(path, { authorization: "Bearer wrong" })).status).toBe(401);
+  const operator = await open(newVisitor(web.url), path, { authorization: `Bearer ${web.operatorToken}` });
+  await operator.next("status");
+  operator.stop();
+});
+
+test("open streams do not keep the process from stopping", async () => {
+  const second = await startWeb({ databaseUrl: database.url });
+  const buildId = await newBuild();
+  const headers = { authorization: `Bearer ${second.operatorToken}` };
+  const stream = await open(newVisitor(second.url), `/api/builds/${buildId}/log`, headers);
+  await stream.next("status");
+  const { code, ms } = await second.stop();
+  expect(code).toBe(0);
+  expect(ms).toBeLessThan(8000);
+});

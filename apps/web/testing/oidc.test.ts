@@ -1,0 +1,162 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { oidcProviderId } from "@towpath/auth";
+import { account, user } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newVisitor, type Visitor } from "./visitor.ts";
+import { freePort, startWeb, type WebProcess } from "./web-process.ts";
+
+let database: TestDatabase;
+let web: WebProcess;
+let issuer: { readonly url: string; stop(): void };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const port = await freePort();
+  const issuerUrl = `http://localhost:${port}`;
+  let started: Promise<typeof issuer> | undefined;
+  web = await startWeb({
+    databaseUrl: database.url,
+    environment: (url) => {
+      started = startIssuer(port, `${url}/api/auth/callback/oidc`);
+      return {
+        TOWPATH_OIDC_ISSUER: issuerUrl,
+        TOWPATH_OIDC_CLIENT_ID: "towpath",
+        TOWPATH_OIDC_CLIENT_SECRET: "secret-of-the-test-client",
+      };
+    },
+  });
+  if (!started) throw new Error("no issuer");
+  issuer = await started;
+}, 120_000);
+afterAll(async () => {
+  issuer?.stop();
+  await web?.stop();
+  await database?.close();
+});
+
+async function startIssuer(port: number, redirectUri: string) {
+  const script = join(import.meta.dirname, "../../../packages/auth/src/testing/issuer.ts");
+  const child = spawn(process.execPath, [script, String(port), redirectUri], { env: { PATH: process.env.PATH } });
+  let output = "";
+  await new Promise<void>((done, fail) => {
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      if (output.includes("ready")) done();
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.once("exit", () => fail(new Error(`the issuer ended:\n${output}`)));
+  });
+  return { url: `http://localhost:${port}`, stop: () => void child.kill("SIGTERM") };
+}
+
+/** Follows redirects at the issuer, signing in as `name` and consenting, until it sends the browser back to us. */
+async function signInAtIssuer(authorizeUrl: string, name: string): Promise<string> {
+  const browser = newVisitor(issuer.url);
+  let next = authorizeUrl;
+  for (let step = 0; step < 12; step++) {
+    if (next.startsWith(web.url)) return next;
+    const response = await browser.get(next);
+    const redirect = response.headers.get("location");
+    if (redirect) {
+      next = new URL(redirect, issuer.url).href;
+      continue;
+    }
+    const html = await response.text();
+    const prompt = /name="prompt" value="(\w+)"/.exec(html)?.[1] ?? "";
+    const action = /action="([^"]+)"/.exec(html)?.[1] ?? "";
+    const answer = await browser.submit(action, {
+      prompt,
+      ...(prompt === "login" ? { login: name, password: "any" } : {}),
+    });
+    next = new URL(answer.headers.get("location") ?? "", issuer.url).href;
+  }
+  throw new Error(`the issuer did not send the browser back: ${next}`);
+}
+
+async function roundTrip(visitor: Visitor, name: string, returnTo = "/account"): Promise<Response> {
+  const start = await visitor.get(`/login?returnTo=${encodeURIComponent(returnTo)}`);
+  expect(start.status).toBe(302);
+  return visitor.get(await signInAtIssuer(start.headers.get("location") ?? "", name));
+}
+
+test("AUTH-1 AUTH-2 /login redirects at once to the issuer, with PKCE, state, nonce and the constant callback", async () => {
+  for (const path of ["/login", "/signup"]) {
+    const response = await newVisitor(web.url).get(path);
+    expect(response.status).toBe(302);
+    const url = new URL(response.headers.get("location") ?? "");
+    expect(url.origin).toBe(issuer.url);
+    const query = Object.fromEntries(url.searchParams);
+    expect(query).toMatchObject({
+      client_id: "towpath",
+      response_type: "code",
+      code_challenge_method: "S256",
+      redirect_uri: `${web.url}/api/auth/callback/oidc`,
+      state: expect.stringMatching(/.{16,}/),
+      nonce: expect.stringMatching(/.{16,}/),
+    });
+    expect(query.scope?.split(" ")).toEqual(expect.arrayContaining(["openid", "email", "profile"]));
+  }
+});
+
+test("AUTH-2 AUTH-11 a round trip to a real issuer signs in; identity is issuer and subject", async () => {
+  const visitor = newVisitor(web.url);
+  const back = await roundTrip(visitor, "grace", "/account?from=issuer");
+  expect([back.status, back.headers.get("location")]).toEqual([302, `${web.url}/account?from=issuer`]);
+  const page = await (await visitor.get("/account")).text();
+  expect(page).toContain("grace@example.com");
+  expect(page).toContain("Hopper");
+
+  const [stored] = await database.db.select().from(account).where(eq(account.accountId, "grace"));
+  expect(stored?.providerId).toBe(oidcProviderId(issuer.url));
+  expect(stored?.providerId).not.toBe(oidcProviderId("https://another.example"));
+
+  await roundTrip(newVisitor(web.url), "grace");
+  const again = await database.db.select().from(account).where(eq(account.accountId, "grace"));
+  expect(again).toHaveLength(1);
+});
+
+test("AUTH-11 another subject with the e-mail address of an account gets a clear message and no way in", async () => {
+  await roundTrip(newVisitor(web.url), "first~shared@example.com");
+  const visitor = newVisitor(web.url);
+  const back = await roundTrip(visitor, "second~shared@example.com");
+  const problem = back.headers.get("location") ?? "";
+  expect(problem).toContain("/provider/problem?error=account_not_linked");
+  expect(await (await visitor.get(problem)).text()).toContain("already uses your email address");
+  expect((await visitor.get("/account")).headers.get("location")).toContain("/login");
+  expect(await database.db.select().from(user).where(eq(user.email, "shared@example.com"))).toHaveLength(1);
+});
+
+test("AUTH-1 a return path to another site is not carried through the issuer", async () => {
+  const back = await roundTrip(newVisitor(web.url), "grace", "//evil.example/x");
+  expect(new URL(back.headers.get("location") ?? "", web.url).href).toBe(`${web.url}/`);
+});
+
+test("AUTH-2 an answer of the issuer works once, and only in the browser that began", async () => {
+  const visitor = newVisitor(web.url);
+  const start = await visitor.get("/login");
+  const answer = await signInAtIssuer(start.headers.get("location") ?? "", "grace");
+  const elsewhere = newVisitor(web.url);
+  expect((await elsewhere.get(answer)).headers.get("location")).toContain("/provider/problem");
+  expect((await elsewhere.get("/account")).headers.get("location")).toContain("/login");
+
+  const forged = new URL(answer);
+  forged.searchParams.set("state", "forged");
+  expect((await visitor.get(forged.href)).headers.get("location")).toContain("/provider/problem");
+});
+
+test("AUTH-2 with an issuer configured the embedded provider takes no account and no password", async () => {
+  const fields = { firstName: "A", lastName: "B", email: "a@example.com", password: "long enough for this" };
+  expect((await newVisitor(web.url).submit("/provider/sign-up", fields)).status).toBe(403);
+  expect((await newVisitor(web.url).submit("/provider/sign-in", fields)).status).toBe(403);
+});
+
+test("AUTH-3 /logout ends a session that an issuer has opened", async () => {
+  const visitor = newVisitor(web.url);
+  await roundTrip(visitor, "grace");
+  expect((await visitor.submit("/logout", {})).status).toBe(303);
+  expect((await visitor.get("/account")).headers.get("location")).toContain("/login");
+});

@@ -1,0 +1,177 @@
+import { newId } from "@towpath/core/ids";
+import { seedProject, shaOf } from "@towpath/core/testing";
+import { build } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { writeRequestLogs } from "@towpath/logs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Member, seededMember } from "./seed.ts";
+import { newVisitor } from "./visitor.ts";
+import { startWeb, type WebProcess } from "./web-process.ts";
+
+let database: TestDatabase;
+let web: WebProcess;
+let owner: Member;
+let project: Awaited<ReturnType<typeof seedProject>>;
+let buildId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  web = await startWeb({ databaseUrl: database.url });
+  owner = await seededMember(web.url, database.db);
+  project = await seedProject(database.db, owner.organization);
+  buildId = newId();
+  await database.db.insert(build).values({
+    id: buildId,
+    projectId: project.id,
+    branchId: project.branchId,
+    status: "failed",
+    commitSha: shaOf("a"),
+    trigger: "cli",
+    sequence: 1,
+    entrypoint: "echo.py",
+    diagnosis: { code: "x", phase: "plan", title: "T", detail: "D", remedy: "R" },
+  });
+}, 120_000);
+afterAll(async () => {
+  await web?.stop();
+  await database?.close();
+});
+
+const routes = () =>
+  [
+    ["POST", "/api/v1/repositories", { name: "echo-one" }],
+    ["POST", "/api/v1/projects", { name: "echo-one" }],
+    ["POST", `/api/v1/projects/${project.name}/builds`, {}],
+    ["GET", `/api/v1/builds/${buildId}`, undefined],
+    ["GET", `/api/v1/projects/${project.name}/logs`, undefined],
+  ] as const;
+
+const call = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
+  owner.visitor.request(path, {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+const asOperator = (method: string, path: string, body?: unknown) =>
+  call(method, path, body, { authorization: `Bearer ${web.operatorToken}` });
+
+test("every REST route refuses a missing, a wrong and a nearly right token, with or without a session", async () => {
+  const wrong = [
+    {},
+    { authorization: "Bearer wrong" },
+    { authorization: `Bearer ${web.operatorToken}x` },
+    { authorization: `Bearer ${web.operatorToken.slice(0, -1)}` },
+    { authorization: `Basic ${web.operatorToken}` },
+    { authorization: "Bearer " },
+  ];
+  for (const [method, path, body] of routes()) {
+    for (const headers of wrong) {
+      const response = await call(method, path, body, headers as Record<string, string>);
+      expect([path, headers, response.status]).toEqual([path, headers, 401]);
+      expect(await response.json()).toEqual({
+        error: { code: "unauthenticated", message: expect.any(String), fields: {} },
+      });
+    }
+  }
+});
+
+test("a build with its diagnosis", async () => {
+  const answer = await (await asOperator("GET", `/api/v1/builds/${buildId}`)).json();
+  expect(answer).toMatchObject({
+    build: { id: buildId, status: "failed" },
+    url: null,
+    diagnosis: { title: "T", remedy: "R" },
+  });
+});
+
+test("VAL-5 request-log rows, filtered by the query string; what it does not allow is told by field", async () => {
+  const row = {
+    time: Date.now(),
+    organizationId: owner.organization.id,
+    projectId: project.id,
+    deploymentId: newId(),
+    kind: "request",
+    httpMethod: "POST",
+    method: "tools/call",
+    target: "echo",
+    httpStatus: 200,
+    isError: false,
+    errorCode: null,
+    errorMessage: null,
+    outcome: "ok",
+    durationMs: 1.5,
+    heldMs: 0,
+    requestBytes: 10,
+    responseBytes: 20,
+    protocolVersion: "2025-11-25",
+    clientName: "test",
+    clientVersion: "1",
+    session: null,
+    principal: "anonymous",
+    traceId: null,
+    requestPayload: null,
+    responsePayload: null,
+  } as const;
+  await writeRequestLogs(database.pool, [
+    { ...row, id: newId() },
+    { ...row, id: newId(), target: "other", isError: true },
+  ]);
+  const path = `/api/v1/projects/${project.name}/logs`;
+  const all = await (await asOperator("GET", path)).json();
+  expect(all.data).toHaveLength(2);
+  const errors = await (await asOperator("GET", `${path}?isError=true&limit=1`)).json();
+  expect(errors.data).toMatchObject([
+    { tool: "other", isError: true, client: "test 1", protocolVersion: "2025-11-25" },
+  ]);
+  const faulty = await asOperator("GET", `${path}?limit=1001`);
+  expect([faulty.status, (await faulty.json()).error]).toMatchObject([
+    422,
+    { code: "invalid_input", fields: { limit: expect.any(String) } },
+  ]);
+});
+
+test("VAL-1 VAL-2 the terminal is told of faulty input in the same words as the browser", async () => {
+  const body = {
+    name: "abc",
+    installationId: 1,
+    repositoryFullName: "a/b",
+    entrypoint: "../x.py",
+    authMode: "towpath-cloud",
+  };
+  const response = await asOperator("POST", "/api/v1/projects", body);
+  expect(response.status).toBe(422);
+  expect((await response.json()).error.fields).toEqual({
+    name: "Project name must be at least 6 characters long",
+    entrypoint: "Entrypoint cannot reference parent directories",
+  });
+});
+
+test("what is not there is 404, what is no JSON is 422, what is not configured is 501", async () => {
+  expect((await asOperator("GET", `/api/v1/builds/${newId()}`)).status).toBe(404);
+  expect((await asOperator("GET", "/api/v1/builds/no-id")).status).toBe(404);
+  expect((await asOperator("GET", "/api/v1/projects/no-such-one/logs")).status).toBe(404);
+  const garbled = await owner.visitor.request("/api/v1/repositories", {
+    method: "POST",
+    body: "{",
+    headers: { authorization: `Bearer ${web.operatorToken}` },
+  });
+  expect(garbled.status).toBe(422);
+  expect((await asOperator("POST", "/api/v1/repositories", { name: "echo-one" })).status).toBe(501);
+});
+
+test("a body that is too long, or does not say how long it is, is refused before it is read", async () => {
+  const headers = { authorization: `Bearer ${web.operatorToken}` };
+  const long = await newVisitor(web.url).request("/api/v1/repositories", {
+    method: "POST",
+    headers,
+    body: "x".repeat(1024 * 1024 + 1),
+  });
+  expect(long.status).toBe(413);
+  const unsaid = await fetch(`${web.url}/api/v1/repositories`, {
+    method: "POST",
+    headers,
+    body: new Blob(["{}"]).stream(),
+    duplex: "half",
+  } as RequestInit);
+  expect(unsaid.status).toBe(411);
+});

@@ -1,0 +1,49 @@
+/** A browser as far as requests go: cookies, and the headers that say where a request comes from. */
+export type Visitor = {
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** A form sent from one of the site's own pages, unless the headers say otherwise. */
+  submit(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
+  /** Anything else, with the cookies. */
+  request(path: string, init: RequestInit): Promise<Response>;
+  cookie(name: string): string | undefined;
+};
+
+export function newVisitor(origin: string): Visitor {
+  const jar = new Map<string, string>();
+  const request = async (path: string, init: RequestInit) => {
+    const headers = new Headers(init.headers);
+    if (jar.size > 0) headers.set("cookie", [...jar].map(([name, value]) => `${name}=${value}`).join("; "));
+    const response = await fetch(new URL(path, origin), { ...init, headers, redirect: "manual" });
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = ""] = line.split(";", 1);
+      const at = pair.indexOf("=");
+      const expired = /max-age=0/i.test(line);
+      if (expired) jar.delete(pair.slice(0, at));
+      else jar.set(pair.slice(0, at), pair.slice(at + 1));
+    }
+    return response;
+  };
+  return {
+    request,
+    get: (path, headers) =>
+      request(path, { headers: { accept: "text/html", "sec-fetch-site": "same-origin", ...headers } }),
+    submit: (path, fields, headers) =>
+      request(path, {
+        method: "POST",
+        body: new URLSearchParams(fields).toString(),
+        headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin", ...headers },
+      }),
+    cookie: (name) => jar.get(name),
+  };
+}
+
+export const samplePassword = "correct horse battery";
+
+/** A visitor with a new account of the embedded provider. */
+export async function signedUpVisitor(origin: string, email = `${crypto.randomUUID()}@example.com`): Promise<Visitor> {
+  const visitor = newVisitor(origin);
+  const fields = { firstName: "Ada", lastName: "Lovelace", email, password: samplePassword };
+  const response = await visitor.submit("/provider/sign-up", fields);
+  if (response.status !== 303) throw new Error(`sign-up answered ${response.status}: ${await response.text()}`);
+  return visitor;
+}

@@ -1,0 +1,77 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { builtWeb } from "./built-web.ts";
+
+export type WebProcess = {
+  /** Public origin, which is also where it listens. */
+  readonly url: string;
+  readonly operatorToken: string;
+  readonly dataDirectory: string;
+  /** All that it printed, for assertions on failure. */
+  output(): string;
+  /** SIGTERM; resolves with the exit code and how long it took, milliseconds. */
+  stop(): Promise<{ code: number | null; ms: number }>;
+};
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return address.port;
+}
+
+/** The production build as a process of its own, on a free port. */
+export async function startWeb(options: {
+  readonly databaseUrl: string;
+  readonly environment?: (url: string) => Readonly<Record<string, string>>;
+}): Promise<WebProcess> {
+  const dist = await builtWeb();
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-web-"));
+  const operatorToken = randomBytes(32).toString("base64url");
+  await writeFile(join(dataDirectory, "operator-token"), `${operatorToken}\n`, { mode: 0o600 });
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../serve.ts"), dist], {
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: options.databaseUrl,
+      TOWPATH_DATA_DIR: dataDirectory,
+      TOWPATH_SECRET: "a secret for tests that is long enough",
+      TOWPATH_URL: url,
+      TOWPATH_PORT: String(port),
+      TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
+      ...options.environment?.(url),
+    },
+  });
+  let output = "";
+  const exited = new Promise<number | null>((done) => child.once("exit", done));
+  const ready = new Promise<void>((done, fail) => {
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      if (output.includes('"msg":"ready"')) done();
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    void exited.then((code) => fail(new Error(`web ended with ${code} before it was ready:\n${output}`)));
+  });
+  await ready;
+  return {
+    url,
+    operatorToken,
+    dataDirectory,
+    output: () => output,
+    async stop() {
+      const before = performance.now();
+      child.kill("SIGTERM");
+      const code = await exited;
+      await rm(dataDirectory, { recursive: true, force: true });
+      return { code, ms: performance.now() - before };
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { createServer } from "node:http";
+import { argv } from "node:process";
+import Provider from "oidc-provider";
+
+// A real OpenID Connect issuer for tests, as a process of its own: `node issuer.ts PORT REDIRECT_URI`. Whoever signs in
+// as `name` has the subject `name`; the e-mail address is `name@example.com`, unless the name holds one itself.
+
+const [port = "", redirectUri = ""] = argv.slice(2);
+const issuer = `http://localhost:${port}`;
+
+const provider = new Provider(issuer, {
+  clients: [
+    {
+      client_id: "towpath",
+      client_secret: "secret-of-the-test-client",
+      redirect_uris: [redirectUri],
+      grant_types: ["authorization_code"],
+      response_types: ["code"],
+    },
+  ],
+  pkce: { required: () => true },
+  claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "given_name", "family_name"] },
+  features: { devInteractions: { enabled: true } },
+  cookies: { keys: ["only for tests"] },
+  findAccount: (_context, id) => ({
+    accountId: id,
+    claims: () => {
+      const [, email = `${id}@example.com`] = id.split("~");
+      return { sub: id, email, email_verified: true, name: "Grace Hopper", given_name: "Grace", family_name: "Hopper" };
+    },
+  }),
+});
+
+const server = createServer(provider.callback());
+server.listen(Number(port), "127.0.0.1", () => process.stdout.write("ready\n"));
+process.on("SIGTERM", () => {
+  server.closeAllConnections();
+  server.close(() => process.exit(0));
+});
