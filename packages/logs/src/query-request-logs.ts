@@ -20,9 +20,10 @@ const columns = `
 export async function queryRequestLogs(pool: Pool, input: LogQueryInput): Promise<RequestLogPage> {
   const query = logQuerySchema.parse(input);
   const filter = requestLogFilter(query, new Date());
+  // NULLS LAST is how the index is made; without it PostgreSQL would sort all of the project's rows.
   const { rows } = await pool.query<Row>(
     `SELECT ${columns} FROM request_log WHERE ${filter.scope} AND ${filter.method}
-     ORDER BY request_log.time DESC, id DESC
+     ORDER BY request_log.time DESC NULLS LAST, id DESC NULLS LAST
      LIMIT ${query.limit + 1} OFFSET ${query.offset}`,
     filter.values,
   );

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { queryRequestLogs, requestLogStats, writeRequestLogs } from "./index.ts";
+import { queryRequestLogs, readServerLogs, requestLogStats, writeRequestLogs } from "./index.ts";
 import { logQueryFromSearch, logQuerySchema, logSearchSchema } from "./log-query.schema.ts";
 import { bucketMsFor } from "./request-log-stats.ts";
 import { requestLogRow } from "./testing/rows.ts";
@@ -211,4 +211,32 @@ describe("querying", () => {
       expect(range / bucketMsFor(range)).toBeLessThanOrEqual(60);
     }
   });
+});
+
+test("PRJ-5 a page is read from the index, however many rows the project has", async () => {
+  const projectId = randomUUID();
+  const asked: { text: string; values: unknown[] }[] = [];
+  const recording = {
+    query: (text: string, values: unknown[]) => {
+      asked.push({ text, values });
+      return database.pool.query(text, values);
+    },
+  };
+  await queryRequestLogs(recording as never, { projectId });
+  await readServerLogs(recording as never, { deploymentId: projectId });
+  await readServerLogs(recording as never, { deploymentId: projectId, afterId: 7 });
+  expect(asked).toHaveLength(3);
+  const client = await database.pool.connect();
+  try {
+    await client.query("SET enable_seqscan = off; SET enable_bitmapscan = off");
+    for (const { text, values } of asked) {
+      const { rows } = await client.query(`EXPLAIN ${text}`, values);
+      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+      // Only a page that was read from its end is turned around: that sort is the plan's first line.
+      expect(plan.replace(/^Sort +\(cost/, "")).not.toMatch(/Sort +\(cost/);
+      expect(plan).toMatch(/Index Scan/);
+    }
+  } finally {
+    client.release(true);
+  }
 });
