@@ -1,0 +1,46 @@
+import { failBuild, startBuild, takeBuild } from "@towpath/core/build";
+import { refusalCode, seedOrganization, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { branchItems } from "./branch-items.server.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+test("PRJ-2 production shows the build that is live, beside a newer one that failed", async () => {
+  const { db } = database;
+  const organization = await seedOrganization(db);
+  const project = await seedProject(db, organization);
+  const ctx = testContext(db, organization.owner);
+  const key = { orgSlug: organization.slug, projectName: project.name };
+  expect(await branchItems(ctx, key)).toMatchObject([{ isDefault: true, liveBuild: null, latestBuild: null }]);
+
+  const good = await startBuild({ ctx, input: { ...key, commit: { sha: shaOf("a") } } });
+  await succeedBuild(db, good.build.id);
+  const bad = await startBuild({ ctx, input: { ...key, commit: { sha: shaOf("b") } } });
+  const worker = testContext(db, { kind: "job", job: "build.run" });
+  const taken = await takeBuild({ ctx: worker, input: { buildId: bad.build.id } });
+  const diagnosis = { code: "import_failed", phase: "inspect", title: "t", detail: "d", remedy: "r" };
+  const unknownPlace = { file: null, line: null, excerpt: null };
+  await failBuild({
+    ctx: worker,
+    input: { buildId: bad.build.id, attempt: taken?.attempt ?? 0, diagnosis: { ...diagnosis, ...unknownPlace } },
+  });
+
+  const [main] = await branchItems(ctx, key);
+  expect(main?.liveBuild).toMatchObject({ id: good.build.id, found: { tools: 0, prompts: 0 } });
+  expect(main?.latestBuild).toMatchObject({ id: bad.build.id, status: "failed" });
+  expect(main?.latestBuild).not.toHaveProperty("manifest");
+  expect(main?.deployment?.isLive).toBe(true);
+});
+
+test("PRJ-1 branches of another organization's project are not found", async () => {
+  const owner = await seedOrganization(database.db);
+  const project = await seedProject(database.db, owner);
+  const stranger = await seedOrganization(database.db);
+  const key = { orgSlug: owner.slug, projectName: project.name };
+  expect(await refusalCode(branchItems(testContext(database.db, stranger.owner), key))).toBe("not_found");
+});

@@ -1,0 +1,132 @@
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { verifyAdminJwt } from "@towpath/auth/credentials";
+import { startBuild } from "@towpath/core/build";
+import type { AuthMode } from "@towpath/core/project/schema";
+import { refusalCode, seedOrganization, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { callServer } from "./call-server.server.ts";
+import type { ServerCall } from "./inspector.schema.ts";
+
+const secret = "a secret of more than thirty-two characters";
+let database: TestDatabase;
+let server: Server;
+let template: string;
+let seen: { path: string; headers: IncomingHttpHeaders; method: string }[] = [];
+
+const answers: Record<string, unknown> = {
+  initialize: {
+    protocolVersion: "2025-11-25",
+    capabilities: { tools: {}, resources: {}, prompts: {} },
+    serverInfo: { name: "echo", version: "1" },
+  },
+  "tools/call": { content: [{ type: "text", text: "hi" }] },
+  "resources/read": { contents: [{ uri: "echo://x", text: "x" }] },
+  "prompts/get": { messages: [] },
+};
+
+type Message = { id?: number; method: string; params?: { name?: string } };
+
+// The network's edge: what stands here in an instance is the gateway with the tenant's server behind it.
+beforeAll(async () => {
+  database = await createTestDatabase();
+  server = createServer(async (request, response) => {
+    if (request.method !== "POST") return response.writeHead(405).end();
+    const message = (await json(request)) as Message;
+    seen.push({ path: request.url ?? "", headers: request.headers, method: message.method });
+    if (message.id === undefined) return response.writeHead(202).end();
+    const known = message.params?.name === "missing" ? undefined : answers[message.method];
+    const body = known ? { result: known } : { error: { code: -32602, message: "Unknown tool: missing" } };
+    response.writeHead(known || message.method === "tools/call" ? 200 : 400, { "content-type": "application/json" });
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, ...body }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  template = `http://127.0.0.1:${(server.address() as AddressInfo).port}/{name}`;
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await database.close();
+});
+
+async function liveProject(authMode: AuthMode) {
+  const { db } = database;
+  const organization = await seedOrganization(db);
+  const project = await seedProject(db, organization, { authMode });
+  const ctx = testContext(db, organization.owner, { serverUrlTemplate: template });
+  const key = { orgSlug: organization.slug, projectName: project.name };
+  const { build } = await startBuild({ ctx, input: { ...key, commit: { sha: shaOf("a") } } });
+  await succeedBuild(db, build.id);
+  const call = (input: { call: ServerCall; branchId?: string | null; authorization?: string | null }) => {
+    seen = [];
+    return callServer({
+      ctx,
+      secret,
+      signal: new AbortController().signal,
+      input: { ...key, branchId: null, authorization: null, ...input },
+    });
+  };
+  return { ctx, key, projectId: project.id, name: project.name, branchId: project.branchId, call };
+}
+
+const echo: ServerCall = { kind: "tool", name: "echo", arguments: { text: "hi" } };
+
+test("PRJ-4 tools, resources and prompts are called on the live deployment's public URL, with the time it took", async () => {
+  const { call, name } = await liveProject("towpath-public");
+  const outcome = await call({ call: echo });
+  expect(outcome).toMatchObject({ ok: true, result: answers["tools/call"], protocolVersion: "2025-11-25" });
+  expect(outcome.ok && outcome.durationMs > 0 && outcome.connectMs > 0).toBe(true);
+  expect(new Set(seen.map(({ path }) => path))).toEqual(new Set([`/${name.toLowerCase()}/mcp`]));
+  expect(await call({ call: { kind: "resource", uri: "echo://x" } })).toMatchObject({ ok: true });
+  expect(await call({ call: { kind: "prompt", name: "p", arguments: {} } })).toMatchObject({ ok: true });
+});
+
+test("PRJ-4 a towpath-cloud server gets an admin JWT of this project alone", async () => {
+  const { call, projectId } = await liveProject("towpath-cloud");
+  await call({ call: echo });
+  const token = seen.at(-1)?.headers.authorization?.replace("Bearer ", "") ?? "";
+  expect(await verifyAdminJwt({ secret, projectId, token })).toMatchObject({ principal: "admin" });
+  const other = await liveProject("towpath-cloud");
+  expect(await verifyAdminJwt({ secret, projectId: other.projectId, token })).toBeNull();
+});
+
+test("PRJ-12 passthrough sends what the reader gave and never a token of ours; public sends nothing", async () => {
+  const passthrough = await liveProject("passthrough");
+  await passthrough.call({ call: echo, authorization: "Bearer theirs" });
+  expect(seen.at(-1)?.headers.authorization).toBe("Bearer theirs");
+  await passthrough.call({ call: echo });
+  expect(seen.at(-1)?.headers.authorization).toBeUndefined();
+  const open = await liveProject("towpath-public");
+  await open.call({ call: echo, authorization: "Bearer theirs" });
+  expect(seen.at(-1)?.headers.authorization).toBeUndefined();
+});
+
+test("PRJ-4 a refusal of the server is an answer, with its code and words", async () => {
+  const { call } = await liveProject("towpath-public");
+  expect(await call({ call: { kind: "tool", name: "missing", arguments: {} } })).toMatchObject({
+    ok: false,
+    code: "server_error",
+    rpcCode: -32602,
+  });
+});
+
+test("PRJ-4 a branch is named by its id; one without a live deployment is not found", async () => {
+  const { call, branchId } = await liveProject("towpath-public");
+  expect(await call({ call: echo, branchId })).toMatchObject({ ok: true });
+  const unknown = "0192b0f4-7b7a-7c3c-8f00-000000000001";
+  expect(await refusalCode(call({ call: echo, branchId: unknown }))).toBe("not_found");
+});
+
+test("PRJ-1 somebody of another organization finds no such project, and nothing is sent", async () => {
+  const { key } = await liveProject("towpath-public");
+  const stranger = await seedOrganization(database.db);
+  const ctx = testContext(database.db, stranger.owner, { serverUrlTemplate: template });
+  seen = [];
+  const input = { ...key, branchId: null, authorization: null, call: echo };
+  const attempt = callServer({ ctx, secret, signal: new AbortController().signal, input });
+  expect(await refusalCode(attempt)).toBe("not_found");
+  expect(seen).toEqual([]);
+});
