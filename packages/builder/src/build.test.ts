@@ -1,7 +1,9 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type BuildResult, layersSchema } from "./index.ts";
 import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
@@ -192,4 +194,20 @@ test("RUN-8 what a killed builder has left is removed by the next start; running
   expect(await workshop.builder.cleanScratch()).toBe(1);
   success(await running);
   expect(await readdir(builds)).toEqual([]);
+});
+
+test("RUN-8 a builder killed in the middle of an installation leaves scratch only, which the next start removes", async () => {
+  const script = fileURLToPath(new URL("./testing/build-to-be-killed.ts", import.meta.url));
+  const before = await readdir(join(workshop.dataDirectory, "artifacts/deps"));
+  const victim = spawn(process.execPath, [script, workshop.dataDirectory], { stdio: ["ignore", "pipe", "inherit"] });
+  const [runDirectory] = await once(victim.stdout, "data");
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  victim.kill("SIGKILL");
+  await once(victim, "exit");
+  const builds = join(workshop.dataDirectory, "builds");
+  expect(await readdir(builds)).toHaveLength(1);
+  expect(await workshop.builder.cleanScratch()).toBe(1);
+  expect(await readdir(builds)).toEqual([]);
+  expect(await readdir(join(workshop.dataDirectory, "artifacts/deps"))).toEqual(before);
+  await rm(String(runDirectory), { recursive: true });
 });

@@ -1,0 +1,37 @@
+import { posix } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { linkStaysInside, parseEntryPath } from "./entry-path.ts";
+
+const hostile = fc.array(fc.constantFrom("..", ".", "", "a", "b c", "/", "\\", "…", "-x", "\u0000", "\n"), {
+  maxLength: 12,
+});
+const names = fc.oneof(
+  hostile.map((parts) => parts.join("/")),
+  fc.string({ maxLength: 60 }),
+);
+
+test("BLD-2 whatever an archive's entry is called, an accepted path stays in the tree", () => {
+  fc.assert(
+    fc.property(names, (name) => {
+      const path = parseEntryPath(name);
+      if (path.kind !== "path") return;
+      const joined = posix.join("/root", ...path.parts);
+      expect(joined.startsWith("/root/")).toBe(true);
+      expect(joined).toBe(`/root/${path.parts.join("/")}`);
+      expect(path.parts.every((part) => !part.includes("\0"))).toBe(true);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test("BLD-2 whatever a link points to, an accepted one resolves inside the tree", () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 4 }), names, (parts, target) => {
+      if (!linkStaysInside(parts, target)) return;
+      const resolved = posix.resolve("/root", ...parts.slice(0, -1), target);
+      expect(resolved === "/root" || resolved.startsWith("/root/")).toBe(true);
+    }),
+    { numRuns: 5_000 },
+  );
+});
