@@ -2,8 +2,10 @@
 export function toPostgresText(text: string | null, maxLength: number): string | null {
   if (text === null) return null;
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
-  return (cut.includes("\0") ? cut.replaceAll("\0", "\uFFFD") : cut).toWellFormed();
+  return unstorable.test(cut) ? cut.replaceAll("\0", "\uFFFD").toWellFormed() : cut;
 }
+
+const unstorable = /[\0\ud800-\udfff]/;
 
 /**
  * JSON text that `jsonb` accepts, or null. `JSON.stringify` escapes NUL and lone surrogates, and jsonb refuses
@@ -25,7 +27,9 @@ export function toPostgresJson(value: unknown): string | null {
  */
 export function toArrayLiteral(values: readonly (string | number | boolean | null)[]): string {
   let literal = "{";
-  for (const [at, value] of values.entries()) {
+  // By index: this runs for every value of every row.
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] ?? null;
     if (at > 0) literal += ",";
     if (value === null) literal += "NULL";
     else if (typeof value !== "string") literal += String(value);

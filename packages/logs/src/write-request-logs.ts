@@ -13,7 +13,7 @@ const text = (name: string, read: (row: RequestLogRow) => string | null, maxLeng
 
 const columns: readonly Column[] = [
   { name: "id", type: "uuid", value: (row) => row.id },
-  { name: "time", type: "timestamptz", value: (row) => new Date(row.time).toISOString() },
+  { name: "time", type: "float8", value: (row) => row.time },
   { name: "organization_id", type: "uuid", value: (row) => row.organizationId },
   { name: "project_id", type: "uuid", value: (row) => row.projectId },
   { name: "deployment_id", type: "uuid", value: (row) => row.deploymentId },
@@ -40,9 +40,15 @@ const columns: readonly Column[] = [
   { name: "response_payload", type: "text", value: (row) => toPostgresJson(row.responsePayload) },
 ];
 
+/** What travels in another form than it is stored: the time as milliseconds, payloads as text. */
+function selected({ name }: Column): string {
+  if (name === "time") return "to_timestamp(time / 1000)";
+  return name.endsWith("_payload") ? `${name}::jsonb` : name;
+}
+
 const insert = `
   INSERT INTO request_log (${columns.map((column) => column.name).join(", ")})
-  SELECT ${columns.map((column) => (column.name.endsWith("_payload") ? `${column.name}::jsonb` : column.name)).join(", ")}
+  SELECT ${columns.map(selected).join(", ")}
   FROM unnest(${columns.map((column, index) => `$${index + 1}::${column.type}[]`).join(", ")})
     AS rows (${columns.map((column) => column.name).join(", ")})
   ON CONFLICT DO NOTHING`;
