@@ -1,0 +1,90 @@
+import AxeBuilder from "@axe-core/playwright";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { expect } from "vitest";
+
+/** Debian's chromium, headless, without the services that would call out. */
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+
+export type Visitor = { readonly page: Page; readonly context: BrowserContext; readonly complaints: string[] };
+
+/** A visitor of their own. What the browser complains about is collected: a page that works says nothing. */
+export async function newVisitor(browser: Browser): Promise<Visitor> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(`${message.text()} (${page.url()})`);
+  });
+  return { page, context, complaints };
+}
+
+/** No violation of WCAG 2.2 A and AA that a machine can find, and nothing wider than a small phone. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+  const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
+  const found = violations.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .map((node) => node.html)
+        .join(" ")
+        .slice(0, 300)}`,
+  );
+  expect(found, page.url()).toEqual([]);
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 360, height: 780 });
+  const width = await page.evaluate("document.documentElement.scrollWidth");
+  expect(width, `${page.url()} at 360 px`).toBeLessThanOrEqual(360);
+  if (size) await page.setViewportSize(size);
+}
+
+let people = 0;
+
+/** Makes an account at the embedded provider, beginning at `/signup`. */
+export async function signUp(page: Page, url: string): Promise<string> {
+  people += 1;
+  const email = `ada-${process.pid}-${people}@example.com`;
+  await page.goto(`${url}/signup`);
+  await page.getByLabel("First name").fill("Ada");
+  await page.getByLabel("Last name").fill("Byron");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill("correct horse battery staple");
+  await page.getByRole("button", { name: "Create account" }).click();
+  return email;
+}
+
+/** Names the organization; returns its slug. */
+export async function createOrganization(page: Page, name: string): Promise<string> {
+  await page.waitForURL(/\/welcome\/create-organization/);
+  await page.getByLabel("Organization name").fill(name);
+  await page.getByRole("button", { name: "Create organization" }).click();
+  await page.waitForURL(/\/welcome\/connect-github/);
+  return new URL(page.url()).pathname.split("/")[1] ?? "";
+}
+
+/** Through the forge and back: account, authorize, install on all repositories. Ends on the page that says so. */
+export async function connectForge(page: Page, account: string): Promise<void> {
+  await page
+    .getByRole("link", { name: "Connect GitHub" })
+    .or(page.getByRole("button", { name: "Connect GitHub" }))
+    .click();
+  await page.getByLabel("Account name").fill(account);
+  await page.getByRole("button", { name: "Create account and continue" }).click();
+  await page.getByRole("button", { name: "Authorize Towpath" }).click();
+  await page.getByRole("button", { name: "Install", exact: true }).click();
+  await page.waitForURL(/\/new\/github-install-success/);
+}
