@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { createSecretBox } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { writeServerLogs } from "@towpath/logs";
 import { createSandboxDriver, type RuntimeDriver } from "@towpath/runtime";
@@ -6,7 +7,7 @@ import type { Logger } from "pino";
 import { createApiServer, listenOnSocket } from "./api/api-server.ts";
 import type { RunnerConfig } from "./config.ts";
 import { existingDeployments, readDeployment, type StoredDeployment } from "./deployments/deployment.store.ts";
-import { type DecryptSecret, serverOfDeployment } from "./deployments/server-of-deployment.ts";
+import { serverOfDeployment } from "./deployments/server-of-deployment.ts";
 import { instanceStore } from "./instances/instance.store.ts";
 import { InstancePool } from "./instances/instance-pool.ts";
 import { createInstanceRecord } from "./instances/instance-record.ts";
@@ -17,11 +18,6 @@ import { createServerLogWriter } from "./logs/server-log-writer.ts";
 const closeWithinMs = 1500;
 
 export type Runner = { readonly socketPath: string; close(): Promise<void> };
-
-/** Nothing writes secrets yet; a row that appears all the same must not become an empty value. */
-export const secretsAreNotYetReadable: DecryptSecret = () => {
-  throw new Error("This version cannot decrypt secrets.");
-};
 
 /** Wires the runner and serves its socket. `driver` is for tests. */
 export async function startRunner(config: RunnerConfig, log: Logger, driver?: RuntimeDriver): Promise<Runner> {
@@ -34,6 +30,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   if (!isolation.trusted) log.error({ failed }, "servers are not isolated on this host");
   else if (failed.length > 0) log.warn({ failed }, "some protections are missing on this host");
 
+  const secrets = createSecretBox(config.secret);
   const store = instanceStore(database.db);
   await store.endLost();
   const record = createInstanceRecord(store, complain("an instance could not be recorded"));
@@ -57,7 +54,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
         serverUrl: config.serverUrl,
         uv: config.uv,
         limits: config.limits,
-        decryptSecret: secretsAreNotYetReadable,
+        decryptSecret: secrets.decrypt,
       });
       return { sandbox, log: serverLog({ projectId: deployment.projectId, deploymentId }, lines.push) };
     },

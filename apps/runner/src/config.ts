@@ -33,6 +33,8 @@ export type RunnerConfig = {
   readonly databaseUrl: string;
   readonly artifacts: string;
   readonly runDirectory: string;
+  /** TOWPATH_SECRET, from which the key of stored secrets is derived. */
+  readonly secret: string;
   readonly serverUrl: string;
   readonly logLevel: string;
   readonly uv: string;
@@ -77,6 +79,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
     databaseUrl: values.DATABASE_URL,
     artifacts: `${values.TOWPATH_DATA_DIR}/artifacts`,
     runDirectory: values.TOWPATH_RUN_DIR,
+    secret: values.TOWPATH_SECRET,
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,
     uv: values.TOWPATH_UV,

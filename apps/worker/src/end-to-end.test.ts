@@ -5,6 +5,7 @@ import { getBuild, listBuilds } from "@towpath/core/build";
 import { listBranchesWithDeployments } from "@towpath/core/deployment";
 import { recordInstallation } from "@towpath/core/installation";
 import { createProject } from "@towpath/core/project";
+import { createSecretBox } from "@towpath/core/secret";
 import { liveCommit, type SeededOrganization, seedOrganization, testContext } from "@towpath/core/testing";
 import { route } from "@towpath/db/schema";
 import { readBuildLog } from "@towpath/logs";
@@ -22,9 +23,11 @@ let branchId = "";
 const name = "weather-report";
 
 const server = (tool: string, more = "") => `
+import os
 ${more}
 from fastmcp import FastMCP
 
+assert os.environ["WEATHER_KEY"] == "sunny-secret", "no key"
 mcp = FastMCP("Weather")
 
 
@@ -35,7 +38,11 @@ def ${tool}(city: str) -> str:
 `;
 
 const context = () =>
-  testContext(instance.database.db, { kind: "operator", ipAddress: null }, { queue: instance.queue });
+  testContext(
+    instance.database.db,
+    { kind: "operator", ipAddress: null },
+    { queue: instance.queue, secrets: createSecretBox(instance.rootSecret) },
+  );
 const git = (...args: string[]) => instance.git(folder, ...args);
 async function push(files: Record<string, string>, branch = "main"): Promise<string> {
   await git("checkout", "-q", "-B", branch);
@@ -75,7 +82,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("ONB-4 BLD-6 a repository becomes a live server, and its log explains every step", {
+test("ONB-4 BLD-6 RUN-4 a repository becomes a live server with its variables, and its log explains every step", {
   timeout: 180_000,
 }, async () => {
   await instance.forge.ensureAccount({ login: "ada" });
@@ -98,6 +105,7 @@ test("ONB-4 BLD-6 a repository becomes a live server, and its log explains every
       entrypoint: "server.py:mcp",
       authMode: "towpath-public",
       trigger: "import",
+      environmentVariables: [{ keyName: "WEATHER_KEY", secretValue: "sunny-secret" }],
       commit: { sha, message: head.commit.message, author: head.commit.author.name },
     },
   });

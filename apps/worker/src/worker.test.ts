@@ -51,6 +51,7 @@ test("BLD-10 RUN-4 a build goes live only after its server has really started an
   };
   bench.build = async (request) => {
     request.log("fetch", "step", "Fetching the commit.");
+    request.log("install", "output", `the key is ${request.environment.API_KEY}`);
     expect(request.environment).toEqual({
       API_KEY: "very secret",
       TOWPATH_CLOUD_URL: `http://localhost:8080/${project.name}`,
@@ -69,6 +70,7 @@ test("BLD-10 RUN-4 a build goes live only after its server has really started an
   expect(shown.timings.rollout).toBeGreaterThanOrEqual(0);
   const text = await logOf(buildId);
   expect(text).toMatch(/^fetch step Fetching the commit\./);
+  expect(text).toContain("the key is [API_KEY]");
   expect(text.endsWith(`rollout step Live: http://localhost:8080/${project.name}/mcp`)).toBe(true);
 });
 

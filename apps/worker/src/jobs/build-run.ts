@@ -8,6 +8,7 @@ import { rollOut } from "../rollout/roll-out.ts";
 import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
 import { internalFailure, isolationMissing, sourceNotConnected } from "./diagnoses.ts";
+import { redactDiagnosis, redactor } from "./redact.ts";
 
 /** Why the work on a build ends before it is done. */
 class BuildLost extends Error {
@@ -91,7 +92,8 @@ async function build(
   if (!source) return refuse(log, sourceNotConnected);
   const { environment } = taken;
   const secrets = await readEnvironment({ ctx, input: { projectId: taken.project.id, environment } });
-  return services.builder.build({
+  const redact = redactor(secrets);
+  const result = await services.builder.build({
     buildId: taken.buildId,
     organizationId: taken.organizationId,
     entrypoint: taken.entrypoint,
@@ -107,9 +109,10 @@ async function build(
       secrets,
     ),
     openTarball: (abort) => openTarball(services, source, abort),
-    log,
+    log: (phase, kind, text) => log(phase, kind, redact(text)),
     signal,
   });
+  return result.ok ? result : { ...result, diagnosis: redactDiagnosis(result.diagnosis, redact) };
 }
 
 /** A failure before the builder had a chance to say it. */

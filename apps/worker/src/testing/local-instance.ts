@@ -27,6 +27,8 @@ export type LocalInstance = {
   readonly github: GitHub;
   readonly forge: ForgeAdmin;
   readonly runDirectory: string;
+  /** TOWPATH_SECRET of its processes. */
+  readonly rootSecret: string;
   start(role: Role): Promise<void>;
   /** Ends a process at once, as a power cut would. */
   kill(role: Role): Promise<void>;
@@ -51,6 +53,7 @@ export async function openLocalInstance(): Promise<LocalInstance> {
     database,
     queue,
     runDirectory: settings.TOWPATH_RUN_DIR,
+    rootSecret: settings.TOWPATH_SECRET,
     github: createGitHub({
       ...{ appId, appSlug, privateKey, clientId: settings.GITHUB_CLIENT_ID, clientSecret, webhookSecret, url },
       apiUrl: settings.GITHUB_API_URL,
