@@ -53,6 +53,8 @@ export function Drawer({
         )}
         <BaseDrawer.Viewport className={classNames("fixed inset-0 z-50", !modal && "pointer-events-none")}>
           <BaseDrawer.Popup
+            // Beside a list that stays usable the focus stays in the list, so that its keys go on working.
+            initialFocus={modal ? undefined : false}
             className={classNames(
               "pointer-events-auto fixed inset-y-0 flex w-[min(30rem,100vw)] flex-col bg-raised shadow-pop transition-transform duration-200 ease-out outline-none",
               sides[side].popup,

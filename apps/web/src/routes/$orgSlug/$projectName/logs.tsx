@@ -1,4 +1,4 @@
-import { createFileRoute } from "@tanstack/react-router";
+import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import { type LogSearch, logSearchSchema } from "@towpath/logs/schema";
 import { LogsPage } from "~/features/request-log/logs-page.tsx";
 import { newestLogsQuery } from "~/features/request-log/request-log.queries.ts";
@@ -12,6 +12,7 @@ const search = logSearchSchema.extend({
 
 export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
   validateSearch: search,
+  search: { middlewares: [stripSearchParams({ status: "all", methodType: "all", timeRange: "24h" })] },
   loaderDeps: ({ search: deps }) => deps,
   loader: async ({ context, params, deps }) => {
     await context.queryClient.prefetchQuery(newestLogsQuery(params, deps, true));
