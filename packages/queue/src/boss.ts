@@ -1,3 +1,4 @@
+import { newId } from "@towpath/core/ids";
 import type { EnqueueOptions, JobName, JobPayloads, JobQueue } from "@towpath/core/ports";
 import { sql } from "drizzle-orm";
 import { fromDrizzle, PgBoss } from "pg-boss";
@@ -35,7 +36,8 @@ export function queueOf(boss: PgBoss): JobQueue {
   return {
     async enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions = {}) {
       await boss.send(name, payload, {
-        ...(options.key !== undefined && { singletonKey: options.key }),
+        // Of jobs without a key the policy would let one wait in all: each gets a key of its own.
+        singletonKey: options.key ?? newId(),
         ...(options.transaction && { db: fromDrizzle(options.transaction, sql) }),
       });
     },

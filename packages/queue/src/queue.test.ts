@@ -60,6 +60,18 @@ test("BLD-12 a job waits once for each key, and appears only when its transactio
   expect(problems).toEqual([]);
 });
 
+test("OPS-1 processes that start at the same time on a new database all get their queue", async () => {
+  const fresh = await createTestDatabase();
+  const opened = await Promise.all(
+    Array.from({ length: 3 }, () => openJobQueue({ databaseUrl: fresh.url, onProblem })),
+  );
+  await Promise.all(opened.map((queue, index) => queue.enqueue("webhook.process", { deliveryId: `d${index}` })));
+  const { rows } = await fresh.pool.query("SELECT count(*)::int AS n FROM pgboss.job");
+  expect(rows[0].n).toBe(3);
+  await Promise.all(opened.map((queue) => queue.close()));
+  await fresh.close();
+});
+
 test("a failed job comes back, and stopping aborts what runs", async () => {
   const queue = await openJobQueue(settings());
   let runs = 0;

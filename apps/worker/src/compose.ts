@@ -1,0 +1,66 @@
+import { createBuilder } from "@towpath/builder";
+import { createSecretBox } from "@towpath/core/secret";
+import { openDatabase } from "@towpath/db";
+import { createGitHub } from "@towpath/github";
+import { openWorkerQueue } from "@towpath/queue";
+import { createSandboxDriver } from "@towpath/runtime";
+import type { Logger } from "pino";
+import type { WorkerConfig } from "./config.ts";
+import { runBuild } from "./jobs/build-run.ts";
+import { processDelivery } from "./jobs/webhook-process.ts";
+import { createRunnerClient } from "./rollout/runner-client.ts";
+import type { Services } from "./services.ts";
+import { startSweeping } from "./sweep.ts";
+
+const sweepEveryMs = 15_000;
+const keepAliveMs = 5_000;
+/** A process is gone 8 s after SIGTERM; the rest is for giving builds back and closing. */
+const jobsEndWithinMs = 5_000;
+
+export type RunningWorker = { stop(): Promise<void> };
+
+/** Wires the worker and takes jobs until it is stopped. Throws when the database cannot be reached. */
+export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningWorker> {
+  const database = openDatabase(config.databaseUrl);
+  const driver = createSandboxDriver({ stateDirectory: config.runDirectory, ...config.isolation });
+  const workers = await openWorkerQueue({
+    databaseUrl: config.databaseUrl,
+    onProblem: (problem) => log.warn({ err: problem }, "queue"),
+  });
+  const services: Services = {
+    database,
+    queue: workers.queue,
+    github: createGitHub(config.github),
+    builder: createBuilder(config.builder, driver),
+    runner: createRunnerClient(`${config.runDirectory}/runner.sock`),
+    isolation: () => driver.selfTest(),
+    allowUnsandboxed: config.isolation.allowUnsandboxed,
+    serverUrlTemplate: config.serverUrl,
+    secrets: createSecretBox(config.secret),
+    log,
+    keepAliveMs,
+  };
+  const leftovers = await services.builder.cleanScratch();
+  if (leftovers > 0) log.warn({ leftovers }, "removed what killed builds had left");
+  const isolation = await services.isolation();
+  if (!isolation.trusted) {
+    const missing = isolation.checks.filter((check) => check.required && !check.ok);
+    log.error({ missing, allowUnsandboxed: services.allowUnsandboxed }, "isolation cannot be set up");
+  }
+  await workers.work({
+    concurrency: { "webhook.process": 2, "build.run": config.buildConcurrency },
+    handlers: {
+      "webhook.process": ({ deliveryId }) => processDelivery(services, deliveryId),
+      "build.run": ({ buildId }, signal) => runBuild(services, buildId, signal),
+    },
+  });
+  const stopSweeping = startSweeping(services, sweepEveryMs);
+  return {
+    async stop() {
+      await stopSweeping();
+      await workers.stop(jobsEndWithinMs);
+      await driver.close();
+      await database.close();
+    },
+  };
+}
