@@ -109,7 +109,7 @@ test("without root: a user namespace that allows no further one, and no setpriv"
 
 test("limits that no cgroup enforces become limits of the process", () => {
   const { argv } = sandboxCommand(spec, host, { ...plan, withoutCgroup: { memory: true, processes: true } });
-  expect(argv).toContain("--as=1000");
+  expect(argv).toContain("--data=1000");
   expect(argv).toContain("--nproc=7");
 });
 

@@ -173,7 +173,7 @@ function limitChecks(cgroups: CgroupLayout): Check[] {
     detail: ok ? `cgroup ${cgroups.version}` : without,
   });
   return [
-    check("memory limit", v2("memory") || cgroups.v1.memory !== null, "address space limit of each process only"),
+    check("memory limit", v2("memory") || cgroups.v1.memory !== null, "limit on the data of each process only"),
     check("process limit", v2("pids") || cgroups.v1.pids !== null, "limit by user id, when the platform is root"),
     check("cpu limit", v2("cpu") || cgroups.v1.cpu !== null, "none"),
     check("freezer", cgroups.v2 !== null || cgroups.v1Freezer !== null, "SIGSTOP instead"),

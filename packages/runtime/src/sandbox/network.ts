@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
-import type { Writable } from "node:stream";
 import { SandboxError } from "../errors.ts";
 import type { HostFacts } from "./host.ts";
 
@@ -32,6 +32,9 @@ export function hostAddresses(): string[] {
     .map((each) => each.address);
 }
 
+/** Descriptor 5 of our helpers: the sandbox's first user namespace, which owns its network. */
+const inheritedUserNamespace = "/proc/self/fd/5";
+
 /** Lines for `ip -batch`: what a sandbox's namespace may not reach. slirp4netns's own /24 is more specific and stays. */
 export function prohibitRoutes(addresses: readonly string[]): string {
   const targets = [...prohibitedRanges, ...addresses.map((address) => `${address}/32`)];
@@ -55,7 +58,7 @@ export function slirpArguments(pid: number, root: boolean): string[] {
     // The other end is ours: when this process dies, however it dies, slirp4netns sees the end and leaves.
     "--exit-fd=4",
     "--netns-type=path",
-    ...(root ? [] : [`--userns-path=/proc/${pid}/ns/user`]),
+    ...(root ? [] : [`--userns-path=${inheritedUserNamespace}`]),
     `/proc/${pid}/ns/net`,
     tap,
   ];
@@ -78,20 +81,38 @@ export async function connectNetwork(
     throw new SandboxError("network_unavailable", "slirp4netns is not installed: apt-get install slirp4netns.");
   // In this order: slirp4netns brings the loopback up too, and bubblewrap fails when it is second; and while it sets
   // its address the interface has all of 10.0.0.0/8 for a moment, which our route for it would collide with.
-  await loopbackExists(pid);
-  await routes(host, pid, prohibitRoutes(hostAddresses()));
-  const child = spawn(slirp4netns, slirpArguments(pid, host.root), {
-    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
-    env: {},
-  });
-  const network = handle(child);
+  const namespaces = openNamespaces(host, pid);
+  let network: NetworkHandle | null = null;
   try {
+    await loopbackExists(pid);
+    await routes(host, namespaces, prohibitRoutes(hostAddresses()));
+    const child = spawn(slirp4netns, slirpArguments(pid, host.root), {
+      stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", namespaces.user ?? "ignore"],
+      env: {},
+    });
+    network = handle(child);
     await ready(child);
-    if (allowedRanges.length > 0) await routes(host, pid, allowRoutes(allowedRanges));
+    if (allowedRanges.length > 0) await routes(host, namespaces, allowRoutes(allowedRanges));
     return network;
   } catch (error) {
-    await network.stop();
+    await network?.stop();
     throw error;
+  } finally {
+    if (namespaces.user !== null) closeSync(namespaces.user);
+  }
+}
+
+type Namespaces = { readonly pid: number; readonly user: number | null };
+
+/**
+ * Without root: bubblewrap later moves on to a second user namespace, in which nothing may be changed any more; so
+ * the first one is held from the beginning.
+ */
+function openNamespaces(host: HostFacts, pid: number): Namespaces {
+  try {
+    return { pid, user: host.root ? null : openSync(`/proc/${pid}/ns/user`, "r") };
+  } catch (error) {
+    throw new SandboxError("network_unavailable", "The sandbox ended before it had a network.", { cause: error });
   }
 }
 
@@ -110,6 +131,7 @@ async function loopbackExists(pid: number): Promise<void> {
 }
 
 function handle(child: ChildProcess): NetworkHandle {
+  for (const stream of child.stdio) stream?.on("error", () => {});
   const gone = new Promise<void>((resolve) => {
     child.once("exit", () => resolve());
     child.once("error", () => resolve());
@@ -148,20 +170,22 @@ function ready(child: ChildProcess): Promise<void> {
 }
 
 /** Runs `ip -batch` inside the namespace. The tenant has no capability there and cannot undo it. */
-function routes(host: HostFacts, pid: number, batch: string): Promise<void> {
+function routes(host: HostFacts, { pid, user }: Namespaces, batch: string): Promise<void> {
   const { nsenter, ip } = host.tools;
   if (nsenter === null || ip === null)
     throw new SandboxError("network_unavailable", "nsenter and ip are needed: apt-get install util-linux iproute2.");
-  const user = host.root ? [] : [`--user=/proc/${pid}/ns/user`, "--preserve-credentials"];
-  const child = spawn(nsenter, [...user, `--net=/proc/${pid}/ns/net`, "--", ip, "-force", "-batch", "-"], {
-    stdio: ["pipe", "ignore", "pipe"],
+  const enter = user === null ? [] : [`--user=${inheritedUserNamespace}`, "--preserve-credentials"];
+  const child = spawn(nsenter, [...enter, `--net=/proc/${pid}/ns/net`, "--", ip, "-force", "-batch", "-"], {
+    stdio: ["pipe", "ignore", "pipe", "ignore", "ignore", user ?? "ignore"],
     env: {},
   });
   let complaint = "";
-  child.stderr.on("data", (chunk: Buffer) => {
+  child.stderr?.on("data", (chunk: Buffer) => {
     complaint += chunk.toString("utf8");
   });
-  (child.stdin as Writable).end(batch);
+  // It may end before it has read everything; its exit status says so.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(batch);
   return new Promise((resolve, reject) => {
     const fail = (text: string) =>
       reject(new SandboxError("network_unavailable", `Private address ranges could not be closed: ${text}`));

