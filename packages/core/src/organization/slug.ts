@@ -2,7 +2,7 @@
 const reservedSlugs = new Set(
   (
     "login signup logout pricing blog docs new app account welcome api assets auth oauth settings static public admin " +
-    "servers portals healthz metrics favicon robots sitemap rss local"
+    "provider servers portals healthz metrics favicon robots sitemap rss local"
   ).split(" "),
 );
 
