@@ -12,9 +12,11 @@ import { Route as rootRouteImport } from "./routes/__root";
 import { Route as IndexRouteImport } from "./routes/index";
 import { Route as OrgSlugRouteRouteImport } from "./routes/$orgSlug/route";
 import { Route as AccountRouteImport } from "./routes/account";
+import { Route as BlogRouteImport } from "./routes/blog";
 import { Route as HealthzRouteImport } from "./routes/healthz";
 import { Route as LoginRouteImport } from "./routes/login";
 import { Route as LogoutRouteImport } from "./routes/logout";
+import { Route as PricingRouteImport } from "./routes/pricing";
 import { Route as SignupRouteImport } from "./routes/signup";
 import { Route as OrgSlugIndexRouteImport } from "./routes/$orgSlug/index";
 import { Route as OrgSlugProjectNameRouteRouteImport } from "./routes/$orgSlug/$projectName/route";
@@ -67,6 +69,11 @@ const AccountRoute = AccountRouteImport.update({
   path: "/account",
   getParentRoute: () => rootRouteImport,
 } as any);
+const BlogRoute = BlogRouteImport.update({
+  id: "/blog",
+  path: "/blog",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const HealthzRoute = HealthzRouteImport.update({
   id: "/healthz",
   path: "/healthz",
@@ -80,6 +87,11 @@ const LoginRoute = LoginRouteImport.update({
 const LogoutRoute = LogoutRouteImport.update({
   id: "/logout",
   path: "/logout",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const PricingRoute = PricingRouteImport.update({
+  id: "/pricing",
+  path: "/pricing",
   getParentRoute: () => rootRouteImport,
 } as any);
 const SignupRoute = SignupRouteImport.update({
@@ -277,9 +289,11 @@ export interface FileRoutesByFullPath {
   "/": typeof IndexRoute;
   "/$orgSlug": typeof OrgSlugRouteRouteWithChildren;
   "/account": typeof AccountRoute;
+  "/blog": typeof BlogRoute;
   "/healthz": typeof HealthzRoute;
   "/login": typeof LoginRoute;
   "/logout": typeof LogoutRoute;
+  "/pricing": typeof PricingRoute;
   "/signup": typeof SignupRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
@@ -320,9 +334,11 @@ export interface FileRoutesByFullPath {
 export interface FileRoutesByTo {
   "/": typeof IndexRoute;
   "/account": typeof AccountRoute;
+  "/blog": typeof BlogRoute;
   "/healthz": typeof HealthzRoute;
   "/login": typeof LoginRoute;
   "/logout": typeof LogoutRoute;
+  "/pricing": typeof PricingRoute;
   "/signup": typeof SignupRoute;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
@@ -364,9 +380,11 @@ export interface FileRoutesById {
   "/": typeof IndexRoute;
   "/$orgSlug": typeof OrgSlugRouteRouteWithChildren;
   "/account": typeof AccountRoute;
+  "/blog": typeof BlogRoute;
   "/healthz": typeof HealthzRoute;
   "/login": typeof LoginRoute;
   "/logout": typeof LogoutRoute;
+  "/pricing": typeof PricingRoute;
   "/signup": typeof SignupRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
@@ -410,9 +428,11 @@ export interface FileRouteTypes {
     | "/"
     | "/$orgSlug"
     | "/account"
+    | "/blog"
     | "/healthz"
     | "/login"
     | "/logout"
+    | "/pricing"
     | "/signup"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/servers"
@@ -453,9 +473,11 @@ export interface FileRouteTypes {
   to:
     | "/"
     | "/account"
+    | "/blog"
     | "/healthz"
     | "/login"
     | "/logout"
+    | "/pricing"
     | "/signup"
     | "/$orgSlug/servers"
     | "/new/github-install"
@@ -496,9 +518,11 @@ export interface FileRouteTypes {
     | "/"
     | "/$orgSlug"
     | "/account"
+    | "/blog"
     | "/healthz"
     | "/login"
     | "/logout"
+    | "/pricing"
     | "/signup"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/servers"
@@ -541,9 +565,11 @@ export interface RootRouteChildren {
   IndexRoute: typeof IndexRoute;
   OrgSlugRouteRoute: typeof OrgSlugRouteRouteWithChildren;
   AccountRoute: typeof AccountRoute;
+  BlogRoute: typeof BlogRoute;
   HealthzRoute: typeof HealthzRoute;
   LoginRoute: typeof LoginRoute;
   LogoutRoute: typeof LogoutRoute;
+  PricingRoute: typeof PricingRoute;
   SignupRoute: typeof SignupRoute;
   NewGithubInstallRoute: typeof NewGithubInstallRoute;
   NewGithubInstallSuccessRoute: typeof NewGithubInstallSuccessRoute;
@@ -590,6 +616,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof AccountRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/blog": {
+      id: "/blog";
+      path: "/blog";
+      fullPath: "/blog";
+      preLoaderRoute: typeof BlogRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/healthz": {
       id: "/healthz";
       path: "/healthz";
@@ -609,6 +642,13 @@ declare module "@tanstack/react-router" {
       path: "/logout";
       fullPath: "/logout";
       preLoaderRoute: typeof LogoutRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/pricing": {
+      id: "/pricing";
+      path: "/pricing";
+      fullPath: "/pricing";
+      preLoaderRoute: typeof PricingRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/signup": {
@@ -924,9 +964,11 @@ const rootRouteChildren: RootRouteChildren = {
   IndexRoute: IndexRoute,
   OrgSlugRouteRoute: OrgSlugRouteRouteWithChildren,
   AccountRoute: AccountRoute,
+  BlogRoute: BlogRoute,
   HealthzRoute: HealthzRoute,
   LoginRoute: LoginRoute,
   LogoutRoute: LogoutRoute,
+  PricingRoute: PricingRoute,
   SignupRoute: SignupRoute,
   NewGithubInstallRoute: NewGithubInstallRoute,
   NewGithubInstallSuccessRoute: NewGithubInstallSuccessRoute,

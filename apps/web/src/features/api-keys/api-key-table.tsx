@@ -47,7 +47,7 @@ export function ApiKeyTable({ keys, orgSlug }: { readonly keys: readonly ApiKeyV
             <Td label="Created" className="text-muted">
               <RelativeTime time={key.createdAt} />
             </Td>
-            <Td className="text-right">
+            <Td wide className="text-right max-sm:justify-self-end">
               <KeyActions apiKey={key} orgSlug={orgSlug} />
             </Td>
           </Tr>

@@ -1,7 +1,8 @@
-import { KeyRound, LogOut, UserRound } from "lucide-react";
+import { Menu as BaseMenu } from "@base-ui/react/menu";
+import { Check, KeyRound, LogOut, UserRound } from "lucide-react";
 import { useRef } from "react";
 import { Menu, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
-import { ThemeSwitch } from "~/ui/theme-switch.tsx";
+import { setTheme, type Theme, themes, useTheme } from "~/ui/theme.ts";
 
 export type UserMenuPerson = {
   readonly displayName: string;
@@ -50,9 +51,7 @@ export function UserMenu({ person }: { readonly person: UserMenuPerson }) {
         ) : null}
         <MenuSeparator />
         <MenuGroup label="Theme">
-          <div className="px-2 pb-1.5">
-            <ThemeSwitch />
-          </div>
+          <ThemeItems />
         </MenuGroup>
         <MenuSeparator />
         <MenuItem icon={<LogOut aria-hidden />} onClick={() => form.current?.submit()}>
@@ -60,5 +59,26 @@ export function UserMenu({ person }: { readonly person: UserMenuPerson }) {
         </MenuItem>
       </Menu>
     </>
+  );
+}
+
+const themeLabels: Record<Theme, string> = { light: "Light", dark: "Dark", system: "As the system" };
+
+/** UI-2, as items of the menu: what is in a menu must be reachable by its arrow keys. */
+function ThemeItems() {
+  const theme = useTheme();
+  return (
+    <BaseMenu.RadioGroup value={theme} onValueChange={(value) => setTheme(value as Theme)}>
+      {themes.map((value) => (
+        <BaseMenu.RadioItem
+          key={value}
+          value={value}
+          className="flex min-h-7 w-full cursor-default items-center gap-2 rounded-md px-2 py-1 text-left text-sm outline-none select-none data-highlighted:bg-hover"
+        >
+          <Check className={value === theme ? "size-4 text-faint" : "invisible size-4"} aria-hidden />
+          {themeLabels[value]}
+        </BaseMenu.RadioItem>
+      ))}
+    </BaseMenu.RadioGroup>
   );
 }

@@ -1,0 +1,237 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import { build, githubInstallation, project } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
+import { freePort, startWeb, type WebProcess } from "./web-process.ts";
+
+// One story, told in order: each test goes on where the one before it has stopped.
+
+let database: TestDatabase;
+let web: WebProcess;
+let forge: ForgeProcess;
+let browser: Browser;
+let page: Page;
+const complaints: string[] = [];
+const orgSlug = "acme-inc";
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const port = await freePort();
+  const settings = forgeSettings(`http://localhost:${port}`);
+  web = await startWeb({ databaseUrl: database.url, environment: () => settings });
+  forge = await startForge({ port, webUrl: web.url, settings });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+  page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`));
+  page.on("console", (message) => {
+    const expected = /the server responded with a status of (404|422)/;
+    if (message.type() === "error" && !expected.test(message.text()))
+      complaints.push(`${page.url()}: ${message.text()}`);
+  });
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await forge?.stop();
+  await web?.stop();
+  await database?.close();
+});
+
+const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
+const press = (name: string | RegExp) => page.getByRole("button", { name }).first().click();
+
+/** WCAG 2.2 AA as far as a machine can tell, at the width of a phone and of a desk. */
+async function expectAccessible(): Promise<void> {
+  for (const width of [360, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect([page.url(), width, violations.map(({ id, nodes }) => [id, nodes[0]?.target])]).toEqual([
+      page.url(),
+      width,
+      [],
+    ]);
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect([page.url(), width, overflow]).toEqual([page.url(), width, 0]);
+  }
+}
+
+test("AUTH-1 AUTH-2 signing up leads through the embedded provider and back", async () => {
+  await page.goto(`${web.url}/signup`);
+  await expectAccessible();
+  await press("Create account");
+  await see("First name is required");
+  await page.getByLabel("First name").fill("Ada");
+  await page.getByLabel("Last name").fill("Lovelace");
+  await page.getByLabel("Email").fill("ada@example.com");
+  await page.getByLabel("Password").fill("correct horse battery");
+  await press("Create account");
+  await page.waitForURL("**/welcome/create-organization");
+});
+
+test("ONB-1 an organization with a unique slug", async () => {
+  await expectAccessible();
+  await press("Create organization");
+  await see("Organization name is required");
+  await page.getByLabel("Organization name").fill("Acme, Inc.");
+  await press("Create organization");
+  await page.waitForURL(`**/${orgSlug}/welcome/connect-github?success=false`);
+});
+
+test("ONB-2 connecting installs the App at the forge and records the installation", async () => {
+  await expectAccessible();
+  await press("Connect GitHub");
+  await page.waitForURL(`${forge.url}/**`);
+  await page.locator('input[name="login"]').fill("ada-codes");
+  await press(/continue/i);
+  await press(/^Authorize/);
+  await press(/^Install/);
+  await page.waitForURL("**/new/github-install-success");
+  await expectAccessible();
+  const [row] = await database.db.select().from(githubInstallation);
+  expect(row).toMatchObject({ accountLogin: "ada-codes", accountType: "User" });
+  await page.getByRole("link", { name: "Continue" }).click();
+  await page.waitForURL(`**/${orgSlug}/welcome/server-setup`);
+});
+
+test("ONB-3 ONB-11 a random name, the dice, the counter and the URL that the server will have", async () => {
+  const name = page.getByLabel("Server name");
+  const first = await name.inputValue();
+  expect(first).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);
+  await see(`${first.length}/32 characters`);
+  expect(await page.getByTestId("server-url-preview").innerText()).toBe(`http://localhost:8080/${first}/mcp`);
+  await press("Another name");
+  await expect.poll(() => name.inputValue()).not.toBe(first);
+  await see("This name is free.");
+  await expectAccessible();
+});
+
+test("VAL-1 a faulty name is told while one types, in the specification's words", async () => {
+  const name = page.getByLabel("Server name");
+  for (const [value, text] of [
+    ["", "Project name is required"],
+    ["short", "Project name must be at least 6 characters long"],
+    ["a".repeat(33), "Project name must be 32 characters or less"],
+    [
+      "-starts-wrong",
+      "Project name must start and end with a letter or number, contain only letters, numbers, and hyphens",
+    ],
+  ] as const) {
+    await name.fill(value);
+    await see(text);
+  }
+  await name.fill("brave-teal-otter");
+  await see("This name is free.");
+});
+
+test("ONB-4 the quickstart copies the sample, creates the project and starts its first build", async () => {
+  await press("Deploy the echo server");
+  await page.waitForURL(new RegExp(`/${orgSlug}/brave-teal-otter/build-logs/[0-9a-f-]{36}$`));
+  const [stored] = await database.db.select().from(project).where(eq(project.name, "brave-teal-otter"));
+  expect(stored).toMatchObject({ repositoryFullName: "ada-codes/brave-teal-otter", entrypoint: "echo.py" });
+  const builds = await database.db.select().from(build);
+  expect(builds).toMatchObject([
+    { trigger: "quickstart", status: "queued", commitSha: expect.stringMatching(/^[0-9a-f]{40}$/) },
+  ]);
+});
+
+test("ONB-4 the kept GitHub token is gone once the quickstart is done", async () => {
+  const { rowCount } = await database.pool.query("SELECT 1 FROM verification WHERE identifier LIKE 'secret:%'");
+  expect(rowCount).toBe(0);
+});
+
+test("ORG-2 the servers screen shows it, and filters by text and type", async () => {
+  await page.goto(`${web.url}/${orgSlug}/servers`);
+  await see("brave-teal-otter");
+  await see("Queued");
+  await expectAccessible();
+  await page.getByRole("searchbox").fill("no such server");
+  await see("No server matches");
+  expect(new URL(page.url()).searchParams.get("text")).toBe("no such server");
+  await page.goto(`${web.url}/${orgSlug}/servers?type=private`);
+  await see("No server matches");
+  await page.goto(`${web.url}/${orgSlug}/servers?type=open&text=TEAL`);
+  await see("brave-teal-otter");
+});
+
+test("ONB-5 ONB-6 a repository is chosen, its files are offered and checked, and it is deployed", async () => {
+  await page.goto(`${web.url}/${orgSlug}/welcome/choose-repo`);
+  await page.getByRole("link", { name: "Choose brave-teal-otter" }).waitFor();
+  await expectAccessible();
+  await page.getByRole("link", { name: "Choose brave-teal-otter" }).click();
+  const entrypoint = page.getByRole("textbox", { name: "Entrypoint" });
+  await entrypoint.waitFor();
+  expect(await entrypoint.inputValue()).toBe("echo.py");
+  await expectAccessible();
+  await see("This name is free.");
+  for (const [value, text] of [
+    ["../echo.py", "Entrypoint cannot reference parent directories"],
+    ["echo.py:", "Identifier cannot be empty after colon"],
+    ["echo.py:1x", "Identifier must be a valid Python identifier"],
+    ["nope.py", "There is no such file in ada-codes/brave-teal-otter"],
+  ] as const) {
+    await entrypoint.fill(value);
+    await press("Deploy");
+    await see(text);
+  }
+  await page.getByRole("button", { name: "echo.py" }).click();
+  await page.getByLabel("Server name").fill("second-server-here");
+  await see("This name is free.");
+  await page.getByRole("radio", { name: /Open to anyone/ }).click();
+  await press("Deploy");
+  await page.waitForURL(/second-server-here\/build-logs\//);
+  const [stored] = await database.db.select().from(project).where(eq(project.name, "second-server-here"));
+  expect(stored).toMatchObject({ authMode: "towpath-public", entrypoint: "echo.py", requirements: null });
+});
+
+test("KEY-3 a key is shown once, listed without itself, and revoked", async () => {
+  await page.goto(`${web.url}/${orgSlug}/settings/api-keys`);
+  await press("Create key");
+  await page.getByLabel("Name").fill("Laptop");
+  await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+  const key = await page.getByTestId("new-api-key").innerText();
+  expect(key).toMatch(/^tp_\w{49}$/);
+  await page.reload();
+  await see("Laptop");
+  expect(await page.content()).not.toContain(key);
+  await expectAccessible();
+  await press("Actions for Laptop");
+  await page.getByRole("menuitem", { name: "Revoke" }).click();
+  await see("Revoked");
+});
+
+test("ORG-8 the account page, and UI-2 the theme is kept and set before the first paint", async () => {
+  await page.goto(`${web.url}/account`);
+  for (const text of ["First name", "Last name", "Email", "Id", "Role", "Permissions", "ada@example.com"])
+    await see(text);
+  await expectAccessible();
+  await press(/account of Ada Lovelace/);
+  await page.getByRole("menuitemradio", { name: "Dark" }).click();
+  await page.reload({ waitUntil: "commit" });
+  await page.waitForSelector("body", { state: "attached" });
+  expect(await page.evaluate(() => [document.documentElement.dataset.theme, localStorage.getItem("theme")])).toEqual([
+    "dark",
+    "dark",
+  ]);
+  await page.waitForLoadState();
+  await expectAccessible();
+});
+
+test("PUB-3 signing out from the menu leads to the public site", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await press(/account of Ada Lovelace/);
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.waitForURL(`${web.url}/`);
+  await page.getByRole("link", { name: "Sign in" }).first().waitFor();
+  await page.goto(`${web.url}/${orgSlug}/servers`);
+  expect(new URL(page.url()).pathname).toBe("/provider/sign-in");
+});
+
+test("nothing in all that broke the content security policy, hydration, or a script", () => {
+  expect(complaints).toEqual([]);
+});
