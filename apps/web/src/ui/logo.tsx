@@ -17,7 +17,7 @@ export function LogoMark({ className }: { className?: string }) {
 /** Mark and name. */
 export function Logo({ className }: { className?: string }) {
   return (
-    <span className={classNames("inline-flex items-center gap-2", className)}>
+    <span className={classNames("flex items-center gap-2", className)}>
       <LogoMark />
       <span className="text-[1.0625rem] leading-none font-semibold tracking-[-0.035em]">towpath</span>
     </span>

@@ -1,13 +1,23 @@
 import type { ComponentProps, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
+// Browsers forget what a table is once its parts are laid out as blocks or grids: the roles say it again.
+const roles = {
+  table: { role: "table" },
+  group: { role: "rowgroup" },
+  row: { role: "row" },
+  head: { role: "columnheader" },
+  cell: { role: "cell" },
+} as const;
+
 /**
  * A table that turns into a list of cards below 640 px: give every `Td` its column's `label`, which is shown there
- * in place of the head. The roles are written out because `display: block` takes them away in some browsers.
+ * in place of the head.
  */
 export function Table({ className, label, children }: { className?: string; label: string; children: ReactNode }) {
   return (
     <table
+      {...roles.table}
       aria-label={label}
       className={classNames("w-full border-collapse text-left text-sm max-sm:block", className)}
     >
@@ -18,8 +28,8 @@ export function Table({ className, label, children }: { className?: string; labe
 
 export function TableHead({ children }: { children: ReactNode }) {
   return (
-    <thead className="max-sm:sr-only">
-      <tr>{children}</tr>
+    <thead {...roles.group} className="max-sm:sr-only">
+      <tr {...roles.row}>{children}</tr>
     </thead>
   );
 }
@@ -27,6 +37,7 @@ export function TableHead({ children }: { children: ReactNode }) {
 export function Th({ className, ...rest }: ComponentProps<"th">) {
   return (
     <th
+      {...roles.head}
       scope="col"
       className={classNames(
         "h-8 border-b px-3 text-xs font-medium whitespace-nowrap text-muted first:pl-4 last:pr-4",
@@ -38,12 +49,13 @@ export function Th({ className, ...rest }: ComponentProps<"th">) {
 }
 
 export function TableBody({ className, ...rest }: ComponentProps<"tbody">) {
-  return <tbody className={classNames("max-sm:block", className)} {...rest} />;
+  return <tbody {...roles.group} className={classNames("max-sm:block", className)} {...rest} />;
 }
 
 export function Tr({ className, ...rest }: ComponentProps<"tr">) {
   return (
     <tr
+      {...roles.row}
       className={classNames(
         "group border-b last:border-b-0 hover:bg-hover/60 max-sm:grid max-sm:grid-cols-2 max-sm:gap-x-4 max-sm:gap-y-1.5 max-sm:px-4 max-sm:py-3",
         className,
@@ -62,6 +74,7 @@ export function Td({
 }: ComponentProps<"td"> & { label?: string; wide?: boolean }) {
   return (
     <td
+      {...roles.cell}
       className={classNames(
         "h-10 px-3 py-1.5 align-middle first:pl-4 last:pr-4 max-sm:block max-sm:h-auto max-sm:min-w-0 max-sm:p-0! empty:max-sm:hidden",
         wide && "max-sm:col-span-2",

@@ -59,14 +59,14 @@ function BuildRow({ project, build }: { project: ProjectKey; build: BuildSummary
         {build.diagnosis && <p className="truncate text-xs text-bad">{build.diagnosis.title}</p>}
       </Td>
       <Td className="whitespace-nowrap text-muted max-sm:hidden">{triggerLabels[build.trigger]}</Td>
-      <Td className="whitespace-nowrap text-muted max-sm:text-right">
+      <Td className="whitespace-nowrap text-muted max-sm:hidden">
         {duration !== null && <Duration ms={duration} />}
         {duration === null && isRunning(build.status) && build.startedAt && <RunningDuration since={build.startedAt} />}
       </Td>
-      <Td className="whitespace-nowrap text-muted">
+      <Td className="whitespace-nowrap text-muted max-sm:text-right">
         <RelativeTime time={build.createdAt} />
       </Td>
-      <Td className="relative z-10 w-10 text-right">
+      <Td className="relative z-10 w-10 text-right max-sm:absolute max-sm:top-2 max-sm:right-2.5 max-sm:w-auto">
         <BuildMenu project={project} build={build} />
       </Td>
     </Tr>

@@ -23,8 +23,8 @@ const steps = [
 export function Journey() {
   return (
     <section aria-label="What happens to a commit" className="border-b">
-      <div className="overflow-hidden sm:[mask-image:linear-gradient(to_right,transparent,black_8%,black_92%,transparent)]">
-        <LockStaircase className="mx-auto block w-full min-w-[36rem] max-w-[1280px] max-sm:-ml-[26rem] max-sm:w-[62rem]" />
+      <div className="overflow-hidden">
+        <LockStaircase className="mx-auto block w-full min-w-[36rem] max-w-[1280px] max-sm:-ml-[26rem] max-sm:w-[62rem] sm:[mask-image:linear-gradient(to_right,transparent,black_2%,black_98%,transparent)]" />
       </div>
       <ol className="mx-auto grid max-w-[1280px] gap-x-8 gap-y-6 px-4 pt-6 pb-12 sm:grid-cols-2 sm:px-6 lg:grid-cols-4">
         {steps.map((step) => (

@@ -28,7 +28,7 @@ function Hero() {
       <h1 className="max-w-[18ch] text-[clamp(2.125rem,1.4rem+3.4vw,4rem)] leading-[1.04] font-semibold tracking-[-0.035em] text-balance">
         The simplest path to production for MCP servers
       </h1>
-      <p className="mt-5 max-w-[58ch] text-lg leading-7 text-pretty text-muted sm:text-xl">
+      <p className="mt-5 max-w-[58ch] text-lg/normal text-pretty text-muted sm:text-xl/normal">
         Push a repository with a Python MCP server. Towpath builds it, runs it in a sandbox, makes sure that it answers,
         and gives it a URL that every MCP client can use.
       </p>
