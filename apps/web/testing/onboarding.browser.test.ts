@@ -104,7 +104,7 @@ test("ONB-3 ONB-11 a random name, the dice, the counter and the URL that the ser
   const first = await name.inputValue();
   expect(first).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);
   await see(`${first.length}/32 characters`);
-  expect(await page.getByTestId("server-url-preview").innerText()).toBe(`http://localhost:8080/${first}/mcp`);
+  expect(await page.getByTestId("server-url-preview").textContent()).toBe(`http://localhost:8080/${first}/mcp`);
   await press("Another name");
   await expect.poll(() => name.inputValue()).not.toBe(first);
   await see("This name is free.");
@@ -194,7 +194,7 @@ test("KEY-3 a key is shown once, listed without itself, and revoked", async () =
   await press("Create key");
   await page.getByLabel("Name").fill("Laptop");
   await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
-  const key = await page.getByTestId("new-api-key").innerText();
+  const key = await page.getByTestId("new-api-key").textContent();
   expect(key).toMatch(/^tp_\w{49}$/);
   await page.reload();
   await see("Laptop");

@@ -1,0 +1,51 @@
+import { createServer } from "node:http";
+
+export type FakeInstallation = { readonly id: number; readonly login: string; readonly suspended?: boolean };
+export type FakeUser = {
+  readonly id: number;
+  readonly login: string;
+  readonly installations: readonly FakeInstallation[];
+};
+
+/** GitHub as far as a user's authorization goes. A code is the user's login; a code works once, as GitHub's do. */
+export async function startFakeGitHub(port: number, users: readonly FakeUser[]): Promise<{ stop(): Promise<void> }> {
+  const used = new Set<string>();
+  const account = (id: number, login: string) => ({ id, login, type: "User", avatar_url: "https://example.com/a.png" });
+  const answer = (path: string, authorization: string, body: string): unknown => {
+    if (path === "/login/oauth/access_token") {
+      const code = String(JSON.parse(body).code);
+      if (used.has(code) || !users.some(({ login }) => code.startsWith(login)))
+        return { error: "bad_verification_code" };
+      used.add(code);
+      return { access_token: code, expires_in: 28_800 };
+    }
+    const user = users.find(({ login }) => authorization.startsWith(`Bearer ${login}`));
+    if (!user) return null;
+    if (path === "/api/v3/user") return { ...account(user.id, user.login), name: null, email: null };
+    if (path !== "/api/v3/user/installations") return null;
+    const installations = user.installations.map(({ id, login, suspended }) => ({
+      id,
+      account: account(users.find((known) => known.login === login)?.id ?? 999, login),
+      repository_selection: "all",
+      html_url: `https://example.com/installations/${id}`,
+      suspended_at: suspended ? "2026-01-01T00:00:00Z" : null,
+    }));
+    return { total_count: installations.length, installations };
+  };
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const path = (request.url ?? "").split("?", 1)[0] ?? "";
+    const value = answer(path, request.headers.authorization ?? "", body);
+    response.writeHead(value === null ? 404 : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify(value ?? { message: "Not Found" }));
+  });
+  await new Promise<void>((done) => server.listen(port, "127.0.0.1", done));
+  return {
+    stop: () =>
+      new Promise((done) => {
+        server.closeAllConnections();
+        server.close(() => done());
+      }),
+  };
+}

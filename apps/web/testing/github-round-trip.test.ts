@@ -1,0 +1,160 @@
+import { githubInstallation, user, verification } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { callServerFunction } from "./call-server-function.ts";
+import { startFakeGitHub } from "./fake-github.ts";
+import { forgeSettings } from "./forge-process.ts";
+import { type Member, seededMember } from "./seed.ts";
+import { newVisitor } from "./visitor.ts";
+import { freePort, startWeb, type WebProcess } from "./web-process.ts";
+
+let database: TestDatabase;
+let web: WebProcess;
+let gitHub: Awaited<ReturnType<typeof startFakeGitHub>>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const port = await freePort();
+  gitHub = await startFakeGitHub(port, [
+    {
+      id: 1,
+      login: "ada",
+      installations: [
+        { id: 101, login: "ada" },
+        { id: 102, login: "big-company" },
+      ],
+    },
+    { id: 2, login: "new", installations: [] },
+    { id: 3, login: "paused", installations: [{ id: 103, login: "paused", suspended: true }] },
+  ]);
+  const settings = forgeSettings(`http://localhost:${port}`);
+  web = await startWeb({ databaseUrl: database.url, environment: () => settings });
+}, 120_000);
+afterAll(async () => {
+  await web?.stop();
+  await gitHub?.stop();
+  await database?.close();
+});
+
+let codes = 0;
+/** A fresh code of a user, as GitHub would give it. */
+const codeOf = (login: string) => `${login}-${++codes}`;
+
+/** The `state` of a new round trip, as it is in the address that the browser is sent to. */
+async function begin(member: Member, otherAccount = false): Promise<{ state: string; url: URL }> {
+  const data = { orgSlug: member.organization.slug, otherAccount };
+  const { status, text } = await callServerFunction(member.visitor, "github.beginConnection", "POST", data);
+  expect(status).toBe(200);
+  const url = new URL(/http:\\?\/\\?\/[^"]+/.exec(text)?.[0].replaceAll("\\/", "/") ?? "");
+  return { state: url.searchParams.get("state") ?? "", url };
+}
+
+const callback = async (member: Pick<Member, "visitor">, query: Record<string, string>, path = "callback") => {
+  const response = await member.visitor.get(`/api/github/${path}?${new URLSearchParams(query)}`, {
+    "sec-fetch-site": "cross-site",
+  });
+  expect(response.status).toBe(302);
+  return response.headers.get("location") ?? "";
+};
+
+const installationsOf = async ({ organization }: Member) =>
+  (await database.db.select().from(githubInstallation).where(eq(githubInstallation.organizationId, organization.id)))
+    .map(({ installationId }) => installationId)
+    .filter((id) => id !== organization.installationId);
+
+test("ONB-2 GH-1 authorizing records the user's own installation, and only that one", async () => {
+  const member = await seededMember(web.url, database.db);
+  const { state, url } = await begin(member);
+  expect(Object.fromEntries(url.searchParams)).toMatchObject({
+    client_id: "Iv1.test",
+    redirect_uri: `${web.url}/api/github/callback`,
+  });
+  const location = await callback(member, { state, code: codeOf("ada") });
+  expect(location).toBe(`/${member.organization.slug}/welcome/connect-github`);
+  // Of the company's installation Ada may read some repository: that alone must not open all of it to her team.
+  expect(await installationsOf(member)).toEqual([101]);
+  const [account] = await database.db.select().from(user).where(eq(user.id, member.userId));
+  expect(account?.githubUserId).toBe(1);
+});
+
+test("ONB-2 without an installation of one's own the way leads to GitHub's install page, and back", async () => {
+  for (const login of ["new", "paused"]) {
+    const member = await seededMember(web.url, database.db);
+    const { state } = await begin(member);
+    const install = new URL(await callback(member, { state, code: codeOf(login) }));
+    expect(install.pathname).toBe("/apps/towpath-test/installations/new");
+    const next = install.searchParams.get("state") ?? "";
+    const authorize = new URL(
+      await callback(member, { state: next, installation_id: "101", setup_action: "install" }, "setup"),
+    );
+    expect(authorize.pathname).toBe("/login/oauth/authorize");
+    // The number in the address is anybody's to write: GitHub's list for this user decides.
+    const refused = await callback(member, { state: authorize.searchParams.get("state") ?? "", code: codeOf(login) });
+    expect(refused).toContain("problem=not_yours");
+    expect(await installationsOf(member)).toEqual([]);
+  }
+});
+
+test("ONB-2 an installation just made is recorded once GitHub has said whose it is", async () => {
+  const member = await seededMember(web.url, database.db);
+  const { state } = await begin(member, true);
+  const query = { state, installation_id: "102", setup_action: "install", code: codeOf("ada") };
+  expect(await callback(member, query, "setup")).toBe(`/${member.organization.slug}/welcome/connect-github`);
+  expect(await installationsOf(member)).toEqual([102]);
+});
+
+test("a state that is unknown, missing, used or expired records nothing", async () => {
+  const member = await seededMember(web.url, database.db);
+  for (const state of ["", "forged", "x".repeat(5000)]) {
+    expect(await callback(member, { state, code: codeOf("ada") })).toContain("problem=expired");
+  }
+  const used = await begin(member);
+  expect(await callback(member, { state: used.state })).toContain("problem=declined");
+  expect(await callback(member, { state: used.state, code: codeOf("ada") })).toContain("problem=expired");
+  const late = await begin(member);
+  await database.db.update(verification).set({ expiresAt: new Date(Date.now() - 1000) });
+  expect(await callback(member, { state: late.state, code: codeOf("ada") })).toContain("problem=expired");
+  expect(await installationsOf(member)).toEqual([]);
+});
+
+test("a state is worth nothing in another session, and is used up by the attempt", async () => {
+  const victim = await seededMember(web.url, database.db);
+  const attacker = await seededMember(web.url, database.db);
+  const { state } = await begin(attacker);
+  expect(await callback(victim, { state, code: codeOf("ada") })).toContain("problem=expired");
+  expect(await callback(attacker, { state, code: codeOf("ada") })).toContain("problem=expired");
+  expect(await installationsOf(victim)).toEqual([]);
+  const anonymous = { visitor: newVisitor(web.url) };
+  expect(await callback(anonymous, { state: (await begin(attacker)).state, code: codeOf("ada") })).toBe("/login");
+});
+
+test("a code that GitHub refuses ends on a page that says what to do", async () => {
+  const member = await seededMember(web.url, database.db);
+  const { state } = await begin(member);
+  const location = await callback(member, { state, code: "of-nobody" });
+  expect(location).toBe("/new/github-install?problem=failed");
+  const page = await member.visitor.get(location);
+  expect(page.headers.get("location")).toContain("welcome/connect-github?success=false&problem=failed");
+});
+
+test("ONB-3 ONB-4 the quickstart asks GitHub first, and keeps the token encrypted, for the one server it was asked for", async () => {
+  const member = await seededMember(web.url, database.db);
+  const orgSlug = member.organization.slug;
+  const start = (serverName: string) =>
+    callServerFunction(member.visitor, "onboarding.startQuickstart", "POST", { orgSlug, serverName });
+  const { text } = await start("brave-teal-otter");
+  expect(text).toContain("authorize");
+  const state = /state=([\w-]+)/.exec(text)?.[1] ?? "";
+  const code = codeOf("ada");
+  expect(await callback(member, { state, code })).toBe(
+    `/${orgSlug}/welcome/server-setup?serverName=brave-teal-otter&isCreating=true`,
+  );
+  const { rows } = await database.pool.query(
+    "SELECT identifier, value FROM verification WHERE identifier LIKE 'secret:%'",
+  );
+  expect(rows).toHaveLength(1);
+  expect(JSON.stringify(rows)).not.toContain(code);
+  // A link for another name, which somebody else may have made, cannot use it.
+  expect((await start("another-teal-otter")).text).toContain("authorize");
+});

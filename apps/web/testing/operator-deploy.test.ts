@@ -1,0 +1,140 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
+import { signedUpVisitor } from "./visitor.ts";
+import { freePort, startWeb, type WebProcess } from "./web-process.ts";
+
+// What `towpath deploy` does, in its order, on an instance where nobody has signed up yet.
+
+let database: TestDatabase;
+let web: WebProcess;
+let forge: ForgeProcess;
+let folder: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const port = await freePort();
+  const settings = forgeSettings(`http://localhost:${port}`);
+  web = await startWeb({ databaseUrl: database.url, environment: () => settings });
+  forge = await startForge({ port, webUrl: web.url, settings });
+  folder = await mkdtemp(join(tmpdir(), "towpath-push-"));
+}, 120_000);
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await forge?.stop();
+  await web?.stop();
+  await database?.close();
+});
+
+async function call(method: "GET" | "POST", path: string, body?: unknown) {
+  const response = await fetch(web.url + path, {
+    method,
+    headers: { authorization: `Bearer ${web.operatorToken}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer = await response.json();
+  expect([path, response.status, answer.error]).toEqual([path, 200, undefined]);
+  return answer;
+}
+
+async function git(...args: string[]): Promise<string> {
+  const identity = {
+    GIT_AUTHOR_NAME: "T",
+    GIT_AUTHOR_EMAIL: "t@example.com",
+    GIT_COMMITTER_NAME: "T",
+    GIT_COMMITTER_EMAIL: "t@example.com",
+  };
+  const env = { PATH: process.env.PATH, HOME: folder, GIT_TERMINAL_PROMPT: "0", ...identity };
+  return (await promisify(execFile)("git", args, { cwd: folder, env })).stdout.trim();
+}
+
+let target: {
+  pushUrl: string;
+  installationId: number;
+  organization: string;
+  repository: { fullName: string; defaultBranch: string };
+};
+
+test("GH-3 a repository in the local forge, idempotent, in the instance's own organization", async () => {
+  target = await call("POST", "/api/v1/repositories", { name: "my-server-one" });
+  expect(target).toMatchObject({
+    organization: "local",
+    repository: { fullName: expect.stringMatching(/^[\w-]+\/my-server-one$/), private: expect.any(Boolean) },
+  });
+  expect(await call("POST", "/api/v1/repositories", { name: "my-server-one" })).toEqual(target);
+});
+
+const settings = () => ({
+  organization: target.organization,
+  name: "my-server-one",
+  installationId: target.installationId,
+  repositoryFullName: target.repository.fullName,
+  entrypoint: "server.py:mcp",
+  authMode: "towpath-public",
+});
+
+test("a project of a repository that is still empty has no build yet", async () => {
+  const { project, build } = await call("POST", "/api/v1/projects", settings());
+  expect(project).toMatchObject({
+    name: "my-server-one",
+    authMode: "towpath-public",
+    url: "http://localhost:8080/my-server-one/mcp",
+  });
+  expect(build).toBeNull();
+});
+
+test("BLD-12 a real git push reaches the queue by a signed webhook", async () => {
+  await git("init", "--quiet", "--initial-branch", target.repository.defaultBranch);
+  await writeFile(join(folder, "server.py"), "mcp = None\n");
+  await git("add", ".");
+  await git("commit", "--quiet", "-m", "First");
+  await git("push", "--quiet", target.pushUrl, `HEAD:refs/heads/${target.repository.defaultBranch}`);
+  await expect
+    .poll(async () => (await database.pool.query("SELECT event FROM webhook_delivery WHERE event = 'push'")).rowCount, {
+      timeout: 10_000,
+    })
+    .toBe(1);
+});
+
+test("a build of the pushed commit is made once, and asking again answers with the same", async () => {
+  const commitSha = await git("rev-parse", "HEAD");
+  const path = "/api/v1/projects/my-server-one/builds";
+  const { build } = await call("POST", path, { commitSha });
+  expect(build).toMatchObject({
+    commitSha,
+    commitMessage: expect.stringContaining("First"),
+    status: "queued",
+    trigger: "cli",
+  });
+  expect((await call("POST", path, { commitSha })).build.id).toBe(build.id);
+  expect((await call("POST", path, {})).build.id).toBe(build.id);
+  expect(await call("GET", `/api/v1/builds/${build.id}`)).toMatchObject({
+    build: { id: build.id },
+    url: null,
+    diagnosis: null,
+  });
+});
+
+test("deploying again changes the settings of the project and makes no second one", async () => {
+  const { project, build } = await call("POST", "/api/v1/projects", {
+    ...settings(),
+    entrypoint: "other.py",
+    authMode: "towpath-cloud",
+  });
+  expect([project.entrypoint, project.authMode, build]).toEqual(["other.py", "towpath-cloud", null]);
+  const { rows } = await database.pool.query("SELECT count(*)::int AS n FROM project");
+  expect(rows[0].n).toBe(1);
+});
+
+test("the first account that signs up owns what was deployed from the terminal; the second does not", async () => {
+  const first = await signedUpVisitor(web.url);
+  expect((await first.get("/")).headers.get("location")).toBe("/local");
+  expect(await (await first.get("/local/servers")).text()).toContain("my-server-one");
+  const second = await signedUpVisitor(web.url);
+  expect((await second.get("/")).headers.get("location")).toBe("/welcome/create-organization");
+});
