@@ -47,11 +47,11 @@ function BuildRow({ project, build }: { project: ProjectKey; build: BuildSummary
           {build.deployment?.isLive && <Badge tone="accent">Live</Badge>}
         </span>
       </Td>
-      <Td wide className="max-w-0 max-sm:max-w-none max-sm:row-start-1">
+      <Td wide className="max-w-0 max-sm:row-start-1 max-sm:max-w-none max-sm:pr-9!">
         <Link
           to="/$orgSlug/$projectName/build-logs/$buildId"
           params={params}
-          className="block truncate font-medium underline-offset-2 after:absolute after:inset-0 hover:underline"
+          className="block min-h-6 truncate leading-6 font-medium underline-offset-2 after:absolute after:inset-0 hover:underline"
         >
           {commitTitle(build.commitMessage)}
         </Link>

@@ -1,4 +1,4 @@
-import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
+import { createFileRoute } from "@tanstack/react-router";
 import { branchesQuery } from "~/features/deployment/deployment.queries.ts";
 import { branchManifestQuery } from "~/features/inspector/inspector.queries.ts";
 import { type InspectorSearch, inspectorSearchSchema } from "~/features/inspector/inspector.schema.ts";
@@ -6,7 +6,6 @@ import { InspectorPage, inspectedBranch } from "~/features/inspector/inspector-p
 
 export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
   validateSearch: inspectorSearchSchema,
-  search: { middlewares: [stripSearchParams({ tab: "tools" })] },
   loaderDeps: ({ search }) => ({ branchId: search.branchId }),
   loader: async ({ context, params, deps }) => {
     const branches = await context.queryClient.ensureQueryData(branchesQuery(params));
