@@ -1,0 +1,180 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { connectForge, createOrganization, expectAccessible, newVisitor, openBrowser, signUp } from "./browser.ts";
+
+const run = promisify(execFile);
+const [url, serversUrl, forgeUrl] = [inject("url"), inject("serversUrl"), inject("forgeUrl")];
+const account = `own-${process.pid}`;
+const server = `own-code-${process.pid}`;
+let browser: Browser;
+let page: Page;
+let slug: string;
+let folder: string;
+let key: string;
+
+const git = (...args: string[]) =>
+  run("git", ["-C", folder, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args]);
+
+const source = (word: string) => `from fastmcp import FastMCP
+
+mcp = FastMCP("Own")
+
+
+@mcp.tool
+def word() -> str:
+    print("word was asked")
+    return "${word}"
+`;
+
+async function commit(word: string) {
+  await writeFile(join(folder, "server.py"), source(word));
+  await git("add", ".");
+  await git("commit", "--quiet", "-m", `Say ${word}`);
+}
+
+async function ask(endpoint: string, authorization: string | null = `Bearer ${key}`): Promise<unknown> {
+  const client = new Client({ name: "own", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  const headers = authorization === null ? {} : { authorization };
+  await client.connect(new StreamableHTTPClientTransport(new URL(endpoint), { requestInit: { headers } }));
+  const { content } = await client.callTool({ name: "word", arguments: {} });
+  await client.close();
+  return Array.isArray(content) && content[0]?.type === "text" ? content[0].text : content;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "towpath-own-"));
+  browser = await openBrowser();
+  ({ page } = await newVisitor(browser));
+  await signUp(page, url);
+  slug = await createOrganization(page, "Own Code");
+  await connectForge(page, account);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("own code from a push to previews", () => {
+  test("GH-3 the forge says how to push a local repository, and it works as written", async () => {
+    await page.goto(`${forgeUrl}/new`);
+    await page.getByLabel("Repository name").fill("weather");
+    await page.getByRole("button", { name: "Create repository" }).click();
+    const address = /git remote add towpath (\S+)/.exec(await page.locator("main").innerText())?.[1];
+    await git("init", "--quiet", "--initial-branch", "main");
+    await writeFile(join(folder, "requirements.txt"), "fastmcp==4.1.2\n");
+    await commit("one");
+    await git("remote", "add", "towpath", address ?? "");
+    await git("push", "--quiet", "-u", "towpath", "HEAD:main");
+    await page.reload();
+    await page.getByText("server.py").first().waitFor();
+  });
+
+  test("ONB-5 ONB-6 VAL-2 choose the repository, name entrypoint and mode, deploy", async () => {
+    await page.goto(`${url}/${slug}/welcome/choose-repo`);
+    await expectAccessible(page);
+    await page.getByRole("listitem").filter({ hasText: "weather" }).getByRole("link").click();
+    await page.waitForURL(/\/welcome\/server-deploy/);
+    await page.getByLabel("Server name").fill(server);
+    await page.getByText("This name is free").waitFor();
+    const entrypoint = page.getByLabel(/^Entrypoint/);
+    expect(await entrypoint.inputValue()).toBe("server.py");
+    await entrypoint.fill("../server.py");
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.getByText("Entrypoint cannot reference parent directories").first().waitFor();
+    await entrypoint.fill("nothing.py");
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.getByText(/There is no such file in/).first().waitFor();
+    await entrypoint.fill("server.py");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.waitForURL(/\/build-logs\//);
+    await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
+  });
+
+  test("GW-1 a members-only server refuses strangers and answers to a key of the organization", async () => {
+    const refused = await fetch(`${serversUrl}/${server}/mcp`, { method: "POST", body: "{}" });
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get("www-authenticate")).toMatch(/^Bearer /);
+    await page.goto(`${url}/${slug}/settings/api-keys`);
+    await expectAccessible(page);
+    await page
+      .getByRole("button", { name: /create|new/i })
+      .first()
+      .click();
+    await page.getByLabel(/name/i).last().fill("end to end");
+    await page
+      .getByRole("button", { name: /create/i })
+      .last()
+      .click();
+    key = (
+      await page
+        .getByText(/^tp_\w+/)
+        .first()
+        .innerText()
+    ).trim();
+    expect(await ask(`${serversUrl}/${server}/mcp`)).toBe("one");
+    await expect(ask(`${serversUrl}/${server}/mcp`, "Bearer tp_wrong")).rejects.toThrow();
+  });
+
+  test("BLD-7 a push to the default branch goes live by itself", async () => {
+    await commit("two");
+    await git("push", "--quiet", "towpath", "HEAD:main");
+    await expect.poll(() => ask(`${serversUrl}/${server}/mcp`), { timeout: 60_000, interval: 300 }).toBe("two");
+  });
+
+  test("BLD-7 GW-1 a push to another branch makes a preview with its own URL; production stays", async () => {
+    await git("switch", "--quiet", "-c", "try-three");
+    await commit("three");
+    await git("push", "--quiet", "towpath", "HEAD:try-three");
+    const preview = `${serversUrl}/${server}-try-three/mcp`;
+    await expect.poll(() => ask(preview).catch(() => "not yet"), { timeout: 60_000, interval: 300 }).toBe("three");
+    expect(await ask(`${serversUrl}/${server}/mcp`)).toBe("two");
+    await page.goto(`${url}/${slug}/${server}/deployments`);
+    await page.getByText(`${server}-try-three/mcp`).first().waitFor();
+    await expectAccessible(page);
+  });
+
+  test("BLD-7 deleting the branch ends its preview", async () => {
+    await git("push", "--quiet", "towpath", "--delete", "try-three");
+    const status = async () =>
+      (await fetch(`${serversUrl}/${server}-try-three/mcp`, { method: "POST", body: "{}" })).status;
+    await expect.poll(status, { timeout: 20_000 }).toBe(404);
+  });
+
+  test("BLD-2 a push that breaks the server fails with a diagnosis; what was live stays", async () => {
+    await git("switch", "--quiet", "main");
+    await writeFile(join(folder, "server.py"), "import not_there_at_all\n");
+    await git("commit", "--quiet", "--all", "-m", "Break it");
+    await git("push", "--quiet", "towpath", "HEAD:main");
+    await page.goto(`${url}/${slug}/${server}/deployments`);
+    await page.getByText("Failed").first().waitFor({ timeout: 60_000 });
+    await page
+      .getByRole("link", { name: /Break it/ })
+      .first()
+      .click();
+    await page
+      .getByText(/not_there_at_all/)
+      .first()
+      .waitFor();
+    await page
+      .getByText(/What to do/i)
+      .first()
+      .waitFor();
+    await expectAccessible(page);
+    expect(await ask(`${serversUrl}/${server}/mcp`)).toBe("two");
+  });
+
+  test("RUN-5 PRJ-3 what the server prints is in its log", async () => {
+    await page.goto(`${url}/${slug}/${server}/deployments`);
+    await page.getByRole("link", { name: "Server log" }).first().click();
+    await page.getByText("word was asked").first().waitFor();
+    await expectAccessible(page);
+  });
+});
