@@ -1,10 +1,9 @@
 import { createServer } from "node:http";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Logger, pino } from "pino";
+import type { Logger } from "pino";
 import { nodeHandler } from "./serve/node-handler.ts";
 import { staticFiles } from "./serve/static-files.ts";
-import { readWebConfig, SettingsError } from "./src/config.server.ts";
 import type * as Built from "./src/server.ts";
 
 /** How long requests in flight may take to end after SIGTERM, milliseconds. */
@@ -12,14 +11,13 @@ const drainMs = 6000;
 
 /** Serves a production build: `node apps/web/serve.ts [folder of the build]`. */
 async function main(): Promise<void> {
-  const config = settingsOrExit();
   const dist = resolve(process.argv[2] ?? join(import.meta.dirname, "dist"));
-  const log = pino({ level: config.logLevel, base: { role: "web" }, timestamp: pino.stdTimeFunctions.isoTime });
+  // Everything of ours comes from the bundle: reading the sources beside it would take as long again.
   const [built, files] = await Promise.all([
     import(pathToFileURL(join(dist, "server/server.js")).href) as Promise<typeof Built>,
     staticFiles(join(dist, "client")),
   ]);
-  built.services();
+  const { config, log } = servicesOrExit(built);
   const dynamic = nodeHandler((request) => built.default.fetch(request), config.baseUrl);
   // 16 KiB of headers and 30 s for a request to arrive: slow or bloated clients cost little.
   const server = createServer({
@@ -46,11 +44,11 @@ async function main(): Promise<void> {
   stopOnSignal(server, built, log);
 }
 
-function settingsOrExit() {
+function servicesOrExit(built: typeof Built) {
   try {
-    return readWebConfig();
+    return built.services();
   } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
+    if (!(error instanceof built.SettingsError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }

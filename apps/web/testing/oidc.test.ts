@@ -152,6 +152,8 @@ test("AUTH-2 with an issuer configured the embedded provider takes no account an
   const fields = { firstName: "A", lastName: "B", email: "a@example.com", password: "long enough for this" };
   expect((await newVisitor(web.url).submit("/provider/sign-up", fields)).status).toBe(403);
   expect((await newVisitor(web.url).submit("/provider/sign-in", fields)).status).toBe(403);
+  expect((await newVisitor(web.url).get("/provider/sign-in")).headers.get("location")).toBe("/login");
+  expect((await newVisitor(web.url).get("/provider/sign-up")).headers.get("location")).toBe("/signup");
 });
 
 test("AUTH-3 /logout ends a session that an issuer has opened", async () => {

@@ -1,9 +1,9 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { build, githubInstallation, project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectAccessible } from "./accessible.ts";
 import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
 import { freePort, startWeb, type WebProcess } from "./web-process.ts";
 
@@ -44,26 +44,9 @@ afterAll(async () => {
 const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
 const press = (name: string | RegExp) => page.getByRole("button", { name }).first().click();
 
-/** WCAG 2.2 AA as far as a machine can tell, at the width of a phone and of a desk. */
-async function expectAccessible(): Promise<void> {
-  for (const width of [360, 1280]) {
-    await page.setViewportSize({ width, height: 800 });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect([page.url(), width, violations.map(({ id, nodes }) => [id, nodes[0]?.target])]).toEqual([
-      page.url(),
-      width,
-      [],
-    ]);
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect([page.url(), width, overflow]).toEqual([page.url(), width, 0]);
-  }
-}
-
 test("AUTH-1 AUTH-2 signing up leads through the embedded provider and back", async () => {
   await page.goto(`${web.url}/signup`);
-  await expectAccessible();
+  await expectAccessible(page);
   await press("Create account");
   await see("First name is required");
   await page.getByLabel("First name").fill("Ada");
@@ -75,7 +58,7 @@ test("AUTH-1 AUTH-2 signing up leads through the embedded provider and back", as
 });
 
 test("ONB-1 an organization with a unique slug", async () => {
-  await expectAccessible();
+  await expectAccessible(page);
   await press("Create organization");
   await see("Organization name is required");
   await page.getByLabel("Organization name").fill("Acme, Inc.");
@@ -84,7 +67,7 @@ test("ONB-1 an organization with a unique slug", async () => {
 });
 
 test("ONB-2 connecting installs the App at the forge and records the installation", async () => {
-  await expectAccessible();
+  await expectAccessible(page);
   await press("Connect GitHub");
   await page.waitForURL(`${forge.url}/**`);
   await page.locator('input[name="login"]').fill("ada-codes");
@@ -92,7 +75,7 @@ test("ONB-2 connecting installs the App at the forge and records the installatio
   await press(/^Authorize/);
   await press(/^Install/);
   await page.waitForURL("**/new/github-install-success");
-  await expectAccessible();
+  await expectAccessible(page);
   const [row] = await database.db.select().from(githubInstallation);
   expect(row).toMatchObject({ accountLogin: "ada-codes", accountType: "User" });
   await page.getByRole("link", { name: "Continue" }).click();
@@ -108,7 +91,7 @@ test("ONB-3 ONB-11 a random name, the dice, the counter and the URL that the ser
   await press("Another name");
   await expect.poll(() => name.inputValue()).not.toBe(first);
   await see("This name is free.");
-  await expectAccessible();
+  await expectAccessible(page);
 });
 
 test("VAL-1 a faulty name is told while one types, in the specification's words", async () => {
@@ -149,7 +132,7 @@ test("ORG-2 the servers screen shows it, and filters by text and type", async ()
   await page.goto(`${web.url}/${orgSlug}/servers`);
   await see("brave-teal-otter");
   await see("Queued");
-  await expectAccessible();
+  await expectAccessible(page);
   await page.getByRole("searchbox").fill("no such server");
   await see("No server matches");
   expect(new URL(page.url()).searchParams.get("text")).toBe("no such server");
@@ -162,12 +145,12 @@ test("ORG-2 the servers screen shows it, and filters by text and type", async ()
 test("ONB-5 ONB-6 a repository is chosen, its files are offered and checked, and it is deployed", async () => {
   await page.goto(`${web.url}/${orgSlug}/welcome/choose-repo`);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).waitFor();
-  await expectAccessible();
+  await expectAccessible(page);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).click();
   const entrypoint = page.getByRole("textbox", { name: "Entrypoint" });
   await entrypoint.waitFor();
   expect(await entrypoint.inputValue()).toBe("echo.py");
-  await expectAccessible();
+  await expectAccessible(page);
   await see("This name is free.");
   for (const [value, text] of [
     ["../echo.py", "Entrypoint cannot reference parent directories"],
@@ -199,7 +182,7 @@ test("KEY-3 a key is shown once, listed without itself, and revoked", async () =
   await page.reload();
   await see("Laptop");
   expect(await page.content()).not.toContain(key);
-  await expectAccessible();
+  await expectAccessible(page);
   await press("Actions for Laptop");
   await page.getByRole("menuitem", { name: "Revoke" }).click();
   await see("Revoked");
@@ -209,7 +192,7 @@ test("ORG-8 the account page, and UI-2 the theme is kept and set before the firs
   await page.goto(`${web.url}/account`);
   for (const text of ["First name", "Last name", "Email", "Id", "Role", "Permissions", "ada@example.com"])
     await see(text);
-  await expectAccessible();
+  await expectAccessible(page);
   await press(/account of Ada Lovelace/);
   await page.getByRole("menuitemradio", { name: "Dark" }).click();
   await page.reload({ waitUntil: "commit" });
@@ -219,7 +202,7 @@ test("ORG-8 the account page, and UI-2 the theme is kept and set before the firs
     "dark",
   ]);
   await page.waitForLoadState();
-  await expectAccessible();
+  await expectAccessible(page);
 });
 
 test("PUB-3 signing out from the menu leads to the public site", async () => {

@@ -11,6 +11,11 @@ export async function redirectToProvider(request: Request, options: { readonly s
   return redirectTo(started.location, started.headers);
 }
 
+/** Where the embedded provider's pages lead while an issuer signs people in; null while they are in use themselves. */
+export function elsewhere(page: "sign-in" | "sign-up"): Response | null {
+  return services().auth.embedded ? null : redirectTo(page === "sign-in" ? "/login" : "/signup");
+}
+
 /** A redirect that also passes on cookies. 303: the browser goes on with GET whatever it came with. */
 export function redirectTo(location: string, from: Headers = new Headers(), status: 302 | 303 = 302): Response {
   const headers = new Headers({ location, "cache-control": "private, no-store" });

@@ -2,12 +2,14 @@ import { createFileRoute } from "@tanstack/react-router";
 import { z } from "zod";
 import type { RefusedForm } from "~/features/provider/credentials.schema.ts";
 import { ProviderPage } from "~/features/provider/provider-page.tsx";
+import { elsewhere } from "~/features/provider/redirect-to-provider.server.ts";
 import { submitCredentials } from "~/features/provider/submit-credentials.server.ts";
 
 export const Route = createFileRoute("/provider/sign-in")({
   validateSearch: z.object({ returnTo: z.string().optional() }),
   server: {
     handlers: {
+      GET: ({ next }) => elsewhere("sign-in") ?? next(),
       POST: async ({ request, next }) => {
         const answer = await submitCredentials(request, "sign-in");
         return answer instanceof Response ? answer : next({ context: { refused: answer } });

@@ -1,0 +1,89 @@
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expectAccessible } from "./accessible.ts";
+import { startWeb, type WebProcess } from "./web-process.ts";
+
+let database: TestDatabase;
+let web: WebProcess;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  web = await startWeb({ databaseUrl: database.url });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+}, 120_000);
+beforeEach(async () => {
+  await page?.context().close();
+  page = await (
+    await browser.newContext({ viewport: { width: 1600, height: 900 }, reducedMotion: "reduce" })
+  ).newPage();
+});
+afterAll(async () => {
+  await browser?.close();
+  await web?.stop();
+  await database?.close();
+});
+
+test("PUB-1 the top bar is 64 px high and its content at most 1280 px wide", async () => {
+  await page.goto(web.url);
+  const bar = await page.locator("header").first().boundingBox();
+  expect(Math.round(bar?.height ?? 0)).toBeGreaterThanOrEqual(64);
+  const content = await page.locator("header > div").first().boundingBox();
+  expect([content?.height, content?.width]).toEqual([64, 1280]);
+});
+
+test("PUB-2 on a phone the same entries are in a drawer, and sign-up reads Get started for free", async () => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.goto(web.url);
+  await page.getByRole("button", { name: "Menu" }).click();
+  const drawer = page.getByRole("dialog");
+  for (const name of ["17k+ stars on GitHub", "Blog", "Docs", "Pricing", "Sign in", "Get started for free"]) {
+    expect([name, await drawer.getByRole("link", { name }).isVisible()]).toEqual([name, true]);
+  }
+  expect(await drawer.getByRole("link", { name: "Get started for free" }).getAttribute("href")).toBe("/signup");
+  await page.keyboard.press("Escape");
+  await drawer.waitFor({ state: "hidden" });
+});
+
+test("UI-4 UI-5 the public pages are accessible and fit, in both themes", async () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const path of [
+      "/",
+      "/pricing",
+      "/blog",
+      "/provider/problem?error=account_not_linked",
+      "/new/github-install-success",
+    ]) {
+      await page.goto(web.url + path);
+      await expectAccessible(page);
+    }
+  }
+});
+
+test("UI-2 with no choice stored the system's theme is on screen, and it follows the system", async () => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.goto(web.url);
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  expect(await theme()).toBe("dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  await expect.poll(theme).toBe("light");
+});
+
+test("AUTH-2 signing up works without any script", async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const plain = await context.newPage();
+  await plain.goto(`${web.url}/signup`);
+  await plain.getByLabel("First name").fill("Ada");
+  await plain.getByRole("button", { name: "Create account" }).click();
+  await plain.getByText("Last name is required").waitFor();
+  expect(await plain.getByLabel("First name").inputValue()).toBe("Ada");
+  await plain.getByLabel("Last name").fill("Lovelace");
+  await plain.getByLabel("Email").fill("noscript@example.com");
+  await plain.getByLabel("Password").fill("long enough for this");
+  await plain.getByRole("button", { name: "Create account" }).click();
+  await plain.waitForURL("**/welcome/create-organization");
+  await context.close();
+});
