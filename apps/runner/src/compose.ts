@@ -1,10 +1,10 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { createSecretBox } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { writeServerLogs } from "@towpath/logs";
 import { createSandboxDriver, type RuntimeDriver } from "@towpath/runtime";
 import type { Logger } from "pino";
-import { createApiServer, listenOnSocket } from "./api/api-server.ts";
+import { createApiServer, listenOnSocket, refuseSecondRunner } from "./api/api-server.ts";
 import type { RunnerConfig } from "./config.ts";
 import { existingDeployments, readDeployment, type StoredDeployment } from "./deployments/deployment.store.ts";
 import { serverOfDeployment } from "./deployments/server-of-deployment.ts";
@@ -23,6 +23,9 @@ export type Runner = { readonly socketPath: string; close(): Promise<void> };
 export async function startRunner(config: RunnerConfig, log: Logger, driver?: RuntimeDriver): Promise<Runner> {
   const complain = (what: string) => (error: unknown) => log.warn({ err: error }, what);
   await mkdir(config.runDirectory, { recursive: true, mode: 0o700 });
+  const socketPath = `${config.runDirectory}/runner.sock`;
+  // Before anything else: a second runner would end the rows of the first one.
+  await refuseSecondRunner(socketPath);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
   const runtime = driver ?? createSandboxDriver({ stateDirectory: config.runDirectory, ...config.isolation });
   const isolation = await runtime.selfTest();
@@ -31,6 +34,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   else if (failed.length > 0) log.warn({ failed }, "some protections are missing on this host");
 
   const secrets = createSecretBox(config.secret);
+  // Folders of instances that ended with an earlier runner; their mounts were undone by the driver.
+  await rm(`${config.runDirectory}/i`, { recursive: true, force: true });
   const store = instanceStore(database.db);
   await store.endLost();
   const record = createInstanceRecord(store, complain("an instance could not be recorded"));
@@ -60,7 +65,6 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     },
   });
   const api = createApiServer({ pool, isolation: () => runtime.selfTest(), onError: complain("a request failed") });
-  const socketPath = `${config.runDirectory}/runner.sock`;
   await listenOnSocket(api, socketPath);
   return {
     socketPath,

@@ -33,9 +33,13 @@ export function createApiServer(parts: ApiParts): Server {
   });
 }
 
-/** Listens on a unix socket with mode 0600. Throws when another runner answers there. */
-export async function listenOnSocket(server: Server, socketPath: string): Promise<void> {
+/** Throws when another runner answers on the socket. */
+export async function refuseSecondRunner(socketPath: string): Promise<void> {
   if (await isAnswered(socketPath)) throw new Error(`Another runner already serves ${socketPath}.`);
+}
+
+/** Listens on a unix socket with mode 0600; replaces a file that nobody serves. */
+export async function listenOnSocket(server: Server, socketPath: string): Promise<void> {
   await rm(socketPath, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

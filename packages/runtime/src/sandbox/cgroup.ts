@@ -52,7 +52,9 @@ async function prepareV2(root: string): Promise<CgroupLayout["v2"]> {
   const offered = (await read(`${root}/cgroup.controllers`)).split(/\s+/);
   const enable = wanted.filter((name) => offered.includes(name));
   for (const name of enable) {
-    if (!(await write(`${root}/cgroup.subtree_control`, `+${name}`))) {
+    const refused = !(await write(`${root}/cgroup.subtree_control`, `+${name}`));
+    // Only a group that is not the machine's own root has a type.
+    if (refused && (await exists(`${root}/cgroup.type`))) {
       await leaveRoot(root);
       await write(`${root}/cgroup.subtree_control`, `+${name}`);
     }

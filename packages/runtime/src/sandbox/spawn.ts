@@ -62,15 +62,18 @@ export async function spawnSandboxed(
 const lastWordsMs = 2_000;
 
 /** What bubblewrap said by itself before its end; it is ended when it still runs. */
-async function lastWords({ monitor, stderr }: LaunchedSandbox): Promise<string> {
+async function lastWords({ monitor, firstPid, stderr }: LaunchedSandbox): Promise<string> {
   const closed = once(monitor, "close", { signal: AbortSignal.timeout(lastWordsMs) }).catch(() => {});
   let text = "";
   stderr.on("data", (chunk: Buffer) => {
     text = (text + chunk.toString("utf8")).slice(-2000);
   });
   monitor.stdout?.resume();
+  // The first process by itself: until its command runs, it does not end with the monitor.
+  signalProcess(firstPid, "SIGKILL");
   monitor.kill("SIGKILL");
   await closed;
+  for (const stream of monitor.stdio) stream?.destroy();
   return text.trim();
 }
 
