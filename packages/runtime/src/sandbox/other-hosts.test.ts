@@ -1,0 +1,130 @@
+import { spawnSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { SandboxSpec } from "../port.ts";
+import { runToEnd } from "../process/run-to-end.ts";
+import type { RunningProcess } from "../process/running-process.ts";
+import { testLimits } from "../testing/tiny-server.ts";
+import { type CgroupLayout, createCgroup, findCgroups, noCgroups } from "./cgroup.ts";
+import { inspectHost } from "./host.ts";
+import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
+
+const root = process.getuid?.() === 0;
+let folder = "";
+let count = 0;
+
+beforeEach(async () => {
+  folder = await mkdtemp("/tmp/tw-");
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const context = (cgroups: CgroupLayout): SpawnContext => ({
+  host: inspectHost(),
+  cgroups,
+  internet: "slirp",
+  allowedRanges: [],
+  nextName() {
+    count += 1;
+    return `${process.pid}-0.other${count}`;
+  },
+});
+
+const python = (code: string): SandboxSpec => ({
+  argv: ["/usr/bin/python3", "-u", "-c", code],
+  env: {},
+  workingDirectory: "/tmp",
+  mounts: [],
+  limits: testLimits,
+  network: "none",
+});
+
+async function run(cgroups: CgroupLayout, code: string) {
+  const lines: string[] = [];
+  const exit = await runToEnd((spec, reader) => spawnSandboxed(context(cgroups), spec, reader), python(code), {
+    timeoutMs: 10_000,
+    outputBytes: 10_000,
+    onOutput: (_, line) => lines.push(line),
+  });
+  return { exit, lines };
+}
+
+async function ticking(cgroups: CgroupLayout): Promise<{ running: RunningProcess; ticks: () => number }> {
+  let ticks = 0;
+  const code = "import time\nwhile True:\n    print(1)\n    time.sleep(0.01)";
+  const running = await spawnSandboxed(context(cgroups), python(code), {
+    onLine: () => {
+      ticks += 1;
+    },
+  });
+  await expect.poll(() => ticks).toBeGreaterThan(2);
+  return { running, ticks: () => ticks };
+}
+
+async function expectFreezing(cgroups: CgroupLayout): Promise<void> {
+  const { running, ticks } = await ticking(cgroups);
+  expect(await running.freeze()).toBe(true);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const frozenAt = ticks();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(ticks()).toBe(frozenAt);
+  await running.wake();
+  await expect.poll(ticks).toBeGreaterThan(frozenAt + 2);
+  await running.freeze();
+  await running.kill();
+  await running.ended;
+}
+
+describe("hosts without control groups", () => {
+  test("RUN-1 memory is limited for each process, and a time limit still ends everything", async () => {
+    const { lines } = await run(
+      noCgroups,
+      "try:\n    x = b'x' * (600 << 20)\nexcept MemoryError:\n    print('refused')",
+    );
+    expect(lines).toEqual(["refused"]);
+  });
+
+  test("RUN-3 freezing is by signals, and what is frozen can be ended", () => expectFreezing(noCgroups));
+});
+
+describe.runIf(root)("hosts with version 1 only", () => {
+  test("RUN-3 freezing is by its freezer, and what is frozen can be ended", async () => {
+    const found = await findCgroups(await readFile("/proc/self/mounts", "utf8"));
+    if (found.v1Freezer === null) return;
+    await expectFreezing({ ...found, v2: null });
+  });
+});
+
+test("hosts with version 2: the limits in the files that the kernel reads", async () => {
+  const path = `${folder}/towpath`;
+  await mkdir(path);
+  const layout: CgroupLayout = { ...noCgroups, version: "v2", v2: { path, controllers: ["memory", "pids", "cpu"] } };
+  const cgroup = await createCgroup(layout, "one", { memoryBytes: 1000, processes: 7, cpus: 1.5, tmpBytes: 1 });
+  const content = (name: string) => readFile(`${path}/one/${name}`, "utf8");
+  expect(await content("memory.max")).toBe("1000");
+  expect(await content("memory.oom.group")).toBe("1");
+  expect(await content("pids.max")).toBe("7");
+  expect(await content("cpu.max")).toBe("150000 100000");
+  expect(cgroup).toMatchObject({ memory: true, processes: true });
+});
+
+test.runIf(root)("RUN-1 a platform without root isolates by a user namespace", async () => {
+  await chmod(folder, 0o777);
+  const program = new URL("../testing/self-test-process.ts", import.meta.url).pathname;
+  const unprivileged = ["--reuid=65534", "--regid=65534", "--clear-groups", process.execPath, program, folder];
+  const { stdout, stderr } = spawnSync("/usr/bin/setpriv", unprivileged, { timeout: 20_000, encoding: "utf8" });
+  if (stdout === "") throw new Error(stderr);
+  const report = JSON.parse(stdout);
+  expect(report).toMatchObject({ uid: 65534, served: "hello from 2", frozen: true });
+  expect(report.isolation).toMatchObject({ trusted: true, cgroup: "none" });
+});
+
+test("many sandboxes with network at once all start", async () => {
+  const one = () =>
+    runToEnd(
+      (spec, reader) => spawnSandboxed(context(noCgroups), spec, reader),
+      { ...python("print(1)"), network: "internet" },
+      { timeoutMs: 20_000, outputBytes: 10_000, onOutput: () => {} },
+    );
+  const exits = await Promise.all(Array.from({ length: 12 }, one));
+  expect(exits.filter((exit) => exit.code !== 0)).toEqual([]);
+});
