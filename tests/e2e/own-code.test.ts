@@ -90,7 +90,10 @@ describe("own code from a push to previews", () => {
     await page.getByText("Entrypoint cannot reference parent directories").first().waitFor();
     await entrypoint.fill("nothing.py");
     await page.getByRole("button", { name: "Deploy", exact: true }).click();
-    await page.getByText(/There is no such file in/).first().waitFor();
+    await page
+      .getByText(/There is no such file in/)
+      .first()
+      .waitFor();
     await entrypoint.fill("server.py");
     await expectAccessible(page);
     await page.getByRole("button", { name: "Deploy", exact: true }).click();
