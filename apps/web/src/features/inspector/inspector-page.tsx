@@ -5,18 +5,13 @@ import { buttonLook } from "~/ui/button.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
-import { type BranchItem, branchesQuery } from "../deployment/deployment.queries.ts";
+import { branchesQuery } from "../deployment/deployment.queries.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { inspectedBranch } from "./inspected-branch.ts";
 import type { InspectorSearch } from "./inspector.schema.ts";
 import { InspectorWorkbench } from "./inspector-workbench.tsx";
 
 type SearchChange = (change: Partial<InspectorSearch>) => void;
-
-/** The branch whose deployment is inspected: the one in the address, else production, else any that is live. */
-export function inspectedBranch(branches: readonly BranchItem[], branchId: string | undefined): BranchItem | null {
-  const live = branches.filter((branch) => branch.deployment !== null);
-  return live.find((branch) => branch.id === branchId) ?? live.find((branch) => branch.isDefault) ?? live[0] ?? null;
-}
 
 /** Call a server's tools, read its resources, get its prompts (PRJ-4). */
 export function InspectorPage({

@@ -17,7 +17,11 @@ type Answer = Extract<CallResult, { ok: true }>;
 export function ResultView({ record }: { record: CallRecord }) {
   const { outcome } = record;
   return (
-    <section aria-label="Result" aria-live="polite" className="min-w-0 rounded-lg border bg-surface min-[88rem]:self-start">
+    <section
+      aria-label="Result"
+      aria-live="polite"
+      className="min-w-0 rounded-lg border bg-surface min-[88rem]:self-start"
+    >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-3.5 py-2 text-xs text-muted">
         <OutcomeBadge outcome={outcome} />
         {outcome.ok && (

@@ -19,6 +19,13 @@ test("PRJ-4 an optional argument of Python (X or null) becomes a plain field, a 
   expect(required.properties?.name).toHaveProperty("anyOf");
 });
 
+test("PRJ-4 required arguments come first in their order, and one without a type is not lost", () => {
+  const properties = { a: { type: "string" }, untyped: {}, b: { type: "string" }, c: { type: "string" } };
+  const schema = schemaOf({ type: "object", properties, required: ["c", "a", "gone"] });
+  expect(Object.keys(schema.properties ?? {})).toEqual(["c", "a", "untyped", "b"]);
+  expect(schema.properties?.untyped).toEqual({ title: "untyped" });
+});
+
 test("PRJ-4 a choice of constants becomes an enumeration", () => {
   const kind = { oneOf: [{ const: "narrowboat" }, { const: "barge" }], title: "Kind" };
   const schema = schemaOf({ type: "object", properties: { kind } });

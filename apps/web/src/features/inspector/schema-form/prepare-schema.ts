@@ -69,9 +69,11 @@ class Cleaner {
   private map(keyword: string, value: unknown, depth: number, required: readonly unknown[]): Json {
     if (!isObject(value)) throw new Unsuitable(`${keyword} is not an object`);
     const result: Json = {};
-    for (const [name, part] of Object.entries(value)) {
+    for (const name of requiredFirst(Object.keys(value), required)) {
       if (unsafeNames.has(name)) throw new Unsuitable(`a property is called ${name}`);
-      result[name] = this.schema(part, depth + 1, keyword === "properties" && !required.includes(name));
+      const schema = this.schema(value[name], depth + 1, keyword === "properties" && !required.includes(name));
+      // A schema that says nothing gets a name at least: the form would leave an empty one out.
+      result[name] = isObject(schema) && Object.keys(schema).length === 0 ? { title: name } : schema;
     }
     return result;
   }
@@ -86,6 +88,12 @@ class Cleaner {
     if (depth > limits.depth) throw new Unsuitable(`the schema is nested deeper than ${limits.depth} levels`);
     if (this.nodes > limits.nodes) throw new Unsuitable(`the schema has more than ${limits.nodes} parts`);
   }
+}
+
+/** What must be given comes first, in the order in which the schema demands it; storage keeps no order of keys. */
+function requiredFirst(names: readonly string[], required: readonly unknown[]): string[] {
+  const demanded = required.filter((name): name is string => typeof name === "string" && names.includes(name));
+  return [...new Set([...demanded, ...names])];
 }
 
 /** Python writes an optional argument as "X or null, default null": an empty field says the same. */
