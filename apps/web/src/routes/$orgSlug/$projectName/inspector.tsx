@@ -1,8 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { branchesQuery } from "~/features/deployment/deployment.queries.ts";
+import { inspectedBranch } from "~/features/inspector/inspected-branch.ts";
 import { branchManifestQuery } from "~/features/inspector/inspector.queries.ts";
 import { type InspectorSearch, inspectorSearchSchema } from "~/features/inspector/inspector.schema.ts";
-import { InspectorPage, inspectedBranch } from "~/features/inspector/inspector-page.tsx";
+import { InspectorPage } from "~/features/inspector/inspector-page.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
   validateSearch: inspectorSearchSchema,
