@@ -39,6 +39,7 @@ test("PUB-2 on a phone the same entries are in a drawer, and sign-up reads Get s
   await page.goto(web.url);
   await page.getByRole("button", { name: "Menu" }).click();
   const drawer = page.getByRole("dialog");
+  await drawer.waitFor();
   for (const name of ["17k+ stars on GitHub", "Blog", "Docs", "Pricing", "Sign in", "Get started for free"]) {
     expect([name, await drawer.getByRole("link", { name }).isVisible()]).toEqual([name, true]);
   }

@@ -1,9 +1,18 @@
-import { createRootRouteWithContext, HeadContent, Outlet, ScriptOnce, Scripts } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import {
+  ClientOnly,
+  createRootRouteWithContext,
+  HeadContent,
+  Outlet,
+  ScriptOnce,
+  Scripts,
+} from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense } from "react";
 import type { RouterContext } from "~/router.tsx";
 import styles from "~/styles.css?url";
 import { themeScript } from "~/ui/theme.ts";
-import { Toaster } from "~/ui/toaster.tsx";
+
+/** Nothing is told before a page is alive, so this may come after it. */
+const Toaster = lazy(() => import("~/ui/toaster.tsx").then(({ Toaster: component }) => ({ default: component })));
 
 export const Route = createRootRouteWithContext<RouterContext>()({
   head: () => ({
@@ -31,7 +40,11 @@ function Shell({ children }: { readonly children: ReactNode }) {
       </head>
       <body>
         <div id="app">{children}</div>
-        <Toaster />
+        <ClientOnly>
+          <Suspense>
+            <Toaster />
+          </Suspense>
+        </ClientOnly>
         <Scripts />
       </body>
     </html>

@@ -1,53 +1,16 @@
-import { Menu as MenuIcon, Star } from "lucide-react";
-import { useState } from "react";
+import { Menu as MenuIcon } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import { buttonLook } from "~/ui/button.tsx";
-import { Drawer } from "~/ui/drawer.tsx";
-import { IconButton } from "~/ui/icon-button.tsx";
 import { Logo } from "~/ui/logo.tsx";
+import { linkLook, Pages, Stars } from "./site-links.tsx";
 
-const repository = "https://github.com/jlowin/fastmcp";
-const docs = "https://gofastmcp.com";
-
-const pages = [
-  { label: "Blog", href: "/blog" },
-  { label: "Docs", href: docs },
-  { label: "Pricing", href: "/pricing" },
-] as const;
-
-const linkLook =
-  "flex h-9 items-center rounded-md px-2.5 text-sm text-muted transition-colors hover:bg-hover hover:text-ink";
-
-function Stars() {
-  return (
-    <a
-      href={repository}
-      className={`${linkLook} gap-1.5`}
-      rel="noreferrer"
-      target="_blank"
-      aria-label="17k+ stars on GitHub"
-    >
-      <Star className="size-4" aria-hidden />
-      17k+
-    </a>
-  );
-}
-
-function Pages() {
-  return pages.map(({ label, href }) => (
-    <a
-      key={label}
-      href={href}
-      className={linkLook}
-      {...(href.startsWith("http") ? { rel: "noreferrer", target: "_blank" } : {})}
-    >
-      {label}
-    </a>
-  ));
-}
+/** Only who opens it loads it. */
+const MobileMenu = lazy(() => import("./mobile-menu.tsx"));
 
 /** Top bar of the public site: 64 px high, at most 1280 px wide (PUB-1), a drawer on small screens (PUB-2). */
 export function PublicBar() {
   const [open, setOpen] = useState(false);
+  const [asked, setAsked] = useState(false);
   return (
     <header className="sticky top-0 z-30 border-b bg-canvas">
       <div className="mx-auto flex h-16 w-full max-w-[1280px] items-center gap-1 px-4 sm:px-6">
@@ -65,27 +28,24 @@ export function PublicBar() {
           </a>
         </nav>
         <div className="flex flex-1 justify-end md:hidden">
-          <Drawer
-            open={open}
-            onOpenChange={setOpen}
-            trigger={
-              <IconButton label="Menu" size="md">
-                <MenuIcon aria-hidden />
-              </IconButton>
-            }
-            title="Menu"
+          <button
+            type="button"
+            aria-label="Menu"
+            aria-haspopup="dialog"
+            aria-expanded={open}
+            className={buttonLook({ variant: "ghost", className: "size-8 px-0" })}
+            onClick={() => {
+              setAsked(true);
+              setOpen(true);
+            }}
           >
-            <nav aria-label="Site" className="flex flex-col gap-1 p-3">
-              <Stars />
-              <Pages />
-              <a href="/login" className={linkLook}>
-                Sign in
-              </a>
-              <a href="/signup" className={buttonLook({ variant: "primary", size: "lg", className: "mt-2" })}>
-                Get started for free
-              </a>
-            </nav>
-          </Drawer>
+            <MenuIcon aria-hidden />
+          </button>
+          {asked ? (
+            <Suspense>
+              <MobileMenu open={open} onOpenChange={setOpen} />
+            </Suspense>
+          ) : null}
         </div>
       </div>
     </header>
