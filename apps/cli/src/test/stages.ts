@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { Refusal } from "../terminal/terminal.ts";
 
 export type Totals = { readonly passed: number; readonly failed: number };
 
@@ -12,10 +14,12 @@ export type Stage = { readonly name: string; readonly title: string; readonly ru
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
-/** Path of a package's program, found as Node finds the package, so that hoisting does not matter. */
+/** Path of a package's program, wherever npm put the package; its `exports` may hide even its package.json. */
 function programOf(packageName: string, bin: string): string {
-  const manifest = createRequire(join(root, "package.json")).resolve(`${packageName}/package.json`);
-  return join(dirname(manifest), bin);
+  const folders = createRequire(join(root, "package.json")).resolve.paths(packageName) ?? [];
+  const found = folders.map((folder) => join(folder, packageName, bin)).find((path) => existsSync(path));
+  if (!found) throw new Refusal(`${packageName} is not installed. Start through ./towpath test, which installs it.`);
+  return found;
 }
 
 function exec(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<number> {
