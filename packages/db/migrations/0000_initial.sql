@@ -143,7 +143,7 @@ CREATE TABLE "build" (
 	"entrypoint" text NOT NULL,
 	"requirements" text,
 	"diagnosis" jsonb,
-	"manifest" jsonb,
+	"manifest" json,
 	"layers" jsonb,
 	"timings" jsonb,
 	"created_by_user_id" uuid,

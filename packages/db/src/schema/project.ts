@@ -4,6 +4,7 @@ import {
   boolean,
   index,
   integer,
+  json,
   jsonb,
   pgTable,
   text,
@@ -118,8 +119,8 @@ export const build = pgTable(
     requirements: text(),
     /** `Diagnosis` of the builder; null unless failed. */
     diagnosis: jsonb(),
-    /** `Manifest` of the mcp package; null until the server answered. */
-    manifest: jsonb(),
+    /** `Manifest` of the mcp package; null until the server answered. `json`, not `jsonb`: forms keep the order of arguments. */
+    manifest: json(),
     /** `Layers` of the builder: python version, dependency and code layer digests. */
     layers: jsonb(),
     /** Wall time of each phase, milliseconds, by phase name. */
