@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,7 @@ const manifestSchema = z.object({
   name: z.string(),
   dependencies: z.record(z.string(), z.string()).default({}),
   devDependencies: z.record(z.string(), z.string()).default({}),
+  exports: z.record(z.string(), z.string()).default({}),
 });
 
 const manifests = globSync("{packages/*,apps/*,tests,.}/package.json", { cwd: root }).map((file) => ({
@@ -49,6 +50,21 @@ test("OPS-1 what is installed is what is pinned, where a wrong version is danger
       expect(JSON.parse(manifest ?? "{}").version, name).toBe(dependencies[name]);
     }
   }
+});
+
+test("OPS-1 every subpath that a package exports is a file that is there", () => {
+  const missing = manifests.flatMap(({ folder, name, exports }) =>
+    Object.entries(exports)
+      .filter(([, target]) => !existsSync(join(folder, target)))
+      .map(([subpath, target]) => `${name} ${subpath}: ${target}`),
+  );
+  expect(missing).toEqual([]);
+  const subpaths = manifests.flatMap(({ name, exports }) =>
+    Object.keys(exports).map((subpath) => name + subpath.slice(1)),
+  );
+  expect(subpaths.length).toBeGreaterThan(20);
+  const unresolved = subpaths.filter((specifier) => !import.meta.resolve(specifier).startsWith("file:"));
+  expect(unresolved).toEqual([]);
 });
 
 function readIfThere(path: string): string | null {
