@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { sendRaw, statusOf } from "./testing/raw.ts";
+import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+
+let rig: Rig;
+/** A server that hands each request to what the test has put here. */
+let server: DeployedServer;
+let serve: (request: IncomingMessage, response: ServerResponse) => void;
+beforeAll(async () => {
+  rig = await createRig();
+  server = await rig.deploy((request, response) => serve(request, response));
+});
+afterAll(() => rig.close());
+
+const rpc = (method = "tools/call") => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { name: "t" } });
+const post = (body: string | Buffer = rpc(), headers: Record<string, string> = {}, signal?: AbortSignal) =>
+  fetch(server.url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body,
+    ...(signal ? { signal } : {}),
+  });
+const json = (response: ServerResponse, body: string) =>
+  response.writeHead(200, { "content-type": "application/json" }).end(body);
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+test("GW-2 bytes and headers arrive as they were sent, none doubled, hop-by-hop ones left out", async () => {
+  let raw: string[] = [];
+  let url = "";
+  serve = (request, response) => {
+    raw = request.rawHeaders;
+    url = request.url ?? "";
+    request.resume();
+    response.writeHead(400, [
+      "Content-Type",
+      "application/json",
+      "X-Odd",
+      "one",
+      "X-Odd",
+      "two",
+      "MCP-Protocol-Version",
+      "2025-06-18",
+      "Keep-Alive",
+      "timeout=9",
+    ]);
+    response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"version"}}');
+  };
+  const body = rpc();
+  const head = [
+    `POST /${server.label}/mcp?x=%2f HTTP/1.1`,
+    "host: localhost:1234",
+    "mcp-protocol-version: 2025-06-18",
+    "MCP-SESSION-ID: s1",
+    "Mcp-Name: =?base64?w6k=?=",
+    "Mcp-Param-X: a",
+    "Mcp-Param-X: b",
+    "Accept: application/json,text/event-stream",
+    "Last-Event-ID: 5",
+    "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    "Connection: close, X-Hop",
+    "X-Hop: 1",
+    "TE: trailers",
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+  ];
+  const answer = await sendRaw(rig.gateway.port, `${head.join("\r\n")}\r\n\r\n${body}`);
+  expect(url).toBe("/mcp?x=%2f");
+  const lines: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) lines.push(`${raw[at]}: ${raw[at + 1]}`);
+  expect(lines.filter((line) => !/^(connection|content-length)/i.test(line))).toEqual(
+    head.slice(1).filter((line) => !/^(Connection|X-Hop|TE|Content-Length)/.test(line)),
+  );
+  expect(lines.filter((line) => /^content-length/i.test(line))).toHaveLength(1);
+  // A 400 of the server's is the server's: clients read the era from its body.
+  expect(statusOf(answer)).toBe(400);
+  expect(answer).toContain("X-Odd: one\r\nX-Odd: two\r\nMCP-Protocol-Version: 2025-06-18\r\n");
+  expect(answer).toContain('"code":-32022');
+  expect(answer).not.toContain("timeout=9");
+  await until(async () => (await rig.rows(server.projectId, 1))[0]?.errorCode === -32022);
+  expect((await rig.rows(server.projectId, 1))[0]).toMatchObject({
+    outcome: "rpc_error",
+    httpStatus: 400,
+    traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+  });
+});
+
+test("GW-1 /mcp/ is /mcp; other paths of an open server pass; its sign-in documents do not", async () => {
+  const seen: string[] = [];
+  serve = (request, response) => {
+    seen.push(request.url ?? "");
+    request.resume();
+    response.end("ok");
+  };
+  const base = `http://127.0.0.1:${rig.gateway.port}`;
+  for (const path of ["/mcp/", "/mcp", "/mcp/?a=1", "/other?b=2", ""]) await fetch(`${base}/${server.label}${path}`);
+  await fetch(`${base}/${server.label.toUpperCase()}/mcp`);
+  expect(seen).toEqual(["/mcp", "/mcp", "/mcp?a=1", "/other?b=2", "/", "/mcp"]);
+  expect((await fetch(`${base}/.well-known/oauth-protected-resource/${server.label}/mcp`)).status).toBe(404);
+  expect(seen).toHaveLength(6);
+});
+
+test("GW-4 a passthrough server owns its sign-in: well-known documents, cookies, WWW-Authenticate", async () => {
+  const own = await rig.deploy(
+    (request, response) => {
+      request.resume();
+      response.writeHead(401, {
+        "www-authenticate": "Bearer own",
+        "set-cookie": ["theirs=1", "towpath.session_token=evil", "__Secure-towpath.x=evil"],
+      });
+      response.end(request.url);
+    },
+    { authMode: "passthrough" },
+  );
+  const answer = await fetch(
+    `http://127.0.0.1:${rig.gateway.port}/.well-known/oauth-protected-resource/${own.label}/mcp`,
+  );
+  expect(await answer.text()).toBe(`/.well-known/oauth-protected-resource/${own.label}/mcp`);
+  expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer own"]);
+  expect(answer.headers.getSetCookie()).toEqual(["theirs=1"]);
+});
+
+test("GW-9 a body of 4 MiB passes unchanged, one byte more is 413, announced or not", async () => {
+  let digest = "";
+  serve = async (request, response) => {
+    digest = createHash("sha256")
+      .update(await bodyOf(request))
+      .digest("hex");
+    json(response, '{"jsonrpc":"2.0","id":1,"result":{}}');
+  };
+  const limit = 4 * 1024 * 1024;
+  const frame = (size: number) =>
+    Buffer.from(`{"id":1,"method":"tools/call","params":{"name":"t","x":"${"y".repeat(size - 59)}"}}`);
+  const whole = frame(limit);
+  expect(whole.length).toBe(limit);
+  expect((await post(whole)).status).toBe(200);
+  expect(digest).toBe(createHash("sha256").update(whole).digest("hex"));
+  const tooLong = await post(frame(limit + 1));
+  expect(tooLong.status).toBe(413);
+  expect(await tooLong.json()).toMatchObject({ error: { data: { towpath: "body_too_large" } } });
+  const stream = new ReadableStream({
+    start(controller) {
+      controller.enqueue(frame(limit + 1));
+      controller.enqueue(Buffer.alloc(5_000_000));
+      controller.close();
+    },
+  });
+  const chunked = await fetch(server.url, { method: "POST", body: stream, duplex: "half" } as RequestInit);
+  expect(chunked.status).toBe(413);
+});
+
+test("GW-2 browsers may call: preflight answered, answers readable, and a server's own CORS is left alone", async () => {
+  const origin = "http://localhost:6274";
+  const preflight = await fetch(server.url, {
+    method: "OPTIONS",
+    headers: {
+      origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "mcp-protocol-version,x-a",
+    },
+  });
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers.get("access-control-allow-headers")).toBe("mcp-protocol-version,x-a");
+  serve = (request, response) => {
+    request.resume();
+    json(response, "{}");
+  };
+  const answer = await post(rpc(), { origin });
+  expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
+  expect(answer.headers.get("access-control-expose-headers")).toContain("mcp-session-id");
+  serve = (request, response) => {
+    request.resume();
+    response.writeHead(200, { "access-control-allow-origin": "*" }).end();
+  };
+  expect((await post(rpc(), { origin })).headers.get("access-control-allow-origin")).toBe("*");
+});

@@ -1,0 +1,136 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { sendRaw, statusOf } from "./testing/raw.ts";
+import { createRig, type DeployedServer, type Rig } from "./testing/rig.ts";
+
+let rig: Rig;
+/** A server that hands each request to what the test has put here. */
+let server: DeployedServer;
+let serve: (request: IncomingMessage, response: ServerResponse) => void;
+beforeAll(async () => {
+  rig = await createRig();
+  server = await rig.deploy((request, response) => serve(request, response));
+});
+afterAll(() => rig.close());
+
+const rpc = (method = "tools/call") => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { name: "t" } });
+const post = (body: string | Buffer = rpc(), headers: Record<string, string> = {}, signal?: AbortSignal) =>
+  fetch(server.url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body,
+    ...(signal ? { signal } : {}),
+  });
+
+const refused = (request: IncomingMessage, response: ServerResponse) => {
+  request.resume();
+  response.end("reached the server");
+};
+
+test("GW-9 requests that two parsers could read differently never get in", async () => {
+  serve = refused;
+  const path = `/${server.label}/mcp`;
+  const attempts = [
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n`,
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!`,
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`,
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n`,
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: +5\r\n\r\nhello`,
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-A: b\rc\r\n\r\n`,
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Big: ${"a".repeat(40_000)}\r\n\r\n`,
+    "nonsense\r\n\r\n",
+  ];
+  for (const attempt of attempts) {
+    const answer = await sendRaw(rig.gateway.port, attempt);
+    expect(answer).not.toContain("reached the server");
+    expect([400, 431]).toContain(statusOf(answer));
+  }
+  expect((await fetch(`http://127.0.0.1:${rig.gateway.port}/-/healthz`)).status).toBe(200);
+});
+
+test("GW-9 odd, foreign, doubled and missing hosts get a clear 404", async () => {
+  serve = refused;
+  const path = `/${server.label}/mcp`;
+  for (const hosts of [
+    ["evil.example"],
+    ["localhost.evil.example"],
+    ["localhost", "localhost"],
+    [],
+    [""],
+    ["[::2]"],
+    ["a b"],
+  ]) {
+    const lines = hosts.map((host) => `Host: ${host}\r\n`).join("");
+    const answer = await sendRaw(rig.gateway.port, `GET ${path} HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`);
+    expect([statusOf(answer), answer.includes("unknown_host")]).toEqual([404, true]);
+  }
+  for (const host of ["localhost", "LOCALHOST:9", "127.0.0.1:8080", "[::1]:1", "localhost."]) {
+    const answer = await sendRaw(
+      rig.gateway.port,
+      `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer).toContain("reached the server");
+  }
+});
+
+test("GW-9 encoded and plain traversal, and targets that are no path, reach no server", async () => {
+  serve = refused;
+  const { label } = server;
+  const targets = [
+    `/${label}/../${label}/mcp`,
+    `/x/../${label}/mcp`,
+    `/${label}/%2e%2e/other/mcp`,
+    `/${label}/..%2fother/mcp`,
+    `/${label}/.%2E/mcp`,
+    `/${label}/a/..\\mcp`,
+    `/${label}%2fmcp`,
+    `/%2e%2e/${label}/mcp`,
+    `//${label}/mcp`,
+    `http://localhost/${label}/mcp`,
+    "*",
+    `/.well-known/${label}`,
+    "/no-such-server/mcp",
+  ];
+  for (const target of targets) {
+    const answer = await sendRaw(
+      rig.gateway.port,
+      `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+    );
+    expect([target, statusOf(answer)]).toEqual([target, 404]);
+    expect(answer).not.toContain("reached the server");
+  }
+});
+
+test("GW-1 an unknown server's 404 cannot be taken for a lost session or an unknown method", async () => {
+  const answer = await fetch(`http://127.0.0.1:${rig.gateway.port}/not-there/mcp`, { method: "POST", body: rpc() });
+  expect(answer.status).toBe(404);
+  expect(await answer.json()).toMatchObject({
+    jsonrpc: "2.0",
+    error: { code: -32050, data: { towpath: "unknown_server" } },
+  });
+});
+
+test("GW-9 web pages of other sites may not call a gateway on their visitor's own machine", async () => {
+  serve = refused;
+  for (const origin of ["https://evil.example", "null", "http://localhost.evil.example", "https://", "localhost"]) {
+    const answer = await post(rpc(), { origin });
+    expect([origin, answer.status]).toEqual([origin, 403]);
+  }
+  for (const origin of ["http://localhost:3000", "http://127.0.0.1:6274", "vscode-webview://abc"]) {
+    expect([origin, (await post(rpc(), { origin })).status]).toEqual([origin, 200]);
+  }
+});
+
+test("GW-9 an upgrade is not passed on, and the request is served as a plain one", async () => {
+  let upgrade: string | undefined;
+  serve = (request, response) => {
+    upgrade = request.headers.upgrade;
+    response.end("plain");
+  };
+  const answer = await sendRaw(
+    rig.gateway.port,
+    `GET /${server.label}/mcp HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
+  );
+  expect([statusOf(answer), upgrade]).toEqual([200, undefined]);
+});
