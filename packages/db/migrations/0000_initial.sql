@@ -322,16 +322,16 @@ CREATE UNIQUE INDEX "member_organization_id_user_id_index" ON "member" USING btr
 CREATE INDEX "member_user_id_index" ON "member" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "session_user_id_index" ON "session" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "verification_identifier_index" ON "verification" USING btree ("identifier");--> statement-breakpoint
-CREATE INDEX "audit_log_organization_id_created_at_index" ON "audit_log" USING btree ("organization_id","created_at" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "audit_log_organization_id_created_at_index" ON "audit_log" USING btree ("organization_id","created_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "branch_project_id_name_index" ON "branch" USING btree ("project_id","name");--> statement-breakpoint
-CREATE INDEX "build_project_id_created_at_index" ON "build" USING btree ("project_id","created_at" DESC NULLS LAST);--> statement-breakpoint
-CREATE INDEX "build_branch_id_sequence_index" ON "build" USING btree ("branch_id","sequence" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "build_project_id_created_at_id_index" ON "build" USING btree ("project_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "build_branch_id_sequence_index" ON "build" USING btree ("branch_id","sequence");--> statement-breakpoint
 CREATE INDEX "build_status_index" ON "build" USING btree ("status");--> statement-breakpoint
 CREATE UNIQUE INDEX "deployment_build_id_index" ON "deployment" USING btree ("build_id");--> statement-breakpoint
-CREATE INDEX "deployment_project_id_created_at_index" ON "deployment" USING btree ("project_id","created_at" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "deployment_project_id_created_at_id_index" ON "deployment" USING btree ("project_id","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "github_installation_organization_id_installation_id_index" ON "github_installation" USING btree ("organization_id","installation_id");--> statement-breakpoint
 CREATE INDEX "github_installation_installation_id_index" ON "github_installation" USING btree ("installation_id");--> statement-breakpoint
-CREATE INDEX "instance_deployment_id_started_at_index" ON "instance" USING btree ("deployment_id","started_at" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "instance_deployment_id_started_at_index" ON "instance" USING btree ("deployment_id","started_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "project_name_unique" ON "project" USING btree (lower("name"));--> statement-breakpoint
 CREATE INDEX "project_organization_id_index" ON "project" USING btree ("organization_id");--> statement-breakpoint
 CREATE INDEX "project_repository_id_index" ON "project" USING btree ("repository_id");--> statement-breakpoint
@@ -368,7 +368,8 @@ CREATE TRIGGER route_notify AFTER INSERT OR UPDATE OR DELETE ON "route" FOR EACH
 CREATE TRIGGER project_notify AFTER UPDATE OR DELETE ON "project" FOR EACH STATEMENT EXECUTE FUNCTION towpath_notify_route();--> statement-breakpoint
 CREATE FUNCTION towpath_notify_apikey() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN PERFORM pg_notify('towpath_apikey', ''); RETURN NULL; END $$;--> statement-breakpoint
-CREATE TRIGGER apikey_notify AFTER UPDATE OR DELETE ON "apikey" FOR EACH STATEMENT EXECUTE FUNCTION towpath_notify_apikey();--> statement-breakpoint
+-- Not for the mark of last use: it says nothing about whether a key holds, and would empty every gateway's memory.
+CREATE TRIGGER apikey_notify AFTER UPDATE OF "enabled", "expires_at", "key", "reference_id" OR DELETE ON "apikey" FOR EACH STATEMENT EXECUTE FUNCTION towpath_notify_apikey();--> statement-breakpoint
 CREATE FUNCTION towpath_notify_build() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN PERFORM pg_notify('towpath_build', NEW.id::text); RETURN NULL; END $$;--> statement-breakpoint
 CREATE TRIGGER build_notify AFTER INSERT OR UPDATE OF "status" ON "build" FOR EACH ROW EXECUTE FUNCTION towpath_notify_build();

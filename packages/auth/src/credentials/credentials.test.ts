@@ -62,6 +62,29 @@ describe("API keys", () => {
     expect(await verifyApiKey(database.pool, (await storeKey({ expiresAt: new Date(Date.now() - 1) })).key)).toBeNull();
   });
 
+  test("GW-4 the database tells of keys that end or change hands, not of each mark of use", async () => {
+    const listener = await database.pool.connect();
+    let heard = 0;
+    listener.on("notification", () => {
+      heard += 1;
+    });
+    await listener.query("LISTEN towpath_apikey");
+    const heardAfter = async (statement: string) => {
+      heard = 0;
+      await database.pool.query(statement);
+      // Notifications of what was committed before come with the answer.
+      await listener.query("SELECT 1");
+      return heard;
+    };
+    const used = await storeKey();
+    expect(await verifyApiKey(database.pool, used.key)).not.toBeNull();
+    expect(await heardAfter("UPDATE apikey SET last_request = now(), updated_at = now()")).toBe(0);
+    expect(await heardAfter("UPDATE apikey SET enabled = false")).toBe(1);
+    expect(await heardAfter("UPDATE apikey SET expires_at = now()")).toBe(1);
+    expect(await heardAfter("DELETE FROM apikey")).toBe(1);
+    listener.release(true);
+  });
+
   test("GW-4 a remembered key ends with its time, its expiry or a revocation", async () => {
     let now = Date.now();
     const expiring = await storeKey({ expiresAt: new Date(now + 10_000) });

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "@towpath/db";
 import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
-import { and, asc, desc, eq, isNull, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import type { DeploymentView } from "./deployment.view.ts";
 import { deploymentSummary, isLiveColumn } from "./deployment-summary.ts";
@@ -49,8 +49,9 @@ export async function projectIdOfDeployment(db: Queryable, deploymentId: string)
 
 /** Branches that have not ended, the default one first, each with its newest build and the deployment that is live. */
 export function selectBranches(db: Queryable, projectId: string) {
+  // For each branch one look into the index of its builds, however many the project has.
   const newest = db
-    .selectDistinctOn([build.branchId], {
+    .select({
       id: build.id,
       branchId: build.branchId,
       status: build.status,
@@ -60,8 +61,9 @@ export function selectBranches(db: Queryable, projectId: string) {
       createdAt: build.createdAt,
     })
     .from(build)
-    .where(eq(build.projectId, projectId))
-    .orderBy(build.branchId, desc(build.sequence))
+    .where(eq(build.branchId, branch.id))
+    .orderBy(desc(build.sequence))
+    .limit(1)
     .as("newest");
   return db
     .select({
@@ -77,7 +79,7 @@ export function selectBranches(db: Queryable, projectId: string) {
       deployment: { id: deployment.id, slug: deployment.slug },
     })
     .from(branch)
-    .leftJoin(newest, eq(newest.branchId, branch.id))
+    .leftJoinLateral(newest, sql`true`)
     .leftJoin(route, eq(route.branchId, branch.id))
     .leftJoin(deployment, eq(deployment.id, route.deploymentId))
     .where(and(eq(branch.projectId, projectId), isNull(branch.endedAt)))

@@ -57,7 +57,7 @@ export function listProjectRows(db: Queryable, organizationId: string, filter: P
   // % and _ of the person's text are letters, not patterns.
   const pattern = `%${filter.text.trim().replace(/[\\%_]/g, "\\$&")}%`;
   const newestBuild = db
-    .selectDistinctOn([build.projectId], {
+    .select({
       id: build.id,
       projectId: build.projectId,
       status: build.status,
@@ -66,9 +66,9 @@ export function listProjectRows(db: Queryable, organizationId: string, filter: P
       createdAt: build.createdAt,
     })
     .from(build)
-    .innerJoin(project, eq(project.id, build.projectId))
-    .where(eq(project.organizationId, organizationId))
-    .orderBy(build.projectId, desc(build.createdAt), desc(build.id))
+    .where(eq(build.projectId, project.id))
+    .orderBy(desc(build.createdAt), desc(build.id))
+    .limit(1)
     .as("newest_build");
   return db
     .select({
@@ -86,7 +86,7 @@ export function listProjectRows(db: Queryable, organizationId: string, filter: P
     })
     .from(project)
     .innerJoin(organization, eq(organization.id, project.organizationId))
-    .leftJoin(newestBuild, eq(newestBuild.projectId, project.id))
+    .leftJoinLateral(newestBuild, sql`true`)
     .where(
       and(
         eq(project.organizationId, organizationId),

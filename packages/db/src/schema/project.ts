@@ -132,8 +132,10 @@ export const build = pgTable(
     endedAt: instant(),
   },
   (table) => [
-    index().on(table.projectId, table.createdAt.desc()),
-    index().on(table.branchId, table.sequence.desc()),
+    // Ascending: read backwards they serve `ORDER BY … DESC` as it stands. Drizzle's `.desc()` would make them
+    // `DESC NULLS LAST`, which only a query that says so can use.
+    index().on(table.projectId, table.createdAt, table.id),
+    index().on(table.branchId, table.sequence),
     index().on(table.status),
   ],
 );
@@ -158,7 +160,7 @@ export const deployment = pgTable(
     slug: text().notNull(),
     createdAt: instant().notNull().defaultNow(),
   },
-  (table) => [uniqueIndex().on(table.buildId), index().on(table.projectId, table.createdAt.desc())],
+  (table) => [uniqueIndex().on(table.buildId), index().on(table.projectId, table.createdAt, table.id)],
 );
 
 /** Host label → deployment. The only row that a promotion, rollout or rollback changes. */
@@ -221,7 +223,7 @@ export const instance = pgTable(
     exitCode: integer(),
     restarts: integer().notNull().default(0),
   },
-  (table) => [index().on(table.deploymentId, table.startedAt.desc())],
+  (table) => [index().on(table.deploymentId, table.startedAt)],
 );
 
 export const webhookDelivery = pgTable("webhook_delivery", {
@@ -248,5 +250,5 @@ export const auditLog = pgTable(
     ipAddress: text(),
     createdAt: instant().notNull().defaultNow(),
   },
-  (table) => [index().on(table.organizationId, table.createdAt.desc())],
+  (table) => [index().on(table.organizationId, table.createdAt)],
 );
