@@ -70,6 +70,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       counters.render({
         towpath_gateway_routes: routes.size,
         towpath_gateway_leases: leases.count,
+        towpath_gateway_upstreams: upstreams.count,
         towpath_gateway_log_rows_written: recorder.counters.written,
         towpath_gateway_log_rows_spooled: recorder.counters.spooled,
         towpath_gateway_log_rows_dropped: recorder.counters.dropped,

@@ -63,6 +63,9 @@ test("GW-2 bytes and headers arrive as they were sent, none doubled, hop-by-hop 
     "Mcp-Param-X: b",
     "Accept: application/json,text/event-stream",
     "Last-Event-ID: 5",
+    "X-Forwarded-For: 6.6.6.6",
+    "X_Forwarded_Host: evil.example",
+    "Forwarded: for=6.6.6.6",
     "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
     "Connection: close, X-Hop",
     "X-Hop: 1",
@@ -74,9 +77,12 @@ test("GW-2 bytes and headers arrive as they were sent, none doubled, hop-by-hop 
   expect(url).toBe("/mcp?x=%2f");
   const lines: string[] = [];
   for (let at = 0; at < raw.length; at += 2) lines.push(`${raw[at]}: ${raw[at + 1]}`);
-  expect(lines.filter((line) => !/^(connection|content-length)/i.test(line))).toEqual(
-    head.slice(1).filter((line) => !/^(Connection|X-Hop|TE|Content-Length)/.test(line)),
-  );
+  expect(lines.filter((line) => !/^(connection|content-length)/i.test(line))).toEqual([
+    ...head.slice(1).filter((line) => !/^(Connection|X-Hop|TE|Content-Length|X.Forwarded|Forwarded)/.test(line)),
+    "x-forwarded-for: 127.0.0.1",
+    "x-forwarded-proto: http",
+    "x-forwarded-host: localhost:8080",
+  ]);
   expect(lines.filter((line) => /^content-length/i.test(line))).toHaveLength(1);
   // A 400 of the server's is the server's: clients read the era from its body.
   expect(statusOf(answer)).toBe(400);

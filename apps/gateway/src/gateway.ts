@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { peekRequest } from "@towpath/mcp/peek";
 import type { Logger } from "pino";
 import { type ForwardEnd, forward } from "./forward/forward.ts";
+import { forwardedHeaders } from "./forward/forwarded.ts";
 import { headersForServer } from "./forward/headers.ts";
 import { withinHold } from "./forward/hold.ts";
 import type { Lease, Leases } from "./forward/leases.ts";
@@ -64,7 +65,8 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   checkOrigin(request.headers.origin, { isLoopback: parts.serverAddress.isLoopback, allowed: parts.allowedOrigins });
   if (isPreflight(request)) return answerPreflight(request, response);
   const principal = await parts.authenticate(route, { authorization: request.headers.authorization, url: path });
-  const headers = headersForServer(request.rawHeaders, principal);
+  const forwarded = forwardedHeaders(parts.serverAddress, label, request);
+  const headers = headersForServer(request.rawHeaders, principal, forwarded);
   const body = await readBody(request);
   if (body === null) return;
   const session = claimSession(parts.sessions, headerOf(request, "mcp-session-id"), { route, label, principal });

@@ -21,15 +21,18 @@ const notForServer = new Set([...hopByHop, "content-length", "expect"]);
 
 /** Header names of the identity that the platform vouches for (GW-11); in requests all of them are reserved. */
 const actorPrefix = "towpath-actor";
-const ownCookie = /^\s*(?:__secure-|__host-)?towpath/i;
+/** Cookies of the dashboard and of the local forge: a browser sends them to every port of a host. */
+const ownCookie = /^\s*(?:__secure-|__host-)?(?:towpath|forge_)/i;
+const mayBeOwnCookie = /towpath|forge_/i;
 
 /**
  * The headers that the server gets, from a request's raw headers. In towpath-cloud mode (`principal.actor` is set)
  * the caller's Authorization stays behind and `towpath-actor*` says who it is; client-sent copies never pass.
+ * `forwarded` takes the place of whatever the client says about addresses: the server believes it.
  *
  * @throws Refusal 404 for a request with two Host headers
  */
-export function headersForServer(raw: readonly string[], principal: Principal): string[] {
+export function headersForServer(raw: readonly string[], principal: Principal, forwarded: readonly string[]): string[] {
   const headers: string[] = [];
   let named: Set<string> | null = null;
   let hosts = 0;
@@ -45,7 +48,7 @@ export function headersForServer(raw: readonly string[], principal: Principal): 
       throw new Refusal("unknown_host", "The request names two hosts.");
     }
     if (lower === "authorization" && principal.actor) continue;
-    if (lower.charCodeAt(0) === 0x74 && lower.replaceAll("_", "-").startsWith(actorPrefix)) continue;
+    if (isReserved(lower)) continue;
     if (lower === "cookie") {
       const kept = withoutOwnCookies(value);
       if (kept !== "") headers.push(name, kept);
@@ -53,8 +56,27 @@ export function headersForServer(raw: readonly string[], principal: Principal): 
     }
     headers.push(name, value);
   }
+  // Ours come last: no Connection header of the client's can name them away.
   const passed = named ? withoutNamed(headers, named) : headers;
+  passed.push(...forwarded);
   return principal.actor ? withActor(passed, principal) : passed;
+}
+
+/** What only the platform may say to a server. WSGI does not tell `_` from `-`, so neither does this. */
+function isReserved(lower: string): boolean {
+  switch (lower.charCodeAt(0)) {
+    case 0x74: // t
+      return lower.replaceAll("_", "-").startsWith(actorPrefix);
+    case 0x66: // f
+      return lower === "forwarded";
+    case 0x78: {
+      // x
+      const name = lower.replaceAll("_", "-");
+      return name.startsWith("x-forwarded") || name === "x-real-ip";
+    }
+    default:
+      return false;
+  }
 }
 
 function withActor(headers: string[], { id, actor }: Principal): string[] {
@@ -96,6 +118,7 @@ function toText(value: Buffer | string | undefined): string {
 
 /** Names listed in Connection are hop-by-hop too; keep-alive and close say nothing about headers. */
 function namedBy(value: string, found: Set<string> | null): Set<string> | null {
+  if (value === "keep-alive" || value === "close") return found;
   let named = found;
   for (const token of value.toLowerCase().split(",")) {
     const name = token.trim();
@@ -111,7 +134,7 @@ function withoutNamed(headers: string[], named: ReadonlySet<string>): string[] {
 }
 
 function withoutOwnCookies(value: string): string {
-  if (!/towpath/i.test(value)) return value;
+  if (!mayBeOwnCookie.test(value)) return value;
   return value
     .split(";")
     .filter((cookie) => !ownCookie.test(cookie))

@@ -18,13 +18,15 @@ type Entry = {
   pending: Promise<Lease> | null;
   inFlight: number;
   usedAt: number;
+  /** Nobody has used the lease in its first half: nothing renews it until somebody does. */
+  isResting: boolean;
   timer: NodeJS.Timeout | undefined;
 };
 
 /** A lease that is about to end is not used: the request must reach the server while it holds. */
 const marginMs = 500;
 /** Without a runner nothing is frozen or stopped, so what it started last stays usable for a while (GW-10). */
-const withoutRunnerMs = 10 * 60_000;
+const defaultWithoutRunnerMs = 10 * 60_000;
 const withoutRunnerRetryMs = 1000;
 
 /**
@@ -35,13 +37,13 @@ export class Leases {
   readonly #entries = new Map<string, Entry>();
   readonly #runner: RunnerClient;
   readonly #upstreams: Upstreams;
-  readonly #now: () => number;
+  readonly #withoutRunnerMs: number;
   #stopped = false;
 
-  constructor(parts: { runner: RunnerClient; upstreams: Upstreams; now?: () => number }) {
+  constructor(parts: { runner: RunnerClient; upstreams: Upstreams; withoutRunnerMs?: number }) {
     this.#runner = parts.runner;
     this.#upstreams = parts.upstreams;
-    this.#now = parts.now ?? (() => performance.now());
+    this.#withoutRunnerMs = parts.withoutRunnerMs ?? defaultWithoutRunnerMs;
   }
 
   /**
@@ -52,16 +54,18 @@ export class Leases {
    */
   acquire(deploymentId: string): Lease | Promise<Lease> {
     const entry = this.#entry(deploymentId);
-    const now = this.#now();
+    const now = performance.now();
     entry.usedAt = now;
-    if (entry.lease && entry.lease.validUntil - marginMs > now) return entry.lease;
-    return this.#renew(deploymentId, entry);
+    if (!entry.lease || entry.lease.validUntil - marginMs <= now) return this.#renew(deploymentId, entry);
+    // A stream that begins in the second half must not outlive its lease.
+    if (entry.isResting) this.#renew(deploymentId, entry).catch(() => {});
+    return entry.lease;
   }
 
   /** Whether the very instance still runs; starts nothing. An unreachable runner is not a reason to say no. */
   async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
     const lease = this.#entries.get(deploymentId)?.lease;
-    if (lease && lease.validUntil - marginMs > this.#now()) return lease.instanceId === instanceId;
+    if (lease && lease.validUntil - marginMs > performance.now()) return lease.instanceId === instanceId;
     try {
       return await this.#runner.isRunning(deploymentId, instanceId);
     } catch (error) {
@@ -84,7 +88,7 @@ export class Leases {
   leave(deploymentId: string): void {
     const entry = this.#entry(deploymentId);
     entry.inFlight--;
-    if (entry.inFlight === 0 && !entry.lease && !entry.pending) this.#entries.delete(deploymentId);
+    this.#forgetIfUseless(deploymentId, entry);
   }
 
   get count(): number {
@@ -99,7 +103,7 @@ export class Leases {
   #entry(deploymentId: string): Entry {
     let entry = this.#entries.get(deploymentId);
     if (!entry) {
-      entry = { lease: null, pending: null, inFlight: 0, usedAt: 0, timer: undefined };
+      entry = { lease: null, pending: null, inFlight: 0, usedAt: 0, isResting: false, timer: undefined };
       this.#entries.set(deploymentId, entry);
     }
     return entry;
@@ -108,13 +112,15 @@ export class Leases {
   #renew(deploymentId: string, entry: Entry): Promise<Lease> {
     entry.pending ??= this.#ask(deploymentId, entry).finally(() => {
       entry.pending = null;
+      this.#forgetIfUseless(deploymentId, entry);
     });
     return entry.pending;
   }
 
   async #ask(deploymentId: string, entry: Entry): Promise<Lease> {
     // The runner counts from when it answers, we from when we ask: ours ends first whatever the way takes.
-    const askedAt = this.#now();
+    const askedAt = performance.now();
+    entry.isResting = false;
     try {
       const { instanceId, socketPath, leaseMs } = await this.#runner.lease(deploymentId);
       const upstream = this.#upstreams.at(socketPath);
@@ -125,18 +131,27 @@ export class Leases {
     } catch (error) {
       const lapsed = entry.lease;
       if (error instanceof RunnerUnreachable) {
-        if (lapsed && askedAt - lapsed.validUntil < withoutRunnerMs) {
+        if (lapsed && askedAt - lapsed.validUntil < this.#withoutRunnerMs) {
           this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
           return lapsed;
         }
+        this.#setLease(entry, null);
         throw new Refusal("server_failed_to_start", "Servers cannot be started at the moment. Try again shortly.", {
           "retry-after": "2",
         });
       }
       this.#setLease(entry, null);
+      clearTimeout(entry.timer);
       if (entry.inFlight > 0) this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
       throw error;
     }
+  }
+
+  /** Without a lease nothing is worth remembering, nor connections worth keeping: redeployments leave nothing. */
+  #forgetIfUseless(deploymentId: string, entry: Entry): void {
+    if (entry.inFlight > 0 || entry.lease || entry.pending || this.#entries.get(deploymentId) !== entry) return;
+    clearTimeout(entry.timer);
+    this.#entries.delete(deploymentId);
   }
 
   #setLease(entry: Entry, lease: Lease | null): void {
@@ -161,13 +176,12 @@ export class Leases {
 
   /** Nobody used the lease in its first half: forget it, and its connections, once it has ended. */
   #scheduleLapse(deploymentId: string, entry: Entry): void {
-    const remaining = (entry.lease?.validUntil ?? 0) - this.#now() + withoutRunnerMs;
-    const usedAt = entry.usedAt;
+    entry.isResting = true;
+    const remaining = (entry.lease?.validUntil ?? 0) - performance.now() + this.#withoutRunnerMs;
     entry.timer = setTimeout(
       () => {
-        if (entry.inFlight > 0 || entry.pending || entry.usedAt !== usedAt) return;
         this.#setLease(entry, null);
-        this.#entries.delete(deploymentId);
+        this.#forgetIfUseless(deploymentId, entry);
       },
       Math.max(0, remaining),
     );

@@ -1,9 +1,15 @@
 import { type Dispatcher, Pool } from "undici";
 
 /**
+ * Idle connections are closed after this long, and so by us and never by the server, whose harness keeps them for
+ * 120 s: a request must not be sent into a connection that just ends. Also for a server that was frozen meanwhile,
+ * whose own clock runs on.
+ */
+export const idleConnectionMs = 30_000;
+
+/**
  * Connections to servers, one pool per unix socket. No time limits: a stream may be silent for hours, and how long
- * a tool may take is not ours to say. Idle connections are closed before uvicorn does it (5 s), so that a request
- * is not sent into a connection that just ends.
+ * a tool may take is not ours to say.
  */
 export class Upstreams {
   readonly #pools = new Map<string, Pool>();
@@ -16,14 +22,19 @@ export class Upstreams {
         pipelining: 1,
         headersTimeout: 0,
         bodyTimeout: 0,
-        keepAliveTimeout: 3000,
-        keepAliveMaxTimeout: 3000,
+        keepAliveTimeout: idleConnectionMs,
+        keepAliveMaxTimeout: idleConnectionMs,
         maxHeaderSize: 64 * 1024,
         connect: { timeout: 5000 },
       });
       this.#pools.set(socketPath, pool);
     }
     return pool;
+  }
+
+  /** Sockets that have a pool. */
+  get count(): number {
+    return this.#pools.size;
   }
 
   /** Closes the connections of a socket once the requests on them have ended. */

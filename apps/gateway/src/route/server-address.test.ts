@@ -6,12 +6,16 @@ describe("parseServerUrl", () => {
     expect(parseServerUrl("https://{name}.example.com")).toEqual({
       form: "host",
       hostName: ".example.com",
+      protocol: "https",
+      port: "",
       isLoopback: false,
     });
     expect(parseServerUrl("http://{name}.localhost:8080/")).toMatchObject({ form: "host", isLoopback: true });
     expect(parseServerUrl("http://localhost:8080/{name}")).toEqual({
       form: "path",
       hostName: "localhost",
+      protocol: "http",
+      port: ":8080",
       isLoopback: true,
     });
     expect(parseServerUrl("https://mcp.example.com/{name}/")).toMatchObject({ form: "path", isLoopback: false });

@@ -3,6 +3,9 @@ export type ServerAddress = {
   form: "host" | "path";
   /** Host form: what follows the label, with its dot. Path form: the host itself. Lower case, no port. */
   hostName: string;
+  protocol: "http" | "https";
+  /** With its colon; empty for the protocol's own. */
+  port: string;
   /** Whether the instance is only reachable from its own machine. */
   isLoopback: boolean;
 };
@@ -24,12 +27,16 @@ export function parseServerUrl(template: string): ServerAddress {
   const marked = template.replace("{name}", "towpath-name");
   const url = URL.canParse(marked) ? new URL(marked) : null;
   if (!url || !/^https?:$/.test(url.protocol)) throw new Error("must be an http or https URL that contains {name}");
+  const common = {
+    protocol: url.protocol === "https:" ? ("https" as const) : ("http" as const),
+    port: url.port === "" ? "" : `:${url.port}`,
+  };
   if (url.hostname.startsWith("towpath-name.") && url.pathname === "/") {
     const hostName = url.hostname.slice("towpath-name".length);
-    return { form: "host", hostName, isLoopback: hostName === ".localhost" || hostName.endsWith(".localhost") };
+    return { form: "host", hostName, ...common, isLoopback: hostName.endsWith(".localhost") };
   }
   if (url.pathname.replace(/\/$/, "") === "/towpath-name") {
-    return { form: "path", hostName: url.hostname, isLoopback: isLoopbackName(url.hostname) };
+    return { form: "path", hostName: url.hostname, ...common, isLoopback: isLoopbackName(url.hostname) };
   }
   throw new Error("must have {name} as the first label of its host or as its whole path");
 }

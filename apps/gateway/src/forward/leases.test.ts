@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { until } from "../testing/rig.ts";
+import { createRunnerStandIn, type RunnerStandIn } from "../testing/runner-stand-in.ts";
+import { startUnixServer } from "../testing/unix-server.ts";
+import { Leases } from "./leases.ts";
+import { createRunnerClient, type RunnerClient } from "./runner-client.ts";
+import { idleConnectionMs, Upstreams } from "./upstreams.ts";
+
+let folder: string;
+let runner: RunnerStandIn;
+let client: RunnerClient;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tp-ls-"));
+  runner = createRunnerStandIn(join(folder, "runner.sock"));
+  await runner.start();
+  client = createRunnerClient(join(folder, "runner.sock"), 5000);
+});
+afterAll(async () => {
+  await client.close();
+  await runner.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function deploy(socketPath = join(folder, `${randomUUID().slice(0, 8)}.sock`)): string {
+  const deploymentId = randomUUID();
+  runner.instances.set(deploymentId, { instanceId: randomUUID(), socketPath });
+  return deploymentId;
+}
+
+test("RUN-3 a thousand redeployments leave no pool and no lease behind", async () => {
+  runner.leaseMs = 40;
+  const upstreams = new Upstreams();
+  const leases = new Leases({ runner: client, upstreams, withoutRunnerMs: 50 });
+  const server = await startUnixServer((_request, response) => response.end("ok"));
+  let open = 0;
+  server.server.on("connection", (socket) => {
+    open++;
+    socket.on("close", () => open--);
+  });
+  for (let at = 0; at < 1000; at++) {
+    // Every tenth has a process behind its socket, so that there are connections to close too.
+    const deploymentId = deploy(at % 10 === 0 ? server.socketPath : undefined);
+    leases.enter(deploymentId);
+    const { upstream } = await leases.acquire(deploymentId);
+    if (at % 10 === 0) await (await upstream.request({ path: "/", method: "GET" })).body.dump();
+    leases.leave(deploymentId);
+  }
+  await until(() => leases.count === 0 && upstreams.count === 0 && open === 0);
+  leases.stop();
+  await server.close();
+});
+
+test("RUN-3 a deployment that the runner no longer knows is forgotten with its connections", async () => {
+  runner.leaseMs = 600;
+  const upstreams = new Upstreams();
+  const leases = new Leases({ runner: client, upstreams });
+  const deploymentId = deploy();
+  leases.enter(deploymentId);
+  await leases.acquire(deploymentId);
+  expect([leases.count, upstreams.count]).toEqual([1, 1]);
+  runner.instances.delete(deploymentId);
+  // While the request runs, the lease is renewed, and the runner says no.
+  await until(() => upstreams.count === 0);
+  leases.leave(deploymentId);
+  expect(leases.count).toBe(0);
+  leases.stop();
+});
+
+test("RUN-3 a request that begins in the second half of a lease keeps it alive", async () => {
+  runner.leaseMs = 1400;
+  const leases = new Leases({ runner: client, upstreams: new Upstreams() });
+  const deploymentId = deploy();
+  const asked = () => runner.leases.filter((id) => id === deploymentId).length;
+  const first = await leases.acquire(deploymentId);
+  await new Promise((resolve) => setTimeout(resolve, 780));
+  expect(asked()).toBe(1);
+  leases.enter(deploymentId);
+  expect(leases.acquire(deploymentId)).toBe(first);
+  await until(() => asked() >= 3);
+  leases.leave(deploymentId);
+  leases.stop();
+});
+
+test("RUN-3 the gateway closes idle connections long before the harness does", async () => {
+  const harness = new URL("../../../../python/towpath_runner/towpath_runner/serve.py", import.meta.url);
+  const seconds = Number(/^KEEP_ALIVE_SECONDS = (\d+)$/m.exec(await readFile(harness, "utf8"))?.[1]);
+  expect(idleConnectionMs).toBeLessThanOrEqual((seconds * 1000) / 2);
+});
