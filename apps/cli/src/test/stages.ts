@@ -118,7 +118,7 @@ export const stages: readonly Stage[] = [
     run: () =>
       asOne(
         node(
-          programOf("dependency-cruiser", "bin/dependency-cruise.mjs"),
+          programOf("dependency-cruiser", "bin/dependency-cruiser.mjs"),
           "--config",
           ".dependency-cruiser.cjs",
           "packages",

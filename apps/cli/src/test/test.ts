@@ -1,4 +1,5 @@
-import { bold, dim, print, Refusal, red } from "../terminal/terminal.ts";
+import { asRefusal } from "../terminal/as-refusal.ts";
+import { bold, dim, print, printError, Refusal, red } from "../terminal/terminal.ts";
 import { stages, type Totals } from "./stages.ts";
 
 /** `towpath test`: every stage even after a failure, then the totals alone on the last line. */
@@ -14,7 +15,10 @@ export async function test(names: string[]): Promise<number> {
   for (const stage of chosen) {
     print(`\n${bold(stage.title)}`);
     const begun = performance.now();
-    const totals = await stage.run();
+    const totals = await stage.run().catch((error: unknown): Totals => {
+      printError(`${red("✗")} ${asRefusal(error).message}`);
+      return { passed: 0, failed: 1 };
+    });
     results.push({ title: stage.title, totals, seconds: (performance.now() - begun) / 1000 });
   }
   print("");
