@@ -1,8 +1,8 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { createSecretBox } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { writeServerLogs } from "@towpath/logs";
-import { createSandboxDriver, type RuntimeDriver } from "@towpath/runtime";
+import { createSandboxDriver, type RuntimeDriver, removeFolder } from "@towpath/runtime";
 import type { Logger } from "pino";
 import { createApiServer, listenOnSocket, refuseSecondRunner } from "./api/api-server.ts";
 import type { RunnerConfig } from "./config.ts";
@@ -35,7 +35,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
 
   const secrets = createSecretBox(config.secret);
   // Folders of instances that ended with an earlier runner; their mounts were undone by the driver.
-  await rm(`${config.runDirectory}/i`, { recursive: true, force: true });
+  await removeFolder(`${config.runDirectory}/i`);
   const store = instanceStore(database.db);
   await store.endLost();
   const record = createInstanceRecord(store, complain("an instance could not be recorded"));

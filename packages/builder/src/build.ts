@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ResolvedPython, type RuntimeDriver, SandboxError } from "@towpath/runtime";
+import { type ResolvedPython, type RuntimeDriver, removeFolder, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildPhase, BuildRequest, BuildResult, Diagnosis, Layers } from "./contract.ts";
 import { notFetched, notIsolated, rootMissing, tooLong } from "./diagnose/platform.ts";
@@ -14,7 +14,6 @@ import {
   LayerStore,
   locateUv,
   ResolutionMemory,
-  removeFolder,
   type UvProgram,
 } from "./install/index.ts";
 import { findPython, pythonUnavailable } from "./plan/find-python.ts";

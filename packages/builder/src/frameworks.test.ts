@@ -46,6 +46,16 @@ test.each<[string, string, string]>([
   expect(success(tried).manifest.tools).toMatchObject([{ tool_name: "add", description: "Adds." }]);
 });
 
+test("BLD-5 a repository with a types.py and a json.py of its own at the root starts all the same", async () => {
+  const files = {
+    "server.py": server,
+    "types.py": "own = 1\n",
+    "json.py": "own = 1\n",
+    "requirements.txt": "fastmcp\n",
+  };
+  expect(success(await workshop.tryBuild(files)).manifest.tools).toHaveLength(1);
+});
+
 test("BLD-3 a project with a build backend of its own is built and installed; its code is then part of the layer", async () => {
   // The least that a backend must do (PEP 517): a wheel with one module that is not in the tree.
   const backend = `

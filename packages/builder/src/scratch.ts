@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { removeFolder } from "./install/index.ts";
+import { removeFolder } from "@towpath/runtime";
 
 /** Folders of running builds, below `builds/`: named after the build and the process, so that leftovers are known. */
 export async function makeScratch(dataDirectory: string, buildId: string): Promise<string> {

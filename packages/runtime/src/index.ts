@@ -19,6 +19,7 @@ export type {
   StartResult,
 } from "./port.ts";
 export { defaultFloodLimits, type FloodLimits } from "./process/flood.ts";
+export { removeFolder } from "./process/remove-folder.ts";
 export { pythonMount, type ResolvedPython, resolvePython } from "./python/resolve-python.ts";
 export { createSandboxDriver, type SandboxDriverConfig } from "./sandbox/driver.ts";
 export { sandboxHome } from "./sandbox/system-files.ts";

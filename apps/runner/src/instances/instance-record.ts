@@ -23,6 +23,11 @@ export function createInstanceRecord(store: InstanceStore, onError: (error: unkn
         waiting.shift();
       } catch (error) {
         onError(error);
+        if (store.isRefusal(error)) {
+          // It would be refused for ever, and everything behind it would wait for ever.
+          waiting.shift();
+          continue;
+        }
         retry ??= setTimeout(() => {
           retry = null;
           start();
@@ -41,7 +46,8 @@ export function createInstanceRecord(store: InstanceStore, onError: (error: unkn
     return working;
   };
   const add = (write: () => Promise<void>) => {
-    if (waiting.length >= mostWaiting) waiting.shift();
+    // Never the first one: it may be on its way.
+    if (waiting.length >= mostWaiting) waiting.splice(1, 1);
     waiting.push(write);
     if (retry === null) void start();
   };

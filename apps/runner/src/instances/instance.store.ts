@@ -24,7 +24,18 @@ export type InstanceStore = {
   change(id: string, change: InstanceChange): Promise<void>;
   /** Ends rows of an earlier runner: what it ran ended with it. */
   endLost(): Promise<number>;
+  /** Whether an error of the others is the database's last word on that row, so that trying again is no use. */
+  isRefusal(error: unknown): boolean;
 };
+
+/** SQLSTATE classes 22 (data exception) and 23 (integrity constraint violation, such as a deployment that is gone). */
+const refusalState = /^2[23]/;
+
+function sqlState(error: unknown): string {
+  for (let each = error; each instanceof Error; each = each.cause)
+    if ("code" in each && typeof each.code === "string") return each.code;
+  return "";
+}
 
 export function instanceStore(db: Database): InstanceStore {
   return {
@@ -48,5 +59,6 @@ export function instanceStore(db: Database): InstanceStore {
         .returning({ id: instance.id });
       return rows.length;
     },
+    isRefusal: (error) => refusalState.test(sqlState(error)),
   };
 }

@@ -1,5 +1,5 @@
 export type { BuildSandbox } from "./build-sandbox.ts";
 export { type InstallInput, installLayers } from "./install.ts";
-export { LayerStore, removeFolder } from "./layer-store.ts";
+export { LayerStore } from "./layer-store.ts";
 export { ResolutionMemory } from "./resolution-memory.ts";
 export { locateUv, type UvProgram } from "./uv-program.ts";

@@ -1,5 +1,6 @@
-import { chmod, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { chmod, lstat, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { removeFolder } from "@towpath/runtime";
 
 export type LayerKind = "deps" | "code";
 
@@ -34,25 +35,5 @@ export class LayerStore {
       if (!taken) throw error;
       await removeFolder(folder);
     }
-  }
-}
-
-/** Removes a folder whose parts may be read-only. Never follows a link. */
-export async function removeFolder(folder: string): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true });
-  } catch (error) {
-    // A platform that is not root must open sealed folders first.
-    if (!(error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM")))
-      throw error;
-    await openFolders(folder);
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function openFolders(folder: string): Promise<void> {
-  await chmod(folder, 0o755);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
   }
 }

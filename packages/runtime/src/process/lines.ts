@@ -1,3 +1,5 @@
+import { storableText } from "./storable-text.ts";
+
 /** Longest line that is passed on, in bytes. */
 export const maximumLineBytes = 8 * 1024;
 const cutNote = ` … [line cut at ${maximumLineBytes / 1024} KiB]`;
@@ -23,8 +25,7 @@ export function splitLines(onLine: (line: string, bytes: number) => void): LineS
     held = [];
     heldBytes = 0;
     lostBytes = 0;
-    // PostgreSQL stores no NUL in text.
-    onLine(text.replace(/\r$/, "").replaceAll("\0", "\ufffd") + (cut ? cutNote : ""), size + 1);
+    onLine(storableText(text.replace(/\r$/, "")) + (cut ? cutNote : ""), size + 1);
   };
   const hold = (part: Buffer) => {
     const room = maximumLineBytes - heldBytes;

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { SandboxError } from "../errors.ts";
+import { removeFolder } from "../process/remove-folder.ts";
 import type { SocketFolder } from "../server/start-server.ts";
 import { ownerRuns } from "./owner.ts";
 
@@ -15,13 +16,13 @@ export async function makeSocketFolder(own: string, root: boolean, owner: string
   if (root) await run("/usr/bin/mount", ["-t", "tmpfs", "-o", options, "--", `${sourcePrefix}${owner}`, own]);
   const shared = `${own}/shared`;
   await mkdir(shared, { recursive: true, mode: 0o700 });
-  return { own, shared, remove: () => removeFolder(own, root) };
+  return { own, shared, remove: () => unmountAndRemove(own, root) };
 }
 
-async function removeFolder(own: string, mounted: boolean): Promise<void> {
+async function unmountAndRemove(own: string, mounted: boolean): Promise<void> {
   // Lazy: a gateway may hold a connection a moment longer.
   if (mounted) await run("/usr/bin/umount", ["-l", "--", own]).catch(() => {});
-  await rm(own, { recursive: true, force: true });
+  await removeFolder(own);
 }
 
 /** Removes folders whose platform process was killed. Only below `parent`. */
@@ -31,7 +32,7 @@ export async function sweepSocketFolders(parent: string): Promise<number> {
     const [source = "", path = ""] = line.split(" ").map(unescapeMount);
     if (!source.startsWith(sourcePrefix) || !path.startsWith(`${parent}/`)) continue;
     if (await ownerRuns(source.slice(sourcePrefix.length))) continue;
-    await removeFolder(path, true);
+    await unmountAndRemove(path, true);
     swept += 1;
   }
   return swept;

@@ -2,14 +2,18 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { z } from "zod";
 import type { HarnessStatus } from "../port.ts";
+import { storableText } from "../process/storable-text.ts";
 
 const largestStatusBytes = 256 * 1024;
+
+// It is kept in builds and logs, and quotes what a tenant wrote.
+const text = z.string().transform(storableText);
 
 export const harnessStatusSchema = z.discriminatedUnion("state", [
   z.object({
     state: z.literal("ready"),
-    kind: z.string(),
-    frameworks: z.record(z.string(), z.string()),
+    kind: text,
+    frameworks: z.record(text, text),
     importMs: z.number(),
   }),
   z.object({
@@ -26,12 +30,12 @@ export const harnessStatusSchema = z.discriminatedUnion("state", [
       "lifespan_failed",
       "mcp_version_mismatch",
     ]),
-    message: z.string(),
-    file: z.string().nullable(),
+    message: text,
+    file: text.nullable(),
     line: z.number().nullable(),
-    module: z.string().nullable(),
-    candidates: z.array(z.string()),
-    traceback: z.string().nullable(),
+    module: text.nullable(),
+    candidates: z.array(text),
+    traceback: text.nullable(),
   }),
 ]);
 

@@ -47,3 +47,8 @@ test("layers are read-only, and an entrypoint that begins with a dash stays an a
   expect(spec.mounts.every((mount) => !mount.writable)).toBe(true);
   expect(spec.argv).toContain("--entrypoint=-odd.py:mcp");
 });
+
+test("BLD-5 a repository with a types.py of its own does not end Python before the harness begins", () => {
+  const { env } = serverSandboxSpec({ ...input, environment: { PYTHONSAFEPATH: "" } });
+  expect(env.PYTHONSAFEPATH).toBe("1");
+});

@@ -43,6 +43,9 @@ export function serverSandboxSpec(input: ServerSpecInput): SandboxSpec {
       ...python.env,
       ...environment,
       VIRTUAL_ENV: dependencyPath,
+      // `-m` puts the working folder first: a repository's own types.py would end Python before the harness begins. The
+      // harness takes this away again before the server's code runs. Python 3.10 does not know it.
+      PYTHONSAFEPATH: "1",
       PYTHONPATH: `${harnessPath}${ownPythonPath}`,
     },
     workingDirectory: codePath,

@@ -42,7 +42,8 @@ export async function startServer(
   const exited = running.ended.then(async (exit) => {
     clearInterval(flushing);
     gate.flush();
-    await folder.remove();
+    // What stays is swept by the next process. The end must be told in any case: nobody else tells it.
+    await folder.remove().catch(() => {});
     return exit;
   });
   const outcome = await firstOutcome(folder, running.ended, spec.startTimeoutMs);

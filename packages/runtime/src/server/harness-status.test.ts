@@ -1,0 +1,26 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { readHarnessStatus } from "./harness-status.ts";
+
+test("BLD-2 what a server says of its failure can be stored and shown, whatever characters it uses", async () => {
+  const folder = await mkdtemp("/tmp/tw-");
+  const nul = String.fromCharCode(0);
+  const status = {
+    state: "failed",
+    code: "import_failed",
+    message: `nul ${nul} and half a pair \ud800.`,
+    file: `a${nul}.py`,
+    line: 1,
+    module: null,
+    candidates: [`x${nul}`],
+    traceback: `t${nul}`,
+  };
+  await writeFile(`${folder}/status.json`, JSON.stringify(status));
+  expect(await readHarnessStatus(`${folder}/status.json`)).toMatchObject({
+    message: "nul \ufffd and half a pair \ufffd.",
+    file: "a\ufffd.py",
+    candidates: ["x\ufffd"],
+    traceback: "t\ufffd",
+  });
+  await rm(folder, { recursive: true });
+});
