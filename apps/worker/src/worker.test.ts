@@ -74,6 +74,30 @@ test("BLD-10 RUN-4 a build goes live only after its server has really started an
   expect(text.endsWith(`rollout step Live: http://localhost:8080/${project.name}/mcp`)).toBe(true);
 });
 
+test("BLD-2 a diagnosis that quotes what PostgreSQL cannot store is kept, not lost", async () => {
+  const project = await seedProject(bench.database.db, team);
+  const detail = `It said ${String.fromCharCode(0)} and \ud800.`;
+  bench.build = async () => ({
+    ok: false,
+    timings: {},
+    diagnosis: {
+      code: "protocol_error",
+      phase: "inspect",
+      title: "It answers with an error",
+      detail,
+      remedy: "Mend it.",
+      file: null,
+      line: null,
+      excerpt: detail,
+    },
+  });
+  await bench.work();
+  const buildId = await start(project, "a");
+  await ended(buildId);
+  const { diagnosis } = await show(buildId);
+  expect(diagnosis).toMatchObject({ code: "protocol_error", detail: "It said \ufffd and \ufffd." });
+});
+
 test("BLD-2 whatever goes wrong, what is live stays and the build says the cause and what to do", async () => {
   const project = await seedProject(bench.database.db, team);
   await bench.work();

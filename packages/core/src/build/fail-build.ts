@@ -4,6 +4,7 @@ import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import type { DiagnosisView } from "./build.schema.ts";
 import { expectedBefore } from "./build.state.ts";
+import { storableDiagnosis } from "./storable-diagnosis.ts";
 
 /**
  * Ends a build as failed with its cause. What is live stays as it is (BLD-2). False when the attempt is not the
@@ -26,7 +27,7 @@ export async function failBuild(call: {
     .update(build)
     .set({
       status: "failed",
-      diagnosis: input.diagnosis,
+      diagnosis: storableDiagnosis(input.diagnosis),
       endedAt: now,
       updatedAt: now,
       ...(input.timings && { timings: input.timings }),
