@@ -21,22 +21,38 @@ export function toPostgresJson(value: unknown): string | null {
   );
 }
 
+type Scalar = string | number | boolean | null;
+
 /**
- * A column of values as PostgreSQL's array literal, in a third of the time that the driver takes for a general array.
- * Every text is quoted, with its quotes and backslashes escaped, so that none can end an element.
+ * A column of rows as PostgreSQL's array literal, in a fraction of the time that the driver takes for a general array.
+ * Every text is quoted, with its quotes and backslashes escaped, so that none can end an element. Neighbours are
+ * mostly equal (one project, one method, one client): what is the same as before is neither stored nor quoted again.
+ *
+ * @param read what the row has in this column
+ * @param store makes of it what the column takes
  */
-export function toArrayLiteral(values: readonly (string | number | boolean | null)[]): string {
-  let literal = "{";
-  // By index: this runs for every value of every row.
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at] ?? null;
-    if (at > 0) literal += ",";
-    if (value === null) literal += "NULL";
-    else if (typeof value !== "string") literal += String(value);
-    else if (needsEscape.test(value)) literal += `"${value.replace(/["\\]/g, "\\$&")}"`;
-    else literal += `"${value}"`;
+export function toArrayLiteral<Row, Value>(
+  rows: readonly Row[],
+  read: (row: Row) => Value,
+  store: (value: Value) => Scalar,
+): string {
+  let literal = "";
+  let element = "";
+  let previous: Value | undefined;
+  // Runs for every value of every row: no array in between.
+  for (const row of rows) {
+    const value = read(row);
+    if (element === "" || value !== previous) element = elementOf(store(value));
+    previous = value;
+    literal += literal === "" ? element : `,${element}`;
   }
-  return `${literal}}`;
+  return `{${literal}}`;
+}
+
+function elementOf(value: Scalar): string {
+  if (value === null) return "NULL";
+  if (typeof value !== "string") return String(value);
+  return needsEscape.test(value) ? `"${value.replace(/["\\]/g, "\\$&")}"` : `"${value}"`;
 }
 
 const needsEscape = /["\\]/;

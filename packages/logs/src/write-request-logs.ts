@@ -3,41 +3,53 @@ import { ensureDayPartitions } from "./partitions.ts";
 import { toArrayLiteral, toPostgresJson, toPostgresText } from "./postgres-text.ts";
 import type { RequestLogRow } from "./request-log.row.ts";
 
-type Column = { name: string; type: string; value: (row: RequestLogRow) => string | number | boolean | null };
+type Column = { name: string; type: string; literal: (rows: readonly RequestLogRow[]) => string };
 
-const text = (name: string, read: (row: RequestLogRow) => string | null, maxLength: number): Column => ({
-  name,
-  type: "text",
-  value: (row) => toPostgresText(read(row), maxLength),
-});
+function column<Value>(
+  name: string,
+  type: string,
+  read: (row: RequestLogRow) => Value,
+  store: (value: Value) => string | number | boolean | null,
+): Column {
+  return { name, type, literal: (rows) => toArrayLiteral(rows, read, store) };
+}
+
+const plain = <Value extends string | number | boolean | null>(
+  name: string,
+  type: string,
+  read: (row: RequestLogRow) => Value,
+) => column(name, type, read, (value) => value);
+
+const text = (name: string, read: (row: RequestLogRow) => string | null, maxLength: number) =>
+  column(name, "text", read, (value) => toPostgresText(value, maxLength));
 
 const columns: readonly Column[] = [
-  { name: "id", type: "uuid", value: (row) => row.id },
-  { name: "time", type: "float8", value: (row) => row.time },
-  { name: "organization_id", type: "uuid", value: (row) => row.organizationId },
-  { name: "project_id", type: "uuid", value: (row) => row.projectId },
-  { name: "deployment_id", type: "uuid", value: (row) => row.deploymentId },
+  plain("id", "uuid", (row) => row.id),
+  plain("time", "float8", (row) => row.time),
+  plain("organization_id", "uuid", (row) => row.organizationId),
+  plain("project_id", "uuid", (row) => row.projectId),
+  plain("deployment_id", "uuid", (row) => row.deploymentId),
   text("kind", (row) => row.kind, 32),
   text("http_method", (row) => row.httpMethod, 16),
   text("method", (row) => row.method, 256),
   text("target", (row) => row.target, 1024),
-  { name: "http_status", type: "int2", value: (row) => row.httpStatus },
-  { name: "is_error", type: "bool", value: (row) => row.isError },
-  { name: "error_code", type: "int4", value: (row) => toInt4(row.errorCode) },
+  plain("http_status", "int2", (row) => row.httpStatus),
+  plain("is_error", "bool", (row) => row.isError),
+  column("error_code", "int4", (row) => row.errorCode, toInt4),
   text("error_message", (row) => row.errorMessage, 1024),
   text("outcome", (row) => row.outcome, 32),
-  { name: "duration_ms", type: "float8", value: (row) => row.durationMs },
-  { name: "held_ms", type: "float8", value: (row) => row.heldMs },
-  { name: "request_bytes", type: "int4", value: (row) => row.requestBytes },
-  { name: "response_bytes", type: "int8", value: (row) => row.responseBytes },
+  plain("duration_ms", "float8", (row) => row.durationMs),
+  plain("held_ms", "float8", (row) => row.heldMs),
+  plain("request_bytes", "int4", (row) => row.requestBytes),
+  plain("response_bytes", "int8", (row) => row.responseBytes),
   text("protocol_version", (row) => row.protocolVersion, 64),
   text("client_name", (row) => row.clientName, 256),
   text("client_version", (row) => row.clientVersion, 128),
   text("session", (row) => row.session, 128),
   text("principal", (row) => row.principal, 256),
   text("trace_id", (row) => row.traceId, 64),
-  { name: "request_payload", type: "text", value: (row) => toPostgresJson(row.requestPayload) },
-  { name: "response_payload", type: "text", value: (row) => toPostgresJson(row.responsePayload) },
+  column("request_payload", "text", (row) => row.requestPayload, toPostgresJson),
+  column("response_payload", "text", (row) => row.responsePayload, toPostgresJson),
 ];
 
 /** What travels in another form than it is stored: the time as milliseconds, payloads as text. */
@@ -47,10 +59,10 @@ function selected({ name }: Column): string {
 }
 
 const insert = `
-  INSERT INTO request_log (${columns.map((column) => column.name).join(", ")})
+  INSERT INTO request_log (${columns.map(({ name }) => name).join(", ")})
   SELECT ${columns.map(selected).join(", ")}
-  FROM unnest(${columns.map((column, index) => `$${index + 1}::${column.type}[]`).join(", ")})
-    AS rows (${columns.map((column) => column.name).join(", ")})
+  FROM unnest(${columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(", ")})
+    AS rows (${columns.map(({ name }) => name).join(", ")})
   ON CONFLICT DO NOTHING`;
 
 /**
@@ -68,7 +80,7 @@ export async function writeRequestLogs(pool: Pool, rows: readonly RequestLogRow[
   await pool.query({
     name: "write-request-logs",
     text: insert,
-    values: columns.map((column) => toArrayLiteral(rows.map(column.value))),
+    values: columns.map(({ literal }) => literal(rows)),
   });
 }
 

@@ -97,11 +97,11 @@ export function headersForClient(raw: readonly (Buffer | string)[], extra: reado
   for (let at = 0; at < raw.length; at += 2) {
     const name = toText(raw[at]);
     const lower = name.toLowerCase();
+    const value = toText(raw[at + 1]);
     if (hopByHop.has(lower)) {
-      if (lower === "connection") named = namedBy(toText(raw[at + 1]), named);
+      if (lower === "connection") named = namedBy(value, named);
       continue;
     }
-    const value = toText(raw[at + 1]);
     if (lower === "set-cookie" && ownCookie.test(value)) continue;
     if (lower === "access-control-allow-origin") hasCors = true;
     headers.push(name, value);

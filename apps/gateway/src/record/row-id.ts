@@ -1,17 +1,24 @@
-import { randomFillSync } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
-const pool = Buffer.alloc(4096);
-let used = pool.length;
+const digitsPerId = 20;
+let digits = "";
+let used = 0;
+let lastTime = -1;
+let prefix = "";
 
-/** A UUIDv7 (RFC 9562 §5.7): milliseconds since the epoch, then random bits taken from a pool. */
+/** A UUIDv7 (RFC 9562 §5.7): milliseconds since the epoch, then random bits, drawn and written out in bulk. */
 export function newRowId(timeMs: number): string {
-  if (used + 10 > pool.length) {
-    randomFillSync(pool);
+  if (used + digitsPerId > digits.length) {
+    digits = randomBytes(4096).toString("hex");
     used = 0;
   }
-  const random = pool.toString("hex", used, used + 10);
-  used += 10;
-  const time = Math.floor(timeMs).toString(16).padStart(12, "0");
-  const variant = "89ab".charAt(Number.parseInt(random.charAt(3), 16) & 3);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`;
+  const from = used;
+  used += digitsPerId;
+  if (timeMs !== lastTime) {
+    lastTime = timeMs;
+    const time = Math.floor(timeMs).toString(16).padStart(12, "0");
+    prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`;
+  }
+  const variant = "89ab"[digits.charCodeAt(from + 3) & 3];
+  return `${prefix}${digits.slice(from, from + 3)}-${variant}${digits.slice(from + 4, from + 7)}-${digits.slice(from + 7, from + 19)}`;
 }

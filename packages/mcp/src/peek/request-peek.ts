@@ -57,24 +57,34 @@ const shape = compileShape({
   },
 });
 
+// Made once: this runs for every request.
+const metaVersionSlot = `params._meta.${versionKey}`;
+const metaNameSlot = `params._meta.${clientKey}.name`;
+const metaVersionOfClientSlot = `params._meta.${clientKey}.version`;
+const nothing: Fields = {};
+
 /** Looks at the body of a POST to an MCP endpoint without parsing it. Never throws; work is bounded. */
 export function peekRequest(body: Buffer, hints: PeekHints = {}): RequestPeek {
   const { found, isBatch, isCut } = fieldsOf(body);
   const messages = found.map((fields) => toMessage(fields, isCut, hints));
   const first = messages[0];
-  const fields = found[0] ?? {};
-  const metaVersion = text(fields[`params._meta.${versionKey}`]);
+  const fields = found[0] ?? nothing;
+  const metaVersion = text(fields[metaVersionSlot]);
   const protocolVersion = metaVersion ?? hints.protocolVersion ?? text(fields["params.protocolVersion"]);
   const modern = metaVersion !== null || (hints.protocolVersion ?? "") >= firstModernVersion;
-  const base = {
+  const message = isBatch ? undefined : first;
+  return {
+    kind: isBatch ? "batch" : (message?.kind ?? "other"),
+    id: message?.id ?? null,
+    // What is no message has no method in its body; a batch has several.
+    method: message ? message.method : isBatch ? null : (hints.method ?? null),
+    target: message?.target ?? null,
     messages,
-    era: modern ? ("modern" as const) : ("legacy" as const),
+    era: modern ? "modern" : "legacy",
     protocolVersion: protocolVersion ?? null,
-    clientName: text(fields[`params._meta.${clientKey}.name`]) ?? text(fields["params.clientInfo.name"]),
-    clientVersion: text(fields[`params._meta.${clientKey}.version`]) ?? text(fields["params.clientInfo.version"]),
+    clientName: text(fields[metaNameSlot]) ?? text(fields["params.clientInfo.name"]),
+    clientVersion: text(fields[metaVersionOfClientSlot]) ?? text(fields["params.clientInfo.version"]),
   };
-  if (isBatch) return { ...base, kind: "batch", id: null, method: null, target: null };
-  return { ...base, ...(first ?? { kind: "other", id: null, method: hints.method ?? null, target: null }) };
 }
 
 function fieldsOf(body: Buffer): { found: readonly Fields[]; isBatch: boolean; isCut: boolean } {

@@ -14,8 +14,9 @@ export function parseSmall(bytes: Buffer, root: ShapeNode): { isBatch: boolean; 
   } catch {
     return null;
   }
-  if (Array.isArray(value))
+  if (Array.isArray(value)) {
     return { isBatch: true, messages: value.filter(isObject).map((item) => fieldsOf(item, root)) };
+  }
   return { isBatch: false, messages: isObject(value) ? [fieldsOf(value, root)] : [] };
 }
 
