@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { createSecretBox } from "@towpath/core/secret";
+import { createSecretBox, redactor } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { writeServerLogs } from "@towpath/logs";
 import { createSandboxDriver, type RuntimeDriver, removeFolder } from "@towpath/runtime";
@@ -54,14 +54,16 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     async open(deploymentId) {
       const deployment = await deployments(deploymentId);
       if (deployment === null) throw new LeaseError("not_found", "There is no such deployment.");
-      const sandbox = await serverOfDeployment(deployment, {
+      const { sandbox, secrets: values } = await serverOfDeployment(deployment, {
         artifacts: config.artifacts,
         serverUrl: config.serverUrl,
         uv: config.uv,
         limits: config.limits,
         decryptSecret: secrets.decrypt,
       });
-      return { sandbox, log: serverLog({ projectId: deployment.projectId, deploymentId }, lines.push) };
+      const redact = redactor(values);
+      const ids = { projectId: deployment.projectId, deploymentId };
+      return { sandbox, log: serverLog(ids, lines.push, redact), redact };
     },
   });
   const api = createApiServer({ pool, isolation: () => runtime.selfTest(), onError: complain("a request failed") });
@@ -74,7 +76,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       const stopped = pool.close();
       await Promise.race([
         stopped,
-        new Promise((resolve) => setTimeout(resolve, config.timing.stopGraceMs + 500).unref()),
+        new Promise((resolve) => setTimeout(resolve, config.timing.hurriedGraceMs + 500).unref()),
       ]);
       await runtime.close();
       await stopped;

@@ -57,8 +57,10 @@ export type InstanceTiming = {
   /** Unleased for this long: stopped. */
   readonly stopAfterMs: number;
   readonly startTimeoutMs: number;
-  /** SIGTERM to SIGKILL. */
+  /** SIGTERM to SIGKILL when nobody waits: more than the harness takes for its own last word (7 s). */
   readonly stopGraceMs: number;
+  /** The same when the runner itself ends, or another server needs the place. */
+  readonly hurriedGraceMs: number;
   /** First wait after a crash; doubles with each further one. */
   readonly backOffFirstMs: number;
   readonly backOffLongestMs: number;
@@ -88,7 +90,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
       freezeAfterMs: values.TOWPATH_FREEZE_AFTER_MS,
       stopAfterMs: values.TOWPATH_STOP_AFTER_MS,
       startTimeoutMs: values.TOWPATH_START_TIMEOUT_MS,
-      stopGraceMs: 3000,
+      stopGraceMs: 8000,
+      hurriedGraceMs: 3000,
       backOffFirstMs: 1000,
       backOffLongestMs: 60_000,
       healthyAfterMs: 60_000,

@@ -18,6 +18,8 @@ export class DeploymentUnusable extends Error {
   override readonly name = "DeploymentUnusable";
 }
 
+export type OpenedServer = { readonly sandbox: SandboxSpec; readonly secrets: Readonly<Record<string, string>> };
+
 export type ServerSources = {
   /** Folder with `deps/<digest>` and `code/<digest>`. */
   readonly artifacts: string;
@@ -28,12 +30,13 @@ export type ServerSources = {
   readonly decryptSecret: DecryptSecret;
 };
 
-/** The sandbox of a deployment's server. Throws DeploymentUnusable when layers, Python or a secret are missing. */
-export async function serverOfDeployment(deployment: StoredDeployment, sources: ServerSources): Promise<SandboxSpec> {
+/** The sandbox of a deployment's server, and the secrets in it, in clear. Throws DeploymentUnusable when layers, Python or a secret are missing. */
+export async function serverOfDeployment(deployment: StoredDeployment, sources: ServerSources): Promise<OpenedServer> {
   const { layers } = deployment;
   const python = await pythonOf(layers.pythonVersion, sources.uv);
   const dependencies = await layer(`${sources.artifacts}/deps/${layers.dependencies}`);
   const code = await layer(`${sources.artifacts}/code/${layers.code}`);
+  const secrets = secretValues(deployment.secrets, sources.decryptSecret);
   const environment = cloudEnvironment(
     {
       serverUrl: sources.serverUrl.replace("{name}", deployment.slug),
@@ -41,9 +44,9 @@ export async function serverOfDeployment(deployment: StoredDeployment, sources: 
       repository: deployment.repository,
       environment: deployment.environment,
     },
-    secretValues(deployment.secrets, sources.decryptSecret),
+    secrets,
   );
-  return serverSandboxSpec({
+  const sandbox = serverSandboxSpec({
     python,
     dependencies,
     code,
@@ -52,6 +55,7 @@ export async function serverOfDeployment(deployment: StoredDeployment, sources: 
     environment,
     limits: sources.limits,
   });
+  return { sandbox, secrets };
 }
 
 async function pythonOf(version: string, uv: string): Promise<ResolvedPython> {

@@ -1,16 +1,13 @@
-import { newId } from "@towpath/core/ids";
-import { type Exit, type InstanceHandle, type RuntimeDriver, SandboxError, type SandboxSpec } from "@towpath/runtime";
+import { type Exit, type RuntimeDriver, SandboxError } from "@towpath/runtime";
 import type { InstanceTiming } from "../config.ts";
 import { DeploymentUnusable } from "../deployments/server-of-deployment.ts";
 import { type BackOff, createBackOff } from "./back-off.ts";
 import type { InstanceState } from "./instance.state.ts";
+import { Instance, type OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 import { LeaseError } from "./lease-error.ts";
-import type { ServerLog } from "./server-log.ts";
-import { exitWords, startFailureWords } from "./words.ts";
-
-/** What is needed to start a deployment's server, read anew at each start. */
-export type OpenedDeployment = { readonly sandbox: SandboxSpec; readonly log: ServerLog };
+import { Turns } from "./turns.ts";
+import { startFailureWords } from "./words.ts";
 
 export type DeploymentServerParts = {
   readonly deploymentId: string;
@@ -32,17 +29,6 @@ export type LeaseGrant = {
   readonly waitedMs: number;
 };
 
-type Instance = {
-  readonly id: string;
-  readonly log: ServerLog;
-  readonly memoryLimit: number;
-  readonly startedAt: number;
-  state: InstanceState;
-  handle: InstanceHandle | null;
-  readyAt: number | null;
-  canFreeze: boolean;
-};
-
 /** A wait for the next start that a request is held for; above it the request is told to come back. */
 const longestHeldBackOffMs = 1000;
 
@@ -57,9 +43,9 @@ export class DeploymentServer {
   readonly #parts: DeploymentServerParts;
   readonly #backOff: BackOff;
   #instance: Instance | null = null;
+  #canFreeze = true;
   #leasedUntil = 0;
-  #turn: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  readonly #turns = new Turns();
   #obtaining: Promise<LeaseGrant["state"]> | null = null;
   #lastFailure = "";
   #restart: NodeJS.Timeout | undefined;
@@ -77,34 +63,36 @@ export class DeploymentServer {
     this.#extendLease(asked);
     const state = this.#isIdleReady() ? "ready" : await this.#obtain();
     const instance = this.#instance;
-    if (instance?.handle == null) throw new LeaseError("start_failed", "The server ended while it was asked for.", 0);
+    const socketPath = instance?.handle?.socketPath;
+    if (instance === null || socketPath === undefined)
+      throw new LeaseError("start_failed", "The server ended while it was asked for.", 0);
     const now = Date.now();
     this.#extendLease(now);
-    const { socketPath } = instance.handle;
     return { instanceId: instance.id, socketPath, leaseMs: this.#parts.timing.leaseMs, state, waitedMs: now - asked };
   }
 
   /** Freezes or stops what has been unleased for long enough. Called again and again. */
   tick(now: number): void {
     const instance = this.#instance;
-    if (instance === null || this.#waiting > 0) return;
-    const { freezeAfterMs, stopAfterMs } = this.#parts.timing;
-    const idle = now - this.#leasedUntil;
-    if (idle >= stopAfterMs) void this.#inTurn(() => this.#stop("it was not used", stopAfterMs));
-    else if (instance.state === "ready" && instance.canFreeze && idle >= freezeAfterMs)
-      void this.#inTurn(() => this.#freeze());
+    if (instance === null || this.#turns.isBusy) return;
+    const { freezeAfterMs, stopAfterMs, stopGraceMs } = this.#parts.timing;
+    const idle = this.idleMs(now);
+    if (idle >= stopAfterMs) void this.#turns.take(() => this.#stop("it was not used", stopGraceMs, stopAfterMs));
+    else if (instance.state === "ready" && this.#canFreeze && idle >= freezeAfterMs)
+      void this.#turns.take(() => this.#freeze());
   }
 
-  /** Stops the instance whatever leases there are. */
-  async stop(reason: string): Promise<void> {
+  /** Stops the instance whatever leases there are. `hurried`: somebody waits for it, so it gets less time. */
+  async stop(reason: string, hurried = false): Promise<void> {
     clearTimeout(this.#restart);
-    await this.#inTurn(() => this.#stop(reason, null));
+    const { stopGraceMs, hurriedGraceMs } = this.#parts.timing;
+    await this.#turns.take(() => this.#stop(reason, hurried ? hurriedGraceMs : stopGraceMs, null));
   }
 
-  /** Like `stop`, and nothing starts again. */
+  /** Like a hurried `stop`, and nothing starts again. */
   async close(reason: string): Promise<void> {
     this.#closed = true;
-    await this.stop(reason);
+    await this.stop(reason, true);
   }
 
   /** Milliseconds since the last lease ended; negative while leased. */
@@ -123,7 +111,7 @@ export class DeploymentServer {
 
   /** Whether it can be forgotten: nothing runs, nothing waits, no failure to remember. */
   isForgettable(now: number): boolean {
-    const quiet = this.#instance === null && this.#waiting === 0 && this.#obtaining === null;
+    const quiet = this.#instance === null && !this.#turns.isBusy && this.#obtaining === null;
     return quiet && this.#backOff.remaining(now) === 0 && this.idleMs(now) > this.#parts.timing.backOffLongestMs;
   }
 
@@ -131,13 +119,9 @@ export class DeploymentServer {
     const instance = this.#instance;
     if (instance === null) return null;
     return {
-      id: instance.id,
+      ...(await instance.describe()),
       deploymentId: this.#parts.deploymentId,
-      state: instance.state,
-      startedAt: new Date(instance.startedAt).toISOString(),
-      readyAt: instance.readyAt === null ? null : new Date(instance.readyAt).toISOString(),
       leasedUntil: new Date(this.#leasedUntil).toISOString(),
-      memoryBytes: (await instance.handle?.memoryBytes()) ?? null,
       failures: this.#backOff.failures,
     };
   }
@@ -147,22 +131,15 @@ export class DeploymentServer {
   }
 
   #isIdleReady(): boolean {
-    return this.#instance?.state === "ready" && this.#waiting === 0;
-  }
-
-  #inTurn<Result>(action: () => Promise<Result>): Promise<Result> {
-    this.#waiting += 1;
-    const result = this.#turn.then(action).finally(() => {
-      this.#waiting -= 1;
-    });
-    this.#turn = result.catch(() => {});
-    return result;
+    return this.#instance?.state === "ready" && !this.#turns.isBusy;
   }
 
   #obtain(): Promise<LeaseGrant["state"]> {
-    this.#obtaining ??= this.#inTurn(() => this.#readyInTurn()).finally(() => {
-      this.#obtaining = null;
-    });
+    this.#obtaining ??= this.#turns
+      .take(() => this.#readyInTurn())
+      .finally(() => {
+        this.#obtaining = null;
+      });
     return this.#obtaining;
   }
 
@@ -173,7 +150,7 @@ export class DeploymentServer {
       await instance.handle.wake();
       // It may have been ended meanwhile.
       if (this.#instance === instance) {
-        this.#change(instance, "ready");
+        instance.become("ready");
         return "woken";
       }
     }
@@ -192,24 +169,9 @@ export class DeploymentServer {
     await this.#waitBackOff();
     await this.#parts.reserve();
     const opened = await this.#open();
-    const startedAt = Date.now();
-    const instance: Instance = {
-      id: newId(startedAt),
-      log: opened.log,
-      memoryLimit: opened.sandbox.limits.memoryBytes,
-      startedAt,
-      state: "starting",
-      handle: null,
-      readyAt: null,
-      canFreeze: true,
-    };
+    const instance = new Instance(opened, record, { deploymentId, restarts: this.#backOff.failures });
     this.#instance = instance;
-    record.started({
-      id: instance.id,
-      deploymentId,
-      startedAt: new Date(startedAt),
-      restarts: this.#backOff.failures,
-    });
+    this.#canFreeze = true;
     try {
       const result = await driver.start(
         {
@@ -218,17 +180,13 @@ export class DeploymentServer {
           socketDirectory: this.#parts.socketDirectory(instance.id),
           startTimeoutMs: timing.startTimeoutMs,
         },
-        opened.log.output(instance.id),
+        instance.output(),
       );
-      if (!result.ok)
-        throw this.#startFailed(
-          instance,
-          startFailureWords(result, timing.startTimeoutMs, instance.memoryLimit),
-          result.exit,
-        );
-      instance.handle = result.handle;
-      this.#change(instance, "ready");
-      opened.log.platform(instance.id, "info", `Started in ${Math.round(result.startMs)} ms.`);
+      if (!result.ok) {
+        const reason = startFailureWords(result, timing.startTimeoutMs, instance.memoryLimit);
+        throw this.#startFailed(instance, reason, result.exit);
+      }
+      instance.ready(result.handle, result.startMs);
       void result.handle.exited.then((exit) => this.#exited(instance, exit));
     } catch (error) {
       if (error instanceof LeaseError) throw error;
@@ -256,25 +214,17 @@ export class DeploymentServer {
   #startFailed(instance: Instance, reason: string, exit: Exit | null): LeaseError {
     if (this.#instance === instance) this.#instance = null;
     const wait = this.#backOff.failed(Date.now(), 0);
-    this.#lastFailure = reason.replace(/\.$/, "");
-    this.#end(instance, "crashed", reason, exit);
-    instance.log.platform(instance.id, "error", `The server did not start: ${reason}`);
-    return new LeaseError("start_failed", `The server did not start: ${reason}`, wait);
+    const words = instance.didNotStart(reason, exit);
+    this.#lastFailure = words.replace(/\.$/, "");
+    return new LeaseError("start_failed", `The server did not start: ${words}`, wait);
   }
 
   #exited(instance: Instance, exit: Exit): void {
     if (this.#instance !== instance || instance.state === "stopping") return;
     this.#instance = null;
     const now = Date.now();
-    const reason = exitWords(exit, instance.memoryLimit);
     const wait = this.#backOff.failed(now, now - (instance.readyAt ?? now));
-    this.#lastFailure = reason;
-    this.#end(instance, "crashed", reason, exit);
-    instance.log.platform(
-      instance.id,
-      "error",
-      `The server crashed: ${reason}. It may start again in ${Math.ceil(wait / 1000)} s.`,
-    );
+    this.#lastFailure = instance.crashed(exit, wait);
     // Whoever leases it is waiting for it. An unused one is started by its next request.
     if (now >= this.#leasedUntil || this.#closed) return;
     this.#restart = setTimeout(() => void this.#obtain().catch(() => {}), wait);
@@ -285,35 +235,17 @@ export class DeploymentServer {
     const instance = this.#instance;
     if (instance?.handle == null || instance.state !== "ready") return;
     if (this.idleMs(Date.now()) < this.#parts.timing.freezeAfterMs) return;
-    instance.canFreeze = await instance.handle.freeze();
-    if (instance.canFreeze && this.#instance === instance) this.#change(instance, "frozen");
+    this.#canFreeze = await instance.handle.freeze();
+    if (this.#canFreeze && this.#instance === instance) instance.become("frozen");
   }
 
-  async #stop(reason: string, unlessLeasedWithinMs: number | null): Promise<void> {
+  async #stop(reason: string, graceMs: number, unlessLeasedWithinMs: number | null): Promise<void> {
     const instance = this.#instance;
     if (instance?.handle == null) return;
     if (unlessLeasedWithinMs !== null && this.idleMs(Date.now()) < unlessLeasedWithinMs) return;
-    this.#change(instance, "stopping");
-    const exit = await instance.handle.stop(this.#parts.timing.stopGraceMs);
+    instance.become("stopping");
+    const exit = await instance.handle.stop(graceMs);
     if (this.#instance === instance) this.#instance = null;
-    this.#end(instance, "stopped", reason, exit);
-    instance.log.platform(instance.id, "info", `Stopped: ${reason}.`);
-  }
-
-  #change(instance: Instance, state: "ready" | "frozen" | "stopping"): void {
-    instance.state = state;
-    const first = state === "ready" && instance.readyAt === null;
-    if (first) instance.readyAt = Date.now();
-    this.#parts.record.changed(instance.id, { state, ...(first ? { readyAt: new Date() } : {}) });
-  }
-
-  #end(instance: Instance, state: "stopped" | "crashed", reason: string, exit: Exit | null): void {
-    instance.state = state;
-    this.#parts.record.changed(instance.id, {
-      state,
-      endedAt: new Date(),
-      endReason: reason,
-      exitCode: exit?.code ?? null,
-    });
+    instance.stopped(reason, exit);
   }
 }

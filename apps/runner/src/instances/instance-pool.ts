@@ -1,6 +1,7 @@
 import type { RuntimeDriver } from "@towpath/runtime";
 import type { InstanceTiming } from "../config.ts";
-import { DeploymentServer, type LeaseGrant, type OpenedDeployment } from "./deployment-server.ts";
+import { DeploymentServer, type LeaseGrant } from "./deployment-server.ts";
+import type { OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 import { LeaseError } from "./lease-error.ts";
 
@@ -102,6 +103,6 @@ export class InstancePool {
       .sort((a, b) => b.idleMs(now) - a.idleMs(now))[0];
     if (idle === undefined)
       throw new LeaseError("capacity", "All places for running servers are taken. Try again shortly.", 5000);
-    await idle.stop("another server needed its place");
+    await idle.stop("another server needed its place", true);
   }
 }

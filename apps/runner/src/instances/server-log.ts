@@ -10,14 +10,17 @@ export type ServerLog = {
   platform(instanceId: string | null, level: ServerLogLevel, line: string): void;
 };
 
+/** `redact` takes secrets out of what the server prints (KEY-4). */
 export function serverLog(
   ids: { readonly projectId: string; readonly deploymentId: string },
   push: (row: ServerLogRow) => void,
+  redact: (text: string) => string,
 ): ServerLog {
   return {
     output(instanceId) {
       const levelOf = logLevelReader();
-      return (stream, line, time) => push({ ...ids, instanceId, time, stream, level: levelOf(stream, line), line });
+      return (stream, line, time) =>
+        push({ ...ids, instanceId, time, stream, level: levelOf(stream, line), line: redact(line) });
     },
     platform: (instanceId, level, line) =>
       push({ ...ids, instanceId, time: new Date(), stream: "platform", level, line }),

@@ -7,6 +7,7 @@ export const quickTiming: InstanceTiming = {
   stopAfterMs: 1500,
   startTimeoutMs: 5000,
   stopGraceMs: 1000,
+  hurriedGraceMs: 1000,
   backOffFirstMs: 100,
   backOffLongestMs: 60_000,
   healthyAfterMs: 60_000,

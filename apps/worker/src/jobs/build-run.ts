@@ -1,14 +1,14 @@
 import type { BuildLogSink, BuildResult, Diagnosis } from "@towpath/builder";
 import { failBuild, keepBuild, releaseBuild, type TakenBuild, takeBuild } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
-import { readEnvironment } from "@towpath/core/secret";
+import { readEnvironment, redactor } from "@towpath/core/secret";
 import { isGitHubError } from "@towpath/github";
 import { cloudEnvironment } from "@towpath/runtime";
 import { rollOut } from "../rollout/roll-out.ts";
 import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
 import { internalFailure, isolationMissing, sourceNotConnected } from "./diagnoses.ts";
-import { redactDiagnosis, redactor } from "./redact.ts";
+import { redactDiagnosis } from "./redact-diagnosis.ts";
 
 /** Why the work on a build ends before it is done. */
 class BuildLost extends Error {

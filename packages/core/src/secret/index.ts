@@ -1,4 +1,5 @@
 export { readEnvironment } from "./read-environment.ts";
+export { redactor } from "./redactor.ts";
 export {
   type EnvironmentVariablesInput,
   environmentVariablesSchema,

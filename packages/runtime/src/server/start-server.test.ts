@@ -18,3 +18,21 @@ test("RUN-6 the end of a server is told even when its folder cannot be removed",
   expect((await result.handle.stop(1000)).reason).toBe("stopped");
   await removeFolder(own);
 });
+
+test("RUN-8 of several graces the shortest counts: a platform that ends does not wait for an earlier, longer one", async () => {
+  const own = await shortDirectory();
+  const shared = `${own}/shared`;
+  await mkdir(shared);
+  const folder = { own, shared, remove: () => removeFolder(own) };
+  // A server that does not care about SIGTERM.
+  const deaf = `import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); exec(open("${tinyServer.folder}tiny-server.py").read())`;
+  const spec = tinyServer.instance("serve", own);
+  const argv = ["/usr/bin/python3", "-c", deaf, ...spec.sandbox.argv.slice(2)] as const;
+  const sandbox = { ...spec.sandbox, argv };
+  const result = await startServer(spawnPlain, folder, { ...spec, sandbox }, () => {}, defaultFloodLimits);
+  if (!result.ok) throw new Error("it did not start");
+  const begun = performance.now();
+  void result.handle.stop(60_000);
+  expect((await result.handle.stop(50)).reason).toBe("stopped");
+  expect(performance.now() - begun).toBeLessThan(20_000);
+});

@@ -138,7 +138,7 @@ function instanceHandle(
     await running.wake();
     frozen = false;
   };
-  const stop = async (graceMs: number): Promise<Exit> => {
+  const stop = async (): Promise<Exit> => {
     let ended = false;
     void running.ended.then(() => {
       ended = true;
@@ -147,10 +147,7 @@ function instanceHandle(
     if (ended) return await exited;
     await wake();
     await running.terminate();
-    const timer = setTimeout(() => void running.kill(), graceMs);
-    const exit = await exited;
-    clearTimeout(timer);
-    return { ...exit, reason: "stopped" };
+    return { ...(await exited), reason: "stopped" };
   };
   return {
     instanceId,
@@ -162,7 +159,10 @@ function instanceHandle(
     },
     wake,
     stop(graceMs) {
-      stopping ??= stop(graceMs);
+      stopping ??= stop();
+      // The shortest grace that anybody gives counts: a platform that ends does not wait for an earlier, longer one.
+      const timer = setTimeout(() => void running.kill(), graceMs);
+      void exited.then(() => clearTimeout(timer));
       return stopping;
     },
     memoryBytes: () => running.memoryBytes(),

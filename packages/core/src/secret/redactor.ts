@@ -1,9 +1,7 @@
-import type { Diagnosis } from "@towpath/builder";
-
 /** Shorter values ("1", "true", "eu") occur everywhere by chance; hiding them would make the log unreadable. */
 const shortestHidden = 6;
 
-/** Replaces the values of a project's secrets in texts of its build: servers and tools print what they are given (KEY-4). */
+/** Replaces the values of a project's secrets in a text: servers and tools print what they are given (KEY-4). */
 export function redactor(secrets: Readonly<Record<string, string>>): (text: string) => string {
   const hidden = Object.entries(secrets)
     .flatMap(([name, value]) => [value, ...value.split("\n")].map((part) => ({ name, part: part.trim() })))
@@ -12,15 +10,4 @@ export function redactor(secrets: Readonly<Record<string, string>>): (text: stri
     .toSorted((one, other) => other.part.length - one.part.length);
   if (hidden.length === 0) return (text) => text;
   return (text) => hidden.reduce((rest, { name, part }) => rest.replaceAll(part, `[${name}]`), text);
-}
-
-/** A diagnosis quotes messages and tracebacks. */
-export function redactDiagnosis(diagnosis: Diagnosis, redact: (text: string) => string): Diagnosis {
-  return {
-    ...diagnosis,
-    title: redact(diagnosis.title),
-    detail: redact(diagnosis.detail),
-    remedy: redact(diagnosis.remedy),
-    excerpt: diagnosis.excerpt === null ? null : redact(diagnosis.excerpt),
-  };
 }
