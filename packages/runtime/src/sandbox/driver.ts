@@ -9,6 +9,7 @@ import { startServer } from "../server/start-server.ts";
 import { type CgroupLayout, findCgroups, noCgroups, sweepCgroups } from "./cgroup.ts";
 import { type HostFacts, inspectHost } from "./host.ts";
 import { hostAddresses } from "./network.ts";
+import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
 import { ownerName, ownerRuns } from "./owner.ts";
 import { type Check, probeIsolation } from "./self-test.ts";
 import { makeSocketFolder, sweepSocketFolders } from "./socket-folder.ts";
@@ -29,7 +30,8 @@ export type SandboxDriverConfig = {
 };
 
 type Prepared = {
-  readonly isolation: Isolation;
+  /** As of now: a network that failed at first may have come. */
+  readonly isolation: () => Isolation;
   /** Null: nothing may run; why is in `isolation`. */
   readonly spawn: Spawner | null;
   readonly owner: string;
@@ -52,7 +54,7 @@ export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver 
   };
   const spawner = async (): Promise<Spawner> => {
     const { spawn, isolation } = await ready();
-    if (spawn === null) throw new SandboxError("isolation_unavailable", refusal(isolation));
+    if (spawn === null) throw new SandboxError("isolation_unavailable", refusal(isolation()));
     return async (spec, reader) => {
       if (closed) throw new SandboxError("setup_failed", "The driver has been closed.");
       const started = await spawn(spec, reader);
@@ -63,7 +65,7 @@ export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver 
   };
   return {
     name: "sandbox",
-    selfTest: async () => (await ready()).isolation,
+    selfTest: async () => (await ready()).isolation(),
     run: async (spec, options) => await runToEnd(await spawner(), spec, options),
     async start(spec: InstanceSpec, onOutput) {
       const spawn = await spawner();
@@ -111,17 +113,22 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
     spawnSandboxed(context(internet), spec, reader);
 
   const basic = await basicChecks(spawnWith(null), config, host);
-  const network = await networkChecks(spawnWith("slirp"), config, basic.every(passes));
-  const checks = [...basic, ...network.checks, ...limitChecks(cgroups)];
-  const trusted = checks.every(passes);
-  const isolation: Isolation = {
+  const network = await startNetworkProbe(() => networkChecks(spawnWith("slirp"), config, host, basic.every(passes)));
+  const limits = limitChecks(cgroups);
+  // No check of the network or of limits is required: what is missing there is refused or left out by name.
+  const trusted = basic.every(passes);
+  const isolation = (): Isolation => ({
     driver: "sandbox",
-    checks,
+    checks: [...basic, ...network.state().checks, ...limits],
     trusted,
     cgroup: cgroups.version,
     canFreeze: true,
+  });
+  const spawn: Spawner = async (spec, reader) => {
+    const { internet } = spec.network === "internet" ? await network.refreshed() : network.state();
+    return spawnWith(internet)(spec, reader);
   };
-  if (trusted) return { isolation, spawn: spawnWith(network.internet), owner };
+  if (trusted) return { isolation, spawn, owner };
   return { isolation, spawn: config.allowUnsandboxed ? spawnPlain : null, owner };
 }
 
@@ -144,23 +151,26 @@ async function basicChecks(spawn: Spawner, config: SandboxDriverConfig, host: Ho
 async function networkChecks(
   spawn: Spawner,
   config: SandboxDriverConfig,
+  host: HostFacts,
   worthTrying: boolean,
-): Promise<{ internet: SpawnContext["internet"]; checks: Check[] }> {
+): Promise<NetworkState> {
   const outcome = (ok: boolean, detail: string): Check[] => [{ name: "own network", ok, required: false, detail }];
-  if (!worthTrying) return { internet: null, checks: outcome(false, "not tried") };
+  if (!worthTrying) return { internet: null, checks: outcome(false, "not tried"), mayPass: false };
+  // A program that is missing does not come by waiting: hosts are looked at once.
+  const mayPass = host.tools.slirp4netns !== null && host.tools.ip !== null && host.tools.nsenter !== null;
   try {
     const checks = await probeIsolation(spawn, config.stateDirectory, "internet");
     const broken = checks.filter((check) => !passes(check));
     const blocked = `closed: private ranges and ${hostAddresses().length} addresses of the host`;
-    if (broken.length === 0) return { internet: "slirp", checks: outcome(true, `slirp4netns; ${blocked}`) };
-    return {
-      internet: null,
-      checks: outcome(false, broken.map((check) => `${check.name}: ${check.detail}`).join("; ")),
-    };
+    if (broken.length === 0)
+      return { internet: "slirp", checks: outcome(true, `slirp4netns; ${blocked}`), mayPass: false };
+    const detail = broken.map((check) => `${check.name}: ${check.detail}`).join("; ");
+    return { internet: null, checks: outcome(false, detail), mayPass: false };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    if (!config.allowHostNetwork) return { internet: null, checks: outcome(false, reason) };
-    return { internet: "host", checks: outcome(false, `${reason} TOWPATH_ALLOW_HOST_NETWORK: the host's is used.`) };
+    if (!config.allowHostNetwork) return { internet: null, checks: outcome(false, reason), mayPass };
+    const checks = outcome(false, `${reason} TOWPATH_ALLOW_HOST_NETWORK: the host's is used.`);
+    return { internet: "host", checks, mayPass };
   }
 }
 

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
+
+const failed: NetworkState = { internet: null, checks: [], mayPass: true };
+const works: NetworkState = { internet: "slirp", checks: [], mayPass: false };
+const open: NetworkState = { internet: null, checks: [], mayPass: false };
+
+/** Answers one after the other; the last one for good. */
+function answers(...list: [NetworkState, ...NetworkState[]]) {
+  let asked = 0;
+  return {
+    asked: () => asked,
+    probe: async () => {
+      const state = list[Math.min(asked, list.length - 1)] ?? failed;
+      asked += 1;
+      return state;
+    },
+  };
+}
+
+test("RUN-2 a failure that passes does not switch networking off", async () => {
+  const { probe, asked } = answers(failed, failed, works);
+  const network = await startNetworkProbe(probe, { pausesMs: [1, 1, 1], againAfterMs: 0 });
+  expect(network.state()).toBe(works);
+  await network.refreshed();
+  expect(asked()).toBe(3);
+});
+
+test("RUN-2 one that stays is tried again later, once for all who ask at the same time", async () => {
+  const { probe, asked } = answers(failed, failed, works);
+  const network = await startNetworkProbe(probe, { pausesMs: [1], againAfterMs: 40 });
+  expect(await network.refreshed()).toBe(failed);
+  expect(asked()).toBe(2);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  const states = await Promise.all([network.refreshed(), network.refreshed(), network.refreshed()]);
+  expect(states).toEqual([works, works, works]);
+  expect(asked()).toBe(3);
+});
+
+test("RUN-2 a network that was seen to reach what it must not is not tried again", async () => {
+  const { probe, asked } = answers(open, works);
+  const network = await startNetworkProbe(probe, { pausesMs: [1, 1], againAfterMs: 0 });
+  expect((await network.refreshed()).internet).toBeNull();
+  expect(asked()).toBe(1);
+});
