@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Limits } from "@towpath/runtime";
 import { defaultExtractLimits, type ExtractLimits } from "./fetch/index.ts";
 
@@ -61,13 +62,20 @@ export const defaultBuildLimits: BuildLimits = {
 const operatorSettings =
   /^(UV_(DEFAULT_INDEX|INDEX|INDEX_URL|EXTRA_INDEX_URL|INDEX_STRATEGY|INSECURE_HOST|INDEX_[A-Z0-9_]+_(USERNAME|PASSWORD)|HTTP_TIMEOUT|HTTP_RETRIES|HTTP_CONNECT_TIMEOUT|REQUEST_TIMEOUT|EXCLUDE_NEWER|NATIVE_TLS|SYSTEM_CERTS|CONCURRENT_(DOWNLOADS|BUILDS|INSTALLS)|HTTPS?_PROXY|NO_PROXY)|HTTPS?_PROXY|ALL_PROXY|NO_PROXY|https?_proxy|all_proxy|no_proxy|SSL_CERT_FILE)$/;
 
-/** Those of an environment that builds get: index, proxy and certificate settings of the operator, nothing else. */
+/** Debian's and its relatives' store; sandboxes see the host's. */
+const hostCertificates = "/etc/ssl/certs/ca-certificates.crt";
+
+/**
+ * Those of an environment that builds get: index, proxy and certificate settings of the operator, nothing else. Where
+ * the host has a certificate store it counts, because that is where an operator puts the company's own authority;
+ * elsewhere uv's built-in list does.
+ */
 export function pickBuildEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
+  hostHasCertificates: boolean = existsSync(hostCertificates),
 ): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) =>
-      value !== undefined && value !== "" && operatorSettings.test(name) ? [[name, value]] : [],
-    ),
+  const given = Object.entries(environment).flatMap(([name, value]) =>
+    value !== undefined && value !== "" && operatorSettings.test(name) ? [[name, value] as const] : [],
   );
+  return Object.fromEntries([...(hostHasCertificates ? [["UV_SYSTEM_CERTS", "1"] as const] : []), ...given]);
 }

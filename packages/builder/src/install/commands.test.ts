@@ -106,12 +106,10 @@ test("RUN-1 of the operator's environment builds get index, proxy and certificat
     LD_PRELOAD: "/evil.so",
     UV_EXTRA_INDEX_URL: "",
   };
-  expect(Object.keys(pickBuildEnvironment(environment)).sort()).toEqual([
-    "HTTPS_PROXY",
-    "SSL_CERT_FILE",
-    "UV_DEFAULT_INDEX",
-    "UV_INDEX_CORP_PASSWORD",
-  ]);
+  const given = ["HTTPS_PROXY", "SSL_CERT_FILE", "UV_DEFAULT_INDEX", "UV_INDEX_CORP_PASSWORD"];
+  expect(Object.keys(pickBuildEnvironment(environment, false)).sort()).toEqual(given);
+  expect(pickBuildEnvironment({}, true)).toEqual({ UV_SYSTEM_CERTS: "1" });
+  expect(pickBuildEnvironment({ UV_SYSTEM_CERTS: "0" }, true)).toEqual({ UV_SYSTEM_CERTS: "0" });
 });
 
 test("BLD-3 a dependency layer's name changes with list, Python, uv, index and organization, not with the code", () => {
