@@ -47,9 +47,9 @@ function findEntrypoint(folder: string): string {
   const files = readdirSync(folder).filter((file) => file.endsWith(".py"));
   const [only] = files;
   if (files.length === 1 && only) return only;
-  throw new Refusal(
-    `Which file is the server? Name it: --entrypoint FILE.py (found: ${files.join(", ") || "no Python file"}).`,
-  );
+  if (files.length === 0)
+    throw new Refusal(`There is no Python file in ${folder}. Name one further down: --entrypoint FOLDER/FILE.py`);
+  throw new Refusal(`Which file is the server? Name it: --entrypoint FILE.py (found: ${files.join(", ")}).`);
 }
 
 function parseDeployOptions(args: string[]): DeployOptions {
@@ -107,13 +107,20 @@ async function beginBuild(api: Api, options: DeployOptions) {
 
 const paintByKind = { step: bold, output: dim, warning: yellow, error: red };
 
-async function followLog(api: Api, buildId: string): Promise<void> {
+/** Prints the log as it comes. Keeps back the error that may be its last line: the caller knows more about it. */
+async function followLog(api: Api, buildId: string): Promise<string | null> {
+  let held: string | null = null;
   for await (const { event, data } of api.events(`/api/builds/${buildId}/log`)) {
-    if (event === "end") return;
+    if (event === "end") return held;
     if (event !== "line") continue;
     const line = lineSchema.parse(JSON.parse(data));
-    print(`${dim(line.phase.padEnd(8))} ${paintByKind[line.kind](line.text)}`);
+    if (held !== null) print(held);
+    const text = line.text.replaceAll("\n", `\n${" ".repeat(9)}`);
+    const shown = `${dim(line.phase.padEnd(8))} ${paintByKind[line.kind](text)}`;
+    held = line.kind === "error" ? shown : null;
+    if (held === null) print(shown);
   }
+  return held;
 }
 
 /** `towpath deploy`: folder → forge → project → build → live. Exit status 0 when it is live, 1 when it is not. */
@@ -121,7 +128,7 @@ export async function deploy(args: string[]): Promise<number> {
   const options = parseDeployOptions(args);
   const api = openApi(options.dataDirectory);
   const build = await beginBuild(api, options);
-  await followLog(api, build.id);
+  const lastError = await followLog(api, build.id);
   const outcome = await api.call("GET", `/api/v1/builds/${build.id}`, outcomeSchema);
   if (outcome.build.status === "succeeded" && outcome.url) {
     print(`\n${green("Live:")} ${outcome.url}`);
@@ -129,11 +136,12 @@ export async function deploy(args: string[]): Promise<number> {
   }
   const { diagnosis } = outcome;
   if (!diagnosis) {
+    if (lastError !== null) print(lastError);
     printError(`\n${red("✗")} The build ended as ${outcome.build.status}.`);
     return 1;
   }
   printError(`\n${red("✗")} ${bold(diagnosis.title)}\n  ${diagnosis.detail}`);
-  if (diagnosis.excerpt) printError(dim(diagnosis.excerpt.replace(/^/gm, "    ")));
+  if (diagnosis.excerpt) printError(dim(diagnosis.excerpt.trimEnd().replace(/^/gm, "    ")));
   printError(`  ${bold("What to do:")} ${diagnosis.remedy}`);
   return 1;
 }

@@ -39,6 +39,9 @@ export async function logs(args: string[]): Promise<number> {
   });
   const [name, ...more] = positionals;
   if (!name || more.length > 0) throw new Refusal("Name one server: ./towpath logs NAME");
+  const limit = Number(values.limit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
+    throw new Refusal(`--limit must be a number between 1 and 1000, not ${values.limit}.`);
   const api = openApi(resolveDataDirectory(values["data-dir"]));
   const query = new URLSearchParams({ limit: values.limit, ...(values.errors ? { isError: "true" } : {}) });
   const path = `/api/v1/projects/${encodeURIComponent(name)}/logs?${query}`;

@@ -4,7 +4,9 @@ import { Refusal } from "./terminal.ts";
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {
-    return new Refusal(`${error.message}. See ./towpath help.`);
+    // Node adds advice of its own after the first sentence, which nobody at this terminal needs.
+    const [sentence = error.message] = error.message.split(". ");
+    return new Refusal(`${sentence.replace(/\.$/, "")}. See ./towpath help.`);
   }
   return new Refusal(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
