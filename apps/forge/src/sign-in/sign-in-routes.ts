@@ -38,7 +38,7 @@ function signInPage(accounts: readonly Account[], returnTo: string, problem: str
           <p class="hint" id="login-hint">Letters, digits and single hyphens. Your repositories will be at /name/…</p></div>
         <div class="field"><label for="name">Display name <span class="soft">(optional)</span></label>
           <input id="name" name="name" type="text" maxlength="100" autocomplete="name" value="${attempt.name}"></div>
-        <div class="field"><label for="email">E-mail <span class="soft">(optional, for commits)</span></label>
+        <div class="field"><label for="email">Email <span class="soft">(optional, for commits)</span></label>
           <input id="email" name="email" type="email" autocomplete="email" value="${attempt.email}"></div>
         <button class="primary full" type="submit">Create account and continue</button>
       </form>

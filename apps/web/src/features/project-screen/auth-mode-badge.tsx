@@ -4,9 +4,9 @@ import { Badge } from "~/ui/badge.tsx";
 import { Tooltip } from "~/ui/tooltip.tsx";
 
 const looks = {
-  "towpath-cloud": { icon: KeyRound, label: "API key", note: "Callers need an API key of this organization." },
-  "towpath-public": { icon: Globe, label: "Public", note: "Anybody who knows the URL may call this server." },
-  passthrough: { icon: Server, label: "Passthrough", note: "The server checks its callers by itself." },
+  "towpath-cloud": { icon: KeyRound, label: "Members only", note: "Callers need an API key of this organization." },
+  "towpath-public": { icon: Globe, label: "Open to anyone", note: "Anybody who knows the URL may call this server." },
+  passthrough: { icon: Server, label: "The server decides", note: "The server checks its callers by itself." },
 } as const satisfies Record<AuthMode, unknown>;
 
 /** Who may call the server (PRJ-12). */

@@ -31,7 +31,7 @@ export function ProjectHeader({ project }: { project: ProjectDetailView }) {
           />
           <span className="inline-flex items-center gap-1.5 text-xs text-muted">
             <StatusDot tone={project.isLive ? "ok" : "neutral"} />
-            {project.isLive ? "Live" : "Not live"}
+            {project.isLive ? "Live" : "Not live yet"}
           </span>
           <AuthModeBadge mode={project.authMode} />
           {project.githubRepository && (

@@ -10,7 +10,7 @@ export function ServerUrl({ url, className }: { url: string; className?: string 
         className,
       )}
     >
-      <code className="min-w-0 text-xs break-all">{url}</code>
+      <code className="min-w-0 text-xs wrap-anywhere">{url}</code>
       <CopyButton text={url} label="Copy URL" />
     </span>
   );
