@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Plus, Search, Server } from "lucide-react";
 import { useEffect, useState } from "react";
-import { buttonLook } from "~/ui/button.tsx";
+import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Input } from "~/ui/input.tsx";
@@ -64,7 +64,12 @@ export function ServersPage({
           <div className="overflow-hidden rounded-lg border bg-surface">
             {isPending ? <SkeletonRows rows={4} label="Loading servers" /> : null}
             {data?.length === 0 ? (
-              <EmptyState title="No server matches">Change the filter or the text.</EmptyState>
+              <EmptyState
+                title="No server matches"
+                actions={<Button onClick={() => onSearch({ type: "all", text: "" })}>Clear the filters</Button>}
+              >
+                No server of this organization has that name, repository or kind.
+              </EmptyState>
             ) : null}
             {data && data.length > 0 ? (
               <ServerTable servers={data} orgSlug={orgSlug} selected={search.selected} />

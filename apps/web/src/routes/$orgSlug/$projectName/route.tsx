@@ -14,7 +14,10 @@ export const Route = createFileRoute("/$orgSlug/$projectName")({
       throw error;
     }
   },
-  head: ({ params }) => ({ meta: [{ title: `${params.projectName} · Towpath` }] }),
+  // The address bar names something that is not there: the tab must not claim that it is.
+  head: ({ params, match }) => ({
+    meta: [{ title: `${match.status === "notFound" ? "Page Not Found" : params.projectName} · Towpath` }],
+  }),
   component: ProjectRoute,
   notFoundComponent: () => (
     <main>
