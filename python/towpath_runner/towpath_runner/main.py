@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         _run(options.entrypoint, socket_path, status)
     except Failure as failure:
         status.failed(failure)
-        print(f"{failure.code}: {failure.message}", file=sys.stderr)
+        print(failure.message, file=sys.stderr)
         if failure.traceback:
             print(failure.traceback, file=sys.stderr, end="")
         return 1

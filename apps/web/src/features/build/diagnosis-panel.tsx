@@ -1,7 +1,6 @@
 import type { DiagnosisView } from "@towpath/core/build/schema";
 import { ArrowDown, CircleX, FileCode, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
-import { Badge } from "~/ui/badge.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { CodeBlock } from "~/ui/code-block.tsx";
@@ -41,9 +40,6 @@ export function DiagnosisPanel({
             <InlineCode text={diagnosis.title} />
           </h2>
         </div>
-        <Badge mono className="bg-surface max-sm:hidden">
-          {diagnosis.code}
-        </Badge>
       </header>
       <div className="grid gap-x-8 gap-y-4 p-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,24rem)]">
         <div className="flex min-w-0 flex-col gap-3">
@@ -85,8 +81,8 @@ export function DiagnosisPanel({
 
 /** The last lines that explain it; the very last one is what Python or the tool concluded. */
 function Excerpt({ text }: { text: string }) {
-  const lines = text.split("\n").map(plainText);
-  const last = lines.findLastIndex((each) => each.trim() !== "");
+  const lines = text.trimEnd().split("\n").map(plainText);
+  const last = lines.length - 1;
   return (
     <CodeBlock code={lines.join("\n")} label="excerpt" wrap className="max-h-72">
       {lines.map((each, index) => (

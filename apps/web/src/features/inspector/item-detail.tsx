@@ -14,7 +14,12 @@ import { TemplateForm } from "./template-form.tsx";
 import { TextArguments } from "./text-arguments.tsx";
 import type { Calls } from "./use-calls.ts";
 
-const actionLabels = { tools: "Call tool", resources: "Read resource", templates: "Read", prompts: "Get prompt" };
+const actionLabels = {
+  tools: "Call tool",
+  resources: "Read resource",
+  templates: "Read resource",
+  prompts: "Get prompt",
+};
 
 /** One tool, resource, template or prompt: what it is, its form, and what the last call of it answered. */
 export function ItemDetail({
@@ -49,7 +54,7 @@ export function ItemDetail({
     <div className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-4 min-[88rem]:grid-cols-2">
       <section aria-label={name} className="min-w-0 rounded-lg border bg-surface p-4 min-[88rem]:self-start">
         <h2 className="font-mono text-base font-semibold break-all">{name}</h2>
-        {title && title !== name && <p className="text-sm text-muted">{title}</p>}
+        {title && !sameWords(title, name) && <p className="text-sm text-muted">{title}</p>}
         <ItemBadges item={item} />
         {description && (
           <p className="mt-2 max-w-prose text-sm break-words whitespace-pre-line text-muted">{description}</p>
@@ -88,6 +93,12 @@ export function ItemDetail({
       )}
     </div>
   );
+}
+
+/** Libraries make a title from the name ("get_forecast" → "Get Forecast"); saying it twice helps nobody. */
+function sameWords(title: string, name: string): boolean {
+  const words = (text: string) => text.toLowerCase().replace(/[\s_-]+/g, "");
+  return words(title) === words(name);
 }
 
 function ItemForm({

@@ -5,8 +5,8 @@ import { Card, CardBody } from "~/ui/card.tsx";
 const included = [
   "Servers, builds and previews without a limit of ours",
   "Every push to the default branch goes live, every other branch gets its own URL",
-  "Request, server and build logs with the retention that you set",
-  "API keys, members and an audit log",
+  "Request, server and build logs, live and searchable",
+  "Servers open to anyone, or only to holders of an API key",
   "All of the code, under the Apache License 2.0",
 ] as const;
 
