@@ -3,6 +3,7 @@ import type { Actor, Context } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
 import { claimLocalOrganization } from "@towpath/core/organization";
 import { systemClock } from "@towpath/core/ports";
+import { createSecretBox } from "@towpath/core/secret";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { createGitHub, type GitHub } from "@towpath/github";
 import { buildLogChannel, serverLogChannel } from "@towpath/logs";
@@ -36,12 +37,14 @@ export function compose(config: WebConfig): Services {
     [buildChannel, buildLogChannel, serverLogChannel],
     log,
   );
+  const secrets = createSecretBox(config.secret);
   const contextFor = (actor: Actor): Context => ({
     db: database.db,
     actor,
     queue: queue.queue,
     clock: systemClock,
     serverUrlTemplate: config.serverUrlTemplate,
+    secrets,
   });
   const auth = createAuth(
     {

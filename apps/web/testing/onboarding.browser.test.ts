@@ -156,7 +156,7 @@ test("ONB-5 ONB-6 a repository is chosen, its files are offered and checked, and
     ["../echo.py", "Entrypoint cannot reference parent directories"],
     ["echo.py:", "Identifier cannot be empty after colon"],
     ["echo.py:1x", "Identifier must be a valid Python identifier"],
-    ["nope.py", "There is no such file in ada-codes/brave-teal-otter"],
+    ["nope.py", "There is no `nope.py` in ada-codes/brave-teal-otter at main ("],
   ] as const) {
     await entrypoint.fill(value);
     await press("Deploy");

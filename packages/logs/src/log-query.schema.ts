@@ -6,16 +6,6 @@ import { z } from "zod";
 export const timeRangeSchema = z.enum(["15m", "1h", "6h", "24h", "7d", "30d"]);
 export type TimeRange = z.infer<typeof timeRangeSchema>;
 
-/** Length of each time range in milliseconds. */
-export const timeRangeMs: Readonly<Record<TimeRange, number>> = {
-  "15m": 15 * 60_000,
-  "1h": 3_600_000,
-  "6h": 6 * 3_600_000,
-  "24h": 24 * 3_600_000,
-  "7d": 7 * 24 * 3_600_000,
-  "30d": 30 * 24 * 3_600_000,
-};
-
 /** What a request-log row can be asked for (VAL-5). `startDate` and `endDate` win over `timeRange`. */
 export const logQuerySchema = z.object({
   projectId: z.uuid(),
@@ -48,23 +38,6 @@ export const logSearchSchema = z.object({
   timeRange: timeRangeSchema.default("24h"),
 });
 export type LogSearch = z.infer<typeof logSearchSchema>;
-
-/** Translates the screen's search into a log query (PRJ-5). */
-export function logQueryFromSearch(projectId: string, search: LogSearch): LogQueryInput {
-  return {
-    projectId,
-    timeRange: search.timeRange,
-    ...(search.status === "error" ? { isError: true } : {}),
-    ...methodFilter(search.methodType),
-  };
-}
-
-function methodFilter(methodType: string): Pick<LogQueryInput, "toolName" | "methodPrefix" | "jsonrpcMethod"> {
-  if (methodType === "all" || methodType === "") return {};
-  if (methodType.startsWith("tool:")) return { toolName: methodType.slice("tool:".length) };
-  if (methodType.endsWith("/*")) return { methodPrefix: methodType.slice(0, -"*".length) };
-  return { jsonrpcMethod: methodType };
-}
 
 /** How an exchange ended, as recorded by the gateway. */
 export const outcomeSchema = z.enum([

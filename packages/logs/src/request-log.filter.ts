@@ -1,4 +1,5 @@
-import { type LogQuery, timeRangeMs } from "./log-query.schema.ts";
+import type { LogQuery } from "./log-query.schema.ts";
+import { timeRangeMs } from "./log-search.ts";
 
 /** SQL conditions and their values; conditions refer to values by position. */
 export type Filter = {

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { queryRequestLogs, readServerLogs, requestLogStats, writeRequestLogs } from "./index.ts";
-import { logQueryFromSearch, logQuerySchema, logSearchSchema } from "./log-query.schema.ts";
+import { logQuerySchema, logSearchSchema } from "./log-query.schema.ts";
+import { logQueryFromSearch } from "./log-search.ts";
 import { bucketMsFor } from "./request-log-stats.ts";
 import { requestLogRow } from "./testing/rows.ts";
 

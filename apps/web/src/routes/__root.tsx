@@ -1,17 +1,10 @@
-import {
-  ClientOnly,
-  createRootRouteWithContext,
-  HeadContent,
-  Outlet,
-  ScriptOnce,
-  Scripts,
-} from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense } from "react";
+import { createRootRouteWithContext, HeadContent, Outlet, ScriptOnce, Scripts } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense, useSyncExternalStore } from "react";
 import type { RouterContext } from "~/router.tsx";
 import styles from "~/styles.css?url";
 import { themeScript } from "~/ui/theme.ts";
+import { toastsWanted } from "~/ui/toast.ts";
 
-/** Nothing is told before a page is alive, so this may come after it. */
 const Toaster = lazy(() => import("~/ui/toaster.tsx").then(({ Toaster: component }) => ({ default: component })));
 
 export const Route = createRootRouteWithContext<RouterContext>()({
@@ -40,13 +33,19 @@ function Shell({ children }: { readonly children: ReactNode }) {
       </head>
       <body>
         <div id="app">{children}</div>
-        <ClientOnly>
-          <Suspense>
-            <Toaster />
-          </Suspense>
-        </ClientOnly>
+        <Toasts />
         <Scripts />
       </body>
     </html>
   );
+}
+
+/** Comes with the first toast, which calls for it. */
+function Toasts() {
+  const isWanted = useSyncExternalStore(toastsWanted.subscribe, toastsWanted.get, toastsWanted.getOnServer);
+  return isWanted ? (
+    <Suspense>
+      <Toaster />
+    </Suspense>
+  ) : null;
 }

@@ -94,6 +94,10 @@ export const verifyFiles = createServerFn({ method: "POST" })
   )
   .handler(async ({ context, data }) => {
     const entrypoint = data.entrypoint.split(":", 1)[0] ?? "";
-    await requireFiles(await addressOf(context.ctx, data), data.ref, { entrypoint, requirements: data.requirements });
+    await requireFiles(
+      await addressOf(context.ctx, data),
+      { ref: data.ref },
+      { entrypoint, requirements: data.requirements },
+    );
     return { found: true };
   });

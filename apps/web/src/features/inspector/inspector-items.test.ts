@@ -1,7 +1,7 @@
 import type { Manifest } from "@towpath/mcp/manifest";
 import { expect, test } from "vitest";
-import { inspectorSearchSchema } from "./inspector.schema.ts";
 import { chosenItem, filterItems, itemsOf } from "./inspector-items.ts";
+import { inspectorSearchParameters } from "./inspector-search.ts";
 
 const tool = (name: string, description: string | null = null) => ({
   tool_name: name,
@@ -22,10 +22,11 @@ const manifest: Manifest = {
 };
 
 test("PRJ-4 search parameters: tab defaults to tools, a branchId that is no uuid counts as none", () => {
-  expect(inspectorSearchSchema.parse({})).toEqual({ tab: "tools" });
-  expect(inspectorSearchSchema.parse({ tab: "bogus", branchId: "main", tool: 7 })).toEqual({ tab: "tools" });
+  const read = (search: unknown) => inspectorSearchParameters.parse(search);
+  expect(read({})).toEqual({ tab: "tools" });
+  expect(read({ tab: "bogus", branchId: "main", tool: {} })).toEqual({ tab: "tools" });
   const branchId = "0192b0f4-7b7a-7c3c-8f00-000000000001";
-  expect(inspectorSearchSchema.parse({ tab: "prompts", branchId })).toEqual({ tab: "prompts", branchId });
+  expect(read({ tab: "prompts", branchId })).toEqual({ tab: "prompts", branchId });
 });
 
 test("PRJ-4 the address names an item, by URI or by name; else the first is shown", () => {

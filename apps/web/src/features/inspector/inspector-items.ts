@@ -1,5 +1,5 @@
 import type { Manifest } from "@towpath/mcp/manifest";
-import type { InspectorSearch, InspectorTab } from "./inspector.schema.ts";
+import type { InspectorSearch, InspectorTab } from "./inspector-search.ts";
 
 export type InspectorItem =
   | { readonly tab: "tools"; readonly key: string; readonly tool: Manifest["tools"][number] }

@@ -8,7 +8,7 @@ import { Select } from "~/ui/select.tsx";
 import { branchesQuery } from "../deployment/deployment.queries.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { inspectedBranch } from "./inspected-branch.ts";
-import type { InspectorSearch } from "./inspector.schema.ts";
+import type { InspectorSearch } from "./inspector-search.ts";
 import { InspectorWorkbench } from "./inspector-workbench.tsx";
 
 type SearchChange = (change: Partial<InspectorSearch>) => void;

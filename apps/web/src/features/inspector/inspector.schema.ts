@@ -1,22 +1,6 @@
 import { z } from "zod";
 import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 
-export const inspectorTabs = ["tools", "resources", "templates", "prompts"] as const;
-export type InspectorTab = (typeof inspectorTabs)[number];
-
-const itemName = z.string().max(4096).optional().catch(undefined);
-
-/** Search parameters of the inspector (PRJ-4). What cannot be read counts as not given. */
-export const inspectorSearchSchema = z.object({
-  tool: itemName,
-  resource: itemName,
-  template: itemName,
-  prompt: itemName,
-  tab: z.enum(inspectorTabs).default("tools").catch("tools"),
-  branchId: z.uuid().optional().catch(undefined),
-});
-export type InspectorSearch = z.infer<typeof inspectorSearchSchema>;
-
 const name = z.string().min(1).max(1024);
 
 /** One request to a server, as the inspector makes it. */

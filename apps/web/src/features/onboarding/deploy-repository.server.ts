@@ -1,6 +1,7 @@
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { type AuthMode, createProject } from "@towpath/core/project";
+import type { EnvironmentVariablesInput } from "@towpath/core/secret";
 import type { RepositoryAddress } from "@towpath/github";
 import { addressOf, gitHub } from "~/features/github/github-access.server.ts";
 import { withGitHub } from "~/features/github/github-errors.server.ts";
@@ -15,6 +16,7 @@ export type DeployInput = {
   readonly entrypoint: string;
   readonly requirements: string | null;
   readonly authMode: AuthMode;
+  readonly environmentVariables: EnvironmentVariablesInput;
 };
 
 /**
@@ -24,13 +26,19 @@ export type DeployInput = {
  * such file: a build would only find out later.
  */
 export async function deployRepository(ctx: Context, input: DeployInput) {
-  const { orgSlug, name, installationId, entrypoint, requirements, authMode } = input;
+  const { orgSlug, name, installationId, entrypoint, requirements } = input;
   const address = await addressOf(ctx, { orgSlug, installationId, owner: input.owner, name: input.repo });
   const { repository, commit } = await repositoryAndHead(address);
-  if (commit) await requireFiles(address, commit.sha, { entrypoint: entrypoint.split(":", 1)[0] ?? "", requirements });
+  const paths = { entrypoint: entrypoint.split(":", 1)[0] ?? "", requirements };
+  if (commit) await requireFiles(address, { ref: commit.sha, branch: repository.defaultBranch }, paths);
   const { project, build } = await createProject({
     ctx,
-    input: { orgSlug, name, installationId, repository, commit, entrypoint, requirements, authMode, trigger: "import" },
+    input: {
+      ...{ orgSlug, name, installationId, repository, commit, entrypoint, requirements },
+      authMode: input.authMode,
+      environmentVariables: input.environmentVariables,
+      trigger: "import",
+    },
   });
   return { projectName: project.name, buildId: build?.id ?? null };
 }
@@ -38,15 +46,19 @@ export async function deployRepository(ctx: Context, input: DeployInput) {
 /** @throws TowpathError `invalid_input` that names each field whose file is not in the commit. */
 export async function requireFiles(
   address: RepositoryAddress,
-  ref: string,
+  at: { readonly ref: string; readonly branch?: string },
   paths: { readonly entrypoint: string; readonly requirements: string | null },
 ): Promise<void> {
   const missing = async (path: string | null) =>
-    path !== null && !(await withGitHub(() => gitHub().fileExists(address, path, ref)));
+    path !== null && !(await withGitHub(() => gitHub().fileExists(address, path, at.ref)));
   const [entrypoint, requirements] = await Promise.all([missing(paths.entrypoint), missing(paths.requirements)]);
   if (!entrypoint && !requirements) return;
-  const message = `There is no such file in ${address.owner}/${address.name}`;
-  throw new TowpathError("invalid_input", message, {
-    fields: { ...(entrypoint && { entrypoint: message }), ...(requirements && { requirements: message }) },
-  });
+  const ref = /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(at.ref) ? at.ref.slice(0, 7) : at.ref;
+  const place = `${address.owner}/${address.name} at ${at.branch ? `${at.branch} (${ref})` : ref}`;
+  const text = (path: string | null) => `There is no \`${path}\` in ${place}.`;
+  const fields = {
+    ...(entrypoint && { entrypoint: text(paths.entrypoint) }),
+    ...(requirements && { requirements: text(paths.requirements) }),
+  };
+  throw new TowpathError("invalid_input", Object.values(fields).join(" "), { fields });
 }

@@ -6,6 +6,7 @@ import {
   proposeServerName as proposeServerNameVerb,
 } from "@towpath/core/project";
 import { authModeSchema, entrypointSchema, projectNameSchema, requirementsSchema } from "@towpath/core/project/schema";
+import { environmentVariablesSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { input } from "~/http/input.ts";
@@ -67,6 +68,7 @@ export const deployRepository = createServerFn({ method: "POST" })
         entrypoint: entrypointSchema,
         requirements: requirementsSchema,
         authMode: authModeSchema,
+        environmentVariables: environmentVariablesSchema,
       }),
     ),
   )

@@ -7,10 +7,12 @@ import { Field } from "~/ui/field.tsx";
 import { Input } from "~/ui/input.tsx";
 import { AuthModeChoice } from "./auth-mode-choice.tsx";
 import type { DeploySearch } from "./deploy-search.ts";
+import { EnvironmentVariables } from "./environment-variables.tsx";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { ServerNameField } from "./server-name-field.tsx";
 import { type DeployAddress, useDeployForm } from "./use-deploy-form.ts";
 import { useServerName } from "./use-server-name.ts";
+import { useVariables } from "./use-variables.ts";
 
 type Props = {
   readonly orgSlug: string;
@@ -36,7 +38,8 @@ export function ServerDeployPage({
   address,
 }: Props) {
   const choice = useServerName(search.serverName ?? proposal.name);
-  const form = useDeployForm(orgSlug, address, {
+  const variables = useVariables(search.envVariables ?? []);
+  const form = useDeployForm(orgSlug, address, variables, {
     entrypoint: search.entrypoint ?? entrypoints[0] ?? "",
     requirements: search.requirements ?? "",
     authMode: search.shouldUseAuth === false ? "towpath-public" : "towpath-cloud",
@@ -80,6 +83,7 @@ export function ServerDeployPage({
           onChange={(requirements) => form.change({ requirements })}
           candidates={requirementFiles}
         />
+        <EnvironmentVariables variables={variables} />
         <AuthModeChoice value={form.values.authMode} onChange={(authMode) => form.change({ authMode })} />
         <Button type="submit" variant="primary" size="lg" busy={form.busy} className="self-start">
           {form.busy ? "Creating the server" : "Deploy"}

@@ -4,14 +4,18 @@ import { type AuthMode, entrypointProblem, requirementsProblem } from "@towpath/
 import { useState } from "react";
 import { profileQuery } from "~/features/session/session.queries.ts";
 import { isTowpathErrorCode } from "~/http/error-code.ts";
-import { failureText } from "~/ui/toaster.tsx";
+import { failureText } from "~/ui/toast.ts";
 import { deployRepository } from "./onboarding.functions.ts";
+import type { Variables } from "./use-variables.ts";
 
 export type DeployAddress = { readonly installationId: number; readonly owner: string; readonly repo: string };
 type Values = { readonly entrypoint: string; readonly requirements: string; readonly authMode: AuthMode };
 
+/** What has a place for an answer of the server; all else is told above the form. */
+const shownFields = new Set(["name", "entrypoint", "requirements"]);
+
 /** The form of server-deploy: values, what is wrong with each, and sending it (VAL-2, VAL-3). */
-export function useDeployForm(orgSlug: string, address: DeployAddress, initial: Values) {
+export function useDeployForm(orgSlug: string, address: DeployAddress, variables: Variables, initial: Values) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const [values, setValues] = useState(initial);
@@ -32,12 +36,14 @@ export function useDeployForm(orgSlug: string, address: DeployAddress, initial: 
 
   const submit = async (name: string) => {
     setTouched(true);
-    if (found.entrypoint || found.requirements) return;
+    variables.showAllProblems();
+    if (found.entrypoint || found.requirements || !variables.isValid) return;
     setBusy(true);
     setFailure(null);
     try {
+      const environmentVariables = [...variables.filled];
       const data = { orgSlug, name, ...address, ...values, requirements: values.requirements || null };
-      const { projectName, buildId } = await deployRepository({ data });
+      const { projectName, buildId } = await deployRepository({ data: { ...data, environmentVariables } });
       await queryClient.invalidateQueries(profileQuery);
       const params = { orgSlug, projectName };
       if (buildId === null) await navigate({ to: "/$orgSlug/$projectName/deployments", params });
@@ -45,7 +51,8 @@ export function useDeployForm(orgSlug: string, address: DeployAddress, initial: 
     } catch (error) {
       const fields = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
       setRefused(fields);
-      if (Object.keys(fields).length === 0) setFailure(failureText(error));
+      const isBesideItsField = Object.keys(fields).some((field) => shownFields.has(field));
+      if (!isBesideItsField) setFailure(failureText(error));
       setBusy(false);
     }
   };

@@ -9,7 +9,7 @@ import { CodeBlock } from "~/ui/code-block.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { SkeletonRows } from "~/ui/skeleton.tsx";
-import { failureText } from "~/ui/toaster.tsx";
+import { failureText } from "~/ui/toast.ts";
 import { connectCommands } from "../project-screen/connect-commands.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.queries.ts";
@@ -112,6 +112,21 @@ function FirstCall({
   onSearch: (change: Partial<LogSearch>) => void;
 }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  if (!project.isLive) {
+    return (
+      <EmptyState
+        icon={<Activity aria-hidden />}
+        title="Nothing is live yet"
+        actions={
+          <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
+            Go to deployments
+          </Link>
+        }
+      >
+        As soon as a build has succeeded, every call of the server appears here.
+      </EmptyState>
+    );
+  }
   const command = connectCommands(project).find(({ id }) => id === "inspector");
   return (
     <EmptyState

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { type LogSearch, logQueryFromSearch, type RequestLogPage } from "@towpath/logs/schema";
+import type { LogSearch, RequestLogPage } from "@towpath/logs/schema";
+import { logQueryFromSearch } from "@towpath/logs/search";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.queries.ts";
 import { getLogStats, queryLogs } from "./request-log.functions.ts";

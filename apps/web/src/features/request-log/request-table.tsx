@@ -77,7 +77,7 @@ function RequestRow({ row, open, onOpen }: { row: RequestLogEntry; open: boolean
           {row.heldMs >= 1 && (
             <span title={`${formatDuration(row.heldMs)} of it held while the server started or woke`}>
               <Hourglass className="size-3.5 text-faint" aria-hidden />
-              <span className="sr-only">Held for a start</span>
+              <span className="sr-only">Held {formatDuration(row.heldMs)} for a start or wake, of</span>
             </span>
           )}
           {formatDuration(row.durationMs)}

@@ -1,5 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { type LogSearch, type RequestLogEntry, timeRangeMs } from "@towpath/logs/schema";
+import type { LogSearch, RequestLogEntry } from "@towpath/logs/schema";
+import { timeRangeMs } from "@towpath/logs/search";
 import { useMemo, useState } from "react";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { logStatsQuery, newestLogsQuery, type OlderRange, olderLogsQuery } from "./request-log.queries.ts";

@@ -1,19 +1,19 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
-import { z } from "zod";
 import { PageError } from "~/features/error-screens/page-error.tsx";
 import { serversQuery } from "~/features/servers/servers.queries.ts";
 import { ServersPage } from "~/features/servers/servers-page.tsx";
 import { ServersPending } from "~/features/servers/servers-pending.tsx";
+import { oneOf, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
-const searchSchema = z.object({
-  type: z.enum(["all", "private", "open"]).default("all").catch("all"),
-  text: z.string().max(200).default("").catch(""),
-  selected: z.string().max(100).optional().catch(undefined),
+const validateSearch = searchParameters({
+  type: withDefault(oneOf(["all", "private", "open"]), "all"),
+  text: withDefault(text(200), ""),
+  selected: text(100),
 });
 
 /** ORG-2 */
 export const Route = createFileRoute("/$orgSlug/servers")({
-  validateSearch: searchSchema,
+  validateSearch,
   search: { middlewares: [stripSearchParams({ type: "all", text: "" } as const)] },
   loaderDeps: ({ search: { type, text } }) => ({ type, text }),
   loader: ({ context, params, deps }) => context.queryClient.ensureQueryData(serversQuery({ ...params, ...deps })),

@@ -1,11 +1,11 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { z } from "zod";
 import { activeOrganization } from "~/features/session/destinations.ts";
 import { requireProfile } from "~/features/session/guards.ts";
+import { searchParameters, text } from "~/http/search-parameters.ts";
 
 /** ONB-9: connecting GitHub is a step of the active organization. */
 export const Route = createFileRoute("/new/github-install")({
-  validateSearch: z.object({ problem: z.string().max(40).optional().catch(undefined) }),
+  validateSearch: searchParameters({ problem: text(40) }),
   beforeLoad: async ({ context, location, search }) => {
     const { auth, profile } = await requireProfile({ context, location });
     const active = activeOrganization(profile.organizations, auth.organizationId);

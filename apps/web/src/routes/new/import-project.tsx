@@ -1,18 +1,18 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { z } from "zod";
 import { activeOrganization } from "~/features/session/destinations.ts";
 import { requireProfile } from "~/features/session/guards.ts";
+import { flag, positiveInteger, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
-const searchSchema = z.object({
-  repoName: z.string().max(255).catch(""),
-  installationId: z.number().int().positive().optional().catch(undefined),
-  isPrivate: z.boolean().optional().catch(undefined),
-  entrypoint: z.string().max(200).optional().catch(undefined),
+const validateSearch = searchParameters({
+  repoName: withDefault(text(255), ""),
+  installationId: positiveInteger,
+  isPrivate: flag,
+  entrypoint: text(200),
 });
 
 /** ONB-9: the form that deploys a repository is a step of the active organization. */
 export const Route = createFileRoute("/new/import-project")({
-  validateSearch: searchSchema,
+  validateSearch,
   beforeLoad: async ({ context, location, search }) => {
     const { auth, profile } = await requireProfile({ context, location });
     const active = activeOrganization(profile.organizations, auth.organizationId);

@@ -1,10 +1,10 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { z } from "zod";
 import { requireProfile } from "~/features/session/guards.ts";
+import { searchParameters, text } from "~/http/search-parameters.ts";
 
 /** ONB-8: GitHub first, then the repository. `code` is what GitHub may append; it is not needed here. */
 export const Route = createFileRoute("/new/")({
-  validateSearch: z.object({ code: z.string().max(200).optional().catch(undefined) }),
+  validateSearch: searchParameters({ code: text(200) }),
   beforeLoad: async (call) => {
     const { profile } = await requireProfile(call);
     const [first, ...more] = profile.githubInstallations;

@@ -1,9 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { z } from "zod";
 import { SignInProblem } from "~/features/provider/sign-in-problem.tsx";
+import { searchParameters, text } from "~/http/search-parameters.ts";
 
 export const Route = createFileRoute("/provider/problem")({
-  validateSearch: z.object({ error: z.string().max(100).optional().catch(undefined) }),
+  validateSearch: searchParameters({ error: text(100) }),
   head: () => ({ meta: [{ title: "Sign-in problem · Towpath" }, { name: "robots", content: "noindex" }] }),
   component: Problem,
 });

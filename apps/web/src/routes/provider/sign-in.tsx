@@ -1,12 +1,12 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { z } from "zod";
 import type { RefusedForm } from "~/features/provider/credentials.schema.ts";
 import { ProviderPage } from "~/features/provider/provider-page.tsx";
 import { elsewhere } from "~/features/provider/redirect-to-provider.server.ts";
 import { submitCredentials } from "~/features/provider/submit-credentials.server.ts";
+import { searchParameters, text } from "~/http/search-parameters.ts";
 
 export const Route = createFileRoute("/provider/sign-in")({
-  validateSearch: z.object({ returnTo: z.string().optional() }),
+  validateSearch: searchParameters({ returnTo: text(8192) }),
   server: {
     handlers: {
       GET: ({ next }) => elsewhere("sign-in") ?? next(),

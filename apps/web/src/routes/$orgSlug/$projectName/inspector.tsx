@@ -2,11 +2,11 @@ import { createFileRoute } from "@tanstack/react-router";
 import { branchesQuery } from "~/features/deployment/deployment.queries.ts";
 import { inspectedBranch } from "~/features/inspector/inspected-branch.ts";
 import { branchManifestQuery } from "~/features/inspector/inspector.queries.ts";
-import { type InspectorSearch, inspectorSearchSchema } from "~/features/inspector/inspector.schema.ts";
 import { InspectorPage } from "~/features/inspector/inspector-page.tsx";
+import { type InspectorSearch, inspectorSearchParameters } from "~/features/inspector/inspector-search.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
-  validateSearch: inspectorSearchSchema,
+  validateSearch: inspectorSearchParameters,
   loaderDeps: ({ search }) => ({ branchId: search.branchId }),
   loader: async ({ context, params, deps }) => {
     const branches = await context.queryClient.ensureQueryData(branchesQuery(params));

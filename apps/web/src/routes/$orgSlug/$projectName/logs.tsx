@@ -1,18 +1,12 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
-import { type LogSearch, logSearchSchema } from "@towpath/logs/schema";
+import type { LogSearch } from "@towpath/logs/schema";
+import { defaultLogSearch, logSearchParameters } from "~/features/request-log/log-search.ts";
 import { LogsPage } from "~/features/request-log/logs-page.tsx";
 import { newestLogsQuery } from "~/features/request-log/request-log.queries.ts";
 
-// A value that the screen does not know counts as not given: links outlive versions.
-const search = logSearchSchema.extend({
-  status: logSearchSchema.shape.status.catch("all"),
-  methodType: logSearchSchema.shape.methodType.catch("all"),
-  timeRange: logSearchSchema.shape.timeRange.catch("24h"),
-});
-
 export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
-  validateSearch: search,
-  search: { middlewares: [stripSearchParams({ status: "all", methodType: "all", timeRange: "24h" })] },
+  validateSearch: logSearchParameters,
+  search: { middlewares: [stripSearchParams(defaultLogSearch)] },
   loaderDeps: ({ search: deps }) => deps,
   loader: async ({ context, params, deps }) => {
     await context.queryClient.prefetchQuery(newestLogsQuery(params, deps, true));

@@ -1,14 +1,14 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { z } from "zod";
 import { installationsQuery } from "~/features/github/github.queries.ts";
 import { ChooseRepoError } from "~/features/onboarding/choose-repo-error.tsx";
 import { ChooseRepoPage } from "~/features/onboarding/choose-repo-page.tsx";
+import { positiveInteger, searchParameters } from "~/http/search-parameters.ts";
 
-const searchSchema = z.object({ installationId: z.number().int().positive().optional().catch(undefined) });
+const validateSearch = searchParameters({ installationId: positiveInteger });
 
 /** ONB-6, ONB-10 */
 export const Route = createFileRoute("/$orgSlug/welcome/choose-repo")({
-  validateSearch: searchSchema,
+  validateSearch,
   loader: ({ context, params }) => context.queryClient.ensureQueryData(installationsQuery(params.orgSlug)),
   head: () => ({ meta: [{ title: "Choose a repository · Towpath" }] }),
   component: ChooseRepo,

@@ -1,17 +1,14 @@
 import { createFileRoute, redirect, stripSearchParams } from "@tanstack/react-router";
-import { z } from "zod";
 import { PageError } from "~/features/error-screens/page-error.tsx";
 import { getGitHubApp } from "~/features/github/github.functions.ts";
 import { ConnectGitHubPage } from "~/features/onboarding/connect-github-page.tsx";
+import { flag, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
-const searchSchema = z.object({
-  success: z.boolean().default(true).catch(true),
-  problem: z.string().max(40).optional().catch(undefined),
-});
+const validateSearch = searchParameters({ success: withDefault(flag, true), problem: text(40) });
 
 /** ONB-2: comes back here with success, and goes on to tell so. */
 export const Route = createFileRoute("/$orgSlug/welcome/connect-github")({
-  validateSearch: searchSchema,
+  validateSearch,
   search: { middlewares: [stripSearchParams({ success: true })] },
   beforeLoad: ({ search }) => {
     if (search.success) throw redirect({ to: "/new/github-install-success" });

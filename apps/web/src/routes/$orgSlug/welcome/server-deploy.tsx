@@ -1,13 +1,13 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
 import { getRepositoryForDeploy } from "~/features/github/github.functions.ts";
 import { ChooseRepoError } from "~/features/onboarding/choose-repo-error.tsx";
-import { deploySearchSchema } from "~/features/onboarding/deploy-search.ts";
+import { deploySearchParameters } from "~/features/onboarding/deploy-search.ts";
 import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
 import { ServerDeployPage } from "~/features/onboarding/server-deploy-page.tsx";
 
 /** ONB-5 */
 export const Route = createFileRoute("/$orgSlug/welcome/server-deploy")({
-  validateSearch: deploySearchSchema,
+  validateSearch: deploySearchParameters,
   loaderDeps: ({ search: { installationId, owner, repo, repoName } }) => ({ installationId, owner, repo, repoName }),
   loader: async ({ params, deps }) => {
     const { installationId, repoName } = deps;

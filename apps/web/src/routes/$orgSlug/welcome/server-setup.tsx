@@ -1,13 +1,13 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { PageError } from "~/features/error-screens/page-error.tsx";
 import { getGitHubApp, getInstallations } from "~/features/github/github.functions.ts";
-import { setupSearchSchema } from "~/features/onboarding/deploy-search.ts";
+import { setupSearchParameters } from "~/features/onboarding/deploy-search.ts";
 import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
 import { ServerSetupPage } from "~/features/onboarding/server-setup-page.tsx";
 
 /** ONB-3 */
 export const Route = createFileRoute("/$orgSlug/welcome/server-setup")({
-  validateSearch: setupSearchSchema,
+  validateSearch: setupSearchParameters,
   loader: async ({ params }) => {
     const [proposal, installations, app] = await Promise.all([
       proposeServerName(),

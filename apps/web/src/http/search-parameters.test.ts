@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import {
+  flag,
+  listOf,
+  oneOf,
+  positiveInteger,
+  searchParameters,
+  text,
+  uuid,
+  withDefault,
+} from "./search-parameters.ts";
+
+const parameters = searchParameters({
+  text: withDefault(text(5), ""),
+  type: withDefault(oneOf(["all", "open"]), "all"),
+  installationId: positiveInteger,
+  isPrivate: flag,
+  branchId: uuid,
+  names: listOf(text(3), 4),
+});
+
+test("what an address says is read, and nothing else", () => {
+  const branchId = "0192b0f4-7b7a-7c3c-8f00-000000000001";
+  const search = { text: "abcde", type: "open", installationId: 7, isPrivate: false, branchId, names: ["a", "b"] };
+  expect(parameters.parse({ ...search, other: 1 })).toEqual(search);
+  expect(parameters.parse({ text: 12, names: [1, 1] })).toEqual({ text: "12", type: "all", names: ["1"] });
+});
+
+test.each([
+  { text: "abcdef" },
+  { text: {} },
+  { type: "ALL" },
+  { installationId: 1.5 },
+  { installationId: 0 },
+  { installationId: "7" },
+  { isPrivate: "yes" },
+  { branchId: "main" },
+  { names: "a" },
+])("a faulty parameter counts as not given: %j", (search) => {
+  expect(parameters.parse(search)).toEqual({ text: "", type: "all" });
+});
