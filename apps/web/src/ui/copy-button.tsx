@@ -1,7 +1,7 @@
 import { Check, Copy } from "lucide-react";
 import { useEffect, useState } from "react";
 import { IconButton } from "./icon-button.tsx";
-import { toast } from "./toaster.tsx";
+import { toast } from "./toast.ts";
 
 /** Copies `text`; the icon says for two seconds that it did. `label` says what is copied: "Copy URL". */
 export function CopyButton({

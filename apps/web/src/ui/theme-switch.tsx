@@ -1,6 +1,5 @@
-import { Radio } from "@base-ui/react/radio";
-import { RadioGroup } from "@base-ui/react/radio-group";
 import { Monitor, Moon, Sun } from "lucide-react";
+import { useId } from "react";
 import { classNames } from "./class-names.ts";
 import { setTheme, type Theme, useTheme } from "./theme.ts";
 
@@ -10,27 +9,34 @@ const choices: readonly { value: Theme; label: string; icon: typeof Sun }[] = [
   { value: "system", label: "System", icon: Monitor },
 ];
 
-/** Light, dark or as the system says (UI-2). */
+/** Light, dark or as the system says (UI-2). The browser's own radio buttons: visitors load no script for them. */
 export function ThemeSwitch({ className }: { className?: string }) {
   const theme = useTheme();
+  const name = useId();
   return (
-    <RadioGroup
+    <div
+      role="radiogroup"
       aria-label="Theme"
-      value={theme}
-      onValueChange={(value) => setTheme(value as Theme)}
       className={classNames("inline-flex rounded-full border bg-surface p-0.5", className)}
     >
       {choices.map(({ value, label, icon: Icon }) => (
-        <Radio.Root
+        <label
           key={value}
-          value={value}
-          aria-label={label}
           title={label}
-          className="flex size-6 items-center justify-center rounded-full text-faint transition-colors hover:text-ink data-checked:bg-hover data-checked:text-ink"
+          className="relative flex size-6 cursor-pointer items-center justify-center rounded-full text-faint transition-colors hover:text-ink has-checked:bg-hover has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-focus"
         >
+          <input
+            type="radio"
+            name={name}
+            value={value}
+            aria-label={label}
+            checked={theme === value}
+            onChange={() => setTheme(value)}
+            className="absolute inset-0 cursor-pointer appearance-none rounded-full outline-none"
+          />
           <Icon className="size-3.5" aria-hidden />
-        </Radio.Root>
+        </label>
       ))}
-    </RadioGroup>
+    </div>
   );
 }

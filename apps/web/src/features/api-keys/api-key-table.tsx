@@ -6,7 +6,7 @@ import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { RelativeTime } from "~/ui/relative-time.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
-import { toast } from "~/ui/toaster.tsx";
+import { toast } from "~/ui/toast.ts";
 import { endApiKey, removeApiKey } from "./api-keys.functions.ts";
 import { apiKeysQuery } from "./api-keys.queries.ts";
 

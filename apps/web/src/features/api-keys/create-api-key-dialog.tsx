@@ -7,7 +7,7 @@ import { Dialog } from "~/ui/dialog.tsx";
 import { Field } from "~/ui/field.tsx";
 import { Input } from "~/ui/input.tsx";
 import { Select } from "~/ui/select.tsx";
-import { failureText } from "~/ui/toaster.tsx";
+import { failureText } from "~/ui/toast.ts";
 import { addApiKey } from "./api-keys.functions.ts";
 import { apiKeysQuery } from "./api-keys.queries.ts";
 
@@ -34,6 +34,7 @@ export function CreateApiKeyDialog({
   const [busy, setBusy] = useState(false);
 
   const create = async () => {
+    if (name.trim() === "") return setProblem("Key name is required");
     setBusy(true);
     setProblem(null);
     try {

@@ -2,7 +2,7 @@ import { Check, ChevronsUpDown, Plus } from "lucide-react";
 import { switchOrganization } from "~/features/session/session.functions.ts";
 import { Button } from "~/ui/button.tsx";
 import { Menu, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
-import { toast } from "~/ui/toaster.tsx";
+import { toast } from "~/ui/toast.ts";
 
 export type SwitchableOrganization = { readonly id: string; readonly slug: string; readonly name: string };
 

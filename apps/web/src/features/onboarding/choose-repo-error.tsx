@@ -1,7 +1,7 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { Callout } from "~/ui/callout.tsx";
 import { classifyError, ErrorScreen } from "~/ui/error-screen.tsx";
-import { failureText } from "~/ui/toaster.tsx";
+import { failureText } from "~/ui/toast.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 
 /** ONB-10: what went wrong is most often at GitHub, and then trying again helps. */

@@ -7,7 +7,7 @@ import { installationsQuery } from "~/features/github/github.queries.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Select } from "~/ui/select.tsx";
-import { failureText, toast } from "~/ui/toaster.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { RepositoryList } from "./repository-list.tsx";
 

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { beginConnection } from "~/features/github/github.functions.ts";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import { failureText, toast } from "~/ui/toaster.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
 import { connectionProblem } from "./connection-problem.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 

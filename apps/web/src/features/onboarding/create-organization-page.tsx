@@ -4,7 +4,7 @@ import { isTowpathErrorCode } from "~/http/error-code.ts";
 import { Button } from "~/ui/button.tsx";
 import { Field } from "~/ui/field.tsx";
 import { Input } from "~/ui/input.tsx";
-import { failureText } from "~/ui/toaster.tsx";
+import { failureText } from "~/ui/toast.ts";
 import { createOrganization } from "./onboarding.functions.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 

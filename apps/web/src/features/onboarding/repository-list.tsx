@@ -9,7 +9,7 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { Input } from "~/ui/input.tsx";
 import { RelativeTime } from "~/ui/relative-time.tsx";
 import { Spinner } from "~/ui/spinner.tsx";
-import { failureText } from "~/ui/toaster.tsx";
+import { failureText } from "~/ui/toast.ts";
 
 /** Repositories of one account, newest change first, filtered as one types. */
 export function RepositoryList({

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Field } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Input } from "~/ui/input.tsx";
-import { failureText, toast } from "~/ui/toaster.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
 import type { useServerName } from "./use-server-name.ts";
 
 /** Name with dice, counter and the URL that the server will have (ONB-11). */
@@ -52,7 +52,7 @@ export function ServerNameField({
           />
         )}
       </Field>
-      <p className="rounded-md bg-sunken px-3 py-2 text-xs break-all text-muted">
+      <p className="rounded-md bg-sunken px-3 py-2 text-xs wrap-anywhere text-muted">
         <span className="sr-only">URL of the server: </span>
         <code data-testid="server-url-preview">
           {before}

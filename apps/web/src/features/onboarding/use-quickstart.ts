@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { profileQuery } from "~/features/session/session.queries.ts";
 import { isTowpathErrorCode } from "~/http/error-code.ts";
-import { failureText } from "~/ui/toaster.tsx";
+import { failureText } from "~/ui/toast.ts";
 import { startQuickstart } from "./onboarding.functions.ts";
 
 type Grant = { readonly url: string; readonly repository: string };
