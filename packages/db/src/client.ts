@@ -13,12 +13,20 @@ export type DatabaseClient = {
   close(): Promise<void>;
 };
 
+const connectionTimeoutMillis = 15_000;
+
 /**
  * Opens a pool; connects on first use. `url` may name a unix socket:
  * `postgresql://user@/database?host=/folder&port=5432`.
  */
 export function openDatabase(url: string, options: { readonly maxConnections?: number } = {}): DatabaseClient {
-  const pool = new pg.Pool({ connectionString: url, max: options.maxConnections ?? 10, idleTimeoutMillis: 30_000 });
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.maxConnections ?? 10,
+    idleTimeoutMillis: 30_000,
+    // A database that swallows packets, or a pool that is used up, becomes an error instead of a request without end.
+    connectionTimeoutMillis,
+  });
   // A connection that breaks while idle raises here; the pool replaces it, and the next query says what is wrong.
   pool.on("error", () => {});
   return { db: drizzle(pool, { schema, casing: "snake_case" }), pool, close: () => pool.end() };

@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { postgresBinaries } from "./binaries.ts";
@@ -38,22 +38,25 @@ function asOrdinaryUser(program: string, args: readonly string[]): [string, stri
   return ["unshare", ["--user", "--map-user=65534", "--map-group=65534", "--", ...tied]];
 }
 
-async function initialize(dataDirectory: string): Promise<void> {
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+/** In a folder beside it, renamed when it is whole: one that was half made would be taken for finished ever after. */
+async function initialize({ dataDirectory, durable }: EmbeddedOptions): Promise<void> {
+  await mkdir(dirname(dataDirectory), { recursive: true, mode: 0o700 });
+  // Of its own each time: the initdb of a start that was killed a moment ago may still be cleaning up after itself.
+  const unfinished = await mkdtemp(`${dataDirectory}.new-`);
   const [program, args] = asOrdinaryUser(postgresBinaries().initdb, [
     "--pgdata",
-    dataDirectory,
+    unfinished,
     "--username=towpath",
     "--auth=trust",
     "--encoding=UTF8",
     "--locale=C.UTF-8",
-    "--no-sync",
+    ...(durable ? [] : ["--no-sync"]),
   ]);
   try {
     await run(program, args);
+    await rename(unfinished, dataDirectory);
   } catch (error) {
-    // A folder that was half initialised would be taken for a finished one at the next start.
-    await rm(dataDirectory, { recursive: true, force: true });
+    await rm(unfinished, { recursive: true, force: true });
     throw new Error(`PostgreSQL could not create its data folder: ${error instanceof Error ? error.message : error}`);
   }
 }
@@ -104,7 +107,7 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
  * @throws Error when it cannot start; the message carries PostgreSQL's own last lines.
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  if (!existsSync(join(options.dataDirectory, "PG_VERSION"))) await initialize(options.dataDirectory);
+  if (!existsSync(join(options.dataDirectory, "PG_VERSION"))) await initialize(options);
   await mkdir(options.socketDirectory, { recursive: true });
   await chmod(options.socketDirectory, 0o700);
   const [program, args] = asOrdinaryUser(postgresBinaries().postgres, [
