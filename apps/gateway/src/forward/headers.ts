@@ -25,6 +25,26 @@ const actorPrefix = "towpath-actor";
 const ownCookie = /^\s*(?:__secure-|__host-)?(?:towpath|forge_)/i;
 const mayBeOwnCookie = /towpath|forge_/i;
 
+/** First letters, as bits, of every name that is looked at here. */
+const lookedAt = [
+  ...notForServer,
+  actorPrefix,
+  "access-control-allow-origin",
+  "authorization",
+  "cookie",
+  "forwarded",
+  "host",
+  "set-cookie",
+  "x-forwarded",
+  "x-real-ip",
+].reduce((bits, name) => bits | (1 << (name.charCodeAt(0) - 0x61)), 0);
+
+/** Most MCP headers are told to be of no concern by their first letter, without a copy in lower case and its hash. */
+function isOfConcern(name: string): boolean {
+  const letter = (name.charCodeAt(0) | 0x20) - 0x61;
+  return letter >= 0 && letter < 26 && ((lookedAt >> letter) & 1) === 1;
+}
+
 /**
  * The headers that the server gets, from a request's raw headers. In towpath-cloud mode (`principal.actor` is set)
  * the caller's Authorization stays behind and `towpath-actor*` says who it is; client-sent copies never pass.
@@ -39,6 +59,10 @@ export function headersForServer(raw: readonly string[], principal: Principal, f
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at] ?? "";
     const value = raw[at + 1] ?? "";
+    if (!isOfConcern(name)) {
+      headers.push(name, value);
+      continue;
+    }
     const lower = name.toLowerCase();
     if (notForServer.has(lower)) {
       if (lower === "connection") named = namedBy(value, named);
@@ -96,8 +120,12 @@ export function headersForClient(raw: readonly (Buffer | string)[], extra: reado
   let hasCors = false;
   for (let at = 0; at < raw.length; at += 2) {
     const name = toText(raw[at]);
-    const lower = name.toLowerCase();
     const value = toText(raw[at + 1]);
+    if (!isOfConcern(name)) {
+      headers.push(name, value);
+      continue;
+    }
+    const lower = name.toLowerCase();
     if (hopByHop.has(lower)) {
       if (lower === "connection") named = namedBy(value, named);
       continue;
