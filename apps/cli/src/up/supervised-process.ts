@@ -1,19 +1,26 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createWriteStream, existsSync, renameSync, statSync, type WriteStream } from "node:fs";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { printError, yellow } from "../terminal/terminal.ts";
+import { RoleLog } from "./role-log.ts";
 import type { Role } from "./roles.ts";
 
-const largestLogBytes = 20 * 1024 * 1024;
-const readyWithinMs = 60_000;
+export type SupervisionLimits = {
+  readonly readyWithinMs: number;
+  readonly largestLogBytes: number;
+  /** First pause before a new start; doubles with each further one, up to the longest. */
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+  /** Ran for this long: the next end counts as the first one. */
+  readonly healthyAfterMs: number;
+};
 
-/** Keeps one earlier log, so that a full disk is never the price of a long life. */
-function openLog(directory: string, name: string): WriteStream {
-  const path = join(directory, `${name}.log`);
-  if (existsSync(path) && statSync(path).size > largestLogBytes) renameSync(path, `${path}.1`);
-  return createWriteStream(path, { flags: "a", mode: 0o600 });
-}
+const defaultLimits: SupervisionLimits = {
+  readyWithinMs: 60_000,
+  largestLogBytes: 20 * 1024 * 1024,
+  firstPauseMs: 500,
+  longestPauseMs: 15_000,
+  healthyAfterMs: 60_000,
+};
 
 /**
  * Runs one role, keeps its log in a file, and starts it again with growing pauses when it ends unasked.
@@ -22,34 +29,45 @@ function openLog(directory: string, name: string): WriteStream {
 export class SupervisedProcess {
   readonly name: string;
   #role: Role;
-  #log: WriteStream;
+  #limits: SupervisionLimits;
+  #log: RoleLog;
   #child: ChildProcess | null = null;
   #stopping = false;
-  #pauseMs = 500;
+  #pauseMs: number;
+  #startedAt = 0;
   #tail: string[] = [];
 
-  constructor(role: Role, logDirectory: string) {
+  constructor(role: Role, logDirectory: string, limits: SupervisionLimits = defaultLimits) {
     this.name = role.name;
     this.#role = role;
-    this.#log = openLog(logDirectory, role.name);
+    this.#limits = limits;
+    this.#pauseMs = limits.firstPauseMs;
+    this.#log = new RoleLog(logDirectory, role.name, limits.largestLogBytes);
   }
 
   /** Resolves when the process says that it is ready. @throws Error with its last lines when it ends before. */
   start(): Promise<void> {
     const ready = Promise.withResolvers<void>();
-    const timer = setTimeout(() => ready.reject(new Error(this.#report("was not ready within 60 s"))), readyWithinMs);
     const child = spawn(
       "setpriv",
       ["--pdeathsig", "TERM", "--", process.execPath, "--disable-warning=ExperimentalWarning", this.#role.entry],
       { env: { ...this.#role.env }, stdio: ["ignore", "pipe", "pipe"], detached: true },
     );
     this.#child = child;
+    this.#startedAt = Date.now();
     let isReady = false;
+    let isLate = false;
+    // Ended before it is given up: a second one beside it would want the same port.
+    const timer = setTimeout(() => {
+      isLate = true;
+      child.kill("SIGKILL");
+    }, this.#limits.readyWithinMs);
     const onLine = (line: string) => {
-      this.#log.write(`${line}\n`);
+      this.#log.write(line);
       this.#tail = [...this.#tail.slice(-14), line];
       if (!isReady && line.includes('"msg":"ready"')) {
         isReady = true;
+        clearTimeout(timer);
         ready.resolve();
       }
     };
@@ -60,8 +78,11 @@ export class SupervisedProcess {
       clearTimeout(timer);
       this.#child = null;
       if (this.#stopping) return ready.resolve();
-      if (!isReady)
-        return ready.reject(new Error(this.#report(`ended while starting (${signal ?? `status ${code}`})`)));
+      if (!isReady) {
+        const late = `was not ready within ${this.#limits.readyWithinMs / 1000} s`;
+        const how = isLate ? late : `ended while starting (${signal ?? `status ${code}`})`;
+        return ready.reject(new Error(this.#report(how)));
+      }
       this.#restart(signal ?? `status ${code}`);
     });
     return ready.promise.finally(() => clearTimeout(timer));
@@ -72,10 +93,10 @@ export class SupervisedProcess {
   }
 
   #restart(how: string): void {
+    if (Date.now() - this.#startedAt > this.#limits.healthyAfterMs) this.#pauseMs = this.#limits.firstPauseMs;
     printError(
       `${yellow("!")} ${this.name} ended (${how}); it starts again in ${this.#pauseMs / 1000} s. Its log: logs/${this.name}.log`,
     );
-    const begun = Date.now();
     setTimeout(() => {
       if (this.#stopping) return;
       this.start().catch((error: unknown) => {
@@ -83,7 +104,7 @@ export class SupervisedProcess {
         if (!this.#stopping) this.#restart("did not start");
       });
     }, this.#pauseMs);
-    this.#pauseMs = Date.now() - begun > 60_000 ? 500 : Math.min(this.#pauseMs * 2, 15_000);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, this.#limits.longestPauseMs);
   }
 
   /** SIGTERM now, SIGKILL after `graceMs`. Resolves when the process is gone. */
@@ -96,7 +117,7 @@ export class SupervisedProcess {
     const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
     await gone;
     clearTimeout(timer);
-    this.#log.end();
+    this.#log.close();
   }
 }
 
