@@ -24,7 +24,13 @@ const identitySchema = z.object({
 /** What makes an instance itself: created once, kept in `instance.json` (mode 0600) of its data folder. */
 export type Identity = z.infer<typeof identitySchema>;
 
-const runningSchema = z.object({ pid: z.number().int(), url: z.url(), serversUrl: z.url() });
+const runningSchema = z.object({
+  pid: z.number().int(),
+  /** When the process started, in the kernel's ticks: ids alone repeat, most of all after a reboot. */
+  startTime: z.string().nullable(),
+  url: z.url(),
+  serversUrl: z.url(),
+});
 
 /** Where a started instance answers; `running.json` lies in the data folder while it runs. */
 export type Running = z.infer<typeof runningSchema>;
@@ -67,7 +73,8 @@ export async function openDataDirectory(directory: string): Promise<Identity> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, "instance.json");
   if (!existsSync(path)) {
-    const found = await readdir(directory);
+    // Its first files may be left of a first start that was killed between them.
+    const found = (await readdir(directory)).filter((name) => !/^(operator-token|instance\.json)\b/.test(name));
     if (found.length > 0) {
       throw new Refusal(
         `The folder ${directory} is not empty and is no Towpath data folder. Choose another with --data-dir, or empty it.`,
@@ -102,21 +109,24 @@ function parseJson(text: string): unknown {
   }
 }
 
-const isAlive = (pid: number) => {
+/** When a process started, in the kernel's ticks since boot; null when there is none with this id. */
+export function startTimeOf(pid: number): string | null {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The second field is the program's name in parentheses and may hold spaces; the 22nd is the start time.
+    return text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  } catch {
+    return null;
   }
-};
+}
 
 /** The instance that runs on this data folder, or null. A file left by a killed instance counts as null. */
 export function findRunning(directory: string): Running | null {
   const path = join(directory, "running.json");
   if (!existsSync(path)) return null;
   const parsed = runningSchema.safeParse(parseJson(readFileSync(path, "utf8")));
-  return parsed.success && isAlive(parsed.data.pid) ? parsed.data : null;
+  if (!parsed.success || parsed.data.startTime === null) return null;
+  return startTimeOf(parsed.data.pid) === parsed.data.startTime ? parsed.data : null;
 }
 
 /** @throws Refusal when no instance runs on the folder. */

@@ -2,7 +2,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { migrateDatabase } from "@towpath/db";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
-import { findRunning, openDataDirectory, writePrivate } from "../instance/instance.ts";
+import { findRunning, openDataDirectory, startTimeOf, writePrivate } from "../instance/instance.ts";
 import { bold, dim, print, Refusal, step } from "../terminal/terminal.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
 import { requireFreePorts, requirePrograms } from "./preflight.ts";
@@ -89,7 +89,7 @@ export async function up(args: string[]): Promise<number> {
       const serversUrl = `http://localhost:${options.gatewayPort}`;
       await writePrivate(
         join(options.dataDirectory, "running.json"),
-        JSON.stringify({ pid: process.pid, url, serversUrl }),
+        JSON.stringify({ pid: process.pid, startTime: startTimeOf(process.pid), url, serversUrl }),
       );
       print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serversUrl})`);
       print(dim(`Data in ${options.dataDirectory}. Stop with Ctrl-C.\n`));

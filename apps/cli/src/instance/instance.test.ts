@@ -1,0 +1,35 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { findRunning, openDataDirectory, startTimeOf } from "./instance.ts";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await mkdtemp("/tmp/tw-");
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const running = (pid: number, startTime: string | null) =>
+  writeFile(
+    `${folder}/running.json`,
+    JSON.stringify({ pid, startTime, url: "http://localhost:3000", serversUrl: "http://localhost:8080" }),
+  );
+
+test("OPS-1 a mark that a killed instance left does not count when its process id has been given to another", async () => {
+  expect(findRunning(folder)).toBeNull();
+  await running(process.pid, startTimeOf(process.pid));
+  expect(findRunning(folder)?.pid).toBe(process.pid);
+  await running(process.pid, "1");
+  expect(findRunning(folder)).toBeNull();
+  await running(2 ** 30, "1");
+  expect(findRunning(folder)).toBeNull();
+});
+
+test("OPS-1 a first start that was killed before the identity was written can be repeated; other folders are refused", async () => {
+  await writeFile(`${folder}/operator-token`, "tpo_of-the-killed-one\n");
+  const identity = await openDataDirectory(folder);
+  expect(await openDataDirectory(folder)).toEqual(identity);
+  expect(await readFile(`${folder}/operator-token`, "utf8")).toMatch(/^tpo_[\w-]{43}\n$/);
+  await rm(`${folder}/instance.json`);
+  await writeFile(`${folder}/letters.txt`, "");
+  await expect(openDataDirectory(folder)).rejects.toThrow("is not empty");
+});
