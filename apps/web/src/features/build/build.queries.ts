@@ -10,7 +10,7 @@ const pageSize = 100;
 
 export type BuildDetail = Omit<BuildView, "manifest"> & { readonly manifest: Manifest | null };
 
-/** Builds of a project by pages of 100; looks again every 2 s while one runs, else every 15 s, for pushes. */
+/** Builds of a project by pages of 100; looks again every 2 s while one runs, else every 5 s, for pushes. */
 export const buildsQuery = (key: ProjectKey) =>
   infiniteQueryOptions({
     queryKey: [...projectQueryKey(key), "builds"],
@@ -19,7 +19,7 @@ export const buildsQuery = (key: ProjectKey) =>
     initialPageParam: 0,
     getNextPageParam: (last, pages) => (last.hasMore ? pages.length * pageSize : undefined),
     refetchInterval: ({ state }) =>
-      state.data?.pages.some((page) => page.data.some((build) => isRunning(build.status))) ? 2000 : 15_000,
+      state.data?.pages.some((page) => page.data.some((build) => isRunning(build.status))) ? 2000 : 5_000,
     ...projectCache,
   });
 

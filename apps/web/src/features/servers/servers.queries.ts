@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { getServers } from "./servers.functions.ts";
 
 const runningEveryMs = 3000;
-const idleEveryMs = 20_000;
+const idleEveryMs = 5000;
 
 /** Asked again soon while something is being built: the screen shows builds as they go. */
 export const serversQuery = (data: { orgSlug: string; type: "all" | "private" | "open"; text: string }) =>
