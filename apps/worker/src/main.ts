@@ -2,6 +2,9 @@ import { pino } from "pino";
 import { startWorker } from "./compose.ts";
 import { readConfig, type WorkerConfig } from "./config.ts";
 
+/** From the signal on; the supervisor kills soon after. */
+const endWithinMs = 6_500;
+
 function settings(): WorkerConfig {
   try {
     return readConfig();
@@ -21,6 +24,8 @@ try {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, "stopping");
+    // A database that swallows packets must not hold the end up: what is left undone is found by others.
+    setTimeout(() => process.exit(1), endWithinMs).unref();
     await worker.stop();
     process.exit(0);
   };
