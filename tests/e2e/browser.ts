@@ -1,6 +1,4 @@
-import AxeBuilder from "@axe-core/playwright";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { expect } from "vitest";
 
 /** Debian's chromium, headless, without the services that would call out. */
 export const openBrowser = (): Promise<Browser> =>
@@ -31,25 +29,6 @@ export async function newVisitor(browser: Browser): Promise<Visitor> {
     if (message.type() === "error") complaints.push(`${message.text()} (${page.url()})`);
   });
   return { page, context, complaints };
-}
-
-/** No violation of WCAG 2.2 A and AA that a machine can find, and nothing wider than a small phone. */
-export async function expectAccessible(page: Page): Promise<void> {
-  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-  const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
-  const found = violations.map(
-    ({ id, nodes }) =>
-      `${id}: ${nodes
-        .map((node) => node.html)
-        .join(" ")
-        .slice(0, 300)}`,
-  );
-  expect(found, page.url()).toEqual([]);
-  const size = page.viewportSize();
-  await page.setViewportSize({ width: 360, height: 780 });
-  const width = await page.evaluate("document.documentElement.scrollWidth");
-  expect(width, `${page.url()} at 360 px`).toBeLessThanOrEqual(360);
-  if (size) await page.setViewportSize(size);
 }
 
 let people = 0;

@@ -1,15 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import {
-  connectForge,
-  createOrganization,
-  expectAccessible,
-  newVisitor,
-  openBrowser,
-  signUp,
-  type Visitor,
-} from "./browser.ts";
+import { expectAccessible } from "./accessible.ts";
+import { connectForge, createOrganization, newVisitor, openBrowser, signUp, type Visitor } from "./browser.ts";
 
 const url = inject("url");
 let browser: Browser;

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { newVisitor, openBrowser, signUp } from "../e2e/browser.ts";
 import { freePorts, startTowpath } from "./towpath-process.ts";
 
 declare module "vitest" {
@@ -13,10 +14,23 @@ declare module "vitest" {
   }
 }
 
+/** What the terminal deploys belongs to the instance's first account: made here, so that no test gets it by chance. */
+async function makeFirstAccount(url: string): Promise<void> {
+  const browser = await openBrowser();
+  try {
+    const { page } = await newVisitor(browser);
+    await signUp(page, url);
+    await page.waitForURL(/\/welcome\/create-organization/);
+  } finally {
+    await browser.close();
+  }
+}
+
 /** One instance for all end-to-end files; each file makes its own account and organization. */
 export default async function startInstance(project: TestProject): Promise<() => Promise<void>> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-e2e-"));
   const instance = await startTowpath(dataDirectory, await freePorts());
+  await makeFirstAccount(instance.url);
   for (const name of ["url", "serversUrl", "forgeUrl", "dataDirectory"] as const) project.provide(name, instance[name]);
   return async () => {
     const { status } = await instance.stop();

@@ -1,7 +1,9 @@
 import type { Database, Transaction } from "@towpath/db";
 import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
-import { and, desc, eq, type SQL } from "drizzle-orm";
+import { and, desc, eq, inArray, type SQL } from "drizzle-orm";
 import { isLiveColumn } from "../deployment/deployment-summary.ts";
+import type { BuildStatus } from "./build.schema.ts";
+import { expectedBefore } from "./build.state.ts";
 
 type Queryable = Database | Transaction;
 
@@ -53,3 +55,10 @@ export async function newestBuildOf(db: Queryable, branchId: string) {
     .limit(1);
   return row;
 }
+
+/**
+ * Condition of a worker's write: the build may become `to`, and the attempt that the worker has taken is still the
+ * current one (BLD-1).
+ */
+export const ofAttempt = (fence: { readonly buildId: string; readonly attempt: number }, to: BuildStatus) =>
+  and(eq(build.id, fence.buildId), inArray(build.status, [...expectedBefore(to)]), eq(build.attempt, fence.attempt));

@@ -1,9 +1,8 @@
 import { build } from "@towpath/db/schema";
-import { and, eq, inArray } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import type { DiagnosisView } from "./build.schema.ts";
-import { expectedBefore } from "./build.state.ts";
+import { ofAttempt } from "./build.store.ts";
 import { storableDiagnosis } from "./storable-diagnosis.ts";
 
 /**
@@ -32,13 +31,7 @@ export async function failBuild(call: {
       updatedAt: now,
       ...(input.timings && { timings: input.timings }),
     })
-    .where(
-      and(
-        eq(build.id, input.buildId),
-        inArray(build.status, [...expectedBefore("failed")]),
-        eq(build.attempt, input.attempt),
-      ),
-    )
+    .where(ofAttempt(input, "failed"))
     .returning({ id: build.id });
   return failed.length === 1;
 }

@@ -1,8 +1,8 @@
 import { build } from "@towpath/db/schema";
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { expectedBefore } from "./build.state.ts";
+import { ofAttempt } from "./build.store.ts";
 
 /**
  * Gives a build back that a worker cannot finish because it is stopping: it waits again, for the retry of its job or
@@ -17,13 +17,7 @@ export async function releaseBuild(call: {
   const released = await ctx.db
     .update(build)
     .set({ status: "queued", updatedAt: sql`now()` })
-    .where(
-      and(
-        eq(build.id, input.buildId),
-        inArray(build.status, [...expectedBefore("queued")]),
-        eq(build.attempt, input.attempt),
-      ),
-    )
+    .where(ofAttempt(input, "queued"))
     .returning({ id: build.id });
   return released.length === 1;
 }

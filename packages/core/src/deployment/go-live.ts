@@ -1,9 +1,9 @@
 import type { Transaction } from "@towpath/db";
 import { build, deployment, project, route } from "@towpath/db/schema";
-import { and, eq, gt, inArray, lte, sql } from "drizzle-orm";
+import { and, eq, gt, lte, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
-import { expectedBefore } from "../build/build.state.ts";
+import { ofAttempt } from "../build/build.store.ts";
 import { noteInBuildLog } from "../build/build-note.ts";
 import { type BranchRow, type BuildRow, lockBranch } from "../build/queue-build.ts";
 import type { Context } from "../context/index.ts";
@@ -77,13 +77,7 @@ async function succeed(
       updatedAt: now,
       ...(input.timings && { timings: input.timings }),
     })
-    .where(
-      and(
-        eq(build.id, input.buildId),
-        inArray(build.status, [...expectedBefore("succeeded")]),
-        eq(build.attempt, input.attempt),
-      ),
-    )
+    .where(ofAttempt(input, "succeeded"))
     .returning();
   return row;
 }

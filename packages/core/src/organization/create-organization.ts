@@ -1,11 +1,11 @@
-import { member, organization } from "@towpath/db/schema";
+import { organization } from "@towpath/db/schema";
 import { audit } from "../audit/index.ts";
 import { requireUser } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type CreateOrganizationInput, createOrganizationSchema } from "./organization.schema.ts";
-import { lockSlugs, takenSlugs } from "./organization.store.ts";
+import { addOwner, lockSlugs, takenSlugs } from "./organization.store.ts";
 import type { OrganizationView } from "./organization.view.ts";
 import { freeSlug, slugOf } from "./slug.ts";
 
@@ -23,7 +23,7 @@ export async function createOrganization(call: {
     const stem = slugOf(name);
     const view = { id: newId(), slug: freeSlug(stem, await takenSlugs(tx, stem)), name };
     await tx.insert(organization).values({ ...view, createdAt: now });
-    await tx.insert(member).values({ id: newId(), organizationId: view.id, userId, role: "owner", createdAt: now });
+    await addOwner(tx, { organizationId: view.id, userId, createdAt: now });
     await audit(tx, ctx, {
       organizationId: view.id,
       action: "organization.create",

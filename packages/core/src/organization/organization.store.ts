@@ -1,6 +1,7 @@
 import type { Database, Transaction } from "@towpath/db";
 import { githubInstallation, member, organization, project, user } from "@towpath/db/schema";
 import { and, asc, eq, inArray, like, or, sql } from "drizzle-orm";
+import { newId } from "../ids/index.ts";
 
 type Queryable = Database | Transaction;
 
@@ -65,6 +66,18 @@ export async function oldestOrganization(db: Queryable) {
     .orderBy(asc(organization.createdAt), asc(organization.id))
     .limit(1);
   return row;
+}
+
+export async function oldestUser(db: Queryable) {
+  const [row] = await db.select().from(user).orderBy(asc(user.createdAt), asc(user.id)).limit(1);
+  return row;
+}
+
+export async function addOwner(
+  db: Queryable,
+  owner: { readonly organizationId: string; readonly userId: string; readonly createdAt: Date },
+): Promise<void> {
+  await db.insert(member).values({ id: newId(), role: "owner", ...owner });
 }
 
 export async function countMembers(db: Queryable, organizationId: string): Promise<number> {

@@ -121,25 +121,36 @@ test("AUTH-10 the display name", () => {
   expect(displayNameOf({ firstName: null, lastName: "", email: "ada@b.example" })).toBe("ada");
 });
 
-test("the operator works in `local`, made once; the first account takes it over, the second does not", async () => {
+test("the operator works in `local`, made once; the first account takes it over, no later one does", async () => {
   const own = await createTestDatabase();
   const ctx = (actor: Actor) => testContext(own.db, actor);
   try {
-    const ada = await seedUser(own.db);
-    expect(await claimLocalOrganization({ ctx: ctx(operator), input: { userId: ada.id } })).toBeNull();
     const made = await Promise.all(Array.from({ length: 4 }, () => ensureLocalOrganization({ ctx: ctx(operator) })));
     expect(new Set(made.map((each) => each.id)).size).toBe(1);
     expect(made[0]?.slug).toBe("local");
+    const [ada, bob] = [await seedUser(own.db), await seedUser(own.db)];
     expect(await refusalCode(ensureLocalOrganization({ ctx: ctx(ada.actor) }))).toBe("forbidden");
     expect(await refusalCode(claimLocalOrganization({ ctx: ctx(ada.actor), input: { userId: ada.id } }))).toBe(
       "forbidden",
     );
-    const bob = await seedUser(own.db);
-    const claims = await Promise.all(
-      [ada, bob].map((each) => claimLocalOrganization({ ctx: ctx(operator), input: { userId: each.id } })),
-    );
+    const claim = (userId: string) => claimLocalOrganization({ ctx: ctx(operator), input: { userId } });
+    expect(await claim(bob.id)).toBeNull();
+    const claims = await Promise.all([ada, bob, ada].map((each) => claim(each.id)));
     expect(claims.filter(Boolean)).toHaveLength(1);
-    expect(await own.db.$count(member)).toBe(1);
+    expect((await own.db.select().from(member)).map((each) => each.userId)).toEqual([ada.id]);
+  } finally {
+    await own.close();
+  }
+});
+
+test("`local` belongs to the first account at once when there are accounts already", async () => {
+  const own = await createTestDatabase();
+  try {
+    const [ada, bob] = [await seedUser(own.db), await seedUser(own.db)];
+    const ctx = testContext(own.db, operator);
+    await ensureLocalOrganization({ ctx });
+    expect(await claimLocalOrganization({ ctx, input: { userId: bob.id } })).toBeNull();
+    expect((await own.db.select().from(member)).map((each) => each.userId)).toEqual([ada.id]);
   } finally {
     await own.close();
   }
