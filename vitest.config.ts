@@ -1,6 +1,9 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
+  // The one alias there is: apps/web/tsconfig.json.
+  resolve: { alias: { "~": join(import.meta.dirname, "apps/web/src") } },
   test: {
     include: ["packages/**/*.test.ts", "apps/**/*.test.ts", "apps/**/*.test.tsx", "docs/**/*.test.ts"],
     globalSetup: ["packages/db/src/testing/global-setup.ts"],

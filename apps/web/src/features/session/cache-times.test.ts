@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { buildQuery, buildsQuery } from "../build/build.queries.ts";
+import { branchesQuery } from "../deployment/deployment.queries.ts";
+import { projectQuery } from "../project-screen/project-screen.queries.ts";
+import { currentAuthQuery, organizationQuery, profileQuery } from "./session.queries.ts";
+
+const minute = 60_000;
+const project = { orgSlug: "acme", projectName: "echo-server" };
+
+test.each([
+  ["auth data", currentAuthQuery, 5, 30],
+  ["the organization route", organizationQuery("acme"), 2, 5],
+  ["a project", projectQuery(project), 2, 5],
+  ["a project's builds", buildsQuery(project), 2, 5],
+  ["a project's build", buildQuery(project, "0192b0f4-7b7a-7c3c-8f00-000000000001"), 2, 5],
+  ["a project's branches", branchesQuery(project), 2, 5],
+])("AUTH-9 %s: fresh and kept, minutes", (_what, { staleTime, gcTime }, fresh, kept) => {
+  expect([staleTime, gcTime]).toEqual([fresh * minute, kept * minute]);
+});
+
+test("AUTH-9 the profile is fresh for two minutes", () => {
+  expect(profileQuery.staleTime).toBe(2 * minute);
+});
