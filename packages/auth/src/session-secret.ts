@@ -36,7 +36,7 @@ export async function readSessionSecret(db: Database, call: SessionSecretName): 
   const [nonce, sealed, tag] = (row?.value ?? "").split(".").map((part) => Buffer.from(part, "base64url"));
   if (!nonce || !sealed || !tag) return null;
   try {
-    const decipher = createDecipheriv("aes-256-gcm", keyOf(call.secret), nonce);
+    const decipher = createDecipheriv("aes-256-gcm", keyOf(call.secret), nonce, { authTagLength: 16 });
     decipher.setAAD(Buffer.from(identifierOf(call)));
     decipher.setAuthTag(tag);
     return Buffer.concat([decipher.update(sealed), decipher.final()]).toString("utf8");
