@@ -47,26 +47,30 @@ async function compare({ folder, ports, label, processes, rowsWritten }: Bench):
   const latency = (of: Map<string, Measured[]>, name: string) =>
     median((of.get(name) ?? []).map((one) => one.medianMs));
   // Each round against its own neighbour: what else the machine does changes from one round to the next.
-  const ratio = (name: string) =>
-    median(
-      (loaded.get(name) ?? []).map((one, at) => {
-        const beside = loaded.get("nginx proxy_pass")?.[at];
-        return beside ? one.requestsPerSecond / beside.requestsPerSecond : Number.NaN;
-      }),
-    );
+  const ratios = (name: string) =>
+    (loaded.get(name) ?? []).map((one, at) => {
+      const beside = loaded.get("nginx proxy_pass")?.[at];
+      return beside ? one.requestsPerSecond / beside.requestsPerSecond : Number.NaN;
+    });
   const cpu = (name: string) => median((loaded.get(name) ?? []).map((one) => one.cpuMicros));
   const aloneMs = latency(alone, "server itself");
   console.table(
     Object.keys(targets).map((name) => ({
       through: name,
       "requests/s (32 connections)": Math.round(rate(name)),
-      "of nginx": ratio(name).toFixed(2),
+      "of nginx": median(ratios(name)).toFixed(2),
       "CPU µs a request": cpu(name).toFixed(1),
       "of nginx by CPU": (cpu("nginx proxy_pass") / cpu(name)).toFixed(2),
       "median ms (32)": latency(loaded, name).toFixed(3),
       "median ms (1)": latency(alone, name).toFixed(3),
       "added to server (1)": (latency(alone, name) - aloneMs).toFixed(3),
     })),
+  );
+  // A busy machine slows nginx, which waits for its server, more than the gateway, which computes: CPU says more then.
+  console.log(
+    `gateway of nginx by round: ${ratios("towpath gateway")
+      .map((ratio) => ratio.toFixed(2))
+      .join(" ")}`,
   );
   const failures = [...loaded.values(), ...alone.values()].flat().reduce((sum, one) => sum + one.failures, 0);
   const sent = [...(loaded.get("towpath gateway") ?? []), ...(alone.get("towpath gateway") ?? [])].reduce(
