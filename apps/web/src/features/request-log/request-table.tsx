@@ -1,5 +1,5 @@
 import type { RequestLogEntry } from "@towpath/logs/schema";
-import { Hourglass } from "lucide-react";
+import { Timer } from "lucide-react";
 import type { KeyboardEvent } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
@@ -76,7 +76,7 @@ function RequestRow({ row, open, onOpen }: { row: RequestLogEntry; open: boolean
         <span className="inline-flex items-center gap-1.5">
           {row.heldMs >= 1 && (
             <span title={`${formatDuration(row.heldMs)} of it held while the server started or woke`}>
-              <Hourglass className="size-3.5 text-faint" aria-hidden />
+              <Timer className="size-3.5 text-faint" aria-hidden />
               <span className="sr-only">Held {formatDuration(row.heldMs)} for a start or wake, of</span>
             </span>
           )}
