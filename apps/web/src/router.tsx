@@ -18,7 +18,11 @@ const retryDelay = (attempt: number) => Math.min(1000 * 2 ** attempt, 30_000);
 
 export function getRouter() {
   const queryClient = new Client({
-    defaultOptions: { queries: { retry: typeof window === "undefined" ? false : retry, retryDelay } },
+    defaultOptions: {
+      queries: { retry: typeof window === "undefined" ? false : retry, retryDelay },
+      // A change asked for while offline fails now, in words; it is not kept to surprise somebody later.
+      mutations: { networkMode: "always" },
+    },
   });
   const nonce = getGlobalStartContext()?.nonce;
   const router = createRouter({
