@@ -1,5 +1,9 @@
+import { Fragment } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { CopyButton } from "~/ui/copy-button.tsx";
+
+/** After a single slash and after a hyphen: where a narrow screen may break an address without cutting a word. */
+const breaks = /(?<=[^:/]\/)|(?<=-)/;
 
 /** An MCP endpoint, readable to its end and ready to copy. */
 export function ServerUrl({ url, className }: { url: string; className?: string }) {
@@ -10,7 +14,15 @@ export function ServerUrl({ url, className }: { url: string; className?: string 
         className,
       )}
     >
-      <code className="min-w-0 text-xs wrap-anywhere">{url}</code>
+      <code className="min-w-0 text-xs wrap-anywhere">
+        {url.split(breaks).map((part, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a constant text
+          <Fragment key={index}>
+            {part}
+            <wbr />
+          </Fragment>
+        ))}
+      </code>
       <CopyButton text={url} label="Copy URL" />
     </span>
   );
