@@ -6,13 +6,13 @@ import { join } from "node:path";
  * written at once: they are few (requests have their own log), and the last ones before an end matter most.
  */
 export class RoleLog {
-  readonly #path: string;
+  readonly path: string;
   readonly #largestBytes: number;
   #descriptor: number | null = null;
   #bytes = 0;
 
   constructor(directory: string, name: string, largestBytes: number) {
-    this.#path = join(directory, `${name}.log`);
+    this.path = join(directory, `${name}.log`);
     this.#largestBytes = largestBytes;
   }
 
@@ -35,10 +35,10 @@ export class RoleLog {
   }
 
   #open(): number {
-    const found = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+    const found = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
     const isFull = found > this.#largestBytes;
-    if (isFull) renameSync(this.#path, `${this.#path}.1`);
+    if (isFull) renameSync(this.path, `${this.path}.1`);
     this.#bytes = isFull ? 0 : found;
-    return openSync(this.#path, "a", 0o600);
+    return openSync(this.path, "a", 0o600);
   }
 }

@@ -95,7 +95,7 @@ export class SupervisedProcess {
   #restart(how: string): void {
     if (Date.now() - this.#startedAt > this.#limits.healthyAfterMs) this.#pauseMs = this.#limits.firstPauseMs;
     printError(
-      `${yellow("!")} ${this.name} ended (${how}); it starts again in ${this.#pauseMs / 1000} s. Its log: logs/${this.name}.log`,
+      `${yellow("!")} ${this.name} ended (${how}); it starts again in ${this.#pauseMs / 1000} s. Its log: ${this.#log.path}`,
     );
     setTimeout(() => {
       if (this.#stopping) return;
