@@ -50,6 +50,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     maxInstances: config.maxInstances,
     record,
     socketDirectory: `${config.runDirectory}/i`,
+    onError: complain("a server could not be started"),
     existing: (ids) => existingDeployments(database.db, ids),
     async open(deploymentId) {
       const deployment = await deployments(deploymentId);

@@ -19,6 +19,8 @@ export type DeploymentServerParts = {
   /** Makes room for one more instance; throws LeaseError `capacity`. */
   readonly reserve: () => Promise<void>;
   readonly socketDirectory: (instanceId: string) => string;
+  /** Told of errors of the platform, for its own log: the public gets a text without their detail. */
+  readonly onError: (error: unknown) => void;
 };
 
 export type LeaseGrant = {
@@ -28,6 +30,10 @@ export type LeaseGrant = {
   readonly state: "started" | "woken" | "ready";
   readonly waitedMs: number;
 };
+
+/** Those whose messages are written for people. The others quote paths of the host and what its programs said. */
+const hostsFaults: ReadonlySet<string> = new Set(["isolation_unavailable", "network_unavailable"]);
+const sandboxFailed = "its sandbox could not be set up. Try again; if it stays, ask the operator.";
 
 /** A wait for the next start that a request is held for; above it the request is told to come back. */
 const longestHeldBackOffMs = 1000;
@@ -190,8 +196,10 @@ export class DeploymentServer {
       void result.handle.exited.then((exit) => this.#exited(instance, exit));
     } catch (error) {
       if (error instanceof LeaseError) throw error;
-      const failure = this.#startFailed(instance, error instanceof Error ? error.message : String(error), null);
-      throw error instanceof SandboxError ? new LeaseError("isolation_unavailable", error.message) : failure;
+      this.#parts.onError(error);
+      const isHostsFault = error instanceof SandboxError && hostsFaults.has(error.code);
+      const failure = this.#startFailed(instance, isHostsFault ? error.message : sandboxFailed, null);
+      throw isHostsFault ? new LeaseError("isolation_unavailable", error.message) : failure;
     }
   }
 

@@ -25,6 +25,7 @@ let folder = "";
 let record: InstanceRecord;
 let lines: ServerLogWriter;
 const pools: InstancePool[] = [];
+const problems: unknown[] = [];
 const failing = (error: unknown) => {
   throw error;
 };
@@ -67,6 +68,7 @@ function poolOf(
     record,
     socketDirectory: `${folder}/i`,
     existing: (ids) => existingDeployments(database.db, ids),
+    onError: (error) => problems.push(error),
     async open(deploymentId) {
       opened += 1;
       const ids = { projectId: deploymentId, deploymentId };
@@ -210,6 +212,19 @@ test("RUN-6 KEY-4 a server that keeps failing is refused for growing times and s
   });
   expect(opened()).toBe(2);
   expect(await rows(deployed)).toMatchObject([{ state: "crashed" }, { state: "crashed" }]);
+});
+
+test("RUN-1 what goes wrong with the host's own files is for the operator's log, not for callers and owners", async () => {
+  const deployed = await seedDeployment(database.db);
+  const mounts = [{ host: "/var/lib/private-of-the-host", inside: "/app/src", writable: false }];
+  const { pool } = poolOf(() => tinyServer.sandbox("serve", { mounts }));
+  const refused = await pool.lease(deployed.deploymentId).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: "start_failed", message: expect.stringContaining("ask the operator") });
+  expect(String(refused)).not.toContain("private-of-the-host");
+  expect(JSON.stringify(await rows(deployed))).not.toContain("private-of-the-host");
+  await expect.poll(async () => (await logOf(deployed)).length, { timeout: 3000 }).toBe(1);
+  expect((await logOf(deployed))[0]?.line).not.toContain("private-of-the-host");
+  expect(String(problems.at(-1))).toContain("private-of-the-host");
 });
 
 test("RUN-1 too much memory ends the server, not the platform, and is named", async () => {

@@ -16,6 +16,8 @@ export type InstancePoolParts = {
   readonly open: (deploymentId: string) => Promise<OpenedDeployment>;
   /** Which of these deployments still exist. */
   readonly existing: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Told of errors of the platform. */
+  readonly onError: (error: unknown) => void;
 };
 
 const longestTickMs = 1000;
@@ -69,12 +71,13 @@ export class InstancePool {
   #server(deploymentId: string): DeploymentServer {
     const known = this.#servers.get(deploymentId);
     if (known !== undefined) return known;
-    const { driver, timing, record, open, socketDirectory } = this.#parts;
+    const { driver, timing, record, open, socketDirectory, onError } = this.#parts;
     const server = new DeploymentServer({
       deploymentId,
       driver,
       timing,
       record,
+      onError,
       open: () => open(deploymentId),
       reserve: () => this.#reserve(deploymentId),
       // The last 12 digits of a UUIDv7 are random; the path must stay short.
