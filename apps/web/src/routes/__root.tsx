@@ -5,7 +5,14 @@ import styles from "~/styles.css?url";
 import { themeScript } from "~/ui/theme.ts";
 import { toastsWanted } from "~/ui/toast.ts";
 
-const Toaster = lazy(() => import("~/ui/toaster.tsx").then(({ Toaster: component }) => ({ default: component })));
+// The first toast is often the news that the network is gone: then what shows toasts cannot come either, and its
+// failure must not take the page with it.
+const Toaster = lazy(() =>
+  import("~/ui/toaster.tsx").then(
+    ({ Toaster: component }) => ({ default: component }),
+    () => ({ default: Unreachable }),
+  ),
+);
 
 export const Route = createRootRouteWithContext<RouterContext>()({
   head: () => ({
@@ -37,6 +44,18 @@ function Shell({ children }: { readonly children: ReactNode }) {
         <Scripts />
       </body>
     </html>
+  );
+}
+
+/** In the place of toasts that could not be fetched. */
+function Unreachable() {
+  return (
+    <p
+      role="alert"
+      className="fixed right-4 bottom-4 z-50 max-w-[calc(100vw-2rem)] rounded-lg border bg-raised px-4 py-3 text-sm shadow-pop"
+    >
+      Towpath cannot be reached. Reload the page and try again.
+    </p>
   );
 }
 

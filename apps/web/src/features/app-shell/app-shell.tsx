@@ -1,8 +1,11 @@
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import { LogoMark } from "~/ui/logo.tsx";
 import { OrganizationSwitcher, type SwitchableOrganization } from "./organization-switcher.tsx";
 import { UserMenu, type UserMenuPerson } from "./user-menu.tsx";
+
+/** Milliseconds after which what shows toasts is fetched: later than the page, earlier than a network that goes away. */
+const toasterAfterMs = 3000;
 
 /** The layout of everything behind sign-in (PUB-3): a bar of 64 px, then the page. */
 export function AppShell({
@@ -20,6 +23,10 @@ export function AppShell({
   readonly bar?: ReactNode;
   readonly children: ReactNode;
 }) {
+  useEffect(() => {
+    const timer = setTimeout(() => void import("~/ui/toaster.tsx").catch(() => {}), toasterAfterMs);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <>
       <a
