@@ -37,6 +37,9 @@ function toaster(): Promise<typeof Sonner> {
 /** An HTTP failure becomes its status text, anything else its message (UI-1). */
 export function failureText(error: unknown): string {
   if (error instanceof Response) return error.statusText || `HTTP ${error.status}`;
+  // What Chromium, Firefox and Safari say when no answer came at all.
+  if (error instanceof TypeError && /failed to fetch|networkerror|load failed/i.test(error.message))
+    return "Towpath cannot be reached. Try again.";
   return error instanceof Error && error.message ? error.message : "Something went wrong.";
 }
 
