@@ -6,7 +6,8 @@ import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { connectForge, createOrganization, expectAccessible, newVisitor, openBrowser, signUp } from "./browser.ts";
+import { expectAccessible } from "./accessible.ts";
+import { connectForge, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
 
 const run = promisify(execFile);
 const [url, serversUrl, forgeUrl] = [inject("url"), inject("serversUrl"), inject("forgeUrl")];

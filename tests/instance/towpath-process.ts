@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -20,24 +21,31 @@ export type TowpathInstance = {
   stop(): Promise<{ readonly status: number | null; readonly tookMs: number }>;
 };
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
-}
-
 export type Ports = { readonly web: number; readonly gateway: number; readonly forge: number };
 
-export const freePorts = async (): Promise<Ports> => ({
-  web: await freePort(),
-  gateway: await freePort(),
-  forge: await freePort(),
-});
+/**
+ * Three ports that are free now, below the range from which the kernel takes ports of outgoing connections: one of
+ * those could take a port between here and the start.
+ */
+export async function freePorts(): Promise<Ports> {
+  const held: Server[] = [];
+  const ports: number[] = [];
+  while (ports.length < 3) {
+    const port = randomInt(20_000, 32_000);
+    const server = createServer();
+    server.listen(port, "127.0.0.1");
+    const free = await Promise.race([
+      once(server, "listening").then(() => true),
+      once(server, "error").then(() => false),
+    ]);
+    if (!free) continue;
+    held.push(server);
+    ports.push(port);
+  }
+  await Promise.all(held.map((server) => once(server.close(), "close")));
+  const [web = 0, gateway = 0, forge = 0] = ports;
+  return { web, gateway, forge };
+}
 
 /** Runs `./towpath up` as a user would, on ports of its own, and waits until it says that it is ready. */
 export async function startTowpath(
