@@ -34,10 +34,10 @@ export async function freePorts(): Promise<Ports> {
     const port = randomInt(20_000, 32_000);
     const server = createServer();
     server.listen(port, "127.0.0.1");
-    const free = await Promise.race([
-      once(server, "listening").then(() => true),
-      once(server, "error").then(() => false),
-    ]);
+    const free = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
     if (!free) continue;
     held.push(server);
     ports.push(port);

@@ -22,12 +22,12 @@ export function findProgram(name: string): string | null {
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   server.listen({ port, host: "127.0.0.1", exclusive: true });
-  const outcome = await Promise.race([
-    once(server, "listening").then(() => true),
-    once(server, "error").then(() => false),
-  ]).catch(() => false);
+  const free = await once(server, "listening").then(
+    () => true,
+    () => false,
+  );
   server.close();
-  return outcome;
+  return free;
 }
 
 /** @throws Refusal that names the port and the option to choose another. */
