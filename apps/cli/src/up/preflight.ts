@@ -40,7 +40,7 @@ export async function requireFreePorts(options: UpOptions, withForge: boolean): 
   for (const [option, port] of wanted) {
     if (!(await isFree(port))) {
       throw new Refusal(
-        `Port ${port} is in use. Stop what uses it, or choose another: ./towpath up ${option} ${port + 100}`,
+        `Port ${port} is in use. Stop what uses it, or choose another: ./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`,
       );
     }
   }
