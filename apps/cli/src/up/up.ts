@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { migrateDatabase } from "@towpath/db";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
 import { findRunning, openDataDirectory, startTimeOf, writePrivate } from "../instance/instance.ts";
-import { bold, dim, print, Refusal, step } from "../terminal/terminal.ts";
+import { bold, dim, print, Refusal, step, yellow } from "../terminal/terminal.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
 import { requireFreePorts, requirePrograms } from "./preflight.ts";
 import { rolesOf, usesRealGitHub } from "./roles.ts";
@@ -62,6 +62,15 @@ async function startProcesses(options: UpOptions, started: Started & { processes
   );
 }
 
+/** Without root a sandbox cannot get a network of its own (docs/decisions/004): better said now than by a failed build. */
+function warnWithoutRoot(): void {
+  if (process.getuid?.() === 0 || process.env.TOWPATH_ALLOW_HOST_NETWORK === "yes") return;
+  print(
+    `${yellow("!")} Not started as root, so builds and servers that need the network are refused. Start as root, or let ` +
+      "them share this machine's network, its loopback included: TOWPATH_ALLOW_HOST_NETWORK=yes ./towpath up",
+  );
+}
+
 /** `towpath up`: runs the whole instance in the foreground until it is told to stop. */
 export async function up(args: string[]): Promise<number> {
   const options = parseUpOptions(args);
@@ -92,6 +101,7 @@ export async function up(args: string[]): Promise<number> {
         JSON.stringify({ pid: process.pid, startTime: startTimeOf(process.pid), url, serversUrl }),
       );
       print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serversUrl})`);
+      warnWithoutRoot();
       print(dim(`Data in ${options.dataDirectory}. Stop with Ctrl-C.\n`));
       await stop;
     }
