@@ -49,7 +49,7 @@ function Footer() {
     <footer className="border-t">
       <div className="mx-auto flex max-w-[1280px] flex-wrap items-center gap-x-6 gap-y-3 px-4 py-6 text-sm text-muted sm:px-6">
         <LogoMark className="size-5" />
-        <p className="flex-1">Towpath is open source, Apache 2.0.</p>
+        <p className="flex-1">Towpath is open source.</p>
         <ThemeSwitch />
       </div>
     </footer>

@@ -17,7 +17,7 @@ export function SelfHosting() {
         </h2>
         <p className="mt-3 max-w-prose text-lg text-pretty text-muted">
           All of Towpath runs on one machine: site, gateway, builds, sandboxes and database. Without a GitHub account it
-          brings a small forge to push to. It is open source under the Apache 2.0 licence.
+          brings a small forge to push to.
         </p>
       </div>
       <div className="flex min-w-0 flex-col gap-5">

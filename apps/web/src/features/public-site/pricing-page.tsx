@@ -7,7 +7,7 @@ const included = [
   "Every push to the default branch goes live, every other branch gets its own URL",
   "Request, server and build logs, live and searchable",
   "Servers open to anyone, or only to holders of an API key",
-  "All of the code, under the Apache License 2.0",
+  "All of the code, open source",
 ] as const;
 
 /** What it costs: nothing, since whoever reads this page runs it. */
