@@ -3,7 +3,7 @@ import { peekRequest } from "@towpath/mcp/peek";
 import type { Logger } from "pino";
 import { type ForwardEnd, forward } from "./forward/forward.ts";
 import { forwardedHeaders } from "./forward/forwarded.ts";
-import { headersForServer } from "./forward/headers.ts";
+import { headerOf, headersForServer } from "./forward/headers.ts";
 import { withinHold } from "./forward/hold.ts";
 import type { Lease, Leases } from "./forward/leases.ts";
 import type { Counters } from "./platform/counters.ts";
@@ -245,9 +245,4 @@ function refuse(
   const bytes = sendRefusal(response, refusal, { rpcId: id, headers: corsHeaders(request.headers.origin) });
   if (!request.complete) discardBody(request);
   return bytes;
-}
-
-function headerOf(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  return typeof value === "string" ? value : undefined;
 }

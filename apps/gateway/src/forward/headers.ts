@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Principal } from "../police/credentials.ts";
 import { Refusal } from "../refusal.ts";
 
@@ -168,4 +169,10 @@ function withoutOwnCookies(value: string): string {
     .filter((cookie) => !ownCookie.test(cookie))
     .join(";")
     .trim();
+}
+
+/** One header of a request; undefined when it is not there or has several values. */
+export function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === "string" ? value : undefined;
 }
