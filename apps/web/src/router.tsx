@@ -3,6 +3,7 @@ import { createRouter } from "@tanstack/react-router";
 import { setupRouterSsrQueryIntegration } from "@tanstack/react-router-ssr-query";
 import { getGlobalStartContext } from "@tanstack/react-start";
 import { TowpathError } from "@towpath/core/errors";
+import { DocumentBoundary } from "./features/error-screens/document-error.tsx";
 import { RenderError } from "./features/error-screens/render-error.tsx";
 import { UnmatchedRoute } from "./features/error-screens/unmatched-route.tsx";
 import { routeTree } from "./routeTree.gen.ts";
@@ -35,6 +36,9 @@ export function getRouter() {
     defaultPreloadStaleTime: 0,
     defaultPendingMs: 1000,
     defaultPendingMinMs: 500,
+    // Around everything, in the place of the library's own last screen, which has no styles.
+    InnerWrap: DocumentBoundary,
+    disableGlobalCatchBoundary: true,
     defaultErrorComponent: RenderError,
     defaultNotFoundComponent: UnmatchedRoute,
     ...(nonce ? { ssr: { nonce } } : {}),

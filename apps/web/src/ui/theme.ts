@@ -6,11 +6,14 @@ export type Theme = (typeof themes)[number];
 /** Where the choice is kept in the browser (UI-2). */
 export const themeStorageKey = "theme";
 
+/** Event on the window after which the theme is put on the root element again. */
+export const themeChanged = "towpath:theme";
+
 /**
  * Runs in the head before the first paint, so that no page flashes in the wrong theme (UI-2). It sets `data-theme` on
  * the root element and keeps it right when the system or another tab changes. Needs the CSP nonce.
  */
-export const themeScript = `(()=>{const d=document.documentElement,m=matchMedia("(prefers-color-scheme: dark)");const a=()=>{let t=null;try{t=localStorage.getItem("${themeStorageKey}")}catch{}d.dataset.theme=t==="dark"||t==="light"?t:m.matches?"dark":"light"};a();m.addEventListener("change",a);addEventListener("storage",a);addEventListener("towpath:theme",a)})()`;
+export const themeScript = `(()=>{const d=document.documentElement,m=matchMedia("(prefers-color-scheme: dark)");const a=()=>{let t=null;try{t=localStorage.getItem("${themeStorageKey}")}catch{}d.dataset.theme=t==="dark"||t==="light"?t:m.matches?"dark":"light"};a();m.addEventListener("change",a);addEventListener("storage",a);addEventListener("${themeChanged}",a)})()`;
 
 function readTheme(): Theme {
   try {
@@ -23,10 +26,10 @@ function readTheme(): Theme {
 
 function subscribe(listener: () => void): () => void {
   addEventListener("storage", listener);
-  addEventListener("towpath:theme", listener);
+  addEventListener(themeChanged, listener);
   return () => {
     removeEventListener("storage", listener);
-    removeEventListener("towpath:theme", listener);
+    removeEventListener(themeChanged, listener);
   };
 }
 
@@ -37,7 +40,7 @@ export function setTheme(theme: Theme): void {
   } catch {
     return;
   }
-  dispatchEvent(new Event("towpath:theme"));
+  dispatchEvent(new Event(themeChanged));
 }
 
 /** The visitor's choice: light, dark or system. On the server it is always "system". */
