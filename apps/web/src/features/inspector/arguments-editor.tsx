@@ -4,8 +4,9 @@ import { Field } from "~/ui/field.tsx";
 import { Skeleton } from "~/ui/skeleton.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
 import { Textarea } from "~/ui/textarea.tsx";
+import { NoArguments } from "./no-arguments.tsx";
 import { type Arguments, parseArguments, toArguments } from "./schema-form/form-arguments.ts";
-import { prepareSchema } from "./schema-form/prepare-schema.ts";
+import { prepareSchema, takesNoArguments } from "./schema-form/prepare-schema.ts";
 
 // The form library is heavy and most visits to a page need it late: it comes when a tool is shown.
 const SchemaForm = lazy(() => import("./schema-form/schema-form.tsx"));
@@ -47,6 +48,7 @@ export function ArgumentsEditor({
       </div>
     );
   }
+  if (takesNoArguments(prepared.schema)) return <NoArguments onSubmit={() => onSubmit({})}>{children}</NoArguments>;
   return (
     <Tabs
       label="How to give the arguments"

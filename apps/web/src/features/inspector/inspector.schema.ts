@@ -35,3 +35,9 @@ export type CallResult =
       readonly protocolVersion: string;
     }
   | { readonly ok: false; readonly code: string; readonly rpcCode: number | null; readonly message: string };
+
+/** The code of a call that the reader took back. */
+export const canceledCode = "aborted";
+
+/** Whether the reader took the call back, which is no failure of the server. */
+export const isCanceled = (outcome: CallResult): boolean => !outcome.ok && outcome.code === canceledCode;

@@ -8,6 +8,7 @@ import { JsonTree } from "~/ui/json-tree.tsx";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
 import type { ServerCall } from "./inspector.schema.ts";
 import { type InspectorItem, itemTexts } from "./inspector-items.ts";
+import { NoArguments } from "./no-arguments.tsx";
 import { ResultView } from "./result-view.tsx";
 import type { Arguments } from "./schema-form/form-arguments.ts";
 import { TemplateForm } from "./template-form.tsx";
@@ -143,6 +144,11 @@ function ItemForm({
         </TemplateForm>
       );
     case "prompts":
+      if (item.prompt.arguments.length === 0) {
+        return (
+          <NoArguments onSubmit={() => run({ kind: "prompt", name: item.key, arguments: {} })}>{buttons}</NoArguments>
+        );
+      }
       return (
         <TextArguments
           fields={item.prompt.arguments.map((each) => ({ ...each, hint: each.description }))}

@@ -8,7 +8,7 @@ import { RelativeTime } from "~/ui/relative-time.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
 import { contentBlocks } from "./content-blocks.ts";
 import { ContentView } from "./content-view.tsx";
-import type { CallResult } from "./inspector.schema.ts";
+import { type CallResult, isCanceled } from "./inspector.schema.ts";
 import type { CallRecord } from "./use-calls.ts";
 
 type Answer = Extract<CallResult, { ok: true }>;
@@ -49,6 +49,7 @@ export function ResultView({ record }: { record: CallRecord }) {
 
 /** In a word, how a call ended. */
 export function OutcomeBadge({ outcome }: { outcome: CallResult }) {
+  if (isCanceled(outcome)) return <Badge>Canceled</Badge>;
   if (!outcome.ok) return <Badge tone="bad">No answer</Badge>;
   if (outcome.result.isError === true) return <Badge tone="bad">Tool error</Badge>;
   if (outcome.result.resultType === "input_required") return <Badge tone="warn">Asks for input</Badge>;
@@ -56,6 +57,7 @@ export function OutcomeBadge({ outcome }: { outcome: CallResult }) {
 }
 
 function Failure({ outcome }: { outcome: Extract<CallResult, { ok: false }> }) {
+  if (isCanceled(outcome)) return <p className="text-sm text-muted">{outcome.message}</p>;
   return (
     <Callout tone="bad" title={outcome.message}>
       {outcome.rpcCode !== null && (

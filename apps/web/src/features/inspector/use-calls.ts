@@ -3,7 +3,7 @@ import { useRef, useState } from "react";
 import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { callServerFunction } from "./inspector.functions.ts";
-import type { CallResult, ServerCall } from "./inspector.schema.ts";
+import { type CallResult, canceledCode, type ServerCall } from "./inspector.schema.ts";
 
 export type CallRecord = {
   readonly id: number;
@@ -35,7 +35,7 @@ export function useCalls(project: ProjectKey, branchId: string | null) {
         })) as CallResult;
       } catch (error) {
         const message = signal.aborted ? "You canceled the call." : failureText(error);
-        return { ok: false, code: signal.aborted ? "aborted" : "failed", rpcCode: null, message } as const;
+        return { ok: false, code: signal.aborted ? canceledCode : "failed", rpcCode: null, message } as const;
       }
     },
     onSuccess: (outcome, { item, call }) => {

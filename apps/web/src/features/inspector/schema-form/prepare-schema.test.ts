@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { prepareSchema } from "./prepare-schema.ts";
+import { prepareSchema, takesNoArguments } from "./prepare-schema.ts";
 
 const schemaOf = (raw: unknown) => {
   const prepared = prepareSchema(raw);
@@ -66,4 +66,17 @@ test("PRJ-4 a schema that contains itself is refused, shared definitions are not
   const point = { type: "object", properties: { x: { type: "number" } } };
   const both = { from: { $ref: "#/$defs/Point" }, to: { $ref: "#/$defs/Point" } };
   expect(reasonOf({ properties: both, $defs: { Point: point } })).toBeNull();
+});
+
+test.each([
+  [{ type: "object" }, true],
+  [{ type: "object", properties: {}, title: "nowArguments", additionalProperties: false }, true],
+  [{ type: "object", properties: {}, required: [] }, true],
+  [{ type: "object", properties: { city: {} } }, false],
+  [{ type: "object", additionalProperties: true }, false],
+  [{ type: "object", additionalProperties: { type: "string" } }, false],
+  [{ $ref: "#/$defs/A", $defs: { A: { type: "object", properties: { a: { type: "string" } } } } }, false],
+])("PRJ-4 whether a tool takes no arguments: %j → %s", (raw, expected) => {
+  const prepared = prepareSchema(raw);
+  expect(prepared.ok && takesNoArguments(prepared.schema)).toBe(expected);
 });

@@ -46,6 +46,19 @@ export function prepareSchema(raw: unknown): PreparedSchema {
   }
 }
 
+/** Keywords that say nothing of which arguments there are. */
+const sayingNothing = new Set(["type", "title", "description", "default", "$defs", "definitions"]);
+
+/** Whether a tool asks for nothing at all, so that there is nothing to fill in. A schema that invites more does not. */
+export function takesNoArguments(schema: RJSFSchema): boolean {
+  return Object.entries(schema).every(([keyword, part]) => {
+    if (sayingNothing.has(keyword)) return true;
+    if (keyword === "additionalProperties") return part === false;
+    if (keyword === "properties") return isObject(part) && Object.keys(part).length === 0;
+    return keyword === "required" && Array.isArray(part) && part.length === 0;
+  });
+}
+
 class Cleaner {
   private nodes = 0;
 
