@@ -1,0 +1,13 @@
+import { renderToStaticMarkup } from "react-dom/server";
+import { expect, test } from "vitest";
+import { DocumentError } from "./document-error.tsx";
+
+test("ERR-4 what replaces a failed document is a document with styles, the toggle and a way home", () => {
+  const html = renderToStaticMarkup(<DocumentError error={new Error("boom")} reset={() => {}} />);
+  expect(html).toMatch(/^<html lang="en"/);
+  expect(html).toMatch(/<head>.*<link rel="stylesheet".*<\/head>/);
+  expect(html).toContain("Something went wrong!");
+  expect(html).toMatch(/<button[^>]*aria-expanded="false"[^>]*>.*Show Error/);
+  expect(html).toMatch(/<a href="\/"[^>]*>Return Home/);
+  expect(html).not.toContain("boom");
+});
