@@ -97,9 +97,14 @@ function Field({ name, copy = false, children }: { name: string; copy?: boolean;
   return (
     <>
       <dt className="text-muted">{name}</dt>
-      <dd className="tabular flex min-w-0 items-center gap-1 break-all">
+      <dd className="tabular flex min-w-0 items-center gap-1">
         {known ? (
-          <span className={copy ? "font-mono text-xs" : undefined}>{children}</span>
+          <span
+            className={copy ? "min-w-0 truncate font-mono text-xs" : "min-w-0 wrap-anywhere"}
+            title={copy && typeof children === "string" ? children : undefined}
+          >
+            {children}
+          </span>
         ) : (
           <span className="text-faint">not known</span>
         )}

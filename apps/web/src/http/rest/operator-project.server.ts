@@ -28,6 +28,7 @@ export async function operatorProject(ctx: Context, name: string): Promise<Proje
           .from(project)
           .where(eq(sql`lower(${project.name})`, name.toLowerCase()))
       : [];
-  if (!found) throw notFound("project");
+  // Who works with the CLI knows a project as a server.
+  if (!found) throw notFound("server");
   return getProject({ ctx, input: { projectId: found.id } });
 }

@@ -7,7 +7,13 @@ export const Route = createFileRoute("/$orgSlug/$projectName/build-logs/$buildId
   loader: async ({ context, params }) => {
     await loadBuild(context.queryClient, params, params.buildId);
   },
-  head: ({ params }) => ({ meta: [{ title: `Build log · ${params.projectName} · Towpath` }] }),
+  head: ({ match, params }) => ({
+    meta: [
+      {
+        title: match.status === "notFound" ? "Page Not Found · Towpath" : `Build log · ${params.projectName} · Towpath`,
+      },
+    ],
+  }),
   component: BuildLogRoute,
   notFoundComponent: BuildNotFound,
 });

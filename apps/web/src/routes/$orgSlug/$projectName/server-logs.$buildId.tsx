@@ -7,7 +7,14 @@ export const Route = createFileRoute("/$orgSlug/$projectName/server-logs/$buildI
   loader: async ({ context, params }) => {
     await loadBuild(context.queryClient, params, params.buildId);
   },
-  head: ({ params }) => ({ meta: [{ title: `Server log · ${params.projectName} · Towpath` }] }),
+  head: ({ match, params }) => ({
+    meta: [
+      {
+        title:
+          match.status === "notFound" ? "Page Not Found · Towpath" : `Server log · ${params.projectName} · Towpath`,
+      },
+    ],
+  }),
   component: ServerLogRoute,
   notFoundComponent: BuildNotFound,
 });
