@@ -148,6 +148,16 @@ test("PRJ-1 a project that is absent, or of another organization, is the same Pa
   }
 });
 
+test("ERR-2 the tab of a build that is not there says so", async () => {
+  const { visitor, organization: own } = await seededMember(web.url, database.db);
+  const { name } = await seedProject(database.db, own);
+  for (const log of ["build-logs", "server-logs"]) {
+    const response = await visitor.get(`/${own.slug}/${name}/${log}/00000000-0000-7000-8000-000000000000`);
+    const title = /<title>(.*?)<\/title>/.exec(await response.text())?.[1];
+    expect([log, response.status, title]).toEqual([log, 404, "Page Not Found · Towpath"]);
+  }
+});
+
 test("ONB-2 a connection that succeeded goes on to tell so", async () => {
   const { visitor, organization: own } = await seededMember(web.url, database.db);
   expect(goesTo(await visitor.get(`/${own.slug}/welcome/connect-github`))).toEqual([
