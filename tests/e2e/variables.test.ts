@@ -74,6 +74,14 @@ async function paste(position: number, text: string) {
 
 const focused = () => page.locator(":focus").getAttribute("aria-label");
 
+async function toolAnswer(serverName: string) {
+  const client = new Client({ name: "variables", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${serversUrl}/${serverName}/mcp`)));
+  const { content } = await client.callTool({ name: "variables", arguments: {} });
+  await client.close();
+  return content;
+}
+
 test("ONB-5 VAL-4 names come from the address, and what is wrong is told beside each field", async () => {
   await page.goto(`${url}/${slug}/welcome/choose-repo`);
   const link = page.getByRole("listitem").filter({ hasText: "needy" }).getByRole("link");
@@ -129,13 +137,72 @@ test("ONB-5 RUN-4 a server that needs its variables goes live with them, and nob
   await page.waitForURL(/\/build-logs\//);
   expect(page.url()).not.toContain("GREETING");
   await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
-  const client = new Client({ name: "variables", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${serversUrl}/${server}/mcp`)));
-  const { content } = await client.callTool({ name: "variables", arguments: {} });
-  await client.close();
-  expect(content).toMatchObject([{ type: "text", text: `good morning|${privateKey}` }]);
+  expect(await toolAnswer(server)).toMatchObject([{ type: "text", text: `good morning|${privateKey}` }]);
   await page.reload();
   await page.getByRole("link", { name: "Open inspector" }).first().waitFor();
   expect(await page.content()).not.toContain("good morning");
+  expect(complaints).toEqual([]);
+});
+
+test("PRJ-11 KEY-1 a build that lacks variables leads to the settings, and from there to a live server", async () => {
+  const late = `late-variables-${process.pid}`;
+  await page.goto(`${url}/${slug}/welcome/choose-repo`);
+  await page.getByRole("listitem").filter({ hasText: "needy" }).getByRole("link").click();
+  await page.getByLabel("Server name").fill(late);
+  await page.getByText("This name is free").waitFor();
+  await page.getByRole("radio", { name: /Open to anyone/ }).click();
+  await deploy();
+  await page.waitForURL(/\/build-logs\//);
+  await page.getByText("Settings → Environment variables").first().waitFor({ timeout: 90_000 });
+  await page.getByRole("link", { name: "Open settings" }).click();
+  await page.waitForURL(/\/settings#variables$/);
+  await page.getByText("No variables yet").waitFor();
+  await expectAccessible(page);
+  await paste(1, `GREETING=wrong\nPRIVATE_KEY="${privateKey}"\nUNUSED=1\n`);
+  await page.getByRole("button", { name: "Save variables" }).click();
+  const stored = page.getByRole("list", { name: "Environment variables", exact: true });
+  await expect.poll(() => stored.getByRole("listitem").count()).toBe(3);
+  await page.getByRole("button", { name: "Replace GREETING" }).click();
+  await page.getByRole("button", { name: "Replace value" }).click();
+  await page.getByText("Secret value is required").waitFor();
+  await value("GREETING").fill("good evening");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Replace value" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Delete UNUSED" }).click();
+  await page.getByRole("button", { name: "Delete variable" }).click();
+  await expect.poll(() => stored.locator("code").allTextContents()).toEqual(["GREETING", "PRIVATE_KEY"]);
+  await page.getByText("Saved. It takes effect with the next build.").waitFor();
+  await page.getByText("keeps its old variables until the next deployment").first().waitFor();
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))");
+  await expectAccessible(page);
+  await page.emulateMedia({ colorScheme: "light" });
+  expect(await page.content()).not.toContain("good evening");
+  await page.getByRole("button", { name: "Build again" }).click();
+  await page.waitForURL(/\/build-logs\//);
+  await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
+  expect(await toolAnswer(late)).toMatchObject([{ type: "text", text: `good evening|${privateKey}` }]);
+});
+
+test("PRJ-11 VAL-2 VAL-3 a wrong entrypoint is told beside its field, and the next build takes what was saved", async () => {
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  const entrypoint = page.getByLabel("Entrypoint");
+  await page.getByLabel(/Requirements file/).fill("../x.txt");
+  await page.getByText("Requirements file cannot reference parent directories").waitFor();
+  await page.getByLabel(/Requirements file/).fill("");
+  await entrypoint.fill("/server.py");
+  await page.getByText("Entrypoint must be a relative path from the repo root").waitFor();
+  await entrypoint.fill("absent.py");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("button", { name: "Build again" }).click();
+  await page.getByText("The entrypoint absent.py does not exist").first().waitFor({ timeout: 90_000 });
+  await page.getByRole("link", { name: "Open settings" }).click();
+  await page.waitForURL(/\/settings#build$/);
+  expect(await entrypoint.inputValue()).toBe("absent.py");
+  await entrypoint.fill("server.py:mcp");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("button", { name: "Build again" }).click();
+  await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
   expect(complaints).toEqual([]);
 });

@@ -34,6 +34,7 @@ import { Route as OrgSlugProjectNameIndexRouteImport } from "./routes/$orgSlug/$
 import { Route as OrgSlugProjectNameDeploymentsRouteImport } from "./routes/$orgSlug/$projectName/deployments";
 import { Route as OrgSlugProjectNameInspectorRouteImport } from "./routes/$orgSlug/$projectName/inspector";
 import { Route as OrgSlugProjectNameLogsRouteImport } from "./routes/$orgSlug/$projectName/logs";
+import { Route as OrgSlugProjectNameSettingsRouteImport } from "./routes/$orgSlug/$projectName/settings";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
 import { Route as OrgSlugWelcomeChooseRepoRouteImport } from "./routes/$orgSlug/welcome/choose-repo";
@@ -182,6 +183,12 @@ const OrgSlugProjectNameLogsRoute = OrgSlugProjectNameLogsRouteImport.update({
   path: "/logs",
   getParentRoute: () => OrgSlugProjectNameRouteRoute,
 } as any);
+const OrgSlugProjectNameSettingsRoute =
+  OrgSlugProjectNameSettingsRouteImport.update({
+    id: "/settings",
+    path: "/settings",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
 const OrgSlugSettingsIndexRoute = OrgSlugSettingsIndexRouteImport.update({
   id: "/settings/",
   path: "/settings/",
@@ -310,6 +317,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
+  "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
@@ -354,6 +362,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
+  "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
@@ -401,6 +410,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
+  "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
@@ -449,6 +459,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/logs"
+    | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
@@ -493,6 +504,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/logs"
+    | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
@@ -539,6 +551,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/logs"
+    | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
@@ -770,6 +783,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugProjectNameLogsRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
+    "/$orgSlug/$projectName/settings": {
+      id: "/$orgSlug/$projectName/settings";
+      path: "/settings";
+      fullPath: "/$orgSlug/$projectName/settings";
+      preLoaderRoute: typeof OrgSlugProjectNameSettingsRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
     "/$orgSlug/settings/": {
       id: "/$orgSlug/settings/";
       path: "/settings";
@@ -910,6 +930,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameDeploymentsRoute: typeof OrgSlugProjectNameDeploymentsRoute;
   OrgSlugProjectNameInspectorRoute: typeof OrgSlugProjectNameInspectorRoute;
   OrgSlugProjectNameLogsRoute: typeof OrgSlugProjectNameLogsRoute;
+  OrgSlugProjectNameSettingsRoute: typeof OrgSlugProjectNameSettingsRoute;
   OrgSlugProjectNameIndexRoute: typeof OrgSlugProjectNameIndexRoute;
   OrgSlugProjectNameBuildLogsBuildIdRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
   OrgSlugProjectNameServerLogsBuildIdRoute: typeof OrgSlugProjectNameServerLogsBuildIdRoute;
@@ -920,6 +941,7 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
     OrgSlugProjectNameDeploymentsRoute: OrgSlugProjectNameDeploymentsRoute,
     OrgSlugProjectNameInspectorRoute: OrgSlugProjectNameInspectorRoute,
     OrgSlugProjectNameLogsRoute: OrgSlugProjectNameLogsRoute,
+    OrgSlugProjectNameSettingsRoute: OrgSlugProjectNameSettingsRoute,
     OrgSlugProjectNameIndexRoute: OrgSlugProjectNameIndexRoute,
     OrgSlugProjectNameBuildLogsBuildIdRoute:
       OrgSlugProjectNameBuildLogsBuildIdRoute,

@@ -117,7 +117,7 @@ test("BLD-2 variable missing: names it and where to set it", async () => {
   });
   expect(found).toMatchObject({ code: "variable_missing", file: "server.py", line: 2 });
   expect(found.title).toContain("WEATHER_KEY");
-  expect(found.remedy).toContain("secret `WEATHER_KEY` in the project's settings");
+  expect(found.remedy).toContain("Add `WEATHER_KEY` under Settings → Environment variables");
 });
 
 test("BLD-2 code for mcp 1 with mcp 2 installed", async () => {

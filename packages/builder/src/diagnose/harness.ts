@@ -49,7 +49,7 @@ function remedyOf(status: Failed, plan: Plan): string {
   const where = status.file === null ? "" : ` in ${status.file}${status.line === null ? "" : ` line ${status.line}`}`;
   switch (status.code) {
     case "entrypoint_not_found":
-      return "Set the entrypoint in the project's settings to a Python file of the repository.";
+      return "Set the entrypoint under Settings → Build to a Python file of the repository.";
     case "syntax_error":
       return `Correct the code${where}, or choose the Python that it is written for by \`.python-version\`.`;
     case "module_missing":
@@ -95,13 +95,13 @@ function moduleRemedy(module: string, plan: Plan): string {
 function variableRemedy(names: readonly string[]): string {
   const list = names.map((name) => `\`${name}\``).join(", ");
   const what = names.length === 0 ? "the variable that the text names" : list;
-  return `Add the ${names.length > 1 ? "secrets" : "secret"} ${what} in the project's settings, then deploy again.`;
+  return `Add ${what} under Settings → Environment variables, then build again.`;
 }
 
 function objectRemedy(status: Failed, plan: Plan): string {
   if (status.candidates.length === 0) {
-    return `Define the server at the top level of ${plan.entryFile} (for example \`mcp = FastMCP("…")\`), or set the entrypoint to the file that does.`;
+    return `Define the server at the top level of ${plan.entryFile} (for example \`mcp = FastMCP("…")\`), or set the entrypoint under Settings → Build to the file that does.`;
   }
   const list = status.candidates.map((name) => `\`${plan.entryFile}:${name}\``).join(" or ");
-  return `Set the entrypoint in the project's settings to ${list}.`;
+  return `Set the entrypoint under Settings → Build to ${list}.`;
 }

@@ -12,7 +12,7 @@ export function checkEntrypoint(facts: SourceFacts, entrypoint: string, note: (n
   const outside = file === "" || normal.startsWith("../") || normal.startsWith("/");
   if (outside || !facts.paths.has(normal)) throw notFound(facts, file);
   const found = object === undefined ? "its object is found by the names mcp, server, app" : `its object is ${object}`;
-  note({ kind: "step", text: `Entrypoint ${normal}: set in the project's settings; ${found}.` });
+  note({ kind: "step", text: `Entrypoint ${normal}: set under Settings → Build; ${found}.` });
   return normal;
 }
 
@@ -21,8 +21,8 @@ function notFound(facts: SourceFacts, file: string): BuildFailure {
   const python = [...facts.paths].filter((path) => path.endsWith(".py"));
   const instead =
     candidates.length > 0
-      ? `Set the entrypoint in the project's settings to the right file, for example ${candidates.map((path) => `\`${path}\``).join(" or ")}`
-      : "Add the file, or set the entrypoint in the project's settings to the file that makes the server";
+      ? `Set the entrypoint under Settings → Build to the right file, for example ${candidates.map((path) => `\`${path}\``).join(" or ")}`
+      : "Add the file, or set the entrypoint under Settings → Build to the file that makes the server";
   const detail =
     python.length === 0
       ? "The repository has no Python file at all (in its root directory)."
@@ -34,7 +34,7 @@ function notFound(facts: SourceFacts, file: string): BuildFailure {
         phase: "plan",
         title: `The entrypoint ${file || "(empty)"} does not exist`,
         detail,
-        remedy: `${instead}, then deploy again.`,
+        remedy: `${instead}, then build again.`,
       },
       { file: file || null },
     ),

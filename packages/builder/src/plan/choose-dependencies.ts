@@ -64,11 +64,11 @@ function checkConfigured(facts: SourceFacts, settings: PlanSettings): void {
         detail: "The project's settings name it, but the commit does not have it.",
         remedy:
           others.length > 0
-            ? `Set the requirements file in the project's settings to ${others
+            ? `Set the requirements file under Settings → Build to ${others
                 .slice(0, 3)
                 .map((path) => `\`${path}\``)
                 .join(" or ")}, or leave it empty.`
-            : "Add the file to the repository, or leave the requirements file empty in the project's settings.",
+            : "Add the file to the repository, or leave the requirements file empty under Settings → Build.",
       },
       { file: settings.requirements },
     ),
@@ -139,7 +139,7 @@ function fromRequirements(
   note: Note,
 ): Dependencies | null {
   if (file === null) return null;
-  const reason = settings.requirements === null ? "found in the repository" : "set in the project's settings";
+  const reason = settings.requirements === null ? "found in the repository" : "set under Settings → Build";
   note({
     kind: "step",
     text: `Dependencies: ${file} (${reason}; no uv.lock, and no pyproject.toml with dependencies).`,

@@ -12,6 +12,8 @@ const leastRole = {
   "project.delete": "admin",
   "build.read": "viewer",
   "build.start": "member",
+  "secret.read": "member",
+  "secret.manage": "member",
   "apiKey.read": "member",
   "apiKey.create": "member",
   "apiKey.manage": "admin",

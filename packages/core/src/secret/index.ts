@@ -1,3 +1,5 @@
+export { deleteSecret } from "./delete-secret.ts";
+export { listSecrets } from "./list-secrets.ts";
 export { readEnvironment } from "./read-environment.ts";
 export { redactor } from "./redactor.ts";
 export {
@@ -6,4 +8,6 @@ export {
   secretKeyNameSchema,
   secretValueSchema,
 } from "./secret.schema.ts";
+export type { SecretView } from "./secret.view.ts";
 export { createSecretBox, type SecretBinding, type SecretBox } from "./secret-box.ts";
+export { setSecret } from "./set-secret.ts";

@@ -20,10 +20,30 @@ export const secretValueSchema = z
   .max(65_536, "Secret value is too long (max 65536 characters)")
   .refine((value) => !value.includes("\u0000"), { error: "Secret value cannot contain a NUL character" });
 
+/** How many variables a project may have. */
+export const mostVariables = 100;
+
+export const secretEnvironments = ["production", "preview"] as const;
+export type SecretEnvironment = (typeof secretEnvironments)[number];
+
+export const setSecretSchema = z.object({
+  keyName: secretKeyNameSchema,
+  secretValue: secretValueSchema,
+  environments: z
+    .array(z.enum(secretEnvironments, { error: "Environments are production and preview" }))
+    .min(1, "Choose at least one environment")
+    .default([...secretEnvironments])
+    .transform((chosen) => secretEnvironments.filter((each) => chosen.includes(each))),
+});
+export type SetSecretInput = z.input<typeof setSecretSchema> & {
+  readonly orgSlug: string;
+  readonly projectName: string;
+};
+
 /** Variables that a new project begins with (ONB-5): one secret each, for production and previews. */
 export const environmentVariablesSchema = z
   .array(z.object({ keyName: secretKeyNameSchema, secretValue: secretValueSchema }))
-  .max(100, "At most 100 variables")
+  .max(mostVariables, `At most ${mostVariables} variables`)
   .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
     error: "Each variable can be given once",
   })

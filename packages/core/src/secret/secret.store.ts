@@ -4,12 +4,20 @@ import { and, arrayContains, eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
+import { secretEnvironments } from "./secret.schema.ts";
+import type { SecretView } from "./secret.view.ts";
 import type { SecretBox } from "./secret-box.ts";
 
 /** @throws TowpathError `not_configured` in a process that was not given the instance's key. */
 export function requireSecretBox(ctx: Context): SecretBox {
   if (ctx.secrets) return ctx.secrets;
   throw new TowpathError("not_configured", "This part of Towpath cannot handle secrets.");
+}
+
+/** What may be shown of a row. */
+export function secretView(row: typeof secret.$inferSelect): SecretView {
+  const environments = secretEnvironments.filter((each) => row.environments.includes(each));
+  return { id: row.id, keyName: row.keyName, environments, updatedAt: row.updatedAt.toISOString() };
 }
 
 /** Stores the variables that a new project begins with. */

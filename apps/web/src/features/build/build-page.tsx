@@ -1,6 +1,8 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { Clock } from "lucide-react";
+import { Link } from "@tanstack/react-router";
+import { Clock, Settings } from "lucide-react";
 import { useMemo } from "react";
+import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { LogViewer } from "~/ui/log-viewer/log-viewer.tsx";
 import { StreamStateLabel } from "../log-stream/stream-state-label.tsx";
@@ -14,6 +16,7 @@ import { isRunning } from "./build-status.ts";
 import { DiagnosisPanel } from "./diagnosis-panel.tsx";
 import { PhaseStepper } from "./phase-stepper.tsx";
 import { RedeployButton } from "./redeploy-button.tsx";
+import { settingsSectionOf } from "./settings-section.ts";
 import { SuccessPanel } from "./success-panel.tsx";
 
 /** One build as it happens: phases, choices, log, and what came of it (PRJ-3, BLD-2). */
@@ -56,6 +59,31 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
   );
 }
 
+/** Where it is put right comes first, when that is here; else the code is, and all that is left is another build. */
+function DiagnosisActions({ project, build, code }: { project: ProjectKey; build: BuildDetail; code: string }) {
+  const section = settingsSectionOf(code);
+  return (
+    <>
+      {section && (
+        <Link
+          to="/$orgSlug/$projectName/settings"
+          params={project}
+          hash={section}
+          className={buttonLook({ variant: "primary" })}
+        >
+          <Settings aria-hidden /> Open settings
+        </Link>
+      )}
+      <RedeployButton
+        project={project}
+        buildId={build.id}
+        variant={section ? "secondary" : "primary"}
+        label="Build again"
+      />
+    </>
+  );
+}
+
 function Outcome({
   project,
   build,
@@ -84,7 +112,7 @@ function Outcome({
       <DiagnosisPanel
         diagnosis={build.diagnosis}
         errorLine={errorLine}
-        actions={<RedeployButton project={project} buildId={build.id} variant="primary" label="Build again" />}
+        actions={<DiagnosisActions project={project} build={build} code={build.diagnosis.code} />}
         liveNote={
           detail.isLive
             ? "What was live stays live: callers notice nothing of this build."

@@ -1,11 +1,23 @@
 import { Plus } from "lucide-react";
-import { useId, useRef, useState } from "react";
+import { type ReactNode, useId, useRef, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import type { Variables } from "./use-variables.ts";
 import { VariableFields } from "./variable-fields.tsx";
 
 /** Variables that the server begins with (ONB-5); a `.env` block pasted into a name fills all rows at once (ONB-12). */
-export function EnvironmentVariables({ variables }: { readonly variables: Variables }) {
+export function EnvironmentVariables({
+  variables,
+  legend = (
+    <>
+      Environment variables <span className="ml-0.5 font-normal text-faint">optional</span>
+    </>
+  ),
+  note = "Stored encrypted, for production and previews.",
+}: {
+  readonly variables: Variables;
+  readonly legend?: ReactNode;
+  readonly note?: string;
+}) {
   const id = useId();
   const group = useRef<HTMLFieldSetElement>(null);
   const [said, setSaid] = useState("");
@@ -15,9 +27,7 @@ export function EnvironmentVariables({ variables }: { readonly variables: Variab
     );
   return (
     <fieldset ref={group} aria-describedby={`${id}-hint`} className="min-w-0">
-      <legend className="mb-1.5 text-sm font-medium">
-        Environment variables <span className="ml-0.5 font-normal text-faint">optional</span>
-      </legend>
+      <legend className="mb-1.5 text-sm font-medium">{legend}</legend>
       <ul className="flex flex-col gap-2 max-sm:gap-4">
         {variables.rows.map((row, index) => (
           <VariableFields
@@ -49,7 +59,7 @@ export function EnvironmentVariables({ variables }: { readonly variables: Variab
           Add variable
         </Button>
         <p id={`${id}-hint`} className="min-w-0 flex-1 basis-56 text-xs text-pretty text-muted">
-          Stored encrypted, for production and previews. Paste a <code>.env</code> file into a name to fill all rows.
+          {note} Paste a <code>.env</code> file into a name to fill all rows.
         </p>
       </div>
       <p role="status" className="sr-only">

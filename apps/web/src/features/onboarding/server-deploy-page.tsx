@@ -1,14 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { GitBranch, Lock } from "lucide-react";
-import type { ReactNode } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import { Field } from "~/ui/field.tsx";
-import { Input } from "~/ui/input.tsx";
 import { AuthModeChoice } from "./auth-mode-choice.tsx";
 import type { DeploySearch } from "./deploy-search.ts";
 import { EnvironmentVariables } from "./environment-variables.tsx";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
+import { PathField } from "./path-field.tsx";
 import { ServerNameField } from "./server-name-field.tsx";
 import { type DeployAddress, useDeployForm } from "./use-deploy-form.ts";
 import { useServerName } from "./use-server-name.ts";
@@ -121,59 +119,6 @@ function RepositorySummary({ orgSlug, repository, branch }: Pick<Props, "orgSlug
           "Nothing is pushed yet: the first push builds."
         )}
       </p>
-    </div>
-  );
-}
-
-function PathField({
-  label,
-  hint,
-  error,
-  optional = false,
-  value,
-  onChange,
-  candidates,
-}: {
-  readonly label: string;
-  readonly hint: ReactNode;
-  readonly error: string | null;
-  readonly optional?: boolean;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly candidates: readonly string[];
-}) {
-  return (
-    <div>
-      <Field label={label} hint={hint} error={error} optional={optional}>
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            className="h-10 text-sm"
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            value={value}
-            onChange={(event) => onChange(event.target.value)}
-          />
-        )}
-      </Field>
-      {candidates.length > 0 ? (
-        <ul aria-label={`Found for ${label}`} className="mt-2 flex flex-wrap gap-1.5">
-          {candidates.map((path) => (
-            <li key={path}>
-              <button
-                type="button"
-                aria-pressed={value === path}
-                onClick={() => onChange(path)}
-                className="rounded-full border px-2.5 py-0.5 font-mono text-xs text-muted transition-colors hover:bg-hover hover:text-ink aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent-text"
-              >
-                {path}
-              </button>
-            </li>
-          ))}
-        </ul>
-      ) : null}
     </div>
   );
 }

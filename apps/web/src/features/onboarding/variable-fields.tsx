@@ -70,7 +70,7 @@ export function VariableFields({
 type Control = { readonly "aria-describedby": string | undefined; readonly "aria-invalid": true | undefined };
 
 /** A control with what is wrong with it below, announced. */
-function Noted({
+export function Noted({
   problem,
   children,
 }: {
@@ -89,7 +89,7 @@ function Noted({
 }
 
 /** A value with several lines, such as a private key, cannot be edited while it is hidden: a field has one line. */
-function ValueControl({
+export function ValueControl({
   control,
   called,
   value,

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
-import { Activity, Rocket, SquareTerminal } from "lucide-react";
+import { Activity, Rocket, Settings, SquareTerminal } from "lucide-react";
 import type { ReactNode } from "react";
 import { type SidebarGroup, SidebarLayout } from "~/ui/sidebar-layout.tsx";
 import { ProjectHeader } from "./project-header.tsx";
@@ -30,6 +30,11 @@ function sidebarGroups(key: ProjectKey, onBuild: boolean): readonly SidebarGroup
           active: onBuild,
         },
         { label: "Logs", icon: <Activity aria-hidden />, link: { to: "/$orgSlug/$projectName/logs", params: key } },
+        {
+          label: "Settings",
+          icon: <Settings aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/settings", params: key },
+        },
       ],
     },
     { label: "Analytics", items: [] },

@@ -1,0 +1,10 @@
+const sections: Readonly<Record<string, "build" | "variables">> = {
+  variable_missing: "variables",
+  entrypoint_not_found: "build",
+  object_missing: "build",
+  unsupported_object: "build",
+  requirements_not_found: "build",
+};
+
+/** The section of the settings in which a diagnosis of that code can be put right; null: it lies in the code. */
+export const settingsSectionOf = (code: string): "build" | "variables" | null => sections[code] ?? null;

@@ -1,0 +1,37 @@
+import { Lock } from "lucide-react";
+import { useState } from "react";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { BuildSettings } from "./build-settings.tsx";
+import { VariableSettings } from "./variable-settings.tsx";
+
+export const settingsHeader = (
+  <PageHeader
+    title="Settings"
+    description="What is built, who may call it, and what the server finds in its environment."
+  />
+);
+
+/** What was saved last: told where it was changed, with what makes it count. */
+export type Saved = "build" | "access" | "variables" | null;
+
+/** A project's settings (PRJ-11, KEY-1). */
+export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey; mayChange: boolean }) {
+  const [saved, setSaved] = useState<Saved>(null);
+  return (
+    <>
+      {settingsHeader}
+      {mayChange ? (
+        <div className="flex max-w-4xl flex-col gap-5">
+          <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
+          <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
+        </div>
+      ) : (
+        <EmptyState icon={<Lock aria-hidden />} title="Your role does not change settings">
+          Viewers see what runs. Ask an owner or admin of the organization to make you a member.
+        </EmptyState>
+      )}
+    </>
+  );
+}

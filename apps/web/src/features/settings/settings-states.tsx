@@ -1,0 +1,46 @@
+import { useRouter } from "@tanstack/react-router";
+import { CloudOff } from "lucide-react";
+import { Button } from "~/ui/button.tsx";
+import { Card } from "~/ui/card.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { classifyError } from "~/ui/error-screen.tsx";
+import { Skeleton, SkeletonRows } from "~/ui/skeleton.tsx";
+import { settingsHeader } from "./settings-page.tsx";
+
+/** The settings while they load: the shape of what comes. */
+export function SettingsPending() {
+  return (
+    <>
+      {settingsHeader}
+      <div className="flex max-w-4xl flex-col gap-5">
+        <Card className="flex flex-col gap-4 p-4">
+          <Skeleton className="h-5 w-24" />
+          <Skeleton className="h-10 w-full" />
+          <Skeleton className="h-10 w-full" />
+          <Skeleton className="h-20 w-full" />
+        </Card>
+        <Card>
+          <SkeletonRows rows={3} label="Loading variables" />
+        </Card>
+      </div>
+    </>
+  );
+}
+
+/** The settings' own error view: the navigation around it stays. */
+export function SettingsError({ error, reset }: { error: unknown; reset: () => void }) {
+  const router = useRouter();
+  const again = async () => {
+    reset();
+    await router.invalidate();
+  };
+  return (
+    <EmptyState
+      icon={<CloudOff aria-hidden />}
+      title="The settings could not be loaded"
+      actions={<Button onClick={again}>Try again</Button>}
+    >
+      {classifyError(error).message} Nothing was changed.
+    </EmptyState>
+  );
+}

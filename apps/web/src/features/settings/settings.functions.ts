@@ -1,0 +1,46 @@
+import { createServerFn } from "@tanstack/react-start";
+import { authModeSchema, updateProject } from "@towpath/core/project";
+import { entrypointSchema, requirementsSchema } from "@towpath/core/project/schema";
+import { deleteSecret, listSecrets, setSecret } from "@towpath/core/secret";
+import { environmentVariablesSchema } from "@towpath/core/secret/schema";
+import { z } from "zod";
+import { input } from "~/http/input.ts";
+import { projectAccess } from "~/http/session-middleware.ts";
+import { projectKeySchema } from "../project-screen/project-key.schema.ts";
+
+const buildSettingsSchema = projectKeySchema.extend({
+  entrypoint: entrypointSchema,
+  requirements: requirementsSchema,
+  authMode: authModeSchema,
+});
+
+/** Names of the project's variables, never their values (KEY-1). */
+export const getVariables = createServerFn({ method: "GET" })
+  .middleware([projectAccess("secret.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => listSecrets({ ctx: context.ctx, input: data }));
+
+/** What is built and who may call it (PRJ-11). */
+export const saveBuildSettings = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.update")])
+  .validator(input(buildSettingsSchema))
+  .handler(async ({ context, data }) => {
+    await updateProject({ ctx: context.ctx, input: data });
+  });
+
+/** Adds variables, or gives those that are there a new value (KEY-1). */
+export const saveVariables = createServerFn({ method: "POST" })
+  .middleware([projectAccess("secret.manage")])
+  .validator(input(projectKeySchema.extend({ variables: environmentVariablesSchema })))
+  .handler(async ({ context, data }) => {
+    const { variables, ...project } = data;
+    for (const each of variables) await setSecret({ ctx: context.ctx, input: { ...project, ...each } });
+  });
+
+/** Removes one variable (KEY-1). */
+export const removeVariable = createServerFn({ method: "POST" })
+  .middleware([projectAccess("secret.manage")])
+  .validator(input(projectKeySchema.extend({ keyName: z.string().min(1).max(255) })))
+  .handler(async ({ context, data }) => {
+    await deleteSecret({ ctx: context.ctx, input: data });
+  });

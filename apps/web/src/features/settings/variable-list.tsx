@@ -1,0 +1,94 @@
+import type { SecretView } from "@towpath/core/secret";
+import { useState } from "react";
+import { Badge } from "~/ui/badge.tsx";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
+import { RelativeTime } from "~/ui/relative-time.tsx";
+import { failureText } from "~/ui/toast.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { ReplaceVariable } from "./replace-variable.tsx";
+import { removeVariable } from "./settings.functions.ts";
+
+type Changed = () => Promise<void>;
+
+/** The variables that are stored, each with what one can do with it. */
+export function VariableList({
+  projectKey,
+  variables,
+  onChanged,
+}: {
+  projectKey: ProjectKey;
+  variables: readonly SecretView[];
+  onChanged: Changed;
+}) {
+  return (
+    <ul aria-label="Environment variables" className="divide-y rounded-md border">
+      {variables.map((variable) => (
+        <li key={variable.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-3 py-2">
+          <div className="min-w-0 flex-1 basis-48">
+            <code className="block text-sm break-all">{variable.keyName}</code>
+            <p className="text-xs text-muted">
+              Changed <RelativeTime time={variable.updatedAt} />
+            </p>
+          </div>
+          {variable.environments.length === 1 ? <Badge>{`Only ${variable.environments[0]}`}</Badge> : null}
+          <div className="flex gap-2">
+            <ReplaceVariable projectKey={projectKey} keyName={variable.keyName} onReplaced={onChanged} />
+            <DeleteVariable projectKey={projectKey} keyName={variable.keyName} onDeleted={onChanged} />
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function DeleteVariable({
+  projectKey,
+  keyName,
+  onDeleted,
+}: {
+  projectKey: ProjectKey;
+  keyName: string;
+  onDeleted: Changed;
+}) {
+  const [open, setOpen] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const remove = async () => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      await removeVariable({ data: { ...projectKey, keyName } });
+      setOpen(false);
+      await onDeleted();
+    } catch (error) {
+      setFailure(failureText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={setOpen}
+      title={`Delete ${keyName}?`}
+      description="Its value cannot be had back. A running server keeps it until the next deployment or restart."
+      trigger={
+        <Button size="sm" variant="danger-quiet" aria-label={`Delete ${keyName}`}>
+          Delete
+        </Button>
+      }
+      footer={
+        <>
+          <Button onClick={() => setOpen(false)}>Cancel</Button>
+          <Button variant="danger" busy={busy} onClick={() => void remove()}>
+            Delete variable
+          </Button>
+        </>
+      }
+    >
+      {failure ? <Callout tone="bad">{failure}</Callout> : null}
+    </Dialog>
+  );
+}

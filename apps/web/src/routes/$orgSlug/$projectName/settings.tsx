@@ -1,0 +1,27 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { branchesQuery } from "~/features/deployment/deployment.queries.ts";
+import { variablesQuery } from "~/features/settings/settings.queries.ts";
+import { SettingsPage } from "~/features/settings/settings-page.tsx";
+import { SettingsError, SettingsPending } from "~/features/settings/settings-states.tsx";
+
+/** PRJ-11, KEY-1 */
+export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
+  loader: async ({ context, params }) => {
+    const { permissions } = context.organization;
+    if (!permissions.includes("project.update")) return;
+    await Promise.all([
+      context.queryClient.ensureQueryData(variablesQuery(params)),
+      context.queryClient.ensureQueryData(branchesQuery(params)),
+    ]);
+  },
+  head: ({ params }) => ({ meta: [{ title: `Settings · ${params.projectName} · Towpath` }] }),
+  component: SettingsRoute,
+  pendingComponent: SettingsPending,
+  errorComponent: SettingsError,
+});
+
+function SettingsRoute() {
+  const projectKey = Route.useParams();
+  const { organization } = Route.useRouteContext();
+  return <SettingsPage projectKey={projectKey} mayChange={organization.permissions.includes("project.update")} />;
+}

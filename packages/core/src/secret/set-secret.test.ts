@@ -1,0 +1,143 @@
+import { auditLog, secret } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Actor } from "../context/index.ts";
+import {
+  refusal,
+  refusalCode,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  testContext,
+} from "../testing/index.ts";
+import { createSecretBox, deleteSecret, listSecrets, readEnvironment, setSecret } from "./index.ts";
+import type { SetSecretInput } from "./secret.schema.ts";
+
+let database: TestDatabase;
+let team: SeededOrganization;
+let target: Awaited<ReturnType<typeof seedProject>>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  team = await seedOrganization(database.db);
+  target = await seedProject(database.db, team);
+});
+afterAll(() => database.close());
+
+const secrets = createSecretBox("a root secret for tests, at least 32 characters");
+const as = (actor: Actor) => testContext(database.db, actor, { secrets });
+const at = () => ({ orgSlug: team.slug, projectName: target.name });
+const rows = () => database.db.select().from(secret).where(eq(secret.projectId, target.id));
+const processGets = (environment: "production" | "preview") =>
+  readEnvironment({
+    ctx: as({ kind: "job", job: "build.run" }),
+    input: { projectId: target.id, environment },
+  });
+const set = (keyName: string, secretValue: string, more: { environments?: ("production" | "preview")[] } = {}) =>
+  setSecret({ ctx: as(team.owner), input: { ...at(), keyName, secretValue, ...more } });
+
+test("KEY-1 a secret is set, listed by name only, and reaches the process; both environments are the default", async () => {
+  const view = await set("API_KEY", "very secret");
+  await set("AREA", "north", { environments: ["preview", "preview"] });
+  expect(view).toEqual({
+    id: expect.any(String),
+    keyName: "API_KEY",
+    environments: ["production", "preview"],
+    updatedAt: expect.any(String),
+  });
+  const listed = await listSecrets({ ctx: as(team.owner), input: at() });
+  expect(listed.map(({ keyName, environments }) => [keyName, environments])).toEqual([
+    ["API_KEY", ["production", "preview"]],
+    ["AREA", ["preview"]],
+  ]);
+  expect(Object.keys(listed[0] ?? {}).sort()).toEqual(["environments", "id", "keyName", "updatedAt"]);
+  expect(await processGets("production")).toEqual({ API_KEY: "very secret" });
+  expect(await processGets("preview")).toEqual({ API_KEY: "very secret", AREA: "north" });
+});
+
+test("KEY-2 a replaced secret is a new version with a ciphertext of its own, under the same id", async () => {
+  const first = await set("API_KEY", "same value");
+  const [before] = await rows();
+  expect(await set("API_KEY", "same value")).toMatchObject({ id: first.id });
+  const [after, ...others] = await rows();
+  if (!before || !after) throw new Error("a secret is missing");
+  expect(others).toEqual([]);
+  expect([before.version, after.version]).toEqual([1, 2]);
+  expect(after.ciphertext).not.toBe(before.ciphertext);
+  expect(secrets.decrypt(after)).toBe("same value");
+  expect(() => secrets.decrypt({ ...before, version: 2 })).toThrow();
+  await set("API_KEY", "other value", { environments: ["production"] });
+  expect(await processGets("production")).toEqual({ API_KEY: "other value" });
+  expect(await processGets("preview")).toEqual({});
+});
+
+test("KEY-1 changes at the same time are versions one after the other", async () => {
+  await Promise.all(["a", "b", "c", "d"].map((value) => set("API_KEY", value)));
+  const [row, ...others] = await rows();
+  expect([row?.version, others]).toEqual([4, []]);
+  expect(Object.keys(await processGets("production"))).toEqual(["API_KEY"]);
+});
+
+test("KEY-1 a deleted secret is gone, deleting it again is not found", async () => {
+  await set("API_KEY", "very secret");
+  const input = { ...at(), keyName: "API_KEY" };
+  await deleteSecret({ ctx: as(team.owner), input });
+  expect(await processGets("production")).toEqual({});
+  expect(await refusalCode(deleteSecret({ ctx: as(team.owner), input }))).toBe("not_found");
+});
+
+test("KEY-1 ORG-10 each change is in the audit, without its value", async () => {
+  await set("API_KEY", "very secret");
+  await set("API_KEY", "very secret too");
+  await deleteSecret({ ctx: as(team.owner), input: { ...at(), keyName: "API_KEY" } });
+  const entries = await database.db.select().from(auditLog).where(eq(auditLog.projectId, target.id));
+  expect(entries.map((entry) => [entry.action, entry.subject]).sort()).toEqual([
+    ["secret.create", "API_KEY"],
+    ["secret.delete", "API_KEY"],
+    ["secret.update", "API_KEY"],
+  ]);
+  expect(JSON.stringify(entries)).not.toContain("very secret");
+});
+
+test.each([
+  [{ keyName: "" }, "keyName", "Key name is required"],
+  [{ keyName: "A".repeat(256) }, "keyName", "Key name is too long (max 255 characters)"],
+  [{ keyName: "api-key" }, "keyName", "Key name must start with a letter or underscore and use only A-Z, 0-9, _"],
+  [{ keyName: "TOWPATH_CLOUD_X" }, "keyName", "Key name cannot start with TOWPATH_CLOUD_ (reserved)"],
+  [{ secretValue: "" }, "secretValue", "Secret value is required"],
+  [{ environments: [] }, "environments", "Choose at least one environment"],
+] satisfies [Partial<SetSecretInput>, string, string][])("VAL-4 %j → %s: %s", async (wrong, field, text) => {
+  const input = { ...at(), keyName: "API_KEY", secretValue: "x", ...wrong };
+  expect((await refusal(setSecret({ ctx: as(team.owner), input }))).fields).toEqual({ [field]: text });
+  expect(await rows()).toEqual([]);
+});
+
+test("KEY-1 a project has at most 100 secrets; replacing one still works", async () => {
+  const template = await set("NAME_0", "x").then(async () => (await rows())[0]);
+  if (!template) throw new Error("no secret");
+  const more = Array.from({ length: 99 }, (_, index) => ({
+    ...template,
+    id: crypto.randomUUID(),
+    keyName: `NAME_${index + 1}`,
+  }));
+  await database.db.insert(secret).values(more);
+  expect((await refusal(set("ONE_MORE", "x"))).fields).toEqual({ keyName: "At most 100 variables" });
+  await set("NAME_7", "y");
+});
+
+test("KEY-1 viewers may neither read nor change secrets, others do not find the project", async () => {
+  await set("API_KEY", "very secret");
+  const other = await seedOrganization(database.db);
+  for (const [actor, code] of [
+    [await team.join("viewer"), "forbidden"],
+    [other.owner, "not_found"],
+  ] as const) {
+    const ctx = as(actor);
+    expect(await refusalCode(listSecrets({ ctx, input: at() }))).toBe(code);
+    expect(await refusalCode(setSecret({ ctx, input: { ...at(), keyName: "API_KEY", secretValue: "x" } }))).toBe(code);
+    expect(await refusalCode(deleteSecret({ ctx, input: { ...at(), keyName: "API_KEY" } }))).toBe(code);
+  }
+  expect(await processGets("production")).toEqual({ API_KEY: "very secret" });
+});
