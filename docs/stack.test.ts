@@ -32,14 +32,7 @@ test("OPS-1 every dependency is pinned exactly", () => {
 });
 
 test("OPS-1 what is installed is what is pinned, where a wrong version is dangerous or breaks", () => {
-  const watched = [
-    "better-auth",
-    "@better-auth/api-key",
-    "@tanstack/react-start",
-    "drizzle-orm",
-    "pg-boss",
-    "@modelcontextprotocol/client",
-  ];
+  const watched = ["better-auth", "@tanstack/react-start", "drizzle-orm", "pg-boss", "@modelcontextprotocol/client"];
   for (const { folder, dependencies } of manifests) {
     for (const name of watched.filter((candidate) => dependencies[candidate])) {
       const entry = createRequire(join(folder, "package.json")).resolve.paths(name) ?? [];
