@@ -8,6 +8,8 @@ export default defineConfig({
     include: ["packages/**/*.test.ts", "apps/**/*.test.ts", "apps/**/*.test.tsx", "docs/**/*.test.ts"],
     globalSetup: ["packages/db/src/testing/global-setup.ts"],
     testTimeout: 30_000,
+    // The default of one second is shorter than a busy machine takes for a save and a refetch.
+    expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,
     maxWorkers: 2,
   },

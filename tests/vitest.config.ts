@@ -7,6 +7,8 @@ export default defineConfig({
     include: ["{e2e,conformance}/**/*.test.ts"],
     globalSetup: ["./instance/global-setup.ts"],
     testTimeout: 120_000,
+    // The default of one second is shorter than a busy machine takes for a save and a refetch.
+    expect: { poll: { timeout: 15_000 } },
     hookTimeout: 180_000,
     // One machine, one instance: files take turns.
     fileParallelism: false,
