@@ -19,7 +19,7 @@ export type Visitor = { readonly page: Page; readonly context: BrowserContext; r
 
 /** A visitor of their own. What the browser complains about is collected: a page that works says nothing. */
 export async function newVisitor(browser: Browser): Promise<Visitor> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
