@@ -28,7 +28,8 @@ export function requestLogFilter(query: LogQuery, now: Date): Filter {
   const deployments = [...(query.deploymentIds ?? []), ...(query.deploymentId ? [query.deploymentId] : [])];
   if (deployments.length > 0) scope.push(`deployment_id = ANY(${parameter(deployments)}::uuid[])`);
   if (query.httpMethod) scope.push(`http_method = ${parameter(query.httpMethod.toUpperCase())}`);
-  if (query.isError !== undefined) scope.push(`is_error = ${parameter(query.isError)}`);
+  // Not as a parameter: a prepared plan could not use the index of the error rows then.
+  if (query.isError !== undefined) scope.push(query.isError ? "is_error" : "NOT is_error");
   if (query.search) {
     const pattern = parameter(`%${escapeLike(query.search)}%`);
     const searched = ["method", "target", "error_message", "client_name", "session", "principal"];

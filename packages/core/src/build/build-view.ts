@@ -7,13 +7,13 @@ import { notFound } from "../errors/index.ts";
 import { authModeSchema } from "../project/project.schema.ts";
 import { repositoryView } from "../project/project-view.ts";
 import { buildStatusSchema, buildTriggerSchema, diagnosisViewSchema } from "./build.schema.ts";
-import { type BuildJoin, selectBuilds } from "./build.store.ts";
+import { type BuildJoin, type BuildSummaryJoin, selectBuilds } from "./build.store.ts";
 import type { BuildSummary, BuildView } from "./build.view.ts";
 
 const timingsSchema = z.record(z.string(), z.number()).catch({});
 const layersSchema = z.object({ pythonVersion: z.string() }).nullable().catch(null);
 
-export function buildSummary(ctx: Context, row: BuildJoin): BuildSummary {
+export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary {
   const { build: found, project } = row;
   const repository = repositoryView(project);
   return {

@@ -1,23 +1,44 @@
 import type { Database, Transaction } from "@towpath/db";
 import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
-import { and, desc, eq, inArray, type SQL } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, inArray, type SQL } from "drizzle-orm";
 import { isLiveColumn } from "../deployment/deployment-summary.ts";
 import type { BuildStatus } from "./build.schema.ts";
 import { expectedBefore } from "./build.state.ts";
 
 type Queryable = Database | Transaction;
 
-/** Builds with all that their views show. `where` must name the project or a build whose access was checked. */
+// A manifest can be a megabyte, and sorting a list carries every column of it along.
+const { manifest: _manifest, layers: _layers, timings: _timings, ...summaryColumns } = getTableColumns(build);
+
+const joined = {
+  branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault },
+  deployment,
+  isLive: isLiveColumn,
+  project,
+  orgSlug: organization.slug,
+};
+
+/** Builds as lists show them. `where` must name the project or a build whose access was checked. */
+export function selectBuildSummaries(db: Queryable, where: SQL | undefined) {
+  return db
+    .select({ build: summaryColumns, ...joined })
+    .from(build)
+    .innerJoin(branch, eq(branch.id, build.branchId))
+    .innerJoin(project, eq(project.id, build.projectId))
+    .innerJoin(organization, eq(organization.id, project.organizationId))
+    .leftJoin(deployment, eq(deployment.buildId, build.id))
+    .leftJoin(route, eq(route.deploymentId, deployment.id))
+    .where(where)
+    .orderBy(desc(build.createdAt), desc(build.id))
+    .$dynamic();
+}
+
+export type BuildSummaryJoin = Awaited<ReturnType<typeof selectBuildSummaries>>[number];
+
+/** The same with manifest, layers and timings, for the page of one build. */
 export function selectBuilds(db: Queryable, where: SQL | undefined) {
   return db
-    .select({
-      build,
-      branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault },
-      deployment,
-      isLive: isLiveColumn,
-      project,
-      orgSlug: organization.slug,
-    })
+    .select({ build, ...joined })
     .from(build)
     .innerJoin(branch, eq(branch.id, build.branchId))
     .innerJoin(project, eq(project.id, build.projectId))

@@ -1,6 +1,8 @@
+import * as schema from "@towpath/db/schema";
 import { auditLog, build, buildLog } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { asc, eq, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/node-postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Actor } from "../context/index.ts";
 import { createDeployment, goLive } from "../deployment/index.ts";
@@ -258,4 +260,20 @@ test("what only the platform may do is refused to users", async () => {
     ].map(refusalCode),
   );
   expect(new Set(refused)).toEqual(new Set(["forbidden"]));
+});
+
+test("PRJ-2 LOG-5 a list of builds does not read their manifests", async () => {
+  const project = await seedProject(database.db, team);
+  const { build: made } = await start(project, "a");
+  await succeedBuild(database.db, made.id);
+  const asked: string[] = [];
+  const db = drizzle(database.pool, { schema, casing: "snake_case", logger: { logQuery: (text) => asked.push(text) } });
+  const ctx = testContext(db, team.owner);
+  await getBuild({ ctx, input: { buildId: made.id } });
+  expect(asked.join()).toContain('"manifest"');
+  asked.length = 0;
+  const { data } = await listBuilds({ ctx, input: { orgSlug: team.slug, projectName: project.name } });
+  expect(data.map((each) => each.id)).toEqual([made.id]);
+  expect(asked.join()).toContain('from "build"');
+  expect(asked.join()).not.toContain('"manifest"');
 });

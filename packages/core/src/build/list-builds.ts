@@ -4,7 +4,7 @@ import { authorizeProject } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type ListBuildsInput, listBuildsSchema } from "./build.schema.ts";
-import { selectBuilds } from "./build.store.ts";
+import { selectBuildSummaries } from "./build.store.ts";
 import type { BuildPage } from "./build.view.ts";
 import { buildSummary } from "./build-view.ts";
 
@@ -16,7 +16,7 @@ export async function listBuilds(call: { ctx: Context; input: ListBuildsInput })
     projectName: call.input.projectName,
   });
   const { limit, offset } = parseInput(listBuildsSchema, call.input);
-  const rows = await selectBuilds(ctx.db, eq(build.projectId, project.id))
+  const rows = await selectBuildSummaries(ctx.db, eq(build.projectId, project.id))
     .limit(limit + 1)
     .offset(offset);
   return { data: rows.slice(0, limit).map((row) => buildSummary(ctx, row)), hasMore: rows.length > limit };

@@ -118,7 +118,7 @@ export const invitation = pgTable(
     expiresAt: instant().notNull(),
     createdAt: instant().notNull().defaultNow(),
   },
-  (table) => [index().on(table.organizationId), index().on(table.email)],
+  (table) => [index().on(table.organizationId), index().on(table.email), index().on(table.inviterId)],
 );
 
 export const apikey = pgTable(

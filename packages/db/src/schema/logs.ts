@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import {
   bigint,
   boolean,
@@ -60,6 +61,10 @@ export const requestLog = pgTable(
   (table) => [
     primaryKey({ columns: [table.time, table.id] }),
     index().on(table.projectId, table.time.desc(), table.id.desc()),
+    // The errors page of a project that hardly ever fails.
+    index("request_log_errors_index")
+      .on(table.projectId, table.time.desc(), table.id.desc())
+      .where(sql`${table.isError}`),
   ],
 );
 

@@ -27,10 +27,16 @@ export const githubInstallation = pgTable(
     accountLogin: text().notNull(),
     /** User | Organization, as GitHub says it. */
     accountType: text().notNull(),
+    /** Since when the account's owner has suspended the App: nothing can be read through it meanwhile. */
+    suspendedAt: instant(),
     installedByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),
   },
-  (table) => [uniqueIndex().on(table.organizationId, table.installationId), index().on(table.installationId)],
+  (table) => [
+    uniqueIndex().on(table.organizationId, table.installationId),
+    index().on(table.installationId),
+    index().on(table.installedByUserId),
+  ],
 );
 
 export const project = pgTable(
@@ -69,6 +75,8 @@ export const project = pgTable(
     uniqueIndex("project_name_unique").on(sql`lower(${table.name})`),
     index().on(table.organizationId),
     index().on(table.repositoryId),
+    index().on(table.installationId),
+    index().on(table.createdByUserId),
   ],
 );
 
@@ -86,8 +94,15 @@ export const branch = pgTable(
     createdAt: instant().notNull().defaultNow(),
     /** Set when the branch was deleted at GitHub or its pull request closed; its preview has ended. */
     endedAt: instant(),
+    /** Raised by every decision about the branch: an answer of GitHub asked for before is out of date (decision 007). */
+    observation: bigint({ mode: "number" }).notNull().default(0),
+    /** When GitHub last said that the branch changed; null once an answer asked for after that was acted on. */
+    hintedAt: instant(),
   },
-  (table) => [uniqueIndex().on(table.projectId, table.name)],
+  (table) => [
+    uniqueIndex().on(table.projectId, table.name),
+    index("branch_hinted_index").on(table.hintedAt).where(sql`${table.hintedAt} IS NOT NULL`),
+  ],
 );
 
 /** One attempt to turn one commit into layers and a manifest. Immutable once it has ended. */
@@ -137,6 +152,7 @@ export const build = pgTable(
     index().on(table.projectId, table.createdAt, table.id),
     index().on(table.branchId, table.sequence),
     index().on(table.status),
+    index().on(table.createdByUserId),
   ],
 );
 
@@ -160,7 +176,11 @@ export const deployment = pgTable(
     slug: text().notNull(),
     createdAt: instant().notNull().defaultNow(),
   },
-  (table) => [uniqueIndex().on(table.buildId), index().on(table.projectId, table.createdAt, table.id)],
+  (table) => [
+    uniqueIndex().on(table.buildId),
+    index().on(table.projectId, table.createdAt, table.id),
+    index().on(table.branchId),
+  ],
 );
 
 /** Host label → deployment. The only row that a promotion, rollout or rollback changes. */
@@ -181,7 +201,7 @@ export const route = pgTable(
     sequence: bigint({ mode: "number" }).notNull(),
     updatedAt: instant().notNull().defaultNow(),
   },
-  (table) => [uniqueIndex().on(table.branchId), index().on(table.projectId)],
+  (table) => [uniqueIndex().on(table.branchId), index().on(table.projectId), index().on(table.deploymentId)],
 );
 
 export const secret = pgTable(
@@ -226,14 +246,18 @@ export const instance = pgTable(
   (table) => [index().on(table.deploymentId, table.startedAt)],
 );
 
-export const webhookDelivery = pgTable("webhook_delivery", {
-  /** X-GitHub-Delivery */
-  id: text().primaryKey(),
-  event: text().notNull(),
-  payload: jsonb().notNull(),
-  receivedAt: instant().notNull().defaultNow(),
-  processedAt: instant(),
-});
+export const webhookDelivery = pgTable(
+  "webhook_delivery",
+  {
+    /** X-GitHub-Delivery */
+    id: text().primaryKey(),
+    event: text().notNull(),
+    payload: jsonb().notNull(),
+    receivedAt: instant().notNull().defaultNow(),
+    processedAt: instant(),
+  },
+  (table) => [index("webhook_delivery_open_index").on(table.receivedAt).where(sql`${table.processedAt} IS NULL`)],
+);
 
 export const auditLog = pgTable(
   "audit_log",

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "./testing/index.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+test("LOG-5 every foreign key has an index that begins with its columns", async () => {
+  const { rows } = await database.pool.query(
+    `SELECT conrelid::regclass::text || '(' || string_agg(attname, ', ') || ')' AS missing
+     FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND attnum = ANY (conkey)
+     WHERE contype = 'f' AND connamespace = 'public'::regnamespace
+       AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = conrelid AND indpred IS NULL
+         AND (indkey::int2[])[0:cardinality(conkey) - 1] @> conkey)
+     GROUP BY conrelid, conname ORDER BY 1`,
+  );
+  expect(rows.map((row) => row.missing)).toEqual([]);
+});
+
+/** The indexes that a query's plan reads when reading the whole table is not an option. */
+async function indexesOf(query: string): Promise<string> {
+  const client = await database.pool.connect();
+  try {
+    await client.query("BEGIN");
+    await client.query("SET LOCAL enable_seqscan = off");
+    await client.query("SET LOCAL enable_sort = off");
+    const { rows } = await client.query(`EXPLAIN ${query}`);
+    await client.query("ROLLBACK");
+    return rows.map((row) => row["QUERY PLAN"]).join("\n");
+  } finally {
+    client.release();
+  }
+}
+
+test("BLD-12 the sweep finds deliveries that nobody processed by their index", async () => {
+  const plan = await indexesOf(
+    `SELECT id FROM webhook_delivery WHERE processed_at IS NULL
+       AND received_at BETWEEN now() - interval '1 day' AND now() ORDER BY received_at LIMIT 100`,
+  );
+  expect(plan).toContain("webhook_delivery_open_index");
+});
+
+test("LOG-5 a day's error rows of a project are read by their index, in order", async () => {
+  const day = (await database.pool.query("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD') AS day")).rows[0].day;
+  const { rows } = await database.pool.query(
+    "SELECT indexdef FROM pg_indexes WHERE tablename = $1 AND indexdef LIKE '%WHERE is_error'",
+    [`request_log_${day}`],
+  );
+  expect(rows).toHaveLength(1);
+  const plan = await indexesOf(
+    `SELECT id FROM request_log WHERE project_id = '0192a000-0000-7000-8000-000000000000' AND time >= now() - interval '1 hour'
+       AND is_error ORDER BY time DESC NULLS LAST, id DESC NULLS LAST LIMIT 101`,
+  );
+  expect(plan).toMatch(/request_log_\d+_project_id_time_id_idx/);
+});
