@@ -130,7 +130,7 @@ class Build {
     });
     const whole = await extractSource(tarball, folder, this.#limits.source, this.#signal);
     log("fetch", "step", `Source: ${whole.entries.length} files.`);
-    const root = posix.normalize(rootDirectory ?? ".").replace(/^\.?\/+|\/+$/g, "");
+    const root = posix.normalize(rootDirectory ?? ".").replace(/^\/|\/$/g, "");
     if (root === "" || root === ".") return whole;
     const part = root.startsWith("..") ? null : subtree(whole, root);
     if (part === null) throw new BuildFailure(rootMissing(root));

@@ -156,6 +156,6 @@ export async function requestStream(request: GitHubRequest): Promise<ReadableStr
 /** A query parameter of the `rel="next"` link, null when there is none (RFC 8288). */
 export function nextFromLink(link: string | null, parameter: string): string | null {
   const next = link?.split(",").find((part) => /;\s*rel="next"/.test(part));
-  const url = next ? /<([^>]+)>/.exec(next)?.[1] : undefined;
+  const url = next ? /<([^<>]+)>/.exec(next)?.[1] : undefined;
   return url ? new URL(url).searchParams.get(parameter) : null;
 }

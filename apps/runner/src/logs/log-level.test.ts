@@ -43,3 +43,13 @@ test("RUN-5 a traceback is an error from its first line to the exception, on its
   expect(levels).toEqual(["info", ...Array(4).fill("error"), "info", ...Array(4).fill("error"), "info"]);
   expect(read("stdout", "  indented")).toBe("info");
 });
+
+test("RUN-5 lines of digits, spaces and brackets as long as a server may write them are read at once", () => {
+  const read = logLevelReader();
+  const starts = ["", "11:11:11", "[2026-11-21 10:00:00", "  "];
+  const lines = starts.flatMap((start) => ["1", " ", "[", "1.", "| "].map((unit) => start + unit.repeat(80_000)));
+  const begun = performance.now();
+  for (const line of lines) expect(read("stderr", line)).toBe("info");
+  // Any one of the first kind took minutes before.
+  expect(performance.now() - begun).toBeLessThan(2000);
+});

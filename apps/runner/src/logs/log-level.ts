@@ -17,20 +17,29 @@ const words: Readonly<Record<string, ServerLogLevel>> = {
   exception: "error",
 };
 
+/**
+ * How much of a line is looked at. A level stands near the beginning of its line, and a server writes what it likes:
+ * the patterns below must not meet a line of any length.
+ */
+const maxInspected = 256;
+
 // "INFO:     text", "[INFO] text", "WARNING text", "<info> text"
 const atStart = /^[[(<]?\s*([A-Za-z]{3,9})\s*[\])>:|]/;
 const upperAtStart = /^(TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|WARNING|ERROR|CRITICAL|FATAL)\b/;
 // "2026-11-21 10:00:00,123 - name - ERROR - text", "[11/21/26 10:00:00] INFO  text"
-const afterTime =
-  /^\[?(?:\d{2,4}[-/]\d{2}[-/]\d{2,4}[T ]?)?(?:\d{2}:\d{2}(?::\d{2})?[.,\d]*\S*)?\]?.{0,80}?\b(TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|WARNING|ERROR|CRITICAL|FATAL)\b/;
-const tracebackStart = /^\s*(?:[|+\s-]*)(?:Exception Group )?Traceback \(most recent call last\):/;
+const timeAtStart = /^\[?\d/;
+const upperWord = /\b(TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|WARNING|ERROR|CRITICAL|FATAL)\b/;
+/** A time stamp, and the name of a logger behind it. */
+const maxBeforeLevel = 120;
+const tracebackStart = /^[|+\s-]*(?:Exception Group )?Traceback \(most recent call last\):/;
 const chained = /^(?:During handling of the above exception|The above exception was the direct cause)/;
 const exceptionLine = /^(?:[A-Za-z_][\w.]*)(?:Error|Exception|Interrupt|Exit|Warning|Group)\b(?::|$)/;
 
 /** Decides the level of each line of one server. Remembers that a traceback goes on over several lines. */
 export function logLevelReader(): (stream: Stream, line: string) => ServerLogLevel {
   const inTraceback: Record<Stream, boolean> = { stdout: false, stderr: false };
-  return (stream, line) => {
+  return (stream, whole) => {
+    const line = whole.slice(0, maxInspected);
     if (tracebackStart.test(line)) {
       inTraceback[stream] = true;
       return "error";
@@ -42,17 +51,17 @@ export function logLevelReader(): (stream: Stream, line: string) => ServerLogLev
       return "error";
     }
     if (chained.test(line)) return "error";
-    return levelOf(line) ?? (stream === "stderr" && exceptionLine.test(line) ? "error" : "info");
+    return levelOf(whole, line) ?? (stream === "stderr" && exceptionLine.test(line) ? "error" : "info");
   };
 }
 
-function levelOf(line: string): ServerLogLevel | null {
-  if (line.startsWith("{")) return jsonLevel(line);
+function levelOf(whole: string, line: string): ServerLogLevel | null {
+  if (line.startsWith("{")) return jsonLevel(whole);
   const word = atStart.exec(line)?.[1] ?? upperAtStart.exec(line)?.[1];
   const named = word === undefined ? undefined : words[word.toLowerCase()];
   if (named !== undefined) return named;
-  if (!/^\[?\d/.test(line)) return null;
-  const later = afterTime.exec(line)?.[1];
+  if (!timeAtStart.test(line)) return null;
+  const later = upperWord.exec(line.slice(0, maxBeforeLevel))?.[1];
   return later === undefined ? null : (words[later.toLowerCase()] ?? null);
 }
 

@@ -24,7 +24,7 @@ const rules: readonly Rule[] = [
   },
   {
     pattern:
-      /(?:Python version|Python interpreter[^.\n]*?)[^\n]*?not compatible with the (?:locked Python requirement|project's Python requirement|[^\n]*?requires-python[^\n]*?):? ?`?([<>=!~,.* \d]+)?`?/,
+      /Python (?:version|interpreter)[^\n]{0,400}?not compatible with the (?:locked Python requirement|project's Python requirement|[^\n]{0,200}?requires-python[^\n]{0,200}?):? ?`?([<>=!~,.* \d]+)?`?/,
     say: (match, context) => pythonMismatch(match[1]?.trim() ?? null, context),
   },
   {
@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
     say: (match, context) => noVersion(match[3] ?? "", context, `Only ${match[1]}${match[2]} is available.`),
   },
   {
-    pattern: /([\w.-]+==[\w.+!-]+) has no wheels with a matching platform tag/,
+    pattern: /([\w.-]{1,100}==[\w.+!-]{1,100}) has no wheels with a matching platform tag/,
     say: (match, context) => ({
       code: "dependency_conflict",
       title: `${match[1]} does not run on this platform`,
@@ -50,7 +50,7 @@ const rules: readonly Rule[] = [
     }),
   },
   {
-    pattern: /([\w.-]+==[\w.+!-]+) has no wheels with a matching Python (?:ABI tag|version|implementation)/,
+    pattern: /([\w.-]{1,100}==[\w.+!-]{1,100}) has no wheels with a matching Python (?:ABI tag|version|implementation)/,
     say: (match, context) => ({
       code: "dependency_conflict",
       title: `${match[1]} does not support Python ${context.pythonVersion}`,
@@ -179,7 +179,8 @@ const excerptLines = 40;
 
 /** From what uv printed when it failed to a diagnosis that says what to do. Pure; never empty-handed. */
 export function diagnoseUv(output: string, context: UvContext): Diagnosis {
-  // Long explanations are wrapped by uv; the rules read them as one line.
+  // Long explanations are wrapped by uv; the rules read them as one line. Repeats in the rules have an upper bound
+  // where they would otherwise backtrack: a package's build backend prints here too.
   const flat = output.replace(/\r/g, "").replace(/\n {4,}(?=\S)/g, " ");
   const excerpt = excerptOf(output);
   for (const { pattern, say } of rules) {

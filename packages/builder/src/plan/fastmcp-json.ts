@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-const pythonVersion = /^\s*((?:[<>=!~]=?|===)?\s*3(?:\.\d+){1,2}(?:\s*,\s*[<>=!~]=?\s*3(?:\.\d+){0,2})*)\s*$/;
+const pythonVersion = /^(?:[<>=!~]=?|===)?\s*3(?:\.\d+){1,2}(?:\s*,\s*[<>=!~]=?\s*3(?:\.\d+){0,2})*$/;
 
 const environment = z.looseObject({
   python: z.string().nullish(),
@@ -25,7 +25,7 @@ export function parseFastmcpJson(text: string): FastmcpJson {
   if (!parsed.success) throw new Error(parsed.error.issues[0]?.message ?? "unexpected shape");
   const found = parsed.data.environment;
   return {
-    python: pythonVersion.exec(found?.python ?? "")?.[1] ?? null,
+    python: pythonVersion.exec(found?.python?.trim() ?? "")?.[0] ?? null,
     dependencies: found?.dependencies ?? null,
     requirements: found?.requirements ?? null,
   };

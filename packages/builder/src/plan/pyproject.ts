@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { parse } from "smol-toml";
 import { z } from "zod";
 import { requirementName } from "./requirements-file.ts";
@@ -103,7 +104,7 @@ function importRoots(tool: Record<string, unknown>): string[] {
   ];
   const clean = folders
     .filter((folder): folder is string => typeof folder === "string")
-    .map((folder) => folder.replace(/^\.\/?/, "").replace(/\/+$/, ""))
+    .map((folder) => posix.normalize(folder).replace(/^\.$|\/$/, ""))
     .filter((folder) => /^[\w./ -]*$/.test(folder) && !folder.split("/").includes("..") && !folder.startsWith("/"));
   return [...new Set(["", "src", ...clean])];
 }

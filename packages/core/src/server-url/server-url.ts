@@ -36,7 +36,7 @@ export function hashedRouteLabel(projectName: string, branchName: string): strin
   const hash = shortHash(branchName);
   const kept = plainBranch(branchName)
     .slice(0, room - hash.length - 1)
-    .replace(/-+$/, "");
+    .replace(/-$/, "");
   return kept === "" ? `${project}-${hash}` : `${project}-${kept}-${hash}`;
 }
 
@@ -44,7 +44,7 @@ function plainBranch(name: string): string {
   return name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "");
+    .replace(/^-|-$/g, "");
 }
 
 /** FNV-1a, 32 bits, base 36: not a secret, only a mark that keeps labels apart. */

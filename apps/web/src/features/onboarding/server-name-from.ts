@@ -6,6 +6,6 @@ export function serverNameFrom(repository: string): string | null {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, 32)
-    .replace(/^-+|-+$/g, "");
+    .replace(/^-|-$/g, "");
   return projectNameSchema.safeParse(name).success ? name : null;
 }

@@ -16,8 +16,11 @@ const colourSequence = /\u001b\[[0-9;]*m/g;
 /** What a terminal would show of a line in the end: after the last carriage return, without cursor movements. */
 function settle(line: string): string {
   const bare = line.replace(operatingSystemCommand, "").replace(otherSequence, "");
-  const trimmed = bare.replace(/\r+$/, "");
-  return trimmed.slice(trimmed.lastIndexOf("\r") + 1).replace(controlCharacter, "");
+  let end = bare.length;
+  while (bare[end - 1] === "\r") end--;
+  // Of an empty prefix there is no last carriage return: a negative index would be taken for 0.
+  const start = end === 0 ? 0 : bare.lastIndexOf("\r", end - 1) + 1;
+  return bare.slice(start, end).replace(controlCharacter, "");
 }
 
 function colorOf(name: string | null): string | null {

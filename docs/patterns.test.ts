@@ -1,0 +1,151 @@
+import { readFileSync } from "node:fs";
+import { glob } from "node:fs/promises";
+import { join } from "node:path";
+import { createContext, Script } from "node:vm";
+import { parseSync } from "@swc/core";
+import { expect, test } from "vitest";
+
+// Log lines, repository files, headers and answers of servers are written by tenants, and a pattern that backtracks
+// over them stops the event loop for every other tenant. Which pattern sees tenant text changes with each caller, so
+// this test does not keep a list of those that do: it finds every pattern of the platform and attacks it.
+
+const root = join(import.meta.dirname, "..");
+
+/** Ten times a long line: log lines are cut at 8 KiB and read no further than their first 256 characters. */
+const attackLength = 40_000;
+/** Linear patterns take about a millisecond. */
+const maxMs = 250;
+
+/** By file: patterns that are quadratic, and the longest input that their callers let through. */
+const shortInputs: Readonly<Record<string, { readonly source: string; readonly maxLength: number }>> = {
+  // URLs in the operator's settings.
+  "apps/forge/src/config.ts": { source: "\\/+$", maxLength: 200 },
+  "apps/web/src/config.server.ts": { source: "\\/+$", maxLength: 200 },
+  "packages/auth/src/oidc.ts": { source: "\\/+$", maxLength: 200 },
+  "packages/github/src/github.config.ts": { source: "\\/+$", maxLength: 200 },
+};
+
+/** Patterns that are put together at run time are not found here: each file that does it, for text of ours only. */
+const withConstructor: readonly string[] = [
+  "apps/cli/src/test/stages.ts",
+  "packages/auth/src/credentials/api-key.ts",
+  "packages/runtime/src/sandbox/self-test-probe.ts",
+];
+
+type Pattern = { readonly source: string; readonly flags: string; readonly at: string };
+
+async function patternsOfThePlatform(): Promise<{ readonly patterns: Pattern[]; readonly constructed: string[] }> {
+  const found = new Map<string, Pattern>();
+  const constructed: string[] = [];
+  for await (const file of glob("{apps,packages}/*/{src,serve}/**/*.{ts,tsx}", { cwd: root })) {
+    if (/\.test\.tsx?$|\/testing\/|\.gen\.ts$/.test(file)) continue;
+    const text = readFileSync(join(root, file), "utf8");
+    if (/\bRegExp\(/.test(text)) constructed.push(file);
+    const program = parseSync(text, {
+      syntax: "typescript",
+      tsx: file.endsWith("x"),
+      target: "es2024",
+    });
+    for (const [source, flags] of patternsIn(program)) {
+      const bounded = shortInputs[file]?.source === source;
+      found.set(`${bounded ? file : ""}/${source}/${flags}`, { source, flags, at: file });
+    }
+  }
+  return { patterns: [...found.values()], constructed: constructed.toSorted() };
+}
+
+function* patternsIn(node: unknown): Generator<readonly [source: string, flags: string]> {
+  if (typeof node !== "object" || node === null) return;
+  const typed = node as { type?: string; pattern?: string; flags?: string };
+  if (typed.type === "RegExpLiteral" && typeof typed.pattern === "string") yield [typed.pattern, typed.flags ?? ""];
+  for (const child of Object.values(node)) yield* patternsIn(child);
+}
+
+const units = [
+  ..."0aA_ \t\n\r/\\-.,:;=#'\"`[](){}<>|+*~@?&!",
+  "{}",
+  "[]",
+  "()",
+  "a ",
+  "0.",
+  "a.",
+  "a-",
+  "a/",
+  "./",
+  "0,",
+  "#\n",
+  "# \n",
+  "a\n",
+  " \n",
+  "\\\n",
+  "\r\n",
+  "\\u0000",
+  "\u001b[",
+  "\u001b]",
+  "http://a",
+  "://",
+  "Error",
+];
+const commonStarts = ["", "[", "a", "0", "11:11:11", "2026-11-21 10:00:00", "https://", "# ", '"', "{", "-r "];
+
+/** What the pattern itself begins with or looks for: an attack gets past it before it repeats. */
+function literalsOf(source: string): string[] {
+  const plain = source.replaceAll(/\\([^\w\s])/g, "$1").replaceAll("\\n", "\n");
+  return (plain.match(/[A-Za-z0-9 #/<`"=:]{2,}/g) ?? []).slice(0, 6);
+}
+
+const textsFrom = (starts: readonly string[], length: number, repeated = units): string[] =>
+  starts.flatMap((start) =>
+    // No pattern expects the last character, so that one that needs the end of its text has to give up.
+    repeated.map((unit) => `${start}${unit.repeat(Math.ceil(length / unit.length))}\u0001`),
+  );
+const commonTexts = textsFrom(commonStarts, attackLength);
+
+function attacksOn(pattern: Pattern): string[] {
+  const own = literalsOf(pattern.source);
+  const bound = shortInputs[pattern.at];
+  if (bound?.source === pattern.source) return textsFrom([...commonStarts, ...own], bound.maxLength * 10);
+  const ownUnits = own.flatMap((literal) => [literal, `${literal}\n`]);
+  return [...commonTexts, ...textsFrom(own, attackLength), ...textsFrom([""], attackLength, ownUnits)];
+}
+
+const attack = new Script(`
+  const compiled = new RegExp(source, flags);
+  for (const text of texts) {
+    state.text = text;
+    const begun = now();
+    compiled.lastIndex = 0;
+    compiled.test(text);
+    if (now() - begun > state.ms) Object.assign(state, { ms: now() - begun, slowest: text });
+  }
+`);
+
+/** The slowest attack and its milliseconds. What hangs is broken off. */
+function slowestAttack(pattern: Pattern): { readonly ms: number; readonly text: string } {
+  const { source, flags } = pattern;
+  const state = { text: "", ms: 0, slowest: "" };
+  const texts = attacksOn(pattern);
+  const context = createContext({ source, flags, texts, state, now: () => performance.now() });
+  try {
+    attack.runInContext(context, { timeout: 10 * maxMs });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+    return { ms: 10 * maxMs, text: state.text.slice(0, 40) };
+  }
+  return { ms: state.ms, text: state.slowest.slice(0, 40) };
+}
+
+test("RUN-5 no pattern of the platform takes long on ten times its usual input", { timeout: 120_000 }, async () => {
+  const { patterns, constructed } = await patternsOfThePlatform();
+  expect(patterns.length).toBeGreaterThan(150);
+  expect(constructed).toEqual(withConstructor);
+  const isSlow = (pattern: Pattern) => {
+    const { ms, text } = slowestAttack(pattern);
+    return ms < maxMs ? [] : [`${pattern.at} /${pattern.source}/ on ${JSON.stringify(text)}…`];
+  };
+  // A busy machine can hold up any of them once.
+  const slow = patterns.flatMap((pattern) => (isSlow(pattern).length > 0 ? isSlow(pattern) : []));
+  expect(slow).toEqual([]);
+  const found = new Set(patterns.map((pattern) => `${pattern.at} ${pattern.source}`));
+  expect(Object.entries(shortInputs).filter(([at, { source }]) => !found.has(`${at} ${source}`))).toEqual([]);
+});
