@@ -3,6 +3,8 @@ import type { Limits } from "../port.ts";
 
 const cpuPeriodMicroseconds = 100_000;
 const parentName = "towpath";
+/** Version 1: TCP's buffers get this part of the memory limit, in addition to it. */
+const tcpShare = 8;
 
 /** Where this host lets us make control groups. Each is a folder of ours, or null when there is none. */
 export type CgroupLayout = {
@@ -172,6 +174,8 @@ async function setMemory(unified: string | null, v1: string | null, bytes: numbe
   const set = await write(`${v1}/memory.limit_in_bytes`, String(bytes));
   // Where swap is accounted, memory and swap together get the same limit.
   await write(`${v1}/memory.memsw.limit_in_bytes`, String(bytes));
+  // Version 1 counts TCP's buffers apart. Version 2 counts them with the rest.
+  await write(`${v1}/memory.kmem.tcp.limit_in_bytes`, String(Math.floor(bytes / tcpShare)));
   return set;
 }
 

@@ -94,6 +94,19 @@ describe.runIf(root)("hosts with version 1 only", () => {
   });
 });
 
+test.runIf(root)(
+  "RUN-1 hosts with version 1: TCP's buffers, which it counts apart, have a limit of their own",
+  async (context) => {
+    const found = await findCgroups(await readFile("/proc/self/mounts", "utf8"));
+    if (found.v1.memory === null) return context.skip();
+    const limits = { memoryBytes: 64 << 20, processes: 7, cpus: 1, tmpBytes: 1 };
+    const cgroup = await createCgroup(found, `${process.pid}-0.tcp`, limits);
+    const file = `${found.v1.memory}/${process.pid}-0.tcp/memory.kmem.tcp.limit_in_bytes`;
+    expect(Number(await readFile(file, "utf8"))).toBe(8 << 20);
+    await cgroup.remove();
+  },
+);
+
 test("hosts with version 2: the limits in the files that the kernel reads", async () => {
   const path = `${folder}/towpath`;
   await mkdir(path);

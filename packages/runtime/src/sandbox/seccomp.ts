@@ -10,6 +10,7 @@ const denied: Readonly<Record<string, Numbers>> = {
   x64: {
     ptrace: 101,
     syslog: 103,
+    modify_ldt: 154,
     pivot_root: 155,
     adjtimex: 159,
     chroot: 161,
@@ -29,7 +30,9 @@ const denied: Readonly<Record<string, Numbers>> = {
     request_key: 249,
     keyctl: 250,
     perf_event_open: 298,
+    fanotify_init: 300,
     open_by_handle_at: 304,
+    clock_adjtime: 305,
     setns: 308,
     finit_module: 313,
     kexec_file_load: 320,
@@ -45,6 +48,8 @@ const denied: Readonly<Record<string, Numbers>> = {
     fsmount: 432,
     fspick: 433,
     mount_setattr: 442,
+    quotactl_fd: 443,
+    open_tree_attr: 467,
   },
   arm64: {
     umount2: 39,
@@ -68,7 +73,9 @@ const denied: Readonly<Record<string, Numbers>> = {
     swapon: 224,
     swapoff: 225,
     perf_event_open: 241,
+    fanotify_init: 262,
     open_by_handle_at: 265,
+    clock_adjtime: 266,
     setns: 268,
     finit_module: 273,
     bpf: 280,
@@ -84,16 +91,24 @@ const denied: Readonly<Record<string, Numbers>> = {
     fsmount: 432,
     fspick: 433,
     mount_setattr: 442,
+    quotactl_fd: 443,
+    open_tree_attr: 467,
   },
 };
 
-/** Calls that can make a user namespace: looked at by their flags. */
-const flagged: Readonly<Record<string, { clone: number; unshare: number; clone3: number }>> = {
-  x64: { clone: 56, unshare: 272, clone3: 435 },
-  arm64: { clone: 220, unshare: 97, clone3: 435 },
+/** Calls that are decided by their arguments: what makes a user namespace, what makes a socket. */
+type Inspected = "clone" | "unshare" | "clone3" | "socket" | "socketpair";
+const inspected: Readonly<Record<string, Readonly<Record<Inspected, number>>>> = {
+  x64: { clone: 56, unshare: 272, clone3: 435, socket: 41, socketpair: 53 },
+  arm64: { clone: 220, unshare: 97, clone3: 435, socket: 198, socketpair: 199 },
 };
 
 const cloneNewUser = 0x10000000;
+/** AF_UNIX, AF_INET, AF_INET6. Every further family is kernel code that a server never needs. */
+const openFamilies = [1, 2, 10];
+const netlinkFamily = 16;
+/** The only netlink protocol that getaddrinfo and getifaddrs use. */
+const netlinkRoute = 0;
 const x32Bit = 0x40000000;
 const load = 0x20; // BPF_LD | BPF_W | BPF_ABS
 const jumpEqual = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
@@ -104,9 +119,11 @@ const killProcess = 0x80000000;
 const errno = (code: number) => 0x00050000 | code;
 const notPermitted = errno(1);
 const notImplemented = errno(38);
+const familyNotSupported = errno(97);
 const offsetOfNumber = 0;
 const offsetOfArchitecture = 4;
-const offsetOfFirstArgument = 16;
+/** The lower half of an argument, which is all that the kernel reads of an int. */
+const offsetOfArgument = (index: number) => 16 + index * 8;
 
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, value: number];
 
@@ -118,7 +135,7 @@ type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, 
 export function seccompFilter(architecture: string): Uint8Array | null {
   const arch = auditArchitecture[architecture];
   const calls = denied[architecture];
-  const special = flagged[architecture];
+  const special = inspected[architecture];
   if (arch === undefined || calls === undefined || special === undefined) return null;
   const program: Instruction[] = [
     [load, 0, 0, offsetOfArchitecture],
@@ -132,14 +149,32 @@ export function seccompFilter(architecture: string): Uint8Array | null {
   for (const call of [special.clone, special.unshare]) {
     program.push(
       [jumpEqual, 0, 4, call],
-      [load, 0, 0, offsetOfFirstArgument],
+      [load, 0, 0, offsetOfArgument(0)],
       [jumpSet, 0, 1, cloneNewUser],
       [giveBack, 0, 0, notPermitted],
       [giveBack, 0, 0, allow],
     );
   }
+  for (const call of [special.socket, special.socketpair]) program.push(...socketRule(call));
   program.push([giveBack, 0, 0, allow]);
   return encode(program);
+}
+
+/** Decides by family, and for netlink by protocol; skipped as a whole for every other call. */
+function socketRule(call: number): Instruction[] {
+  const decision: Instruction[] = [
+    [load, 0, 0, offsetOfArgument(0)],
+    ...openFamilies.flatMap((family): Instruction[] => [
+      [jumpEqual, 0, 1, family],
+      [giveBack, 0, 0, allow],
+    ]),
+    [jumpEqual, 0, 3, netlinkFamily],
+    [load, 0, 0, offsetOfArgument(2)],
+    [jumpEqual, 0, 1, netlinkRoute],
+    [giveBack, 0, 0, allow],
+    [giveBack, 0, 0, familyNotSupported],
+  ];
+  return [[jumpEqual, 0, decision.length, call], ...decision];
 }
 
 /** struct sock_filter { u16 code; u8 jt; u8 jf; u32 k; } in the byte order of both architectures. */
