@@ -8,6 +8,7 @@ import type { HostFacts } from "./host.ts";
 const readyTimeoutMs = 5000;
 const largestMtu = 65520;
 const tap = "tap0";
+const slirpNetwork = "10.0.2.0/24";
 export const slirpGateway = "10.0.2.2";
 
 /** Never reached from a sandbox: private ranges, link-local with cloud metadata, shared, benchmark, multicast. */
@@ -23,6 +24,8 @@ const prohibitedRanges = [
   "224.0.0.0/4",
   "240.0.0.0/4",
 ];
+/** slirp4netns carries no IPv6, but the interface has a link-local address: link-local and multicast. */
+const prohibitedRanges6 = ["fe80::/10", "ff00::/8"];
 
 /** The host's own IPv4 addresses: services that listen on all interfaces are reachable by them. */
 export function hostAddresses(): string[] {
@@ -39,6 +42,20 @@ const inheritedUserNamespace = "/proc/self/fd/5";
 export function prohibitRoutes(addresses: readonly string[]): string {
   const targets = [...prohibitedRanges, ...addresses.map((address) => `${address}/32`)];
   return targets.map((target) => `route add prohibit ${target}\n`).join("");
+}
+
+/**
+ * Lines for `ip -batch`: the same ranges again, as policies for outgoing packets. A process may choose an interface
+ * (IP_MULTICAST_IF, IP_PKTINFO, SO_BINDTODEVICE, or bind to its address); the kernel then ignores what routes prohibit.
+ */
+export function prohibitPolicies(addresses: readonly string[], allowedRanges: readonly string[]): string {
+  const prohibited = [...prohibitedRanges, ...prohibitedRanges6, ...addresses.map((address) => `${address}/32`)];
+  const allowed = [slirpNetwork, ...allowedRanges];
+  const policy = (target: string, rest: string) => `xfrm policy add dir out dst ${target} action ${rest}\n`;
+  return [
+    ...prohibited.map((target) => policy(target, "block priority 2")),
+    ...allowed.map((target) => policy(target, "allow priority 1")),
+  ].join("");
 }
 
 /** Lines for `ip -batch`: exceptions that the operator named. They win by being added as longer or equal prefixes. */
@@ -85,7 +102,8 @@ export async function connectNetwork(
   let network: NetworkHandle | null = null;
   try {
     await loopbackExists(pid);
-    await routes(host, namespaces, prohibitRoutes(hostAddresses()));
+    const own = hostAddresses();
+    await routes(host, namespaces, prohibitRoutes(own) + prohibitPolicies(own, allowedRanges));
     const child = spawn(slirp4netns, slirpArguments(pid, host.root), {
       stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", namespaces.user ?? "ignore"],
       env: {},
