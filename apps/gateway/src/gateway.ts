@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { type ForwardEnd, forward } from "./forward/forward.ts";
 import { forwardedHeaders } from "./forward/forwarded.ts";
 import { headerOf, headersForServer } from "./forward/headers.ts";
-import { withinHold } from "./forward/hold.ts";
+import { Hold } from "./forward/hold.ts";
 import type { Lease, Leases } from "./forward/leases.ts";
 import type { Counters } from "./platform/counters.ts";
 import { discardBody, readBody } from "./police/body.ts";
@@ -146,62 +146,63 @@ type Passing = {
   session: SessionClaim | null;
 };
 
-/** Forwards once; a second time, on a new lease, only when the first dial failed and so nothing was sent. */
+/** Forwards a request at most once (GW-13). Until anything of it was sent, it waits for a server that is not there. */
 async function pass(parts: GatewayParts, passing: Passing): Promise<void> {
-  const { exchange, session } = passing;
-  for (let attempt = 1; ; attempt++) {
-    const lease = await ensure(parts, passing);
-    if (lease === null) return;
-    exchange.end = await send(parts, passing, lease);
-    if (exchange.end === "dial-failed" || exchange.end === "no-answer") parts.leases.drop(lease);
-    if (exchange.end === "dial-failed" && attempt === 1) continue;
-    if (exchange.end !== "dial-failed" && exchange.end !== "no-answer") return;
-    // The process that held the session is gone, and the session with it.
-    if (session) {
-      parts.sessions.forget(session.key);
-      throw sessionNotFound();
+  const { response, exchange } = passing;
+  const hold = new Hold(parts.holdMs, { response, gauge: parts.counters });
+  try {
+    while (!response.destroyed) {
+      const lease = await ensure(parts, passing, hold);
+      // Client disconnected: send nothing.
+      if (lease === null || response.destroyed) break;
+      exchange.end = await send(parts, passing, lease);
+      switch (exchange.end) {
+        case "dial-failed":
+          parts.leases.drop(lease);
+          await hold.beforeRetry(unreachable());
+          break;
+        case "backlog-full":
+          // The server lives and keeps its sessions: only its queue is full.
+          await hold.beforeRetry(busy());
+          break;
+        case "no-answer":
+          // Never a 404: on that clients initialize and send the request again, which may have been carried out.
+          parts.leases.drop(lease);
+          throw noAnswer();
+        default:
+          return;
+      }
     }
-    throw new Refusal(
-      "server_unreachable",
-      "The server closed the connection before it answered. Its log may say why; try again.",
-    );
+    exchange.end = "client-closed";
+  } finally {
+    exchange.heldMs = hold.heldMs;
   }
 }
 
-/** A lease on the instance that the request must reach; null when the client left while it was held. */
-async function ensure(parts: GatewayParts, { response, exchange, session }: Passing): Promise<Lease | null> {
+/**
+ * A lease on the instance that the request must reach; null when the client left while it was held.
+ *
+ * @throws Refusal when the server cannot be had within the hold, or when the session's process is gone
+ */
+async function ensure(parts: GatewayParts, passing: Passing, hold: Hold): Promise<Lease | null> {
+  const { response, exchange, session } = passing;
   const { leases } = parts;
   const bound = session?.bound;
-  // A session of an earlier deployment stays with it as long as its process lives, and must not start another.
-  if (session && bound && bound.deploymentId !== exchange.route.deploymentId) {
-    if (!(await leases.isRunning(bound.deploymentId, bound.instanceId))) {
-      parts.sessions.forget(session.key);
-      throw sessionNotFound();
+  while (!response.destroyed) {
+    try {
+      // A session of an earlier deployment stays with its process while that lives, and must not start another.
+      const isEarlier = bound && bound.deploymentId !== exchange.route.deploymentId;
+      if (isEarlier && !(await leases.isRunning(bound.deploymentId, bound.instanceId))) throw sessionNotFound();
+      const acquired = leases.acquire(exchange.deploymentId);
+      const lease = acquired instanceof Promise ? await hold.until(acquired) : acquired;
+      if (lease && bound && bound.instanceId !== lease.instanceId) throw sessionNotFound();
+      return lease;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      await hold.beforeRetry(error);
     }
   }
-  const acquired = leases.acquire(exchange.deploymentId);
-  let lease: Lease | null;
-  if (acquired instanceof Promise) {
-    const heldFrom = performance.now();
-    parts.counters.held++;
-    lease = await withinHold(acquired, parts.holdMs, response).finally(() => {
-      parts.counters.held--;
-      exchange.heldMs += performance.now() - heldFrom;
-    });
-    if (lease === null) exchange.end = "client-closed";
-  } else {
-    lease = acquired;
-  }
-  if (lease && session && bound && bound.instanceId !== lease.instanceId) {
-    parts.sessions.forget(session.key);
-    throw sessionNotFound();
-  }
-  // Who left before the server was asked must not start anything there.
-  if (lease && response.destroyed) {
-    exchange.end = "client-closed";
-    return null;
-  }
-  return lease;
+  return null;
 }
 
 function send(parts: GatewayParts, passing: Passing, lease: Lease): Promise<ForwardEnd> {
@@ -230,6 +231,24 @@ function send(parts: GatewayParts, passing: Passing, lease: Lease): Promise<Forw
       exchange.answers?.push(chunk);
     },
   });
+}
+
+function unreachable(): Refusal {
+  const message = "The server cannot be reached. Its log in the dashboard may say why; try again shortly.";
+  return new Refusal("server_unreachable", message, { "retry-after": "2" }, 0);
+}
+
+function busy(): Refusal {
+  const message = "The server takes no more connections: it is busy. Try again shortly.";
+  return new Refusal("server_busy", message, { "retry-after": "2" }, 0);
+}
+
+function noAnswer(): Refusal {
+  return new Refusal(
+    "server_unreachable",
+    "The server closed the connection before it answered. It may have carried the request out, so the request was " +
+      "not sent again. The server's log in the dashboard may say why.",
+  );
 }
 
 function refuse(

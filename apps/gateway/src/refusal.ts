@@ -11,6 +11,7 @@ export type RefusalCode =
   | "forbidden"
   | "body_too_large"
   | "server_unreachable"
+  | "server_busy"
   | "server_failed_to_start"
   | "gateway_not_ready"
   | "credentials_unavailable"
@@ -26,6 +27,7 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   forbidden: 403,
   body_too_large: 413,
   server_unreachable: 502,
+  server_busy: 503,
   server_failed_to_start: 503,
   gateway_not_ready: 503,
   credentials_unavailable: 503,
@@ -41,12 +43,20 @@ export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds after which asking the runner or the server again may succeed; null when waiting does not help. */
+  readonly waitMs: number | null;
 
-  constructor(code: RefusalCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    code: RefusalCode,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    waitMs: number | null = null,
+  ) {
     super(message);
     this.code = code;
     this.status = statusOf[code];
     this.headers = headers;
+    this.waitMs = waitMs;
   }
 
   get rpcCode(): number {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
 import { headersForClient } from "./headers.ts";
-import { isDialFailure } from "./runner-client.ts";
+import { isBacklogFull, isDialFailure } from "./runner-client.ts";
 
 export type ForwardRequest = {
   upstream: Dispatcher;
@@ -27,6 +27,8 @@ export type ForwardEnd =
   | "server-closed"
   /** Nothing was sent to the server: it is safe to try again. */
   | "dial-failed"
+  /** Nothing was sent either, but the server lives: its queue of new connections is full. */
+  | "backlog-full"
   /** The connection broke before an answer began; the server may or may not have acted. */
   | "no-answer";
 
@@ -131,7 +133,7 @@ class Passage implements Dispatcher.DispatchHandler {
       this.#end("server-closed");
       return;
     }
-    this.#end(isDialFailure(error) ? "dial-failed" : "no-answer");
+    this.#end(isBacklogFull(error) ? "backlog-full" : isDialFailure(error) ? "dial-failed" : "no-answer");
   }
 
   #end(end: ForwardEnd): void {

@@ -1,33 +1,74 @@
 import type { ServerResponse } from "node:http";
 import { Refusal } from "../refusal.ts";
 
+/** First and longest pause between two attempts to reach a server. */
+const firstPauseMs = 20;
+const maxPauseMs = 500;
+
 /**
- * Waits for a starting server on behalf of one request. Null when the client leaves meanwhile; the start goes on,
- * as others may wait for it too.
- *
- * @throws Refusal 504 after `holdMs`, and whatever the start fails with
+ * The time that one request may wait for its server, over all of its waits: clients fail on an error and don't try
+ * again by themselves, so the gateway waits as long as nothing of the request has been sent.
  */
-export async function withinHold<T>(start: Promise<T>, holdMs: number, response: ServerResponse): Promise<T | null> {
-  const { promise: given, resolve, reject } = Promise.withResolvers<T | null>();
-  const leave = () => resolve(null);
-  const timer = setTimeout(() => {
-    const seconds = Math.round(holdMs / 1000);
-    reject(
-      new Refusal(
-        "start_timeout",
-        `The server has not started within ${seconds} s. Its log in the dashboard may say why.`,
-        {
-          "retry-after": "5",
-        },
-      ),
+export class Hold {
+  readonly #holdMs: number;
+  readonly #response: ServerResponse;
+  readonly #gauge: { held: number };
+  readonly #deadline: number;
+  #pauseMs = firstPauseMs;
+  /** Time waited so far, milliseconds. */
+  heldMs = 0;
+
+  /** `gauge.held` counts the requests that wait at the moment. */
+  constructor(holdMs: number, parts: { response: ServerResponse; gauge: { held: number } }) {
+    this.#holdMs = holdMs;
+    this.#deadline = performance.now() + holdMs;
+    this.#response = parts.response;
+    this.#gauge = parts.gauge;
+  }
+
+  /**
+   * Waits for a start that others may wait for too. Null when the client leaves meanwhile; the start goes on.
+   *
+   * @throws Refusal 504 when the hold ends first, and whatever the start fails with
+   */
+  async until<T>(start: Promise<T>): Promise<T | null> {
+    const { promise: given, resolve, reject } = Promise.withResolvers<T | null>();
+    const leave = () => resolve(null);
+    const from = performance.now();
+    const timer = setTimeout(() => reject(this.#tooLong()), Math.max(0, this.#deadline - from));
+    this.#response.once("close", leave);
+    this.#gauge.held++;
+    start.then(resolve, reject);
+    try {
+      return await given;
+    } finally {
+      clearTimeout(timer);
+      this.#response.off("close", leave);
+      this.#gauge.held--;
+      this.heldMs += performance.now() - from;
+    }
+  }
+
+  /**
+   * Waits before the next attempt: as long as `refusal` says, else a little longer each time.
+   *
+   * @throws `refusal` at once when waiting would not help or cannot end within the hold: the client must learn the
+   * reason now rather than in a minute
+   */
+  async beforeRetry(refusal: Refusal): Promise<void> {
+    if (refusal.waitMs === null) throw refusal;
+    const pauseMs = Math.max(refusal.waitMs, this.#pauseMs);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, maxPauseMs);
+    if (performance.now() + pauseMs > this.#deadline) throw refusal;
+    await this.until(new Promise((resolve) => setTimeout(resolve, pauseMs).unref()));
+  }
+
+  #tooLong(): Refusal {
+    const seconds = Math.round(this.#holdMs / 1000);
+    return new Refusal(
+      "start_timeout",
+      `The server has not started within ${seconds} s. Its log in the dashboard may say why.`,
+      { "retry-after": "5" },
     );
-  }, holdMs);
-  response.once("close", leave);
-  start.then(resolve, reject);
-  try {
-    return await given;
-  } finally {
-    clearTimeout(timer);
-    response.off("close", leave);
   }
 }

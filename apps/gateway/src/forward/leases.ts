@@ -62,15 +62,20 @@ export class Leases {
     return entry.lease;
   }
 
-  /** Whether the very instance still runs; starts nothing. An unreachable runner is not a reason to say no. */
+  /**
+   * Whether the very instance still runs; starts nothing.
+   *
+   * @throws Refusal when neither the runner nor a lease can say
+   */
   async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
     const lease = this.#entries.get(deploymentId)?.lease;
     if (lease && lease.validUntil - marginMs > performance.now()) return lease.instanceId === instanceId;
     try {
       return await this.#runner.isRunning(deploymentId, instanceId);
     } catch (error) {
-      if (error instanceof RunnerUnreachable) return lease?.instanceId === instanceId;
-      throw error;
+      if (!(error instanceof RunnerUnreachable)) throw error;
+      if (lease) return lease.instanceId === instanceId;
+      throw runnerAway();
     }
   }
 
@@ -136,9 +141,7 @@ export class Leases {
           return lapsed;
         }
         this.#setLease(entry, null);
-        throw new Refusal("server_failed_to_start", "Servers cannot be started at the moment. Try again shortly.", {
-          "retry-after": "2",
-        });
+        throw runnerAway();
       }
       this.#setLease(entry, null);
       clearTimeout(entry.timer);
@@ -187,4 +190,10 @@ export class Leases {
     );
     entry.timer.unref();
   }
+}
+
+/** A runner that is away is soon back. */
+function runnerAway(): Refusal {
+  const message = "Servers cannot be started at the moment. Try again shortly.";
+  return new Refusal("server_failed_to_start", message, { "retry-after": "2" }, 0);
 }

@@ -12,6 +12,9 @@ const instancesSchema = z.union([
   z.object({ instances: z.array(instanceSchema) }).transform((body) => body.instances),
 ]);
 
+/** Reasons of the runner's that end by themselves. A server that does not start will not start for waiting. */
+const passes: ReadonlySet<string> = new Set(["crash_backoff", "capacity"]);
+
 export type Grant = z.infer<typeof grantSchema>;
 
 /** The runner's process is not there. What it started earlier may still run, and nobody can freeze it. */
@@ -22,7 +25,8 @@ export type RunnerClient = {
    * Leases the deployment's instance; the runner starts or wakes it first. May take as long as a start.
    *
    * @throws RunnerUnreachable when the runner is not there
-   * @throws Refusal 404 (`unknown_server`) for a deployment that is gone, 503 with the runner's reason otherwise
+   * @throws Refusal 404 (`unknown_server`) for a deployment that is gone, 503 with the runner's reason otherwise;
+   *   its `waitMs` is set when the same call may succeed later
    */
   lease: (deploymentId: string) => Promise<Grant>;
   /** Whether an instance still runs (ready or frozen). Asking starts nothing. */
@@ -57,9 +61,9 @@ export function createRunnerClient(socketPath: string, timeoutMs: number): Runne
       }
       const failure = failureSchema.safeParse(answer.body);
       if (!failure.success) throw unavailable("The runner gave an answer that was not understood.");
-      const { message, retryAfterMs } = failure.data.error;
+      const { code, message, retryAfterMs } = failure.data.error;
       if (answer.status === 404) throw new Refusal("unknown_server", message);
-      throw unavailable(message, retryAfterMs);
+      throw unavailable(message, retryAfterMs, passes.has(code) || retryAfterMs === 0);
     },
     async isRunning(deploymentId, instanceId) {
       const instances = instancesSchema.safeParse((await call("GET", "/v1/instances")).body);
@@ -77,6 +81,11 @@ export function createRunnerClient(socketPath: string, timeoutMs: number): Runne
   };
 }
 
+/** Whether the other side lives but its queue of new connections is full: nothing was sent to it. */
+export function isBacklogFull(error: unknown): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === "EAGAIN";
+}
+
 /** Whether no connection was made, so that the other side cannot have seen anything of the request. */
 export function isDialFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -87,7 +96,8 @@ export function isDialFailure(error: unknown): boolean {
   );
 }
 
-function unavailable(message: string, retryAfterMs = 2000): Refusal {
+function unavailable(message: string, retryAfterMs = 2000, mayPass = false): Refusal {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
-  return new Refusal("server_failed_to_start", message, { "retry-after": String(seconds) });
+  const headers = { "retry-after": String(seconds) };
+  return new Refusal("server_failed_to_start", message, headers, mayPass ? retryAfterMs : null);
 }

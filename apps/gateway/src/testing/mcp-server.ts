@@ -10,8 +10,18 @@ const input = { text: z.string() };
 const reply = (text: string) => ({ content: [{ type: "text" as const, text }] });
 const failure = { ...reply("it failed"), isError: true };
 
-/** A real MCP server of both eras, made with the SDKs: `echo`, `slow` (reports progress) and `fail`. */
-export function createMcpListener(): RequestListener {
+/**
+ * A real MCP server of both eras, made with the SDKs: `echo`, `fail`, in the legacy era also `slow` (reports progress)
+ * and, given `onDie`, `die`, which never answers. Legacy answers are event streams unless `json` is set; a stream begins
+ * before its tool runs.
+ */
+export function createMcpListener({
+  onDie,
+  json = false,
+}: {
+  onDie?: () => void;
+  json?: boolean;
+} = {}): RequestListener {
   const modern = createMcpHandler(createModernServer, { legacy: "reject" });
   const sessions = new Map<string, StreamableHTTPServerTransport>();
 
@@ -53,10 +63,11 @@ export function createMcpListener(): RequestListener {
     }
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
+      enableJsonResponse: json,
       onsessioninitialized: (sessionId) => void sessions.set(sessionId, transport),
       onsessionclosed: (sessionId) => void sessions.delete(sessionId),
     });
-    await createLegacyServer().connect(transport);
+    await createLegacyServer(onDie).connect(transport);
     await transport.handleRequest(request, response);
   }
 }
@@ -69,7 +80,7 @@ function createModernServer(): ModernServer {
   return server;
 }
 
-function createLegacyServer(): LegacyServer {
+function createLegacyServer(onDie: (() => void) | undefined): LegacyServer {
   const server = new LegacyServer({ name: "both-eras", version: "1.0.0" });
   server.registerTool("echo", { inputSchema: input }, async ({ text }) => reply(text));
   server.registerTool("fail", { inputSchema: input }, async () => failure);
@@ -81,5 +92,11 @@ function createLegacyServer(): LegacyServer {
     await new Promise((resolve) => setTimeout(resolve, 50));
     return reply(text);
   });
+  if (onDie) {
+    server.registerTool("die", { inputSchema: input }, async () => {
+      onDie();
+      return new Promise<never>(() => {});
+    });
+  }
   return server;
 }
