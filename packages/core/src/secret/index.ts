@@ -10,4 +10,4 @@ export {
 } from "./secret.schema.ts";
 export type { SecretView } from "./secret.view.ts";
 export { createSecretBox, type SecretBinding, type SecretBox } from "./secret-box.ts";
-export { setSecret } from "./set-secret.ts";
+export { setSecret, setSecrets } from "./set-secret.ts";

@@ -29,16 +29,25 @@ export type SecretEnvironment = (typeof secretEnvironments)[number];
 export const setSecretSchema = z.object({
   keyName: secretKeyNameSchema,
   secretValue: secretValueSchema,
+  /** Left out: a new secret serves both environments, a replaced one those that it served before. */
   environments: z
     .array(z.enum(secretEnvironments, { error: "Environments are production and preview" }))
     .min(1, "Choose at least one environment")
-    .default([...secretEnvironments])
-    .transform((chosen) => secretEnvironments.filter((each) => chosen.includes(each))),
+    .transform((chosen) => secretEnvironments.filter((each) => chosen.includes(each)))
+    .optional(),
 });
-export type SetSecretInput = z.input<typeof setSecretSchema> & {
-  readonly orgSlug: string;
-  readonly projectName: string;
-};
+type OfProject = { readonly orgSlug: string; readonly projectName: string };
+export type SetSecretInput = z.input<typeof setSecretSchema> & OfProject;
+
+export const setSecretsSchema = z.object({
+  variables: z
+    .array(setSecretSchema)
+    .max(mostVariables, `At most ${mostVariables} variables`)
+    .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
+      error: "Each variable can be given once",
+    }),
+});
+export type SetSecretsInput = z.input<typeof setSecretsSchema> & OfProject;
 
 /** Variables that a new project begins with (ONB-5): one secret each, for production and previews. */
 export const environmentVariablesSchema = z

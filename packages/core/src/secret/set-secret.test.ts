@@ -11,7 +11,7 @@ import {
   seedProject,
   testContext,
 } from "../testing/index.ts";
-import { createSecretBox, deleteSecret, listSecrets, readEnvironment, setSecret } from "./index.ts";
+import { createSecretBox, deleteSecret, listSecrets, readEnvironment, setSecret, setSecrets } from "./index.ts";
 import type { SetSecretInput } from "./secret.schema.ts";
 
 let database: TestDatabase;
@@ -71,6 +71,36 @@ test("KEY-2 a replaced secret is a new version with a ciphertext of its own, und
   await set("API_KEY", "other value", { environments: ["production"] });
   expect(await processGets("production")).toEqual({ API_KEY: "other value" });
   expect(await processGets("preview")).toEqual({});
+});
+
+test("KEY-1 a new value leaves a secret in the environments that it serves", async () => {
+  await set("API_KEY", "old", { environments: ["preview"] });
+  expect(await set("API_KEY", "new")).toMatchObject({ environments: ["preview"] });
+  expect(await processGets("production")).toEqual({});
+  expect(await processGets("preview")).toEqual({ API_KEY: "new" });
+});
+
+test("KEY-1 ORG-10 several secrets are stored together or not at all, each with an audit entry", async () => {
+  const setAll = (variables: { keyName: string; secretValue: string }[]) =>
+    setSecrets({ ctx: as(team.owner), input: { ...at(), variables } });
+  await set("SECOND", "before", { environments: ["production"] });
+  const tooLong = Array.from({ length: 100 }, (_, index) => ({ keyName: `NAME_${index}`, secretValue: "x" }));
+  expect((await refusal(setAll(tooLong))).fields).toEqual({ keyName: "At most 100 variables" });
+  expect(await processGets("production")).toEqual({ SECOND: "before" });
+  const twice = { keyName: "FIRST", secretValue: "a" };
+  expect(await refusalCode(setAll([twice, twice]))).toBe("invalid_input");
+  const views = await setAll([twice, { keyName: "SECOND", secretValue: "after" }]);
+  expect(views.map(({ keyName, environments }) => [keyName, environments])).toEqual([
+    ["FIRST", ["production", "preview"]],
+    ["SECOND", ["production"]],
+  ]);
+  expect(await processGets("production")).toEqual({ FIRST: "a", SECOND: "after" });
+  const entries = await database.db.select().from(auditLog).where(eq(auditLog.projectId, target.id));
+  expect(entries.map((entry) => [entry.action, entry.subject])).toEqual([
+    ["secret.create", "SECOND"],
+    ["secret.create", "FIRST"],
+    ["secret.update", "SECOND"],
+  ]);
 });
 
 test("KEY-1 changes at the same time are versions one after the other", async () => {

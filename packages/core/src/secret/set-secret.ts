@@ -1,59 +1,104 @@
 import type { Transaction } from "@towpath/db";
 import { project, secret } from "@towpath/db/schema";
 import { and, count, eq } from "drizzle-orm";
+import type { z } from "zod";
 import { audit } from "../audit/index.ts";
-import { authorizeProject } from "../authorize/index.ts";
+import { authorizeProject, type ProjectAccess } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
-import { mostVariables, type SetSecretInput, setSecretSchema } from "./secret.schema.ts";
+import {
+  mostVariables,
+  type SetSecretInput,
+  type SetSecretsInput,
+  secretEnvironments,
+  setSecretSchema,
+  setSecretsSchema,
+} from "./secret.schema.ts";
 import { requireSecretBox, secretView } from "./secret.store.ts";
 import type { SecretView } from "./secret.view.ts";
+import type { SecretBox } from "./secret-box.ts";
 
 /**
- * Creates a secret, or replaces the value and environments of the one of that name (KEY-1). Each change is a version
- * of its own that the ciphertext is bound to (KEY-2). Servers get it when they are started next.
+ * Creates a secret, or replaces the value of the one of that name (KEY-1). See `setSecrets`.
  *
  * @throws TowpathError `invalid_input` for VAL-4 and for more secrets than a project may have.
  */
 export async function setSecret(call: { ctx: Context; input: SetSecretInput }): Promise<SecretView> {
-  const { ctx } = call;
-  const { project: owner, organization } = await authorizeProject(ctx, "secret.manage", {
+  const access = await authorizeProject(call.ctx, "secret.manage", {
     orgSlug: call.input.orgSlug,
     projectName: call.input.projectName,
   });
-  const input = parseInput(setSecretSchema, call.input);
+  const [view] = await storeSecrets(call.ctx, access, [parseInput(setSecretSchema, call.input)]);
+  if (!view) throw new TowpathError("internal", "The variable could not be stored.");
+  return view;
+}
+
+/**
+ * Creates or replaces several secrets of a project, all or none (KEY-1). A secret whose environments are not given
+ * keeps those that it has. Each change is a version of its own that the ciphertext is bound to (KEY-2), with an audit
+ * entry of its own. Servers get the values when they are started next.
+ *
+ * @throws TowpathError `invalid_input` for VAL-4, a name given twice, and more secrets than a project may have.
+ */
+export async function setSecrets(call: { ctx: Context; input: SetSecretsInput }): Promise<readonly SecretView[]> {
+  const access = await authorizeProject(call.ctx, "secret.manage", {
+    orgSlug: call.input.orgSlug,
+    projectName: call.input.projectName,
+  });
+  return storeSecrets(call.ctx, access, parseInput(setSecretsSchema, call.input).variables);
+}
+
+type NewValue = z.output<typeof setSecretSchema>;
+
+function storeSecrets(
+  ctx: Context,
+  { project: owner, organization }: ProjectAccess,
+  values: readonly NewValue[],
+): Promise<readonly SecretView[]> {
   const box = requireSecretBox(ctx);
   return ctx.db.transaction(async (tx) => {
     await lockProject(tx, owner.id);
-    const place = and(eq(secret.projectId, owner.id), eq(secret.keyName, input.keyName));
-    const [before] = await tx.select().from(secret).where(place);
-    if (!before) await requireRoom(tx, owner.id);
-    const binding = {
-      projectId: owner.id,
-      keyName: input.keyName,
-      version: (before?.version ?? 0) + 1,
-      environments: input.environments,
-    };
-    const now = ctx.clock.now();
-    const stored = { ...binding, ciphertext: box.encrypt(input.secretValue, binding), updatedAt: now };
-    const [row] = before
-      ? await tx.update(secret).set(stored).where(place).returning()
-      : await tx
-          .insert(secret)
-          .values({ ...stored, id: newId(), sensitive: true, createdAt: now })
-          .returning();
-    if (!row) throw new TowpathError("internal", "The variable could not be stored.");
-    await audit(tx, ctx, {
-      organizationId: organization.id,
-      projectId: owner.id,
-      action: before ? "secret.update" : "secret.create",
-      subject: row.keyName,
-      detail: { version: row.version, environments: row.environments },
-    });
-    return secretView(row);
+    const views: SecretView[] = [];
+    for (const value of values) {
+      const { row, isNew } = await storeSecret(tx, { projectId: owner.id, value, box, now: ctx.clock.now() });
+      await audit(tx, ctx, {
+        organizationId: organization.id,
+        projectId: owner.id,
+        action: isNew ? "secret.create" : "secret.update",
+        subject: row.keyName,
+        detail: { version: row.version, environments: row.environments },
+      });
+      views.push(secretView(row));
+    }
+    return views;
   });
+}
+
+async function storeSecret(
+  tx: Transaction,
+  input: { readonly projectId: string; readonly value: NewValue; readonly box: SecretBox; readonly now: Date },
+): Promise<{ readonly row: typeof secret.$inferSelect; readonly isNew: boolean }> {
+  const { projectId, value, box, now } = input;
+  const place = and(eq(secret.projectId, projectId), eq(secret.keyName, value.keyName));
+  const [before] = await tx.select().from(secret).where(place);
+  if (!before) await requireRoom(tx, projectId);
+  const binding = {
+    projectId,
+    keyName: value.keyName,
+    version: (before?.version ?? 0) + 1,
+    environments: value.environments ?? before?.environments ?? [...secretEnvironments],
+  };
+  const stored = { ...binding, ciphertext: box.encrypt(value.secretValue, binding), updatedAt: now };
+  const [row] = before
+    ? await tx.update(secret).set(stored).where(place).returning()
+    : await tx
+        .insert(secret)
+        .values({ ...stored, id: newId(), sensitive: true, createdAt: now })
+        .returning();
+  if (!row) throw new TowpathError("internal", "The variable could not be stored.");
+  return { row, isNew: !before };
 }
 
 /** Two changes of one project's secrets follow each other: versions and the limit count on it. */

@@ -40,7 +40,7 @@ export function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; 
       <EnvironmentVariables
         variables={variables}
         legend="Add variables"
-        note="For production and previews; a name that is there gets the new value."
+        note="New variables serve production and previews. A name that exists gets the new value and keeps its environments."
       />
       {failure ? (
         <Callout tone="bad" title="The variables were not saved">

@@ -1,8 +1,8 @@
 import { createServerFn } from "@tanstack/react-start";
 import { authModeSchema, updateProject } from "@towpath/core/project";
 import { entrypointSchema, requirementsSchema } from "@towpath/core/project/schema";
-import { deleteSecret, listSecrets, setSecret } from "@towpath/core/secret";
-import { environmentVariablesSchema } from "@towpath/core/secret/schema";
+import { deleteSecret, listSecrets, setSecrets } from "@towpath/core/secret";
+import { setSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { input } from "~/http/input.ts";
 import { projectAccess } from "~/http/session-middleware.ts";
@@ -28,13 +28,12 @@ export const saveBuildSettings = createServerFn({ method: "POST" })
     await updateProject({ ctx: context.ctx, input: data });
   });
 
-/** Adds variables, or gives those that are there a new value (KEY-1). */
+/** Adds variables, or gives existing ones a new value; all of them or none (KEY-1). */
 export const saveVariables = createServerFn({ method: "POST" })
   .middleware([projectAccess("secret.manage")])
-  .validator(input(projectKeySchema.extend({ variables: environmentVariablesSchema })))
+  .validator(input(projectKeySchema.extend(setSecretsSchema.shape)))
   .handler(async ({ context, data }) => {
-    const { variables, ...project } = data;
-    for (const each of variables) await setSecret({ ctx: context.ctx, input: { ...project, ...each } });
+    await setSecrets({ ctx: context.ctx, input: data });
   });
 
 /** Removes one variable (KEY-1). */

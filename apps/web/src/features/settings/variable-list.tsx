@@ -73,7 +73,7 @@ function DeleteVariable({
       open={open}
       onOpenChange={setOpen}
       title={`Delete ${keyName}?`}
-      description="Its value cannot be had back. A running server keeps it until the next deployment or restart."
+      description="You can't undo this. A running server keeps its value until the next deployment or restart."
       trigger={
         <Button size="sm" variant="danger-quiet" aria-label={`Delete ${keyName}`}>
           Delete
