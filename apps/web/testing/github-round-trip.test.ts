@@ -22,9 +22,15 @@ beforeAll(async () => {
       login: "ada",
       installations: [
         { id: 101, login: "ada" },
-        { id: 102, login: "big-company" },
+        { id: 102, login: "big-company", membership: "admin" },
+        { id: 104, login: "reads-one", membership: "member" },
+        { id: 105, login: "invited-to", membership: "pending admin" },
+        { id: 106, login: "outside-of", membership: "none" },
+        { id: 107, login: "silent-about", membership: "hidden" },
+        { id: 108, login: "somebody" },
       ],
     },
+    { id: 4, login: "owner-two", installations: [{ id: 102, login: "big-company", membership: "admin" }] },
     { id: 2, login: "new", installations: [] },
     { id: 3, login: "paused", installations: [{ id: 103, login: "paused", suspended: true }] },
   ]);
@@ -102,6 +108,38 @@ test("ONB-2 an installation just made is recorded once GitHub has said whose it 
   const query = { state, installation_id: "102", setup_action: "install", code: codeOf("ada") };
   expect(await callback(member, query, "setup")).toBe(`/${member.organization.slug}/welcome/connect-github`);
   expect(await installationsOf(member)).toEqual([102]);
+});
+
+test("GH-1 ONB-2 who may read a repository of an account, but does not administer it, cannot claim its installation", async () => {
+  const member = await seededMember(web.url, database.db);
+  const claim = async (installationId: number) => {
+    const { state } = await begin(member, true);
+    const query = { state, installation_id: String(installationId), setup_action: "install", code: codeOf("ada") };
+    return callback(member, query, "setup");
+  };
+  for (const [id, login] of [
+    [104, "reads-one"],
+    [105, "invited-to"],
+    [106, "outside-of"],
+    [108, "somebody"],
+  ] as const) {
+    expect(await claim(id)).toContain(`problem=not_admin&account=${login}`);
+  }
+  expect(await claim(107)).toContain("problem=unverified&account=silent-about");
+  expect(await installationsOf(member)).toEqual([]);
+  const page = await member.visitor.get(await claim(104));
+  expect(await page.text()).toContain("Only an administrator of reads-one can connect it");
+});
+
+test("GH-1 an installation serves a second organization of Towpath only when its claimer administers the account too", async () => {
+  const query = { installation_id: "102", setup_action: "install" };
+  for (const login of ["ada", "owner-two"]) {
+    const member = await seededMember(web.url, database.db);
+    const { state } = await begin(member, true);
+    const location = await callback(member, { ...query, state, code: codeOf(login) }, "setup");
+    expect(location).toBe(`/${member.organization.slug}/welcome/connect-github`);
+    expect(await installationsOf(member)).toEqual([102]);
+  }
 });
 
 test("a state that is unknown, missing, used or expired records nothing", async () => {

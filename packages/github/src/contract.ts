@@ -93,8 +93,17 @@ export type GitHub = {
   exchangeCode(input: { code: string; redirectUri?: string; codeVerifier?: string }): Promise<UserToken>;
   refreshUserToken(refreshToken: string): Promise<UserToken>;
   viewer(userToken: string): Promise<GitHubUser>;
-  /** All installations that this user may manage or use. The only proof that an installation id may be claimed. */
+  /**
+   * All installations that this user may manage or use. Reading one repository of an account is enough to be shown its
+   * installation: whether the user may claim it is said by `administers`.
+   */
   userInstallations(userToken: string): Promise<readonly GitHubInstallation[]>;
+  /**
+   * Whether the user of the token is the account, or an owner of it when it is an organization. `forbidden`: GitHub
+   * doesn't tell, because the App lacks the permission to read the organization's members, or the organization keeps
+   * the App out.
+   */
+  administers(userToken: string, viewer: GitHubUser, account: GitHubInstallation["account"]): Promise<boolean>;
   /** Repositories of an installation that this user may read. */
   userRepositories(userToken: string, installationId: number, page?: number): Promise<Page<GitHubRepository>>;
   /** Creates a repository in the user's account and commits the files. See `CreatedRepository` for what may be missing. */

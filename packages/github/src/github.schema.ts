@@ -102,6 +102,15 @@ export const gitHubInstallationSchema = z.object({
 });
 export type GitHubInstallation = z.infer<typeof gitHubInstallationSchema>;
 
+/** What a user is in an organization. Source: GitHub REST API, "Get an organization membership for the authenticated user". */
+export const gitHubMembershipSchema = z.object({
+  /** active | pending */
+  state: z.string(),
+  /** admin (an owner) | member | billing_manager | … */
+  role: z.string(),
+  organization: z.object({ id: z.number().int(), login: z.string() }),
+});
+
 export const gitHubAppSchema = z.object({
   id: z.number().int(),
   slug: z.string(),

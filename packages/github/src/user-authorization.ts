@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { GitHub, GitHubConfig, UserToken } from "./contract.ts";
-import { GitHubError } from "./errors.ts";
+import { GitHubError, isGitHubError } from "./errors.ts";
 import {
   type GitHubInstallation,
   gitHubInstallationSchema,
+  gitHubMembershipSchema,
   gitHubRepositorySchema,
   gitHubUserSchema,
 } from "./github.schema.ts";
@@ -62,9 +63,31 @@ async function allInstallations(config: GitHubConfig, authorization: string): Pr
   return installations;
 }
 
+async function ownsOrganization(
+  config: GitHubConfig,
+  authorization: string,
+  account: GitHubInstallation["account"],
+): Promise<boolean> {
+  const url = config.apiUrl + apiPath("user", "memberships", "orgs", account.login);
+  try {
+    const { value } = await requestJson({ method: "GET", url, authorization }, gitHubMembershipSchema);
+    // By id: a login can change hands between the two questions.
+    return value.organization.id === account.id && value.state === "active" && value.role === "admin";
+  } catch (error) {
+    if (isGitHubError(error, "not_found")) return false;
+    throw error;
+  }
+}
+
 type UserCalls = Pick<
   GitHub,
-  "userAuthorizeUrl" | "exchangeCode" | "refreshUserToken" | "viewer" | "userInstallations" | "userRepositories"
+  | "userAuthorizeUrl"
+  | "exchangeCode"
+  | "refreshUserToken"
+  | "viewer"
+  | "userInstallations"
+  | "administers"
+  | "userRepositories"
 >;
 
 /** The calls made as a user who authorized the App. Source: GitHub docs, "Generating a user access token for a GitHub App". */
@@ -90,6 +113,10 @@ export function createUserCalls(config: GitHubConfig): UserCalls {
       return (await requestJson(request, gitHubUserSchema)).value;
     },
     userInstallations: (userToken) => allInstallations(config, `Bearer ${userToken}`),
+    async administers(userToken, viewer, account) {
+      if (account.type === "User") return account.id === viewer.id;
+      return account.type === "Organization" && ownsOrganization(config, `Bearer ${userToken}`, account);
+    },
     async userRepositories(userToken, installationId, page = 1) {
       const path = apiPath("user", "installations", installationId, "repositories");
       const url = `${config.apiUrl}${path}?per_page=100&page=${page}`;

@@ -10,7 +10,8 @@ import type { InstallationView } from "./installation.view.ts";
 
 /**
  * Records that a GitHub App installation serves an organization (ONB-2). Idempotent; a renamed account is updated.
- * The caller has made sure that the user may claim it: the installation is among those that GitHub lists for them.
+ * The caller has made sure that the user may claim it: GitHub lists the installation for them, and they administer its
+ * account. Several organizations may hold the same installation, each by such a claim.
  */
 export async function recordInstallation(call: {
   ctx: Context;

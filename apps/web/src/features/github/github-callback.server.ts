@@ -1,7 +1,7 @@
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { recordGitHubUser, recordInstallation } from "@towpath/core/installation";
-import { type GitHubInstallation, isGitHubError, type UserToken } from "@towpath/github";
+import { type GitHubInstallation, type GitHubUser, isGitHubError, type UserToken } from "@towpath/github";
 import { services } from "~/compose.server.ts";
 import { redirectTo } from "~/features/provider/redirect-to-provider.server.ts";
 import { contextForUser } from "~/http/signed-in.server.ts";
@@ -51,19 +51,46 @@ async function afterAuthorization(here: Visit, trip: RoundTrip, token: UserToken
   const installations = await gitHub().userInstallations(token.accessToken);
   const usable = installations.filter(({ suspended_at: suspended }) => suspended === null);
   if (trip.purpose === "claim") {
-    // The number came in the address, where anybody can write one: only GitHub's own list says whose it is.
-    const claimed = usable.find(({ id }) => id === trip.installationId);
-    if (!claimed) return toProblem("not_yours", orgSlug);
-    await record(here.ctx, orgSlug, [claimed]);
-    return toConnected(orgSlug);
+    return claim(here.ctx, trip, {
+      viewer,
+      token,
+      installation: usable.find(({ id }) => id === trip.installationId),
+    });
   }
-  const own = usable.filter(({ account }) => account.id === viewer.id);
+  const own = usable.filter(({ account }) => account.type === "User" && account.id === viewer.id);
   if (own.length === 0) {
     const state = await beginRoundTrip(here.sessionId, { purpose: "install", orgSlug });
     return redirectTo(gitHub().installUrl(state));
   }
   await record(here.ctx, orgSlug, own);
   return toConnected(orgSlug);
+}
+
+/**
+ * The number came in the address, where anybody can write one, and GitHub lists an installation to whoever may read one
+ * repository of it. Only who administers the account may open all of it to a team.
+ */
+async function claim(
+  ctx: Context,
+  trip: Extract<RoundTrip, { purpose: "claim" }>,
+  claimant: {
+    readonly viewer: GitHubUser;
+    readonly token: UserToken;
+    readonly installation: GitHubInstallation | undefined;
+  },
+): Promise<Response> {
+  const { viewer, token, installation } = claimant;
+  if (!installation) return toProblem("not_yours", trip.orgSlug);
+  const { account } = installation;
+  try {
+    if (!(await gitHub().administers(token.accessToken, viewer, account)))
+      return toProblem("not_admin", trip.orgSlug, account.login);
+  } catch (error) {
+    if (isGitHubError(error, "forbidden")) return toProblem("unverified", trip.orgSlug, account.login);
+    throw error;
+  }
+  await record(ctx, trip.orgSlug, [installation]);
+  return toConnected(trip.orgSlug);
 }
 
 async function record(ctx: Context, orgSlug: string, installations: readonly GitHubInstallation[]): Promise<void> {
@@ -75,12 +102,20 @@ async function record(ctx: Context, orgSlug: string, installations: readonly Git
 
 const toConnected = (orgSlug: string) => redirectTo(`/${orgSlug}/welcome/connect-github`);
 
-type Problem = "expired" | "declined" | "requested" | "not_yours" | "unavailable" | "failed";
+type Problem =
+  | "expired"
+  | "declined"
+  | "requested"
+  | "not_yours"
+  | "not_admin"
+  | "unverified"
+  | "unavailable"
+  | "failed";
 
-const toProblem = (problem: Problem, orgSlug?: string) =>
+const toProblem = (problem: Problem, orgSlug?: string, account?: string) =>
   redirectTo(
     orgSlug
-      ? `/${orgSlug}/welcome/connect-github?success=false&problem=${problem}`
+      ? `/${orgSlug}/welcome/connect-github?success=false&problem=${problem}${account ? `&account=${encodeURIComponent(account)}` : ""}`
       : `/new/github-install?problem=${problem}`,
   );
 

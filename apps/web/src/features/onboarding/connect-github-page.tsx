@@ -12,10 +12,13 @@ export function ConnectGitHubPage({
   orgSlug,
   app,
   problem,
+  account,
 }: {
   readonly orgSlug: string;
   readonly app: { readonly isLocalForge: boolean } | null;
   readonly problem: string | undefined;
+  /** The GitHub account that the problem is about. */
+  readonly account: string | undefined;
 }) {
   const [busy, setBusy] = useState(false);
   const connect = async () => {
@@ -36,7 +39,7 @@ export function ConnectGitHubPage({
     >
       {problem ? (
         <Callout tone="warn" className="mb-5">
-          {connectionProblem(problem)}
+          {connectionProblem(problem, account)}
         </Callout>
       ) : null}
       {app ? (

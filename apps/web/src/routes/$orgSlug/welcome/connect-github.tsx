@@ -4,7 +4,7 @@ import { getGitHubApp } from "~/features/github/github.functions.ts";
 import { ConnectGitHubPage } from "~/features/onboarding/connect-github-page.tsx";
 import { flag, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
-const validateSearch = searchParameters({ success: withDefault(flag, true), problem: text(40) });
+const validateSearch = searchParameters({ success: withDefault(flag, true), problem: text(40), account: text(40) });
 
 /** ONB-2: comes back here with success, and goes on to tell so. */
 export const Route = createFileRoute("/$orgSlug/welcome/connect-github")({
@@ -21,5 +21,6 @@ export const Route = createFileRoute("/$orgSlug/welcome/connect-github")({
 
 function ConnectGitHub() {
   const { orgSlug } = Route.useParams();
-  return <ConnectGitHubPage orgSlug={orgSlug} app={Route.useLoaderData()} problem={Route.useSearch().problem} />;
+  const { problem, account } = Route.useSearch();
+  return <ConnectGitHubPage orgSlug={orgSlug} app={Route.useLoaderData()} problem={problem} account={account} />;
 }
