@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import { join } from "node:path";
-import { apiKeyChannel, createApiKeyChecker } from "@towpath/auth/credentials";
+import { apiKeyChannel, createApiKeyChecker, createMembershipChecker } from "@towpath/auth/credentials";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
@@ -11,6 +11,7 @@ import { createGateway } from "./gateway.ts";
 import { Counters } from "./platform/counters.ts";
 import { createPages } from "./platform/pages.ts";
 import { createAuthenticate } from "./police/credentials.ts";
+import { OpenAnswers } from "./police/open-answers.ts";
 import { Sessions } from "./police/sessions.ts";
 import { createListener } from "./read-model/listener.ts";
 import { createReadModel } from "./read-model/routes.ts";
@@ -48,11 +49,16 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
     log,
   });
   const apiKeys = createApiKeyChecker(pool);
+  const openAnswers = new OpenAnswers(pool, log);
+  const keysChanged = () => {
+    apiKeys.forget();
+    void openAnswers.check();
+  };
   const listener = createListener({
     databaseUrl: config.databaseUrl,
-    channels: { towpath_route: () => void feed.reload(), [apiKeyChannel]: () => apiKeys.forget() },
+    channels: { towpath_route: () => void feed.reload(), [apiKeyChannel]: keysChanged },
     onConnect: () => {
-      apiKeys.forget();
+      keysChanged();
       void feed.reload();
     },
     log,
@@ -84,7 +90,8 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       allowedOrigins: config.allowedOrigins,
       holdMs: config.holdMs,
       routes,
-      authenticate: createAuthenticate({ apiKeys, secret: config.secret }),
+      authenticate: createAuthenticate({ apiKeys, isMember: createMembershipChecker(pool), secret: config.secret }),
+      openAnswers,
       sessions,
       leases,
       recorder,
@@ -97,6 +104,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
   await Promise.all([feed.start(), sessions.start()]);
   listener.start();
   recorder.start();
+  openAnswers.start();
   const port = await listen(server, config);
 
   return {
@@ -105,6 +113,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
     async stop(graceMs) {
       await closeHttpServer(server, graceMs);
       feed.stop();
+      openAnswers.stop();
       leases.stop();
       await listener.stop();
       await Promise.all([recorder.stop(), sessions.stop(), upstreams.destroy(), runner.close()]);

@@ -10,13 +10,14 @@ import type { Counters } from "./platform/counters.ts";
 import { discardBody, readBody } from "./police/body.ts";
 import { answerPreflight, corsHeaders, isPreflight } from "./police/cors.ts";
 import type { Authenticate } from "./police/credentials.ts";
+import type { OpenAnswers } from "./police/open-answers.ts";
 import { checkOrigin } from "./police/origin.ts";
 import { claimSession, learnSession, type SessionClaim, sessionNotFound } from "./police/session-binding.ts";
 import type { Sessions } from "./police/sessions.ts";
 import type { Route } from "./read-model/routes.ts";
 import { answersOf, type Exchange, rowsOf } from "./record/exchange.ts";
 import type { Recorder } from "./record/recorder.ts";
-import { Refusal, sendRefusal } from "./refusal.ts";
+import { credentialsEnded, Refusal, sendRefusal, unknownServer } from "./refusal.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
 
@@ -26,6 +27,7 @@ export type GatewayParts = {
   holdMs: number;
   routes: RouteTable;
   authenticate: Authenticate;
+  openAnswers: OpenAnswers;
   sessions: Sessions;
   leases: Leases;
   recorder: Recorder;
@@ -59,12 +61,14 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   // Decide: which server is meant?
   const destination = destinationOf(parts.serverAddress, request.headers.host, request.url ?? "");
   if (destination.kind === "platform") return parts.platform(request, response, destination.path);
-  const { route, label, path, isMcp } = decide(parts, destination);
+  const { found, label, path, isMcp } = decide(parts, destination);
 
   // Police: may this caller ask it, and is the request one to pass on?
   checkOrigin(request.headers.origin, { isLoopback: parts.serverAddress.isLoopback, allowed: parts.allowedOrigins });
   if (isPreflight(request)) return answerPreflight(request, response);
-  const principal = await parts.authenticate(route, { authorization: request.headers.authorization, url: path });
+  const caller = { authorization: request.headers.authorization, url: path };
+  const { route, principal } = await parts.authenticate(found, caller);
+  parts.openAnswers.watch(response, principal);
   const forwarded = forwardedHeaders(parts.serverAddress, label, request);
   const headers = headersForServer(request.rawHeaders, principal, forwarded);
   const body = await readBody(request);
@@ -108,12 +112,15 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
     parts.leases.leave(exchange.deploymentId);
   }
 
+  if (parts.openAnswers.wasRevoked(response)) exchange.refusal ??= credentialsEnded();
+
   // Record: one row for each JSON-RPC message.
   if (isMcp) for (const row of rowsOf(exchange)) parts.recorder.add(row);
   parts.counters.ended(exchange.status, exchange.end, performance.now() - startedAt);
 }
 
-function decide(parts: GatewayParts, destination: Destination): ServerDestination & { route: Route } {
+/** `found` is undefined for a name that no server has: to a stranger that must look like a private server's. */
+function decide(parts: GatewayParts, destination: Destination): ServerDestination & { found: Route | undefined } {
   if (destination.kind === "unknown-host") {
     throw new Refusal("unknown_host", "No server has this host name. Check the address.");
   }
@@ -125,15 +132,10 @@ function decide(parts: GatewayParts, destination: Destination): ServerDestinatio
       "retry-after": "2",
     });
   }
-  const route = parts.routes.find(destination.label);
+  const found = parts.routes.find(destination.label);
   // Documents about sign-in are the server's own only where the server does its own sign-in.
-  if (!route || (destination.isWellKnown && route.authMode !== "passthrough")) {
-    throw new Refusal(
-      "unknown_server",
-      "There is no server at this address. Check its name in the dashboard, and that it has a live deployment.",
-    );
-  }
-  return { ...destination, route };
+  if (destination.isWellKnown && found?.authMode !== "passthrough") throw unknownServer();
+  return { ...destination, found };
 }
 
 type Passing = {

@@ -8,7 +8,6 @@ export type RefusalCode =
   | "session_not_found"
   | "unauthorized"
   | "forbidden_origin"
-  | "forbidden"
   | "body_too_large"
   | "server_unreachable"
   | "server_busy"
@@ -24,7 +23,6 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   session_not_found: 404,
   unauthorized: 401,
   forbidden_origin: 403,
-  forbidden: 403,
   body_too_large: 413,
   server_unreachable: 502,
   server_busy: 503,
@@ -62,6 +60,22 @@ export class Refusal extends Error {
   get rpcCode(): number {
     return this.code === "session_not_found" ? sessionNotFoundCode : gatewayErrorCode;
   }
+}
+
+/** The same for a server that is not there and one that is somebody else's. */
+export function unknownServer(): Refusal {
+  return new Refusal(
+    "unknown_server",
+    "There is no server at this address. Check its name in the dashboard, and that it has a live deployment.",
+  );
+}
+
+/** For the log: the connection itself was cut. */
+export function credentialsEnded(): Refusal {
+  return new Refusal(
+    "unauthorized",
+    "The caller's credentials ended while the answer was open: the key was revoked or has expired, or the membership ended.",
+  );
 }
 
 /**

@@ -1,33 +1,57 @@
-import { type ApiKeyChecker, apiKeyPrefix, verifyAdminJwt } from "@towpath/auth/credentials";
+import {
+  type ApiKeyChecker,
+  type ApiKeyIdentity,
+  apiKeyPrefix,
+  type Membership,
+  type MembershipChecker,
+  type ProjectIdentity,
+  verifyProjectJwt,
+} from "@towpath/auth/credentials";
 import type { Route } from "../read-model/routes.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, unknownServer } from "../refusal.ts";
+
+/** What must stay true for as long as an answer is open: see OpenAnswers. `expiresAt`: milliseconds since 1970. */
+export type Credential =
+  | { kind: "api-key"; key: ApiKeyIdentity }
+  | { kind: "token"; expiresAt: number; membership: Membership | null };
 
 /** Who sends a request, as the request log and the server see it. */
 export type Principal = {
-  /** key:<id>, admin, or anonymous */
+  /** key:<id>, user:<id>, admin, or anonymous */
   id: string;
   /** What the server is told (GW-11); null where the platform does not know the caller. */
-  actor: { type: "api-key" | "admin"; organizationId: string; userId: string | null } | null;
+  actor: { type: "api-key" | "admin" | "user"; organizationId: string; userId: string | null } | null;
+  /** What the caller showed; null where nothing was asked for. */
+  credential: Credential | null;
 };
 
-export const anonymous: Principal = { id: "anonymous", actor: null };
+export const anonymous: Principal = { id: "anonymous", actor: null, credential: null };
 
 type Caller = { authorization: string | undefined; url: string };
-export type Authenticate = (route: Route, caller: Caller) => Promise<Principal> | Principal;
+export type Admitted = { route: Route; principal: Principal };
+export type Authenticate = (route: Route | undefined, caller: Caller) => Promise<Admitted> | Admitted;
 
 /**
  * Makes the check of who is calling (GW-4). In the modes towpath-public and passthrough everybody is let through:
  * those servers are open, or ask themselves. In towpath-cloud the caller shows an API key of the project's
- * organization or the project's admin JWT.
+ * organization, the project's admin JWT, or a member's token for the project.
  *
- * The check throws Refusal 401 (nothing or nothing valid shown), 403 (another organization's key) or 503 (cannot be
- * checked now, so the answer is no).
+ * An absent server (`route` undefined) answers as a private one does, so that names cannot be probed: the same 401 to
+ * whoever shows nothing valid, and the same 404 to valid credentials that are for something else.
+ *
+ * The check throws Refusal 401 (nothing or nothing valid shown), 404 (valid, but not for this server) or 503 (cannot
+ * be checked now, so the answer is no).
  */
-export function createAuthenticate(parts: { apiKeys: ApiKeyChecker; secret: string }): Authenticate {
-  const tokens = createAdminTokenCache(parts.secret);
-  return (route, caller) => (route.authMode === "towpath-cloud" ? check(route, caller) : anonymous);
+export function createAuthenticate(parts: {
+  apiKeys: ApiKeyChecker;
+  isMember: MembershipChecker;
+  secret: string;
+}): Authenticate {
+  const tokens = createTokenCache(parts.secret);
+  return (route, caller) =>
+    route && route.authMode !== "towpath-cloud" ? { route, principal: anonymous } : check(route, caller);
 
-  async function check(route: Route, caller: Caller): Promise<Principal> {
+  async function check(route: Route | undefined, caller: Caller): Promise<Admitted> {
     if (/[?&]access_token=/.test(caller.url)) {
       throw unauthorized(
         "invalid_request",
@@ -38,57 +62,70 @@ export function createAuthenticate(parts: { apiKeys: ApiKeyChecker; secret: stri
     if (token === undefined) {
       throw unauthorized(
         null,
-        "This server asks for credentials: send `Authorization: Bearer` with an API key of its organization.",
+        "This server asks for credentials, or does not exist: check the server's name, and send " +
+          "`Authorization: Bearer` with an API key of its organization.",
       );
     }
-    const principal = token.startsWith(apiKeyPrefix) ? await byApiKey(route, token) : await byAdminToken(route, token);
-    if (!principal)
+    const principal = token.startsWith(apiKeyPrefix) ? await byApiKey(route, token) : await byToken(route, token);
+    if (principal === "invalid") {
       throw unauthorized(
         "invalid_token",
-        "The credentials are not valid here or have expired: get new ones in the dashboard.",
+        "The credentials are not valid or have expired: get new ones in the dashboard, and check the server's name.",
       );
-    return principal;
+    }
+    if (!route || principal === "not-for-this-server") throw unknownServer();
+    return { route, principal };
   }
 
-  async function byApiKey(route: Route, key: string): Promise<Principal | null> {
-    const identity = await parts.apiKeys.verify(key).catch(() => {
-      throw new Refusal("credentials_unavailable", "The API key cannot be checked at the moment. Try again shortly.", {
-        "retry-after": "2",
-      });
-    });
-    if (!identity) return null;
-    if (identity.organizationId !== route.organizationId) {
-      throw new Refusal("forbidden", "This API key belongs to another organization than this server.");
-    }
+  async function byApiKey(route: Route | undefined, token: string): Promise<Principal | Invalid> {
+    const key = await parts.apiKeys.verify(token).catch(cannotCheck);
+    if (!key) return "invalid";
+    if (key.organizationId !== route?.organizationId) return "not-for-this-server";
     return {
-      id: `key:${identity.keyId}`,
-      actor: { type: "api-key", organizationId: identity.organizationId, userId: null },
+      id: `key:${key.keyId}`,
+      actor: { type: "api-key", organizationId: key.organizationId, userId: null },
+      credential: { kind: "api-key", key },
     };
   }
 
-  async function byAdminToken(route: Route, token: string): Promise<Principal | null> {
-    const admin = await tokens.verify(route.projectId, token);
-    return (
-      admin && { id: "admin", actor: { type: "admin", organizationId: route.organizationId, userId: admin.userId } }
-    );
+  async function byToken(route: Route | undefined, token: string): Promise<Principal | Invalid> {
+    const identity = await tokens.verify(token);
+    if (!identity) return "invalid";
+    if (identity.projectId !== route?.projectId) return "not-for-this-server";
+    const { organizationId } = route;
+    const { userId, expiresAt } = identity;
+    const membership = userId === null ? null : { userId, organizationId };
+    if (membership && !(await parts.isMember(membership).catch(cannotCheck))) return "not-for-this-server";
+    return {
+      id: identity.principal === "user" ? `user:${identity.userId}` : "admin",
+      actor: { type: identity.principal, organizationId, userId },
+      credential: { kind: "token", expiresAt, membership },
+    };
   }
 }
 
-// A valid token stays valid until it expires, so its check can be remembered that long.
-function createAdminTokenCache(secret: string) {
-  const remembered = new Map<string, { userId: string | null; expiresAt: number }>();
+type Invalid = "invalid" | "not-for-this-server";
+
+function cannotCheck(): never {
+  throw new Refusal("credentials_unavailable", "The credentials cannot be checked at the moment. Try again shortly.", {
+    "retry-after": "2",
+  });
+}
+
+// A token's signature stays valid until it expires, so its check can be remembered that long.
+function createTokenCache(secret: string) {
+  const remembered = new Map<string, ProjectIdentity>();
   return {
-    async verify(projectId: string, token: string): Promise<{ userId: string | null } | null> {
-      const key = `${projectId} ${token}`;
-      const hit = remembered.get(key);
+    async verify(token: string): Promise<ProjectIdentity | null> {
+      const hit = remembered.get(token);
       if (hit && hit.expiresAt > Date.now()) return hit;
-      remembered.delete(key);
-      const admin = await verifyAdminJwt({ secret, projectId, token });
-      if (admin) {
+      remembered.delete(token);
+      const identity = await verifyProjectJwt({ secret, token });
+      if (identity) {
         if (remembered.size >= 1000) remembered.clear();
-        remembered.set(key, admin);
+        remembered.set(token, identity);
       }
-      return admin;
+      return identity;
     },
   };
 }

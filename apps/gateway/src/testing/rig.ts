@@ -67,7 +67,7 @@ export async function createRig(environment: Record<string, string> = {}): Promi
       upstreams.push(upstream);
       const server = await insertServer(database, options);
       runner.instances.set(server.deploymentId, { instanceId: randomUUID(), socketPath: upstream.socketPath });
-      await routeKnown(rig, server.label);
+      await routesKnown(rig);
       return { ...server, upstream, url: new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`) };
     },
     async rows(projectId, count) {
@@ -151,13 +151,11 @@ export async function insertDeployment(
   );
 }
 
-/** The gateway hears of a route by notification: asks for its preflight, which reaches no server, until it knows it. */
-async function routeKnown(rig: Rig, label: string): Promise<void> {
+/** The gateway hears of a route by notification, and says on its health page how many it knows. */
+async function routesKnown(rig: Rig): Promise<void> {
+  const { rows } = await rig.database.pool.query("SELECT count(*)::int AS count FROM route");
   await until(async () => {
-    const answer = await fetch(`http://127.0.0.1:${rig.gateway.port}/${label}/mcp`, {
-      method: "OPTIONS",
-      headers: { origin: "http://localhost", "access-control-request-method": "POST" },
-    });
-    return answer.status === 204;
+    const answer = await fetch(`http://127.0.0.1:${rig.gateway.port}/-/healthz`);
+    return ((await answer.json()) as { routes: number }).routes === rows[0].count;
   });
 }

@@ -4,12 +4,16 @@ import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   createApiKeyChecker,
+  createMembershipChecker,
+  currentApiKeys,
+  currentMemberships,
   hashApiKey,
   isWellFormedApiKey,
   newApiKey,
   signAdminJwt,
-  verifyAdminJwt,
+  signUserJwt,
   verifyApiKey,
+  verifyProjectJwt,
 } from "./index.ts";
 
 let database: TestDatabase;
@@ -122,28 +126,66 @@ describe("API keys", () => {
   });
 });
 
-describe("admin JWT", () => {
+test("GW-4 of open answers' credentials only the current ones remain: enabled keys and members who may call", async () => {
+  const [good, disabled, expired] = [
+    await storeKey(),
+    await storeKey({ enabled: false }),
+    await storeKey({ expiresAt: new Date(Date.now() - 1) }),
+  ];
+  const moved = { keyId: good.keyId, organizationId: randomUUID() };
+  const kept = { keyId: good.keyId, organizationId: good.organizationId };
+  expect(await currentApiKeys(database.pool, [kept, disabled, expired, moved])).toEqual([kept]);
+
+  const organizationId = randomUUID();
+  await database.pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'A', $1::uuid::text)", [
+    organizationId,
+  ]);
+  const memberOf = async (role: string) => {
+    const userId = randomUUID();
+    await database.pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'U', $1::uuid::text)`, [userId]);
+    await database.pool.query("INSERT INTO member (id, organization_id, user_id, role) VALUES ($1, $2, $3, $4)", [
+      randomUUID(),
+      organizationId,
+      userId,
+      role,
+    ]);
+    return { userId, organizationId };
+  };
+  const [member, viewer] = [await memberOf("member"), await memberOf("viewer")];
+  const stranger = { userId: member.userId, organizationId: randomUUID() };
+  expect(await currentMemberships(database.pool, [member, viewer, stranger])).toEqual([member]);
+  const isMember = createMembershipChecker(database.pool, { rememberMs: 0 });
+  expect([await isMember(member), await isMember(viewer), await isMember(stranger)]).toEqual([true, false, false]);
+  await database.pool.query("DELETE FROM member WHERE user_id = $1", [member.userId]);
+  expect(await isMember(member)).toBe(false);
+});
+
+describe("tokens for a project", () => {
   const secret = "s".repeat(32);
   const projectId = randomUUID();
 
-  test("PRJ-10 GW-4 a token speaks for its project alone", async () => {
+  test("PRJ-10 GW-4 a token says which project it is for, and whom it speaks for", async () => {
     const { token, expiresAt } = await signAdminJwt({ secret, projectId, userId: "user-1" });
     expect(expiresAt.getTime() - Date.now()).toBeLessThanOrEqual(3_600_000);
-    expect(await verifyAdminJwt({ secret, projectId, token })).toMatchObject({
-      principal: "admin",
+    const admin = { principal: "admin", projectId, userId: "user-1", expiresAt: expiresAt.getTime() };
+    expect(await verifyProjectJwt({ secret, token })).toEqual(admin);
+    const user = await signUserJwt({ secret, projectId, userId: "user-2", ttlSeconds: 60 });
+    expect(await verifyProjectJwt({ secret, token: user.token })).toEqual({
+      principal: "user",
       projectId,
-      userId: "user-1",
+      userId: "user-2",
+      expiresAt: user.expiresAt.getTime(),
     });
-    expect(await verifyAdminJwt({ secret, projectId: randomUUID(), token })).toBeNull();
-    expect(await verifyAdminJwt({ secret: "t".repeat(32), projectId, token })).toBeNull();
-    expect(await verifyAdminJwt({ secret, projectId, token: `${token}x` })).toBeNull();
+    expect(await verifyProjectJwt({ secret: "t".repeat(32), token })).toBeNull();
+    expect(await verifyProjectJwt({ secret, token: `${token}x` })).toBeNull();
+    expect(await verifyProjectJwt({ secret, token: "nope" })).toBeNull();
   });
 
-  test("GW-4 no token lives longer than an hour, and none of another making passes", async () => {
+  test("GW-4 no token lives longer than an hour, and none of another making or kind passes", async () => {
     const long = await signAdminJwt({ secret, projectId, ttlSeconds: 999_999 });
     expect(long.expiresAt.getTime()).toBeLessThanOrEqual(Date.now() + 3_600_000);
     const none = `${btoa('{"alg":"none","typ":"towpath-admin+jwt"}')}.${btoa(JSON.stringify({ principal: "admin", aud: projectId, iss: "towpath", exp: 9e9, iat: 1 }))}.`;
-    expect(await verifyAdminJwt({ secret, projectId, token: none.replaceAll("=", "") })).toBeNull();
+    expect(await verifyProjectJwt({ secret, token: none.replaceAll("=", "") })).toBeNull();
     const rootSigned = await new SignJWT({ principal: "admin" })
       .setProtectedHeader({ alg: "HS256", typ: "towpath-admin+jwt" })
       .setIssuer("towpath")
@@ -151,6 +193,10 @@ describe("admin JWT", () => {
       .setIssuedAt()
       .setExpirationTime("1h")
       .sign(new TextEncoder().encode(secret));
-    expect(await verifyAdminJwt({ secret, projectId, token: rootSigned })).toBeNull();
+    expect(await verifyProjectJwt({ secret, token: rootSigned })).toBeNull();
+    // A user's token with its type and claim rewritten to an admin's has the wrong key.
+    const [, claims = "", signature = ""] = (await signUserJwt({ secret, projectId, userId: "u" })).token.split(".");
+    const header = Buffer.from('{"alg":"HS256","typ":"towpath-admin+jwt"}').toString("base64url");
+    expect(await verifyProjectJwt({ secret, token: `${header}.${claims}.${signature}` })).toBeNull();
   });
 });

@@ -1,9 +1,23 @@
-export { type AdminIdentity, adminJwtMaxSeconds, signAdminJwt, verifyAdminJwt } from "./admin-jwt.ts";
 export { apiKeyPrefix, hashApiKey, isWellFormedApiKey, newApiKey } from "./api-key.ts";
+export {
+  callingRoles,
+  createMembershipChecker,
+  currentMemberships,
+  type Membership,
+  type MembershipChecker,
+} from "./membership.ts";
+export {
+  type ProjectIdentity,
+  projectJwtMaxSeconds,
+  signAdminJwt,
+  signUserJwt,
+  verifyProjectJwt,
+} from "./project-jwt.ts";
 export {
   type ApiKeyChecker,
   type ApiKeyIdentity,
   apiKeyChannel,
   createApiKeyChecker,
+  currentApiKeys,
   verifyApiKey,
 } from "./verify-api-key.ts";

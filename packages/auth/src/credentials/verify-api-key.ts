@@ -38,6 +38,19 @@ async function readKey(pool: Pool, key: string): Promise<Checked | null> {
   };
 }
 
+/** Those of the keys that are still enabled, have not expired, and still belong to that organization. */
+export async function currentApiKeys(pool: Pool, keys: readonly ApiKeyIdentity[]): Promise<ApiKeyIdentity[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await pool.query<ApiKeyIdentity>(
+    `SELECT id AS "keyId", reference_id AS "organizationId"
+     FROM apikey
+     WHERE (id, reference_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+       AND enabled IS NOT FALSE AND (expires_at IS NULL OR expires_at > now())`,
+    [keys.map(({ keyId }) => keyId), keys.map(({ organizationId }) => organizationId)],
+  );
+  return rows;
+}
+
 /** A key check for the hot path: the same answer as `verifyApiKey`, remembered for a short while. */
 export type ApiKeyChecker = {
   verify: (key: string) => Promise<ApiKeyIdentity | null>;

@@ -12,6 +12,8 @@ const leastRole = {
   "project.delete": "admin",
   "build.read": "viewer",
   "build.start": "member",
+  // Tools act: who may only look must not run them.
+  "server.call": "member",
   "secret.read": "member",
   "secret.manage": "member",
   "apiKey.read": "member",

@@ -1,8 +1,8 @@
-import { signAdminJwt } from "@towpath/auth/credentials";
+import { signUserJwt } from "@towpath/auth/credentials";
+import { authorizeProject, requireUser } from "@towpath/core/authorize";
 import type { Context } from "@towpath/core/context";
 import { listBranchesWithDeployments } from "@towpath/core/deployment";
 import { notFound } from "@towpath/core/errors";
-import { getProject } from "@towpath/core/project";
 import { type McpClient, McpClientError, openClient } from "@towpath/mcp/client";
 import type { CallResult, CallServerInput, ServerCall } from "./inspector.schema.ts";
 
@@ -13,10 +13,10 @@ const tokenSeconds = 300;
 
 /**
  * Makes one call to a project's server through the public gateway, as any client would, so that it is policed and
- * logged like every other call (PRJ-4). The reader's access to the project is checked first.
+ * logged like every other call (PRJ-4). The caller is the person: a private server and the log see the user.
  *
- * @throws TowpathError `not_found` for another's project or a branch without a live deployment. A call that fails is
- *   an answer, not an error.
+ * @throws TowpathError `not_found` for another's project or a branch without a live deployment, `forbidden` for a role
+ *   that may not call servers. A call that fails is an answer, not an error.
  */
 export async function callServer(call: {
   ctx: Context;
@@ -25,7 +25,7 @@ export async function callServer(call: {
   input: CallServerInput;
 }): Promise<CallResult> {
   const { ctx, input } = call;
-  const project = await getProject({ ctx, input });
+  const { project } = await authorizeProject(ctx, "server.call", input);
   const branches = await listBranchesWithDeployments({ ctx, input });
   const branch = branches.find((each) => (input.branchId ? each.id === input.branchId : each.isDefault));
   if (!branch?.deployment) throw notFound("live deployment on this branch");
@@ -52,12 +52,11 @@ async function credentials(
     return { authorization: call.input.authorization };
   }
   if (project.authMode !== "towpath-cloud") return {};
-  const { actor } = call.ctx;
-  const { token } = await signAdminJwt({
+  const { token } = await signUserJwt({
     secret: call.secret,
     projectId: project.id,
+    userId: requireUser(call.ctx),
     ttlSeconds: tokenSeconds,
-    ...(actor.kind === "user" ? { userId: actor.userId } : {}),
   });
   return { authorization: `Bearer ${token}` };
 }

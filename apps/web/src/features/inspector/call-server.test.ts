@@ -1,8 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { verifyAdminJwt } from "@towpath/auth/credentials";
+import { callingRoles, verifyProjectJwt } from "@towpath/auth/credentials";
+import { roleMay } from "@towpath/core/authorize";
 import { startBuild } from "@towpath/core/build";
+import { type Role, roles } from "@towpath/core/context";
 import type { AuthMode } from "@towpath/core/project/schema";
 import { refusalCode, seedOrganization, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
@@ -69,7 +71,7 @@ async function liveProject(authMode: AuthMode) {
       input: { ...key, branchId: null, authorization: null, ...input },
     });
   };
-  return { ctx, key, projectId: project.id, name: project.name, branchId: project.branchId, call };
+  return { ctx, key, organization, projectId: project.id, name: project.name, branchId: project.branchId, call };
 }
 
 const echo: ServerCall = { kind: "tool", name: "echo", arguments: { text: "hi" } };
@@ -84,13 +86,31 @@ test("PRJ-4 tools, resources and prompts are called on the live deployment's pub
   expect(await call({ call: { kind: "prompt", name: "p", arguments: {} } })).toMatchObject({ ok: true });
 });
 
-test("PRJ-4 a towpath-cloud server gets an admin JWT of this project alone", async () => {
-  const { call, projectId } = await liveProject("towpath-cloud");
+test("PRJ-4 GW-11 a towpath-cloud server is called by the person, with a token of this project alone", async () => {
+  const { call, projectId, ctx } = await liveProject("towpath-cloud");
   await call({ call: echo });
   const token = seen.at(-1)?.headers.authorization?.replace("Bearer ", "") ?? "";
-  expect(await verifyAdminJwt({ secret, projectId, token })).toMatchObject({ principal: "admin" });
-  const other = await liveProject("towpath-cloud");
-  expect(await verifyAdminJwt({ secret, projectId: other.projectId, token })).toBeNull();
+  const userId = ctx.actor.kind === "user" ? ctx.actor.userId : null;
+  expect(await verifyProjectJwt({ secret, token })).toMatchObject({ principal: "user", userId, projectId });
+});
+
+test("PRJ-4 a viewer calls nothing, whatever the server's mode; a member does", async () => {
+  for (const authMode of ["towpath-cloud", "towpath-public", "passthrough"] as const) {
+    const { key, organization } = await liveProject(authMode);
+    const attempt = async (role: Role) => {
+      const ctx = testContext(database.db, await organization.join(role), { serverUrlTemplate: template });
+      seen = [];
+      const input = { ...key, branchId: null, authorization: null, call: echo };
+      return callServer({ ctx, secret, signal: new AbortController().signal, input });
+    };
+    expect(await refusalCode(attempt("viewer"))).toBe("forbidden");
+    expect(seen).toEqual([]);
+    expect(await attempt("member")).toMatchObject({ ok: true });
+  }
+});
+
+test("GW-4 the gateway, which cannot ask the policy, lets the same roles call as the policy does", () => {
+  expect(roles.filter((role) => roleMay(role, "server.call"))).toEqual(callingRoles);
 });
 
 test("PRJ-12 passthrough sends what the reader gave and never a token of ours; public sends nothing", async () => {

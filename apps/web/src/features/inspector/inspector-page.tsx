@@ -17,9 +17,12 @@ type SearchChange = (change: Partial<InspectorSearch>) => void;
 export function InspectorPage({
   projectKey,
   search,
+  mayCall,
   onSearch,
 }: {
   projectKey: ProjectKey;
+  /** Whether the reader's role may call servers. */
+  mayCall: boolean;
   search: InspectorSearch;
   onSearch: SearchChange;
 }) {
@@ -55,6 +58,7 @@ export function InspectorPage({
           projectKey={projectKey}
           branchId={branch.id}
           search={search}
+          mayCall={mayCall}
           onSearch={onSearch}
         />
       ) : (

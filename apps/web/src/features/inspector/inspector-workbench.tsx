@@ -24,10 +24,12 @@ export function InspectorWorkbench({
   projectKey,
   branchId,
   search,
+  mayCall,
   onSearch,
 }: {
   projectKey: ProjectKey;
   branchId: string;
+  mayCall: boolean;
   search: InspectorSearch;
   onSearch: (change: Partial<InspectorSearch>) => void;
 }) {
@@ -72,6 +74,7 @@ export function InspectorWorkbench({
             key={`${item.tab}:${item.key}`}
             item={item}
             calls={calls}
+            mayCall={mayCall}
             askAuthorization={project.authMode === "passthrough"}
           />
         </div>

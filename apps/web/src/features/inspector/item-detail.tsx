@@ -1,7 +1,8 @@
 import { Play, X } from "lucide-react";
-import { useState } from "react";
+import { useId, useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
 import { Field } from "~/ui/field.tsx";
 import { Input } from "~/ui/input.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
@@ -27,13 +28,17 @@ export function ItemDetail({
   item,
   calls,
   askAuthorization,
+  mayCall,
 }: {
   item: InspectorItem;
   calls: Calls;
+  /** Whether the reader's role may call servers. */
+  mayCall: boolean;
   /** The server checks its callers by itself: offer to send it an Authorization header. */
   askAuthorization: boolean;
 }) {
   const itemKey = `${item.tab}:${item.key}`;
+  const noteId = useId();
   const [authorization, setAuthorization] = useState("");
   const { name, title, description } = itemTexts(item);
   const shown = calls.shownFor(itemKey);
@@ -41,7 +46,14 @@ export function ItemDetail({
   const run = (call: ServerCall) => calls.run({ item: itemKey, call, authorization: authorization || null });
   const buttons = (
     <>
-      <Button type="submit" variant="primary" busy={busy} icon={<Play aria-hidden />}>
+      <Button
+        type="submit"
+        variant="primary"
+        busy={busy}
+        disabled={!mayCall}
+        aria-describedby={mayCall ? undefined : noteId}
+        icon={<Play aria-hidden />}
+      >
         {actionLabels[item.tab]}
       </Button>
       {busy && (
@@ -60,7 +72,15 @@ export function ItemDetail({
         {description && (
           <p className="mt-2 max-w-prose text-sm break-words whitespace-pre-line text-muted">{description}</p>
         )}
-        {askAuthorization && (
+        {!mayCall && (
+          <Callout tone="info" className="mt-4" title="Your role may not call servers">
+            <span id={noteId}>
+              As a viewer you see what this server offers. To call it you need the role member: ask an owner or admin of
+              this team.
+            </span>
+          </Callout>
+        )}
+        {askAuthorization && mayCall && (
           <Field
             className="mt-4"
             label="Authorization header"

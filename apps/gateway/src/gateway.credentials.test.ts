@@ -1,0 +1,218 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { newApiKey, signAdminJwt, signUserJwt } from "@towpath/auth/credentials";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createRig, type DeployedServer, type Rig, secret, until } from "./testing/rig.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await createRig();
+});
+afterAll(() => rig.close());
+
+const rpc = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "t" } });
+type Bearer = { authorization: string };
+const bearer = (token: string): Bearer => ({ authorization: `Bearer ${token}` });
+
+async function storeKey(organizationId: string): Promise<{ id: string; bearer: Bearer }> {
+  const made = newApiKey();
+  const id = randomUUID();
+  await rig.database.pool.query("INSERT INTO apikey (id, key, reference_id) VALUES ($1, $2, $3)", [
+    id,
+    made.hash,
+    organizationId,
+  ]);
+  return { id, bearer: bearer(made.key) };
+}
+
+async function addMember(organizationId: string, role = "member"): Promise<string> {
+  const userId = randomUUID();
+  const { pool } = rig.database;
+  await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'U', $1::uuid::text)`, [userId]);
+  await pool.query("INSERT INTO member (id, organization_id, user_id, role) VALUES ($1, $2, $3, $4)", [
+    randomUUID(),
+    organizationId,
+    userId,
+    role,
+  ]);
+  return userId;
+}
+
+const endMembership = (userId: string) => rig.database.pool.query("DELETE FROM member WHERE user_id = $1", [userId]);
+
+/** A private server whose answer is a stream that does not end by itself. */
+const deployStreaming = () =>
+  rig.deploy(
+    (request: IncomingMessage, response: ServerResponse) => {
+      request.resume();
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(": open\n\n");
+    },
+    { authMode: "towpath-cloud" },
+  );
+
+/** Opens a stream and reads its first event; `ended` settles when it is cut. */
+async function openStream(server: DeployedServer, headers: Bearer) {
+  const answer = await fetch(server.url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: rpc,
+  });
+  expect(answer.status).toBe(200);
+  const reader = answer.body?.getReader();
+  await reader?.read();
+  const state = { ended: false };
+  const read = reader?.read().catch(() => {});
+  void read?.then(() => {
+    state.ended = true;
+  });
+  return { state, stop: () => reader?.cancel().catch(() => {}) };
+}
+
+test("GW-4 a revoked, a deleted and an expired key's open streams end; others go on", { timeout: 30_000 }, async () => {
+  const server = await deployStreaming();
+  const store = () => storeKey(server.organizationId);
+  const [revoked, deleted, expiring, kept] = [await store(), await store(), await store(), await store()];
+  const streams = await Promise.all([revoked, deleted, expiring, kept].map((key) => openStream(server, key.bearer)));
+  const ended = () => streams.map(({ state }) => state.ended);
+  const { pool } = rig.database;
+  await pool.query("UPDATE apikey SET enabled = false WHERE id = $1", [revoked.id]);
+  await until(() => ended()[0] === true);
+  await pool.query("DELETE FROM apikey WHERE id = $1", [deleted.id]);
+  await until(() => ended()[1] === true);
+  // Nobody says when a key's time is over: the gateway looks by itself.
+  await pool.query("UPDATE apikey SET expires_at = now() + interval '1 second' WHERE id = $1", [expiring.id]);
+  await expect.poll(() => ended()[2], { timeout: 15_000 }).toBe(true);
+  expect(ended()).toEqual([true, true, true, false]);
+  await streams[3]?.stop();
+  const rows = await rig.rows(server.projectId, 4);
+  const outcomes = rows.map((row) => [row.principal, row.outcome, row.errorMessage?.includes("credentials ended")]);
+  expect(outcomes.find(([principal]) => principal === `key:${revoked.id}`)).toEqual([
+    `key:${revoked.id}`,
+    "gateway_error",
+    true,
+  ]);
+});
+
+test("GW-4 a removed member's streams end, by an own token and by an admin JWT", { timeout: 40_000 }, async () => {
+  const server = await deployStreaming();
+  const { projectId, organizationId } = server;
+  const [removed, demoted, kept] = [
+    await addMember(organizationId),
+    await addMember(organizationId, "admin"),
+    await addMember(organizationId),
+  ];
+  const tokens = [
+    await signUserJwt({ secret, projectId, userId: removed }),
+    await signAdminJwt({ secret, projectId, userId: demoted }),
+    await signUserJwt({ secret, projectId, userId: kept }),
+    await signAdminJwt({ secret, projectId }),
+  ];
+  const streams = await Promise.all(tokens.map(({ token }) => openStream(server, bearer(token))));
+  const ended = () => streams.map(({ state }) => state.ended);
+  await endMembership(removed);
+  await rig.database.pool.query("UPDATE member SET role = 'viewer' WHERE user_id = $1", [demoted]);
+  await expect.poll(ended, { timeout: 30_000 }).toEqual([true, true, false, false]);
+  for (const stream of streams) await stream.stop();
+  const again = () =>
+    fetch(server.url, { method: "POST", headers: bearer(tokens[0]?.token ?? ""), body: rpc }).then((answer) => {
+      void answer.body?.cancel();
+      return answer.status;
+    });
+  await expect.poll(again, { timeout: 15_000 }).toBe(404);
+});
+
+test("GW-10 streams go on while the database is away", { timeout: 40_000 }, async () => {
+  const server = await deployStreaming();
+  const key = await storeKey(server.organizationId);
+  const stream = await openStream(server, key.bearer);
+  const { pool } = rig.database;
+  // The question fails, as it does without a database.
+  await pool.query("ALTER TABLE apikey RENAME TO apikey_away");
+  try {
+    // Long enough for a look of the gateway's own.
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    expect(stream.state.ended).toBe(false);
+  } finally {
+    await pool.query("ALTER TABLE apikey_away RENAME TO apikey");
+  }
+  await pool.query("UPDATE apikey SET enabled = false WHERE id = $1", [key.id]);
+  await until(() => stream.state.ended);
+});
+
+test("GW-7 GW-11 a person who calls is seen as the user, by the server and in the log", async () => {
+  let seen: string[] = [];
+  const server = await rig.deploy(
+    (request: IncomingMessage, response: ServerResponse) => {
+      seen = request.rawHeaders;
+      request.resume();
+      response.end();
+    },
+    { authMode: "towpath-cloud" },
+  );
+  const { projectId, organizationId } = server;
+  const userId = await addMember(organizationId);
+  const { token } = await signUserJwt({ secret, projectId, userId });
+  const answer = await fetch(server.url, { method: "POST", headers: bearer(token), body: rpc });
+  expect(answer.status).toBe(200);
+  const text = seen.join("\n");
+  expect(text).toContain(`towpath-actor\nuser:${userId}\ntowpath-actor-type\nuser\n`);
+  expect(text).toContain(`towpath-actor-organization\n${organizationId}\ntowpath-actor-user\n${userId}`);
+  expect(text).not.toContain(token);
+  expect((await rig.rows(projectId, 1))[0]).toMatchObject({ principal: `user:${userId}` });
+});
+
+/** All that a stranger can see of an answer, but for the time. */
+async function seenBy(path: string, init: RequestInit) {
+  const answer = await fetch(`http://127.0.0.1:${rig.gateway.port}/${path}`, { body: rpc, method: "POST", ...init });
+  const headers = Object.fromEntries([...answer.headers].filter(([name]) => name !== "date"));
+  return { status: answer.status, headers, body: await answer.text() };
+}
+
+test("GW-1 GW-4 nobody can tell a private server from an absent name, with or without credentials", async () => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    request.resume();
+    response.end("reached the server");
+  };
+  const server = await rig.deploy(listener, { authMode: "towpath-cloud" });
+  const own = await rig.deploy(listener, { authMode: "towpath-cloud" });
+  const userId = await addMember(own.organizationId);
+  const valid = [
+    (await storeKey(own.organizationId)).bearer,
+    bearer((await signAdminJwt({ secret, projectId: own.projectId })).token),
+    bearer((await signUserJwt({ secret, projectId: own.projectId, userId })).token),
+  ];
+  const invalid: Partial<Bearer>[] = [{}, bearer("nope"), bearer(newApiKey().key), { authorization: "Basic eDp5" }];
+  const preflight = { method: "OPTIONS", body: null };
+  const preflightHeaders = { origin: "http://localhost:3000", "access-control-request-method": "POST" };
+  const requests: { status: number; init: RequestInit; rest?: string }[] = [
+    ...invalid.map((headers) => ({ status: 401, init: { headers: { ...headers } } })),
+    ...valid.map((headers) => ({ status: 404, init: { headers } })),
+    { status: 401, init: { method: "GET", body: null } },
+    { status: 401, init: { headers: valid[0] ?? {} }, rest: "mcp?access_token=x" },
+    { status: 401, init: {}, rest: "other" },
+    { status: 404, init: { method: "GET", body: null, headers: valid[0] ?? {} }, rest: "other" },
+    { status: 204, init: { ...preflight, headers: preflightHeaders } },
+    { status: 403, init: { headers: { origin: "https://evil.example" } } },
+  ];
+  for (const { status, init, rest = "mcp" } of requests) {
+    const [known, absent] = [await seenBy(`${server.label}/${rest}`, init), await seenBy(`not-there/${rest}`, init)];
+    expect(known).toEqual(absent);
+    expect(known.status).toBe(status);
+    expect(known.body).not.toContain("reached the server");
+  }
+  const document = { method: "GET", body: null };
+  const wellKnown = (label: string) => seenBy(`.well-known/oauth-protected-resource/${label}/mcp`, document);
+  expect(await wellKnown(server.label)).toEqual(await wellKnown("not-there"));
+
+  const unauthorized = await seenBy("not-there/mcp", {});
+  expect(unauthorized.headers["www-authenticate"]).toMatch(/^Bearer /);
+  expect(unauthorized.body).toContain("check the server's name");
+  const notFound = await seenBy("not-there/mcp", { headers: valid[0] ?? {} });
+  // It cannot be taken for a lost session or an unknown method either.
+  expect(JSON.parse(notFound.body)).toMatchObject({
+    jsonrpc: "2.0",
+    error: { code: -32050, data: { towpath: "unknown_server" } },
+  });
+  expect((await seenBy(`${own.label}/mcp`, { headers: valid[0] ?? {} })).body).toBe("reached the server");
+});

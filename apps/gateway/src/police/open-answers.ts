@@ -1,0 +1,108 @@
+import type { ServerResponse } from "node:http";
+import { type ApiKeyIdentity, currentApiKeys, currentMemberships, type Membership } from "@towpath/auth/credentials";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { Credential, Principal } from "./credentials.ts";
+
+const sweepMs = 2000;
+
+/**
+ * The answers that are open to callers who showed credentials. A stream may last for days: its caller's key or
+ * membership is looked at again every 2 s and whenever keys change, and the stream is cut when it has ended (GW-4).
+ * All callers are asked about in two queries, however many streams they hold.
+ */
+export class OpenAnswers {
+  readonly #open = new Map<ServerResponse, Credential>();
+  readonly #revoked = new WeakSet<ServerResponse>();
+  readonly #pool: Pool;
+  readonly #log: Logger;
+  #running: Promise<void> | null = null;
+  #again = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(pool: Pool, log: Logger) {
+    this.#pool = pool;
+    this.#log = log;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Watches over a response until it closes. Call it in the same turn in which the credentials were accepted. */
+  watch(response: ServerResponse, { credential }: Principal): void {
+    if (credential === null || response.destroyed) return;
+    this.#open.set(response, credential);
+    response.once("close", () => this.#open.delete(response));
+  }
+
+  /** Whether a response was cut because its caller's credentials had ended. */
+  wasRevoked(response: ServerResponse): boolean {
+    return this.#revoked.has(response);
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.check(), sweepMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Cuts what must end now. Calls during a check lead to one more. Without the database nothing is cut. */
+  check(): Promise<void> {
+    if (this.#running) {
+      this.#again = true;
+      return this.#running;
+    }
+    this.#running = this.#checkUntilCurrent().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #checkUntilCurrent(): Promise<void> {
+    do {
+      this.#again = false;
+      try {
+        await this.#checkOnce();
+      } catch (error) {
+        this.#log.debug({ err: error }, "open answers cannot be checked; they go on");
+      }
+    } while (this.#again);
+  }
+
+  async #checkOnce(): Promise<void> {
+    // Answers that open while the database is asked were checked after this moment: they are not judged by it.
+    const asked = [...this.#open];
+    if (asked.length === 0) return;
+    const keys = new Map<string, ApiKeyIdentity>();
+    const memberships = new Map<string, Membership>();
+    for (const [, credential] of asked) {
+      if (credential.kind === "api-key") keys.set(nameOfKey(credential.key), credential.key);
+      else if (credential.membership) memberships.set(nameOfMembership(credential.membership), credential.membership);
+    }
+    const [currentKeys, currentMembers] = await Promise.all([
+      currentApiKeys(this.#pool, [...keys.values()]),
+      currentMemberships(this.#pool, [...memberships.values()]),
+    ]);
+    const current = new Set([...currentKeys.map(nameOfKey), ...currentMembers.map(nameOfMembership)]);
+    const now = Date.now();
+    for (const [response, credential] of asked) {
+      if (isCurrent(credential, current, now)) continue;
+      this.#revoked.add(response);
+      // Not `end`: an answer that was cut short must not look like a whole one.
+      response.destroy();
+    }
+  }
+}
+
+function isCurrent(credential: Credential, current: ReadonlySet<string>, now: number): boolean {
+  if (credential.kind === "api-key") return current.has(nameOfKey(credential.key));
+  const { expiresAt, membership } = credential;
+  return expiresAt > now && (membership === null || current.has(nameOfMembership(membership)));
+}
+
+const nameOfKey = ({ keyId, organizationId }: ApiKeyIdentity) => `key ${keyId} ${organizationId}`;
+const nameOfMembership = ({ userId, organizationId }: Membership) => `user ${userId} ${organizationId}`;

@@ -1,0 +1,39 @@
+import type { Pool } from "pg";
+
+/** The roles that may call servers: what core's policy grants `server.call`, for those who cannot ask it. */
+export const callingRoles: readonly string[] = ["owner", "admin", "member"];
+
+export type Membership = { readonly userId: string; readonly organizationId: string };
+
+/** Whether a person may call an organization's servers now. @throws when the database cannot be asked. */
+export type MembershipChecker = (membership: Membership) => Promise<boolean>;
+
+/** Makes a check that remembers its answer for `rememberMs`, by default 5 s: so long a removed member may go on. */
+export function createMembershipChecker(pool: Pool, options: { rememberMs?: number } = {}): MembershipChecker {
+  const rememberMs = options.rememberMs ?? 5000;
+  const remembered = new Map<string, number>();
+  return async (membership) => {
+    const key = keyOf(membership);
+    if ((remembered.get(key) ?? 0) > Date.now()) return true;
+    remembered.delete(key);
+    const [found] = await currentMemberships(pool, [membership]);
+    if (!found) return false;
+    if (remembered.size >= 10_000) remembered.clear();
+    remembered.set(key, Date.now() + rememberMs);
+    return true;
+  };
+}
+
+/** Those of the memberships that exist and still carry a role that may call servers. */
+export async function currentMemberships(pool: Pool, memberships: readonly Membership[]): Promise<Membership[]> {
+  if (memberships.length === 0) return [];
+  const { rows } = await pool.query<Membership>(
+    `SELECT user_id AS "userId", organization_id AS "organizationId"
+     FROM member
+     WHERE (user_id, organization_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) AND role = ANY ($3)`,
+    [memberships.map(({ userId }) => userId), memberships.map(({ organizationId }) => organizationId), callingRoles],
+  );
+  return rows;
+}
+
+const keyOf = ({ userId, organizationId }: Membership) => `${organizationId} ${userId}`;

@@ -1,0 +1,102 @@
+import { hkdfSync } from "node:crypto";
+import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
+
+const issuer = "towpath";
+/** The longest life of a token for a project, seconds. */
+export const projectJwtMaxSeconds = 3600;
+
+/**
+ * Who a token speaks for at the servers of one project: the principal `admin`, or a person. An admin token may name
+ * the person who asked for it. `expiresAt` is in milliseconds since 1970.
+ */
+export type ProjectIdentity = { projectId: string; expiresAt: number } & (
+  | { principal: "admin"; userId: string | null }
+  | { principal: "user"; userId: string }
+);
+
+// Each kind has a type and a key of its own: none can be taken for the other.
+const kinds = {
+  admin: { type: "towpath-admin+jwt", keyInfo: "towpath/admin-jwt/v1" },
+  user: { type: "towpath-user+jwt", keyInfo: "towpath/user-jwt/v1" },
+} as const;
+type Kind = keyof typeof kinds;
+
+const keys = new Map<string, Uint8Array>();
+
+/** Derived from the instance's root secret, so that neither a leaked derived key nor another use of the root helps. */
+function keyOf(kind: Kind, secret: string): Uint8Array {
+  const name = `${kind} ${secret}`;
+  let key = keys.get(name);
+  if (!key) {
+    key = new Uint8Array(hkdfSync("sha256", secret, "", kinds[kind].keyInfo, 32));
+    keys.set(name, key);
+  }
+  return key;
+}
+
+type Signed = { token: string; expiresAt: Date };
+
+/**
+ * Signs an admin JWT for one project (PRJ-10): HS256, `aud` is the project's id, life of `ttlSeconds` (default and
+ * at most one hour).
+ */
+export function signAdminJwt(input: {
+  secret: string;
+  projectId: string;
+  userId?: string;
+  ttlSeconds?: number;
+}): Promise<Signed> {
+  return sign("admin", input);
+}
+
+/** The same for a person, who is the caller: what the server and the request log see is the user. */
+export function signUserJwt(input: {
+  secret: string;
+  projectId: string;
+  userId: string;
+  ttlSeconds?: number;
+}): Promise<Signed> {
+  return sign("user", input);
+}
+
+async function sign(
+  kind: Kind,
+  input: { secret: string; projectId: string; userId?: string; ttlSeconds?: number },
+): Promise<Signed> {
+  const issuedAt = Math.floor(Date.now() / 1000);
+  const expiresAt = issuedAt + Math.min(Math.max(input.ttlSeconds ?? projectJwtMaxSeconds, 1), projectJwtMaxSeconds);
+  const jwt = new SignJWT({ principal: kind })
+    .setProtectedHeader({ alg: "HS256", typ: kinds[kind].type })
+    .setIssuer(issuer)
+    .setAudience(input.projectId)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(expiresAt);
+  if (input.userId !== undefined) jwt.setSubject(input.userId);
+  return { token: await jwt.sign(keyOf(kind, input.secret)), expiresAt: new Date(expiresAt * 1000) };
+}
+
+/**
+ * Checks a token and says whom it speaks for and **at which project**: the caller must compare `projectId`, and must
+ * ask for the person's membership. Null for anything that is no token of this instance: other key, other algorithm or
+ * type, expired, or issued for longer than an hour.
+ */
+export async function verifyProjectJwt(input: { secret: string; token: string }): Promise<ProjectIdentity | null> {
+  try {
+    const { typ } = decodeProtectedHeader(input.token);
+    const kind = typ === kinds.user.type ? "user" : "admin";
+    const { payload } = await jwtVerify(input.token, keyOf(kind, input.secret), {
+      algorithms: ["HS256"],
+      typ: kinds[kind].type,
+      issuer,
+      requiredClaims: ["iat", "exp", "aud"],
+      maxTokenAge: projectJwtMaxSeconds,
+    });
+    const { principal, aud, exp, sub } = payload;
+    if (principal !== kind || typeof aud !== "string" || exp === undefined) return null;
+    const common = { projectId: aud, expiresAt: exp * 1000 };
+    if (kind === "admin") return { ...common, principal: "admin", userId: sub ?? null };
+    return sub === undefined ? null : { ...common, principal: "user", userId: sub };
+  } catch {
+    return null;
+  }
+}
