@@ -1,9 +1,10 @@
 import type { ForgeContext } from "./forge.context.ts";
 import { initRepository, repositoryDirectory } from "./git/bare-repository.ts";
+import { gitText } from "./git/run-git.ts";
 import { updateRef, writeBlob, writeCommit, writeTree } from "./git/write-objects.ts";
 import type { Account } from "./state/accounts.ts";
 import { addToInstallation, installationOfAccount } from "./state/installations.ts";
-import { insertRepository, type Repository } from "./state/repositories.ts";
+import { insertRepository, type Maker, type Repository, setMaker } from "./state/repositories.ts";
 import { enqueueInstallationEvent } from "./webhooks/enqueue.ts";
 import { reconcileRefs } from "./webhooks/reconcile-refs.ts";
 
@@ -15,6 +16,8 @@ export type NewRepository = {
   readonly withReadme: boolean;
   /** Made by the App for its user: an installation on chosen repositories then gets it too, as on GitHub. */
   readonly byApp: boolean;
+  /** Default: a person, in the browser or through the App. */
+  readonly madeBy?: Maker;
 };
 
 export function authorOf(account: Account): { name: string; email: string } {
@@ -41,7 +44,7 @@ export async function createRepository(
   input: NewRepository,
 ): Promise<Repository | null> {
   const repository = context.database.transaction(() => {
-    const row = insertRepository(context.database, { ...input, ownerId: owner.id });
+    const row = insertRepository(context.database, { madeBy: "person", ...input, ownerId: owner.id });
     const installation = row && installationOfAccount(context.database, owner.id);
     if (row && installation?.selection === "selected" && input.byApp) {
       addToInstallation(context.database, installation, row.id);
@@ -65,4 +68,19 @@ export async function ensureDirectory(context: ForgeContext, repository: Reposit
   const directory = repositoryDirectory(context.directory, repository.id);
   await context.inRepository(repository.id, () => initRepository(directory));
   return directory;
+}
+
+/** The author of what `towpath deploy` commits (apps/cli). */
+const terminalAuthor = "cli@towpath.localhost";
+
+/**
+ * For repositories from before `made_by` was written down: one whose every commit on every branch is the terminal's
+ * own was made by it. All others, empty ones too, count as a person's.
+ */
+export async function findMaker(context: ForgeContext, repository: Repository): Promise<void> {
+  if (repository.made_by !== null) return;
+  const directory = repositoryDirectory(context.directory, repository.id);
+  const authors = await gitText(["log", "--branches", "--format=%ae"], { directory });
+  const others = new Set(authors.split("\n").filter((author) => author !== terminalAuthor && author !== ""));
+  setMaker(context.database, repository.id, authors.trim() !== "" && others.size === 0 ? "terminal" : "person");
 }

@@ -120,15 +120,79 @@ test("a build of the pushed commit is made once, and asking again answers with t
   });
 });
 
-test("deploying again changes the settings of the project and makes no second one", async () => {
-  const { project, build } = await call("POST", "/api/v1/projects", {
-    ...settings(),
-    entrypoint: "other.py",
-    authMode: "towpath-cloud",
-  });
-  expect([project.entrypoint, project.authMode, build]).toEqual(["other.py", "towpath-cloud", null]);
+test("OPS-4 a build of an unchanged commit is made again only when asked for", async () => {
+  await database.pool.query("UPDATE build SET status = 'failed'");
+  const path = "/api/v1/projects/my-server-one/builds";
+  const { id } = (await call("POST", path, { reuse: "always" })).build;
+  expect(await call("POST", path, { reuse: "always" })).toMatchObject({ created: false, build: { id } });
+  const second = await call("POST", path, {});
+  expect(second).toMatchObject({ created: true, build: { status: "queued" } });
+  const third = await call("POST", path, { reuse: "never" });
+  expect(third.created).toBe(true);
+  expect(new Set([id, second.build.id, third.build.id]).size).toBe(3);
+});
+
+test("OPS-4 deploying again changes only the settings that are given and makes no second project", async () => {
+  const { entrypoint, authMode, ...unchanged } = settings();
+  const { project, build } = await call("POST", "/api/v1/projects", { ...unchanged, entrypoint: "other.py" });
+  expect([project.entrypoint, project.authMode, build]).toEqual(["other.py", "towpath-public", null]);
+  const { project: closed } = await call("POST", "/api/v1/projects", { ...unchanged, authMode: "towpath-cloud" });
+  expect([closed.entrypoint, closed.authMode]).toEqual(["other.py", "towpath-cloud"]);
   const { rows } = await database.pool.query("SELECT count(*)::int AS n FROM project");
   expect(rows[0].n).toBe(1);
+});
+
+/** What the instance says when it refuses. */
+async function refused(path: string, body: unknown): Promise<string> {
+  const response = await fetch(web.url + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${web.operatorToken}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const answer = await response.json();
+  expect([response.status, answer.error?.code]).toEqual([409, "conflict"]);
+  return answer.error.message;
+}
+
+test("OPS-4 GH-3 a repository that a person made is never handed to the terminal", async () => {
+  const owner = target.repository.fullName.split("/")[0] ?? "";
+  const session = await fetch(`${forge.url}/login`, {
+    method: "POST",
+    headers: { origin: forge.url },
+    body: new URLSearchParams({ existing: owner }),
+    redirect: "manual",
+  });
+  const cookie = session.headers
+    .getSetCookie()
+    .map((each) => each.split(";")[0])
+    .join("; ");
+  const made = await fetch(`${forge.url}/new`, {
+    method: "POST",
+    headers: { origin: forge.url, cookie },
+    body: new URLSearchParams({ name: "weather-own", description: "", visibility: "public", readme: "yes" }),
+    redirect: "manual",
+  });
+  expect([made.status, made.headers.get("location")]).toEqual([303, `/${owner}/weather-own`]);
+
+  // Nobody has connected it yet: its name alone is not enough to write to it.
+  expect(await refused("/api/v1/repositories", { name: "weather-own" })).toContain(`${owner}/weather-own`);
+
+  // Connected under its own name and under another one.
+  const connect = { ...settings(), repositoryFullName: `${owner}/weather-own`, authMode: "towpath-public" };
+  for (const name of ["weather-own", "weather-two"]) {
+    await call("POST", "/api/v1/projects", { ...connect, name });
+    const message = await refused("/api/v1/repositories", { name });
+    expect(message).toContain(`${name} deploys from the repository ${owner}/weather-own`);
+    expect(message).toContain(`Push to ${owner}/weather-own`);
+    expect(message).toContain("choose another --name");
+  }
+});
+
+test("OPS-4 a server that was connected to the repository of another one does not replace what is there", async () => {
+  await call("POST", "/api/v1/projects", { ...settings(), name: "my-server-two" });
+  expect(await refused("/api/v1/repositories", { name: "my-server-two" })).toContain("my-server-one");
+  const body = { ...settings(), name: "my-server-two", repositoryFullName: "local/other-one" };
+  expect(await refused("/api/v1/projects", body)).toContain("deploys from the repository");
 });
 
 test("the first account that signs up owns what was deployed from the terminal; the second does not", async () => {

@@ -22,7 +22,10 @@ export type ForgeAdmin = {
   ensureAccount(input: { login: string; name?: string; email?: string }): Promise<GitHubUser>;
   /** Installs the App on the account for all its repositories. An installation that is there is kept as it is. */
   ensureInstallation(input: { login: string }): Promise<{ installationId: number }>;
-  /** Also adds it to the account's installation when that is for chosen repositories. */
+  /**
+   * A repository that only operator calls make. Also adds it to the account's installation when that is for chosen
+   * repositories. Fails with `conflict` when a person made the repository of this name.
+   */
   ensureRepository(input: {
     owner: string;
     name: string;

@@ -1,147 +1,86 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { z } from "zod";
 import { type Api, openApi } from "../instance/api.ts";
-import { resolveDataDirectory } from "../instance/instance.ts";
-import { bold, dim, green, print, printError, Refusal, red, step, yellow } from "../terminal/terminal.ts";
+import { dim, green, print, step } from "../terminal/terminal.ts";
+import { buildSchema, followBuild, readOutcome } from "./follow-build.ts";
+import { type DeployOptions, findEntrypoint, parseDeployOptions } from "./options.ts";
 import { pushFolder } from "./push-folder.ts";
 
-const repositorySchema = z.object({
+const targetSchema = z.object({
   organization: z.string(),
   pushUrl: z.url(),
   installationId: z.number(),
   repository: z.object({ id: z.number(), fullName: z.string(), defaultBranch: z.string() }),
+  /** Null: there is no server of this name yet. */
+  project: z.object({ name: z.string(), authMode: z.string() }).nullable(),
 });
-const buildSchema = z.object({ id: z.string(), status: z.string(), commitSha: z.string() });
-const projectSchema = z.object({ project: z.object({ name: z.string() }), build: buildSchema.nullable() });
-const outcomeSchema = z.object({
-  build: buildSchema,
-  url: z.string().nullable(),
-  diagnosis: z
-    .object({ title: z.string(), detail: z.string(), remedy: z.string(), excerpt: z.string().nullable() })
-    .nullable(),
+type Target = z.infer<typeof targetSchema>;
+const projectSchema = z.object({
+  project: z.object({ name: z.string(), authMode: z.string() }),
+  build: buildSchema.nullable(),
 });
-const lineSchema = z.object({
-  phase: z.string(),
-  kind: z.enum(["step", "output", "warning", "error"]),
-  text: z.string(),
-});
+const startedSchema = z.object({ build: buildSchema, created: z.boolean() });
 
-type DeployOptions = {
-  readonly folder: string;
-  readonly name: string;
-  readonly entrypoint: string;
-  readonly authMode: "towpath-public" | "towpath-cloud";
-  readonly organization: string | undefined;
-  readonly requirements: string | undefined;
-  readonly dataDirectory: string;
+const callers: Readonly<Record<string, string>> = {
+  "towpath-public": "anybody",
+  "towpath-cloud": "members of the organization, by API key or sign-in",
 };
 
-const usualEntrypoints = ["server.py", "main.py", "app.py", "mcp_server.py", "src/server.py", "src/main.py"];
-
-/** The entrypoint when none was named: a usual file name, or the only Python file of the folder. */
-function findEntrypoint(folder: string): string {
-  const usual = usualEntrypoints.find((file) => existsSync(join(folder, file)));
-  if (usual) return usual;
-  const files = readdirSync(folder).filter((file) => file.endsWith(".py"));
-  const [only] = files;
-  if (files.length === 1 && only) return only;
-  if (files.length === 0)
-    throw new Refusal(`There is no Python file in ${folder}. Name one further down: --entrypoint FOLDER/FILE.py`);
-  throw new Refusal(`Which file is the server? Name it: --entrypoint FILE.py (found: ${files.join(", ")}).`);
-}
-
-function parseDeployOptions(args: string[]): DeployOptions {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      name: { type: "string" },
-      entrypoint: { type: "string" },
-      requirements: { type: "string" },
-      public: { type: "boolean", default: false },
-      organization: { type: "string" },
-      "data-dir": { type: "string" },
+function saveProject(api: Api, target: Target, settings: Record<string, unknown>) {
+  return api.call("POST", "/api/v1/projects", projectSchema, {
+    body: {
+      ...settings,
+      organization: target.organization,
+      installationId: target.installationId,
+      repositoryFullName: target.repository.fullName,
     },
   });
-  const [given, ...more] = positionals;
-  if (!given || more.length > 0) throw new Refusal("Name one folder: ./towpath deploy DIR --name NAME");
-  if (!values.name) throw new Refusal("Name the server: ./towpath deploy DIR --name my-server-one");
-  const folder = resolve(given);
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Refusal(`There is no folder ${folder}.`);
-  return {
-    folder,
-    name: values.name,
-    entrypoint: values.entrypoint ?? findEntrypoint(folder),
-    authMode: values.public ? "towpath-public" : "towpath-cloud",
-    organization: values.organization,
-    requirements: values.requirements,
-    dataDirectory: resolveDataDirectory(values["data-dir"]),
-  };
 }
 
-async function beginBuild(api: Api, options: DeployOptions) {
+/** Before the push: the build that its webhook makes must have these settings already. */
+async function changeSettings(api: Api, options: DeployOptions, target: Target): Promise<void> {
   const { name, entrypoint, requirements, authMode } = options;
-  const target = await api.call("POST", "/api/v1/repositories", repositorySchema, {
-    name,
-    organization: options.organization,
-  });
-  const { pushUrl, repository } = target;
-  const pushed = await step("Pushing the folder to the local forge", () =>
-    pushFolder(options.folder, { url: pushUrl, branch: repository.defaultBranch }),
-  );
-  const { build } = await api.call("POST", "/api/v1/projects", projectSchema, {
-    organization: target.organization,
-    installationId: target.installationId,
-    repositoryFullName: repository.fullName,
-    name,
-    entrypoint,
-    requirements,
-    authMode,
-  });
-  if (build?.commitSha === pushed.commitSha) return build;
-  const path = `/api/v1/projects/${encodeURIComponent(name)}/builds`;
-  return (await api.call("POST", path, z.object({ build: buildSchema }), { commitSha: pushed.commitSha })).build;
+  if ([entrypoint, requirements, authMode].every((each) => each === undefined)) return;
+  const { project } = await saveProject(api, target, { name, entrypoint, requirements, authMode });
+  if (project.authMode !== target.project?.authMode) {
+    print(`May be called by ${callers[project.authMode] ?? project.authMode} from now on.`);
+  }
 }
 
-const paintByKind = { step: bold, output: dim, warning: yellow, error: red };
+type Started = z.infer<typeof startedSchema>;
 
-/** Prints the log as it comes. Keeps back the error that may be its last line: the caller knows more about it. */
-async function followLog(api: Api, buildId: string): Promise<string | null> {
-  let held: string | null = null;
-  for await (const { event, data } of api.events(`/api/builds/${buildId}/log`)) {
-    if (event === "end") return held;
-    if (event !== "line") continue;
-    const line = lineSchema.parse(JSON.parse(data));
-    if (held !== null) print(held);
-    const text = line.text.replaceAll("\n", `\n${" ".repeat(9)}`);
-    const shown = `${dim(line.phase.padEnd(8))} ${paintByKind[line.kind](text)}`;
-    held = line.kind === "error" ? shown : null;
-    if (held === null) print(shown);
+/** One commit at most, and one build: the one that the push's webhook made, or else the one made here. */
+async function beginBuild(api: Api, options: DeployOptions, target: Target): Promise<Started> {
+  const { name, folder, requirements, authMode } = options;
+  const { repository, pushUrl, project } = target;
+  const entrypoint = project ? undefined : (options.entrypoint ?? findEntrypoint(folder));
+  if (project) await changeSettings(api, options, target);
+  const pushed = await step("Pushing the folder to the local forge", () =>
+    pushFolder(folder, { url: pushUrl, branch: repository.defaultBranch }),
+  );
+  if (!project) {
+    const { build } = await saveProject(api, target, { name, entrypoint, requirements, authMode });
+    if (build?.commitSha === pushed.commitSha) return { build, created: true };
   }
-  return held;
+  const unchanged = options.rebuild ? "never" : "unless-failed";
+  return api.call("POST", `/api/v1/projects/${encodeURIComponent(name)}/builds`, startedSchema, {
+    body: { commitSha: pushed.commitSha, reuse: pushed.changed ? "always" : unchanged },
+  });
 }
 
 /** `towpath deploy`: folder → forge → project → build → live. Exit status 0 when it is live, 1 when it is not. */
 export async function deploy(args: string[]): Promise<number> {
   const options = parseDeployOptions(args);
   const api = openApi(options.dataDirectory);
-  const build = await beginBuild(api, options);
-  const lastError = await followLog(api, build.id);
-  const outcome = await api.call("GET", `/api/v1/builds/${build.id}`, outcomeSchema);
-  if (outcome.build.status === "succeeded" && outcome.url) {
-    print(`\n${green("Live:")} ${outcome.url}`);
+  const { name, organization } = options;
+  const target = await api.call("POST", "/api/v1/repositories", targetSchema, { body: { name, organization } });
+  const { build, created } = await beginBuild(api, options, target);
+  if (!created && build.status === "succeeded") {
+    const { url } = await readOutcome(api, build.id);
+    print(
+      `Nothing changed since the last build ${dim(`(commit ${build.commitSha.slice(0, 7)})`)}; --rebuild builds anyway.`,
+    );
+    print(`\n${green("Live:")} ${url}`);
     return 0;
   }
-  const { diagnosis } = outcome;
-  if (!diagnosis) {
-    if (lastError !== null) print(lastError);
-    printError(`\n${red("✗")} The build ended as ${outcome.build.status}.`);
-    return 1;
-  }
-  printError(`\n${red("✗")} ${bold(diagnosis.title)}\n  ${diagnosis.detail}`);
-  if (diagnosis.excerpt) printError(dim(diagnosis.excerpt.trimEnd().replace(/^/gm, "    ")));
-  printError(`  ${bold("What to do:")} ${diagnosis.remedy}`);
-  return 1;
+  return followBuild(api, build.id, `${api.url}/${target.organization}/${name}/build-logs/${build.id}`);
 }

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { Refusal } from "../terminal/terminal.ts";
+import { dim, print, Refusal } from "../terminal/terminal.ts";
 import { connect } from "./instance.ts";
+import { parseEvents, type ServerSentEvent } from "./server-sent-events.ts";
 
 const errorSchema = z.object({
   error: z.object({ code: z.string(), message: z.string(), fields: z.record(z.string(), z.string()).optional() }),
@@ -8,23 +10,60 @@ const errorSchema = z.object({
 
 /** Calls of a running instance's REST API with the operator token. */
 export type Api = {
+  readonly url: string;
   readonly serversUrl: string;
-  /** @throws Refusal with the instance's own words when it says no. */
-  call<Output>(method: "GET" | "POST", path: string, schema: z.ZodType<Output>, body?: unknown): Promise<Output>;
-  /** Server-sent events of a path, one by one, until the stream ends. */
-  events(path: string): AsyncGenerator<{ readonly event: string; readonly data: string }>;
+  /**
+   * `retry`: also while the instance does not answer, for as long as `events` would; only for what may be sent twice.
+   * @throws Refusal with the instance's own words when it says no.
+   */
+  call<Output>(
+    method: "GET" | "POST",
+    path: string,
+    schema: z.ZodType<Output>,
+    options?: { readonly body?: unknown; readonly retry?: boolean },
+  ): Promise<Output>;
+  /**
+   * Server-sent events of a path up to the one named `end`, which is not among them. A stream that drops is taken up
+   * after the last event that came, also while the instance restarts.
+   * @throws Refusal when the instance says no, or stays away.
+   */
+  events(path: string): AsyncGenerator<ServerSentEvent>;
 };
+
+/** The instance does not answer, or not at present: a later try may do. */
+class Unreachable extends Refusal {}
+
+const reconnectEveryMs = 500;
+/** How long an instance may be away before its command gives up. */
+const maxAwayMs = 60_000;
 
 async function refusalOf(response: Response): Promise<Refusal> {
   const text = await response.text();
+  const Kind = response.status >= 500 || response.status === 429 ? Unreachable : Refusal;
   const parsed = errorSchema.safeParse(text.startsWith("{") ? JSON.parse(text) : null);
-  if (!parsed.success) return new Refusal(`The instance answered with HTTP ${response.status}: ${text.slice(0, 500)}`);
+  if (!parsed.success) return new Kind(`The instance answered with HTTP ${response.status}: ${text.slice(0, 500)}`);
   const fields = Object.entries(parsed.data.error.fields ?? {}).filter(
     ([, problem]) => problem !== parsed.data.error.message,
   );
-  return new Refusal(
+  return new Kind(
     [parsed.data.error.message, ...fields.map(([field, problem]) => `  ${field}: ${problem}`)].join("\n"),
   );
+}
+
+/** Pauses between tries; rethrows the error when the instance has been away for `maxAwayMs` without a break. */
+function createPatience() {
+  let awaySince: number | null = null;
+  return {
+    isBack: () => {
+      awaySince = null;
+    },
+    async wait(error: unknown): Promise<void> {
+      if (awaySince === null) print(dim("The connection to the instance was lost. Waiting for it to come back …"));
+      awaySince ??= Date.now();
+      if (Date.now() - awaySince > maxAwayMs) throw error;
+      await sleep(reconnectEveryMs);
+    },
+  };
 }
 
 export function openApi(dataDirectory: string): Api {
@@ -39,7 +78,7 @@ export function openApi(dataDirectory: string): Api {
       },
       body: body === undefined ? undefined : JSON.stringify(body),
     }).catch((error: unknown) => {
-      throw new Refusal(
+      throw new Unreachable(
         `The instance at ${instance.url} does not answer. Is ./towpath up still running?\n  (${error})`,
       );
     });
@@ -47,29 +86,40 @@ export function openApi(dataDirectory: string): Api {
     return response;
   };
   return {
+    url: instance.url,
     serversUrl: instance.serversUrl,
-    call: async (method, path, schema, body) =>
-      schema.parse(await (await request(method, path, { accept: "application/json" }, body)).json()),
-    events: async function* (path) {
-      const response = await request("GET", path, { accept: "text/event-stream" });
-      if (response.body) yield* parseEvents(response.body);
+    async call(method, path, schema, { body, retry = false } = {}) {
+      const patience = createPatience();
+      for (;;) {
+        try {
+          const response = await request(method, path, { accept: "application/json" }, body);
+          return schema.parse(await response.json());
+        } catch (error) {
+          if (!retry || !(error instanceof Unreachable)) throw error;
+          await patience.wait(error);
+        }
+      }
+    },
+    async *events(path) {
+      const patience = createPatience();
+      let lastId: string | null = null;
+      for (;;) {
+        let lost: unknown = new Unreachable(`The instance at ${instance.url} ended the stream.`);
+        try {
+          const resume: Record<string, string> = lastId === null ? {} : { "last-event-id": lastId };
+          const response = await request("GET", path, { accept: "text/event-stream", ...resume });
+          for await (const event of parseEvents(response.body)) {
+            patience.isBack();
+            lastId = event.id ?? lastId;
+            if (event.event === "end") return;
+            yield event;
+          }
+        } catch (error) {
+          if (error instanceof Refusal && !(error instanceof Unreachable)) throw error;
+          lost = error instanceof Refusal ? error : lost;
+        }
+        await patience.wait(lost);
+      }
     },
   };
-}
-
-/** Server-sent events (WHATWG HTML, section 9.2): only `event` and `data` matter here. */
-export async function* parseEvents(
-  stream: ReadableStream<Uint8Array>,
-): AsyncGenerator<{ readonly event: string; readonly data: string }> {
-  let rest = "";
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    const blocks = (rest + text).split(/\r?\n\r?\n/);
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const fields = block.split(/\r?\n/).map((line) => /^(\w+): ?(.*)$/.exec(line));
-      const valuesOf = (name: string) => fields.filter((field) => field?.[1] === name).map((field) => field?.[2] ?? "");
-      const data = valuesOf("data");
-      if (data.length > 0) yield { event: valuesOf("event")[0] ?? "message", data: data.join("\n") };
-    }
-  }
 }

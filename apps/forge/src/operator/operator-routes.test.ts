@@ -1,5 +1,8 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Browser, locationOf, startTestForge, type TestForge } from "../testing/test-forge.ts";
+import { Browser, git, locationOf, startTestForge, type TestForge } from "../testing/test-forge.ts";
 
 let forge: TestForge;
 
@@ -29,6 +32,20 @@ test("GH-3 operator routes need the derived token and answer the same twice", as
   await expect(forge.admin.ensureAccount({ login: "api" })).rejects.toMatchObject({ code: "invalid" });
 });
 
+test("GH-3 the terminal gets no way into a repository that a person made", async () => {
+  await forge.admin.ensureAccount({ login: "eve" });
+  const browser = new Browser(forge.url);
+  await browser.submit("/login", { existing: "eve" });
+  const made = await browser.submit("/new", { name: "by-hand", description: "", visibility: "public" });
+  expect(made.status).toBe(303);
+  await expect(forge.admin.ensureRepository({ owner: "eve", name: "by-hand" })).rejects.toMatchObject({
+    code: "conflict",
+  });
+  await expect(forge.admin.ensureRepository({ owner: "eve", name: "BY-HAND" })).rejects.toMatchObject({
+    code: "conflict",
+  });
+});
+
 test("GH-3 an installation on chosen repositories is not widened; the deployed repository joins it", async () => {
   await forge.admin.ensureAccount({ login: "gil" });
   const { repository } = await forge.admin.ensureRepository({ owner: "gil", name: "chosen" });
@@ -43,4 +60,33 @@ test("GH-3 an installation on chosen repositories is not widened; the deployed r
   expect((await forge.admin.ensureRepository({ owner: "gil", name: "later" })).repository.id).toBe(later.id);
   const { items } = await forge.gitHub.repositories(installationId);
   expect(items.map(({ name }) => name)).toEqual(["chosen", "later"]);
+});
+
+test("GH-3 a state from before makers were written down: only what the terminal alone has committed to is its own", async () => {
+  await forge.admin.ensureAccount({ login: "fay" });
+  const pushAs = async (name: string, ...authors: string[]) => {
+    const { pushUrl } = await forge.admin.ensureRepository({ owner: "fay", name });
+    const work = join(forge.directory, `work-${name}`);
+    await mkdir(work);
+    await git(work, "init", "-q", "-b", "main");
+    for (const [index, author] of authors.entries()) {
+      await writeFile(join(work, "server.py"), `x = ${index}\n`);
+      await git(work, "add", ".");
+      await git(work, "commit", "-q", "-m", "A change", "--author", `Somebody <${author}>`);
+    }
+    await git(work, "push", "-q", pushUrl, "main");
+    await rm(work, { recursive: true });
+  };
+  await pushAs("own", "cli@towpath.localhost", "cli@towpath.localhost");
+  await pushAs("shared", "cli@towpath.localhost", "fay@example.com");
+  await forge.admin.ensureRepository({ owner: "fay", name: "empty" });
+  await forge.stop();
+  const state = new DatabaseSync(join(forge.directory, "forge", "forge.sqlite"));
+  state.exec("ALTER TABLE repository DROP COLUMN made_by; PRAGMA user_version = 1");
+  state.close();
+  await forge.restart();
+  await forge.admin.ensureRepository({ owner: "fay", name: "own" });
+  for (const name of ["shared", "empty"]) {
+    await expect(forge.admin.ensureRepository({ owner: "fay", name })).rejects.toMatchObject({ code: "conflict" });
+  }
 });

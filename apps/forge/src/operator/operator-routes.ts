@@ -59,8 +59,11 @@ export function operatorRoutes(context: ForgeContext): Hono {
     if (account === null) return c.json({ message: "Not Found" }, 404);
     const wanted = { ...input, description: input.description || null, withReadme: false, byApp: true };
     const repository =
-      findRepository(database, owner, input.name) ?? (await createRepository(context, account, wanted));
-    if (repository === null) return c.json({ message: "Repository was made at the same time" }, 409);
+      findRepository(database, owner, input.name) ??
+      (await createRepository(context, account, { ...wanted, madeBy: "terminal" })) ??
+      findRepository(database, owner, input.name);
+    // The terminal replaces what a repository holds: it gets no way into one that a person made.
+    if (repository?.made_by !== "terminal") return c.json({ message: "A person made this repository" }, 409);
     includeRepository(context, repository);
     const cloneUrl = `${config.url}/${repository.owner}/${repository.name}.git`;
     const pushUrl = new URL(cloneUrl);

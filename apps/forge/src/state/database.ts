@@ -16,7 +16,12 @@ export type Database = {
   close(): void;
 };
 
-const schemaVersion = 1;
+const schemaVersion = 2;
+
+/** What brings a state of each earlier version to the next one. */
+const upgrades: Readonly<Record<number, string>> = {
+  1: "ALTER TABLE repository ADD COLUMN made_by TEXT CHECK (made_by IN ('person', 'terminal'));",
+};
 
 /** Opens or creates the state. Throws one clear sentence for a state of another version. */
 export function openDatabase(path: string): Database {
@@ -27,11 +32,14 @@ export function openDatabase(path: string): Database {
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000",
   );
   const version = Number(sqlite.prepare("PRAGMA user_version").get()?.user_version);
-  if (version !== 0 && version !== schemaVersion) {
+  if (version > schemaVersion) {
     sqlite.close();
     throw new Error(`The forge's state (${path}) has version ${version}; this program knows version ${schemaVersion}.`);
   }
   if (version === 0) sqlite.exec(`BEGIN; ${tables} PRAGMA user_version = ${schemaVersion}; COMMIT`);
+  for (let from = Math.max(version, 1); version > 0 && from < schemaVersion; from++) {
+    sqlite.exec(`BEGIN; ${upgrades[from]} PRAGMA user_version = ${from + 1}; COMMIT`);
+  }
 
   return {
     get(schema, sql, ...values) {

@@ -9,6 +9,11 @@ export const repositoryRowSchema = z.object({
   description: z.string().nullable(),
   private: z.number().transform((value) => value === 1),
   default_branch: z.string(),
+  /**
+   * Who made it: `terminal` is `towpath deploy`, which may then replace its content. Null in a state from before this
+   * was written down, until the forge's next start finds out.
+   */
+  made_by: z.enum(["person", "terminal"]).nullable(),
   created_at: z.string(),
   updated_at: z.string(),
 });
@@ -45,22 +50,35 @@ export function allRepositories(database: Database): Repository[] {
   return database.all(repositoryRowSchema, `${selectRepository} ORDER BY repository.id`);
 }
 
-export type NewRepositoryRow = { ownerId: number; name: string; description: string | null; private: boolean };
+export type Maker = NonNullable<Repository["made_by"]>;
+
+export type NewRepositoryRow = {
+  ownerId: number;
+  name: string;
+  description: string | null;
+  private: boolean;
+  madeBy: Maker;
+};
 
 /** null: the account has a repository of this name, in whatever case. */
 export function insertRepository(database: Database, input: NewRepositoryRow): Repository | null {
   const now = timestamp();
   const { id, changes } = database.run(
-    `INSERT INTO repository (owner_id, name, description, private, default_branch, created_at, updated_at)
-     VALUES (?, ?, ?, ?, 'main', ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO repository (owner_id, name, description, private, default_branch, made_by, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'main', ?, ?, ?) ON CONFLICT DO NOTHING`,
     input.ownerId,
     input.name,
     input.description,
     input.private ? 1 : 0,
+    input.madeBy,
     now,
     now,
   );
   return changes === 0 ? null : repositoryById(database, id);
+}
+
+export function setMaker(database: Database, id: number, maker: Maker): void {
+  database.run("UPDATE repository SET made_by = ? WHERE id = ?", maker, id);
 }
 
 export function setDefaultBranch(database: Database, id: number, branch: string): void {

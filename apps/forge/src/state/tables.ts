@@ -19,6 +19,7 @@ CREATE TABLE repository (
   description TEXT,
   private INTEGER NOT NULL,
   default_branch TEXT NOT NULL,
+  made_by TEXT CHECK (made_by IN ('person', 'terminal')),
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
   UNIQUE (owner_id, name)

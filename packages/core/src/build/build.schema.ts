@@ -26,6 +26,11 @@ export const startBuildSchema = z.object({
   /** The branch's newest commit, resolved by the caller. */
   commit: commitSchema,
   trigger: buildTriggerSchema.default("import"),
+  /**
+   * When the branch's newest build is of this commit, with the project's present settings: `unless-failed` answers with
+   * it when it has not failed, `always` even then (the caller's own push has made it), `never` builds again.
+   */
+  reuse: z.enum(["unless-failed", "always", "never"]).default("unless-failed"),
 });
 export type StartBuildInput = z.input<typeof startBuildSchema> & {
   readonly orgSlug: string;

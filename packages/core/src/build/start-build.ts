@@ -8,11 +8,15 @@ import type { BuildView } from "./build.view.ts";
 import { findBuildView } from "./build-view.ts";
 import { enqueueBuild, ensureBranch, insertBuild } from "./queue-build.ts";
 
-const reusable = new Set(["queued", "building", "succeeded"]);
+const hasNotFailed = new Set(["queued", "building", "succeeded"]);
+
+function isReusable(status: string, reuse: "unless-failed" | "always" | "never"): boolean {
+  return reuse === "always" || (reuse === "unless-failed" && hasNotFailed.has(status));
+}
 
 /**
  * Builds a commit of a branch (dispatch). When the branch's newest build is of this commit, with these settings, and
- * has not failed, that one is the answer and `created` is false: a push that a webhook has seen is not built twice.
+ * `reuse` allows it, that one is the answer and `created` is false: a push that a webhook has seen is not built twice.
  */
 export async function startBuild(call: {
   ctx: Context;
@@ -33,7 +37,7 @@ export async function startBuild(call: {
       newest?.commitSha === input.commit.sha &&
       newest.entrypoint === project.entrypoint &&
       newest.requirements === project.requirements;
-    if (newest && same && reusable.has(newest.status)) return { id: newest.id, created: false };
+    if (newest && same && isReusable(newest.status, input.reuse)) return { id: newest.id, created: false };
     const { commit, trigger } = input;
     const row = await insertBuild(tx, ctx, { project, branchId: branch.id, commit, trigger });
     await enqueueBuild(tx, ctx, row.id);

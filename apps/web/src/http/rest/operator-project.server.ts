@@ -1,5 +1,5 @@
 import type { Context } from "@towpath/core/context";
-import { notFound } from "@towpath/core/errors";
+import { notFound, TowpathError } from "@towpath/core/errors";
 import { ensureLocalOrganization } from "@towpath/core/organization";
 import { getProject, type ProjectDetailView } from "@towpath/core/project";
 import { organization, project } from "@towpath/db/schema";
@@ -21,6 +21,14 @@ export async function operatorOrganization(ctx: Context, slug: string | undefine
  * Only for the operator: this is the one place that looks without a tenant.
  */
 export async function operatorProject(ctx: Context, name: string): Promise<ProjectDetailView> {
+  const found = await findOperatorProject(ctx, name);
+  // Who works with the CLI knows a project as a server.
+  if (!found) throw notFound("server");
+  return found;
+}
+
+/** As `operatorProject`; null when there is none of this name. */
+export async function findOperatorProject(ctx: Context, name: string): Promise<ProjectDetailView | null> {
   const [found] =
     ctx.actor.kind === "operator"
       ? await ctx.db
@@ -28,7 +36,11 @@ export async function operatorProject(ctx: Context, name: string): Promise<Proje
           .from(project)
           .where(eq(sql`lower(${project.name})`, name.toLowerCase()))
       : [];
-  // Who works with the CLI knows a project as a server.
-  if (!found) throw notFound("server");
-  return getProject({ ctx, input: { projectId: found.id } });
+  return found ? getProject({ ctx, input: { projectId: found.id } }) : null;
+}
+
+/** The name is that of a server of another organization. */
+export function nameTaken(): TowpathError {
+  const message = "This project name is already taken";
+  return new TowpathError("invalid_input", message, { fields: { name: message } });
 }

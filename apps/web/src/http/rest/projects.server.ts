@@ -1,48 +1,62 @@
-import { startBuild } from "@towpath/core/build";
+import { startBuild, startBuildSchema } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
-import { createProject, type ProjectView, updateProject } from "@towpath/core/project";
+import { createProject, type ProjectDetailView, updateProject } from "@towpath/core/project";
 import { authModeSchema, entrypointSchema, projectNameSchema, requirementsSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { gitHub } from "~/features/github/github-access.server.ts";
 import { withGitHub } from "~/features/github/github-errors.server.ts";
 import { repositoryAddress, repositoryAndHead, toCommitInput } from "~/features/github/repository-head.server.ts";
-import { isTowpathErrorCode } from "~/http/error-code.ts";
-import { operatorOrganization, operatorProject } from "./operator-project.server.ts";
+import { findOperatorProject, nameTaken, operatorOrganization, operatorProject } from "./operator-project.server.ts";
 
-export const deployProjectSchema = z.object({
+const settingsSchema = z.object({
+  entrypoint: entrypointSchema.optional(),
+  requirements: requirementsSchema.optional(),
+  authMode: authModeSchema.optional(),
+});
+
+export const deployProjectSchema = settingsSchema.extend({
   organization: z.string().min(1).nullish(),
   name: projectNameSchema,
   installationId: z.number().int().positive(),
   repositoryFullName: z.string().min(3).max(255),
-  entrypoint: entrypointSchema.default("server.py"),
-  requirements: requirementsSchema,
-  authMode: authModeSchema,
 });
 
-/** Creates a project, or gives the one of this name in the organization these settings; builds only a new one. */
+/**
+ * Creates a project with its first build; what is not given gets its default. A project that exists already gets the
+ * settings that are given, keeps all others, and is not built.
+ */
 export async function deployProject(ctx: Context, input: z.output<typeof deployProjectSchema>) {
   const orgSlug = await operatorOrganization(ctx, input.organization ?? undefined);
-  const { name, installationId, entrypoint, requirements, authMode } = input;
-  const address = repositoryAddress(installationId, input.repositoryFullName);
-  const { repository, commit } = await repositoryAndHead(address);
-  const settings = { orgSlug, installationId, repository, entrypoint, requirements, authMode };
-  const existing = await find(ctx, name);
-  if (!existing) return createProject({ ctx, input: { ...settings, name, commit, trigger: "cli" } });
-  if (existing.orgSlug !== orgSlug) {
-    const message = "This project name is already taken";
-    throw new TowpathError("invalid_input", message, { fields: { name: message } });
+  const { name, installationId } = input;
+  const settings = settingsSchema.parse(input);
+  const existing = await findOperatorProject(ctx, name);
+  if (existing) {
+    if (existing.orgSlug !== orgSlug) throw nameTaken();
+    if (existing.githubRepository?.fullName !== input.repositoryFullName) throw otherRepository(existing);
+    return {
+      project: await updateProject({ ctx, input: { ...settings, orgSlug, projectName: existing.name } }),
+      build: null,
+    };
   }
-  return { project: await updateProject({ ctx, input: { ...settings, projectName: existing.name } }), build: null };
+  const { repository, commit } = await repositoryAndHead(repositoryAddress(installationId, input.repositoryFullName));
+  const { entrypoint = "server.py" } = settings;
+  const created = {
+    ...settings,
+    entrypoint,
+    orgSlug,
+    name,
+    installationId,
+    repository,
+    commit,
+    trigger: "cli",
+  } as const;
+  return createProject({ ctx, input: created });
 }
 
-async function find(ctx: Context, name: string): Promise<ProjectView | null> {
-  try {
-    return await operatorProject(ctx, name);
-  } catch (error) {
-    if (isTowpathErrorCode(error, "not_found")) return null;
-    throw error;
-  }
+function otherRepository({ name, githubRepository }: ProjectDetailView): TowpathError {
+  const connected = githubRepository ? `the repository ${githubRepository.fullName}` : "no repository";
+  return new TowpathError("conflict", `${name} deploys from ${connected}. Choose another name.`);
 }
 
 export const startBuildBodySchema = z.object({
@@ -51,9 +65,10 @@ export const startBuildBodySchema = z.object({
     .string()
     .regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "A commit is named by its full id")
     .nullish(),
+  reuse: startBuildSchema.shape.reuse,
 });
 
-/** Builds a commit; the build that a webhook has made of it already is the answer then. */
+/** Builds a commit, or answers with the build that a webhook has made of it, as `reuse` says (`startBuild`). */
 export async function startProjectBuild(ctx: Context, name: string, input: z.output<typeof startBuildBodySchema>) {
   const project = await operatorProject(ctx, name);
   const { githubRepository: repository } = project;
@@ -61,9 +76,8 @@ export async function startProjectBuild(ctx: Context, name: string, input: z.out
   const address = repositoryAddress(repository.installationId, repository.fullName);
   const ref = input.commitSha ?? repository.defaultBranch;
   const commit = toCommitInput(await withGitHub(() => gitHub().commit(address, ref)));
-  const { build } = await startBuild({
-    ctx,
-    input: { orgSlug: project.orgSlug, projectName: project.name, commit, trigger: "cli" },
-  });
-  return { build };
+  const { orgSlug, name: projectName } = project;
+  const { reuse } = input;
+  const { build, created } = await startBuild({ ctx, input: { orgSlug, projectName, commit, trigger: "cli", reuse } });
+  return { build, created };
 }

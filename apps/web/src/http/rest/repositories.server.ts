@@ -1,41 +1,107 @@
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { listInstallations, recordInstallation } from "@towpath/core/installation";
+import { checkProjectName, type ProjectDetailView } from "@towpath/core/project";
 import { projectNameSchema } from "@towpath/core/project/schema";
-import { createForgeAdmin } from "@towpath/github";
+import { createForgeAdmin, type ForgeAdmin, type ForgePushTarget, isGitHubError } from "@towpath/github";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { withGitHub } from "~/features/github/github-errors.server.ts";
-import { operatorOrganization } from "./operator-project.server.ts";
+import { findOperatorProject, nameTaken, operatorOrganization } from "./operator-project.server.ts";
 
 export const newRepositorySchema = z.object({ name: projectNameSchema, organization: z.string().min(1).nullish() });
 
-/** Puts an empty repository into the local forge, for `towpath deploy`. Idempotent. */
+/**
+ * Where `towpath deploy` pushes a server of this name: a repository of the local forge that the terminal made, or
+ * makes now. Idempotent.
+ *
+ * @throws TowpathError `conflict` when the server deploys from a repository that the terminal did not make, or a
+ * person has one of this name: the terminal replaces what a repository holds, and must not do that to others' work.
+ */
 export async function createForgeRepository(ctx: Context, input: z.output<typeof newRepositorySchema>) {
   const forge = await localForge();
-  const orgSlug = await operatorOrganization(ctx, input.organization ?? undefined);
+  const existing = await findOperatorProject(ctx, input.name);
+  // A redeploy needs no --organization: the name alone says which server is meant.
+  const slug = input.organization ?? existing?.orgSlug;
+  const orgSlug = await operatorOrganization(ctx, slug);
+  if (existing && existing.orgSlug !== orgSlug) throw nameTaken();
+  if (!existing) await requireFreeName(ctx, input.name);
+  const target = existing
+    ? await repositoryOfProject(forge, existing)
+    : await newRepository(ctx, forge, orgSlug, input.name);
+  const { repository, pushUrl } = target;
+  return {
+    organization: orgSlug,
+    pushUrl,
+    installationId: target.installationId,
+    repository: {
+      id: repository.id,
+      fullName: repository.full_name,
+      private: repository.private,
+      defaultBranch: repository.default_branch,
+    },
+    project: existing && { name: existing.name, authMode: existing.authMode, entrypoint: existing.entrypoint },
+  };
+}
+
+async function requireFreeName(ctx: Context, name: string): Promise<void> {
+  const { available, message } = await checkProjectName({ ctx, input: { name } });
+  if (!available) throw new TowpathError("invalid_input", message, { fields: { name: message } });
+}
+
+async function forgeAccount(ctx: Context, forge: ForgeAdmin, orgSlug: string) {
   const [connected] = await listInstallations({ ctx, input: { orgSlug } });
   const login = connected?.accountLogin ?? orgSlug;
   return withGitHub(async () => {
     await forge.ensureAccount({ login });
     const { installationId } = await forge.ensureInstallation({ login });
     await recordInstallation({ ctx, input: { orgSlug, installationId, accountLogin: login, accountType: "User" } });
-    const { repository, pushUrl } = await forge.ensureRepository({ owner: login, name: input.name });
-    return {
-      organization: orgSlug,
-      pushUrl,
-      installationId,
-      repository: {
-        id: repository.id,
-        fullName: repository.full_name,
-        private: repository.private,
-        defaultBranch: repository.default_branch,
-      },
-    };
+    return { login, installationId };
   });
 }
 
-async function localForge() {
+type Target = ForgePushTarget & { readonly installationId: number };
+
+async function newRepository(ctx: Context, forge: ForgeAdmin, orgSlug: string, name: string): Promise<Target> {
+  const { login: owner, installationId } = await forgeAccount(ctx, forge, orgSlug);
+  const target = await ofTheTerminal(forge, owner, name);
+  if (target) return { ...target, installationId };
+  throw new TowpathError(
+    "conflict",
+    `${owner}/${name} is a repository that the terminal did not make, so it does not write to it. ` +
+      "Choose another --name, or connect that repository in the dashboard and push to it.",
+  );
+}
+
+/** The repository's own name must be the server's: one that was made for another server is not this one's to replace. */
+async function repositoryOfProject(forge: ForgeAdmin, project: ProjectDetailView): Promise<Target> {
+  const connected = project.githubRepository;
+  const [owner, name] = connected?.fullName.split("/") ?? [];
+  const isNamesake = name?.toLowerCase() === project.name.toLowerCase();
+  if (connected?.installationId && owner && name && isNamesake) {
+    const target = await ofTheTerminal(forge, owner, name);
+    if (target?.repository.id === connected.id) return { ...target, installationId: connected.installationId };
+  }
+  const message = connected
+    ? `${project.name} deploys from the repository ${connected.fullName}, which the terminal did not make. ` +
+      `Push to ${connected.fullName} to deploy it, or choose another --name for this folder.`
+    : `${project.name} is not built from a repository. Choose another --name for this folder.`;
+  throw new TowpathError("conflict", message);
+}
+
+/** Null: a person made the repository of this name, or the forge has no such account. */
+async function ofTheTerminal(forge: ForgeAdmin, owner: string, name: string): Promise<ForgePushTarget | null> {
+  return withGitHub(async () => {
+    try {
+      return await forge.ensureRepository({ owner, name });
+    } catch (error) {
+      if (isGitHubError(error, "conflict") || isGitHubError(error, "not_found")) return null;
+      throw error;
+    }
+  });
+}
+
+async function localForge(): Promise<ForgeAdmin> {
   const { gitHub } = services().config;
   if (gitHub && new URL(gitHub.url).hostname !== "github.com") {
     const forge = createForgeAdmin({ url: gitHub.url, clientSecret: gitHub.clientSecret });

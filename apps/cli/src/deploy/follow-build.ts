@@ -1,0 +1,69 @@
+import { z } from "zod";
+import type { Api } from "../instance/api.ts";
+import { bold, dim, green, print, printError, red, yellow } from "../terminal/terminal.ts";
+
+export const buildSchema = z.object({ id: z.string(), status: z.string(), commitSha: z.string() });
+
+const outcomeSchema = z.object({
+  build: buildSchema,
+  url: z.string().nullable(),
+  diagnosis: z
+    .object({ title: z.string(), detail: z.string(), remedy: z.string(), excerpt: z.string().nullable() })
+    .nullable(),
+});
+const lineSchema = z.object({
+  phase: z.string(),
+  kind: z.enum(["step", "output", "warning", "error"]),
+  text: z.string(),
+});
+
+const paintByKind = { step: bold, output: dim, warning: yellow, error: red };
+
+export const readOutcome = (api: Api, buildId: string) =>
+  api.call("GET", `/api/v1/builds/${buildId}`, outcomeSchema, { retry: true });
+
+/** Prints the log as it comes. Keeps back the error that may be its last line: the caller knows more about it. */
+async function printLog(api: Api, buildId: string): Promise<string | null> {
+  let held: string | null = null;
+  for await (const { event, data } of api.events(`/api/builds/${buildId}/log`)) {
+    if (event !== "line") continue;
+    const line = lineSchema.parse(JSON.parse(data));
+    if (held !== null) print(held);
+    const text = line.text.replaceAll("\n", `\n${" ".repeat(9)}`);
+    const shown = `${dim(line.phase.padEnd(8))} ${paintByKind[line.kind](text)}`;
+    held = line.kind === "error" ? shown : null;
+    if (held === null) print(shown);
+  }
+  return held;
+}
+
+/** Follows a build to its end. Exit status 0 when it is live, 1 when it is not. Ctrl-C leaves the build alone. */
+export async function followBuild(api: Api, buildId: string, page: string): Promise<number> {
+  const leave = () => {
+    printError(`\nThe build goes on without this terminal. Follow it at ${page}`);
+    process.exit(130);
+  };
+  process.once("SIGINT", leave);
+  try {
+    const lastError = await printLog(api, buildId);
+    return report(await readOutcome(api, buildId), lastError);
+  } finally {
+    process.off("SIGINT", leave);
+  }
+}
+
+function report({ build, url, diagnosis }: z.infer<typeof outcomeSchema>, lastError: string | null): number {
+  if (build.status === "succeeded" && url) {
+    print(`\n${green("Live:")} ${url}`);
+    return 0;
+  }
+  if (!diagnosis) {
+    if (lastError !== null) print(lastError);
+    printError(`\n${red("✗")} The build ended as ${build.status}.`);
+    return 1;
+  }
+  printError(`\n${red("✗")} ${bold(diagnosis.title)}\n  ${diagnosis.detail}`);
+  if (diagnosis.excerpt) printError(dim(diagnosis.excerpt.trimEnd().replace(/^/gm, "    ")));
+  printError(`  ${bold("What to do:")} ${diagnosis.remedy}`);
+  return 1;
+}

@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { resolveDataDirectory } from "../instance/instance.ts";
+import { Refusal } from "../terminal/terminal.ts";
+
+/** What was passed; an absent setting keeps its value on a server that exists, and gets its default on a new one. */
+export type DeployOptions = {
+  readonly folder: string;
+  readonly name: string;
+  readonly entrypoint: string | undefined;
+  readonly requirements: string | undefined;
+  readonly authMode: "towpath-public" | "towpath-cloud" | undefined;
+  readonly organization: string | undefined;
+  /** Build even when nothing changed. */
+  readonly rebuild: boolean;
+  readonly dataDirectory: string;
+};
+
+const usualEntrypoints = ["server.py", "main.py", "app.py", "mcp_server.py", "src/server.py", "src/main.py"];
+
+/** The entrypoint when none was named: a usual file name, or the only Python file of the folder. */
+export function findEntrypoint(folder: string): string {
+  const usual = usualEntrypoints.find((file) => existsSync(join(folder, file)));
+  if (usual) return usual;
+  const files = readdirSync(folder).filter((file) => file.endsWith(".py"));
+  const [only] = files;
+  if (files.length === 1 && only) return only;
+  if (files.length === 0)
+    throw new Refusal(`There is no Python file in ${folder}. Name one further down: --entrypoint FOLDER/FILE.py`);
+  throw new Refusal(`Which file is the server? Name it: --entrypoint FILE.py (found: ${files.join(", ")}).`);
+}
+
+function authModeOf(values: { public: boolean; private: boolean }): DeployOptions["authMode"] {
+  if (values.public && values.private) throw new Refusal("--public and --private exclude each other.");
+  if (values.public) return "towpath-public";
+  return values.private ? "towpath-cloud" : undefined;
+}
+
+/** @throws Refusal naming the option or folder that is wrong. */
+export function parseDeployOptions(args: string[]): DeployOptions {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      name: { type: "string" },
+      entrypoint: { type: "string" },
+      requirements: { type: "string" },
+      public: { type: "boolean", default: false },
+      private: { type: "boolean", default: false },
+      rebuild: { type: "boolean", default: false },
+      organization: { type: "string" },
+      "data-dir": { type: "string" },
+    },
+  });
+  const [given, ...more] = positionals;
+  if (!given || more.length > 0) throw new Refusal("Name one folder: ./towpath deploy DIR --name NAME");
+  if (!values.name) throw new Refusal("Name the server: ./towpath deploy DIR --name my-server-one");
+  const folder = resolve(given);
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Refusal(`There is no folder ${folder}.`);
+  return {
+    folder,
+    name: values.name,
+    entrypoint: values.entrypoint,
+    requirements: values.requirements,
+    authMode: authModeOf(values),
+    organization: values.organization,
+    rebuild: values.rebuild,
+    dataDirectory: resolveDataDirectory(values["data-dir"]),
+  };
+}

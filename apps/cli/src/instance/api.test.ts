@@ -1,0 +1,84 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openApi } from "./api.ts";
+import { startTimeOf } from "./instance.ts";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await mkdtemp("/tmp/tw-");
+  // It tells people that it waits.
+  vi.spyOn(process.stdout, "write").mockReturnValue(true);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function listen(handler: RequestListener, port = 0): Promise<Server> {
+  const server = createServer(handler);
+  return new Promise((resolve) => server.listen(port, "127.0.0.1", () => resolve(server)));
+}
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
+function end(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  return closed;
+}
+
+async function apiOf(port: number) {
+  const url = `http://127.0.0.1:${port}`;
+  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serversUrl: url };
+  await writeFile(`${folder}/running.json`, JSON.stringify(running));
+  await writeFile(`${folder}/operator-token`, "tpo_of-this-test\n");
+  return openApi(folder);
+}
+
+const line = (id: number) => `id: ${id}\nevent: line\ndata: ${id}\n\n`;
+
+test("OPS-4 a stream that drops is taken up where it was, also across a restart, and no line comes twice", async () => {
+  const asked: (string | undefined)[] = [];
+  const dropping: RequestListener = (request, response) => {
+    asked.push(request.headers["last-event-id"]?.toString());
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    // The third event is cut off in the middle.
+    response.write(`retry: 2000\n\n${line(1)}${line(2)}${line(3).slice(0, -1)}`);
+    setTimeout(() => response.destroy(), 20);
+  };
+  const first = await listen(dropping);
+  const port = portOf(first);
+  const api = await apiOf(port);
+  const seen: string[] = [];
+  for await (const { data } of api.events("/log")) {
+    seen.push(data);
+    if (data !== "2") continue;
+    // As long as the instance restarts nothing listens; then it is busy for a moment.
+    await end(first);
+    let busy = 1;
+    setTimeout(async () => {
+      const second = await listen((request, response) => {
+        asked.push(request.headers["last-event-id"]?.toString());
+        if (busy-- > 0) return void response.writeHead(503).end("starting");
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.end(`${line(3)}event: end\ndata: {}\n\n`);
+        setTimeout(() => void end(second), 100);
+      }, port);
+    }, 700);
+  }
+  expect(seen).toEqual(["1", "2", "3"]);
+  expect(asked).toEqual([undefined, "2", "2"]);
+});
+
+test("OPS-4 a stream that the instance refuses is not asked for again", async () => {
+  let requests = 0;
+  const server = await listen((_, response) => {
+    requests++;
+    response.writeHead(404).end(JSON.stringify({ error: { code: "not_found", message: "There is no such build." } }));
+  });
+  const api = await apiOf(portOf(server));
+  await expect(api.events("/log").next()).rejects.toThrow("There is no such build.");
+  expect(requests).toBe(1);
+  await end(server);
+});

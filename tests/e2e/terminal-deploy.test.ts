@@ -1,0 +1,116 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFile, cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDatabase } from "@towpath/db";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { databaseUrlOf } from "../instance/database.ts";
+import { processOf } from "../instance/processes.ts";
+import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
+
+const dataDirectory = inject("dataDirectory");
+const name = "terminal-deploy";
+const { pool: database } = openDatabase(databaseUrlOf(dataDirectory), { maxConnections: 1 });
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "towpath-terminal-"));
+  await cp(join(repositoryRoot, "python", "samples", "echo"), folder, { recursive: true });
+});
+afterAll(async () => {
+  await database.end();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const deploy = (...options: string[]) =>
+  towpath("deploy", folder, "--name", name, ...options, "--data-dir", dataDirectory);
+
+/** Commits that were built, one for each build, when every webhook has been dealt with. */
+async function builds(): Promise<string[]> {
+  const unprocessed = "SELECT count(*)::int AS n FROM webhook_delivery WHERE processed_at IS NULL";
+  await expect.poll(async () => (await database.query(unprocessed)).rows[0].n, { timeout: 20_000 }).toBe(0);
+  const sql =
+    "SELECT commit_sha FROM build JOIN project ON project.id = project_id WHERE project.name = $1 ORDER BY sequence";
+  return (await database.query(sql, [name])).rows.map((row) => row.commit_sha);
+}
+
+const strangerStatus = async () =>
+  (await fetch(`${inject("serversUrl")}/${name}/mcp`, { method: "POST", body: "{}" })).status;
+
+test("OPS-4 a deploy makes one commit and one build, and none when nothing changed", async () => {
+  const first = await deploy("--entrypoint", "echo.py", "--public");
+  expect([first.status, first.stdout]).toEqual([0, expect.stringContaining("Live: ")]);
+  expect(await builds()).toHaveLength(1);
+  const again = await deploy();
+  expect([again.status, again.stdout]).toEqual([0, expect.stringMatching(/Nothing changed[\s\S]*Live: http/)]);
+  expect(await builds()).toHaveLength(1);
+});
+
+test("OPS-4 a redeploy changes what was passed: entrypoint and callers stay, files that are gone go", async () => {
+  await rm(join(folder, "README.md"));
+  await appendFile(join(folder, "echo.py"), "\n# changed\n");
+  expect((await deploy()).status).toBe(0);
+  const built = await builds();
+  expect(built).toHaveLength(2);
+  expect(new Set(built).size).toBe(2);
+  expect(await strangerStatus()).not.toBe(401);
+
+  const closed = await deploy("--private");
+  expect(closed.stdout).toContain("May be called by members of the organization");
+  await expect.poll(strangerStatus).toBe(401);
+  expect(await builds()).toEqual(built);
+
+  const rebuilt = await deploy("--rebuild");
+  expect(rebuilt.stdout).toContain("Live: ");
+  expect(await builds()).toEqual([...built, built[1]]);
+  expect(await strangerStatus()).toBe(401);
+});
+
+/** Starts a deploy and resolves with the running command when the first line of the build has come. */
+async function deployUntilFirstLine() {
+  const args = ["deploy", folder, "--name", name, "--rebuild", "--data-dir", dataDirectory];
+  const child = spawn(join(repositoryRoot, "towpath"), args, {
+    env: { ...process.env, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const first = Promise.withResolvers<void>();
+  const onData = (chunk: Buffer) => {
+    output += chunk.toString();
+    if (/^(fetch|plan) /m.test(output)) first.resolve();
+  };
+  child.stdout.on("data", onData);
+  child.stderr.on("data", onData);
+  const closed = once(child, "close").then(([status]) => Number(status));
+  await Promise.race([first.promise, closed]);
+  return { child, closed, output: () => output };
+}
+
+test("OPS-4 a deploy follows its build across a restart of the site, and no line comes twice", async () => {
+  const { closed, output } = await deployUntilFirstLine();
+  process.kill(processOf(dataDirectory, "web") ?? 0, "SIGKILL");
+  expect(await closed, output()).toBe(0);
+  expect(output()).toContain("Live: ");
+  const lines = output()
+    .split("\n")
+    .filter((line) => /^(fetch|plan|install|inspect|rollout) /.test(line));
+  const { rows } = await database.query(
+    `SELECT count(*)::int AS n FROM build_log WHERE build_id = (SELECT build.id FROM build JOIN project
+       ON project.id = project_id WHERE project.name = $1 ORDER BY sequence DESC LIMIT 1)`,
+    [name],
+  );
+  expect(lines).toHaveLength(rows[0].n);
+});
+
+test("OPS-4 Ctrl-C leaves the build alone and says where it goes on", async () => {
+  const { child, closed, output } = await deployUntilFirstLine();
+  child.kill("SIGINT");
+  expect(await closed).toBe(130);
+  const page = /The build goes on[\s\S]*?(http\S+\/build-logs\/\S+)/.exec(output())?.[1] ?? "";
+  const { url } = JSON.parse(await readFile(join(dataDirectory, "running.json"), "utf8"));
+  expect(page.startsWith(url)).toBe(true);
+  const id = page.split("/").at(-1);
+  const status = async () => (await database.query("SELECT status FROM build WHERE id = $1", [id])).rows[0].status;
+  await expect.poll(status, { timeout: 60_000 }).toBe("succeeded");
+});
