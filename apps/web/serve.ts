@@ -40,6 +40,8 @@ async function main(): Promise<void> {
     const address = server.address();
     const port = typeof address === "object" ? address?.port : config.port;
     log.info({ url: config.baseUrl, port, startMs: Math.round(performance.now()) }, "ready");
+    // The supervisor waits for this and not for the line, which the log level may leave out.
+    process.send?.("ready");
   });
   stopOnSignal(server, built, log);
 }

@@ -18,6 +18,8 @@ const log = pino({ level: config.logLevel, base: { role: "forge" } });
 try {
   const forge = await startForge(config, log);
   log.info({ url: config.url, port: forge.port }, "ready");
+  // The supervisor waits for this and not for the line, which the log level may leave out.
+  process.send?.("ready");
   const stop = async (signal: string) => {
     log.info({ signal }, "stopping");
     await forge.stop();

@@ -20,6 +20,8 @@ const log = pino({ level: settings.logLevel, base: { role: "gateway" } });
 try {
   const gateway = await startGateway(settings, log);
   log.info({ host: settings.host, port: gateway.port }, "ready");
+  // The supervisor waits for this and not for the line, which the log level may leave out.
+  process.send?.("ready");
   let stopping = false;
   const stop = async () => {
     if (stopping) return;

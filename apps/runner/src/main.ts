@@ -32,6 +32,8 @@ try {
   process.on("SIGTERM", () => void stop());
   process.on("SIGINT", () => void stop());
   log.info({ socket: runner.socketPath }, "ready");
+  // The supervisor waits for this and not for the line, which the log level may leave out.
+  process.send?.("ready");
 } catch (error) {
   log.fatal({ err: error }, error instanceof Error ? error.message : "the runner could not start");
   process.exit(1);

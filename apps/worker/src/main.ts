@@ -32,6 +32,8 @@ try {
   process.on("SIGTERM", () => void stop("SIGTERM"));
   process.on("SIGINT", () => void stop("SIGINT"));
   log.info("ready");
+  // The supervisor waits for this and not for the line, which the log level may leave out.
+  process.send?.("ready");
 } catch (error) {
   log.fatal({ err: error }, "the worker could not start");
   process.exit(1);

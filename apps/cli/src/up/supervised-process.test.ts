@@ -19,7 +19,7 @@ const limits = {
   largestLogBytes: 2_000,
   firstPauseMs: 20,
   longestPauseMs: 40,
-  healthyAfterMs: 60_000,
+  settledAfterMs: 60_000,
 };
 
 async function supervise(code: string, change: Partial<typeof limits> = {}): Promise<SupervisedProcess> {
@@ -51,7 +51,7 @@ test("OPS-1 a process that does not get ready is ended, so that a next try is no
 
 test("OPS-1 logs of a process that runs for long stay bounded, and one earlier file is kept", async () => {
   const role = await supervise(
-    `console.log('{"msg":"ready"}');
+    `process.send("ready");
      for (let at = 0; at < 400; at++) console.log("line " + at + " " + "x".repeat(40));
      console.log("last");
      setInterval(() => {}, 1000);`,
@@ -67,10 +67,38 @@ test("OPS-1 a process that ends unasked starts again", async () => {
   const role = await supervise(
     `import { appendFileSync } from "node:fs";
      appendFileSync(process.env.FOLDER + "/starts", ".");
-     console.log('{"msg":"ready"}');
+     process.send("ready");
      setTimeout(() => process.exit(3), 50);`,
   );
   await role.start();
   await expect.poll(() => readFile(`${folder}/starts`, "utf8"), { timeout: 10_000 }).toMatch(/^\.{3}/);
+  await role.stop(1000);
+});
+
+test("OPS-1 a process that logs nothing counts as ready when it says so", async () => {
+  const role = await supervise(`process.send("ready"); setInterval(() => {}, 1000);`, { readyWithinMs: 5_000 });
+  await role.start();
+  expect(await readFile(`${folder}/worker.log`, "utf8").catch(() => "")).toBe("");
+  await role.stop(1000);
+});
+
+test("OPS-1 a process that is killed again and again is back at once every time", async () => {
+  // The pauses of this supervision are longer than the test: one that took a pause would not be back.
+  const role = await supervise(
+    `import { appendFileSync } from "node:fs";
+     appendFileSync(process.env.FOLDER + "/pids", process.pid + "\\n");
+     process.send("ready");
+     setInterval(() => {}, 1000);`,
+    { firstPauseMs: 600_000, longestPauseMs: 600_000 },
+  );
+  await role.start();
+  const pids = async () => (await readFile(`${folder}/pids`, "utf8")).trim().split("\n");
+  for (let kills = 1; kills <= 5; kills++) {
+    await expect.poll(async () => (await pids()).length, { timeout: 20_000 }).toBe(kills);
+    // Its "ready" is on its way.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    process.kill(Number((await pids()).at(-1)), "SIGKILL");
+  }
+  await expect.poll(async () => (await pids()).length, { timeout: 20_000 }).toBe(6);
   await role.stop(1000);
 });

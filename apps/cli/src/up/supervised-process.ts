@@ -1,29 +1,26 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { printError, yellow } from "../terminal/terminal.ts";
+import { defaultRestartLimits, inWords, type RestartLimits, RestartPauses, type UnaskedEnd } from "./restart-pauses.ts";
 import { RoleLog } from "./role-log.ts";
 import type { Role } from "./roles.ts";
 
-export type SupervisionLimits = {
+export type SupervisionLimits = RestartLimits & {
   readonly readyWithinMs: number;
   readonly largestLogBytes: number;
-  /** First pause before a new start; doubles with each further one, up to the longest. */
-  readonly firstPauseMs: number;
-  readonly longestPauseMs: number;
-  /** Ran for this long: the next end counts as the first one. */
-  readonly healthyAfterMs: number;
 };
 
 const defaultLimits: SupervisionLimits = {
   readyWithinMs: 60_000,
   largestLogBytes: 20 * 1024 * 1024,
-  firstPauseMs: 500,
-  longestPauseMs: 15_000,
-  healthyAfterMs: 60_000,
+  ...defaultRestartLimits,
 };
 
+/** What a role sends over its IPC channel when it serves. Its log would not do: the operator chooses the level. */
+const readyMessage = "ready";
+
 /**
- * Runs one role, keeps its log in a file, and starts it again with growing pauses when it ends unasked.
+ * Runs one role, keeps its log in a file, and starts it again when it ends unasked.
  * The kernel ends the process when this one dies, so that a killed launcher leaves nothing behind.
  */
 export class SupervisedProcess {
@@ -33,15 +30,14 @@ export class SupervisedProcess {
   #log: RoleLog;
   #child: ChildProcess | null = null;
   #stopping = false;
-  #pauseMs: number;
-  #startedAt = 0;
+  #pauses: RestartPauses;
   #tail: string[] = [];
 
   constructor(role: Role, logDirectory: string, limits: SupervisionLimits = defaultLimits) {
     this.name = role.name;
     this.#role = role;
     this.#limits = limits;
-    this.#pauseMs = limits.firstPauseMs;
+    this.#pauses = new RestartPauses(limits);
     this.#log = new RoleLog(logDirectory, role.name, limits.largestLogBytes);
   }
 
@@ -51,11 +47,10 @@ export class SupervisedProcess {
     const child = spawn(
       "setpriv",
       ["--pdeathsig", "TERM", "--", process.execPath, "--disable-warning=ExperimentalWarning", this.#role.entry],
-      { env: { ...this.#role.env }, stdio: ["ignore", "pipe", "pipe"], detached: true },
+      { env: { ...this.#role.env }, stdio: ["ignore", "pipe", "pipe", "ipc"], detached: true },
     );
     this.#child = child;
-    this.#startedAt = Date.now();
-    let isReady = false;
+    let readyAt: number | null = null;
     let isLate = false;
     // Ended before it is given up: a second one beside it would want the same port.
     const timer = setTimeout(() => {
@@ -65,25 +60,25 @@ export class SupervisedProcess {
     const onLine = (line: string) => {
       this.#log.write(line);
       this.#tail = [...this.#tail.slice(-14), line];
-      if (!isReady && line.includes('"msg":"ready"')) {
-        isReady = true;
-        clearTimeout(timer);
-        ready.resolve();
-      }
     };
-    createInterface({ input: child.stdout }).on("line", onLine);
-    createInterface({ input: child.stderr }).on("line", onLine);
+    for (const input of [child.stdout, child.stderr]) if (input) createInterface({ input }).on("line", onLine);
+    child.on("message", (message) => {
+      if (message !== readyMessage || readyAt !== null) return;
+      readyAt = performance.now();
+      clearTimeout(timer);
+      ready.resolve();
+    });
     child.once("error", (error) => ready.reject(error));
     child.once("close", (code, signal) => {
       clearTimeout(timer);
       this.#child = null;
       if (this.#stopping) return ready.resolve();
-      if (!isReady) {
+      if (readyAt === null) {
         const late = `was not ready within ${this.#limits.readyWithinMs / 1000} s`;
         const how = isLate ? late : `ended while starting (${signal ?? `status ${code}`})`;
         return ready.reject(new Error(this.#report(how)));
       }
-      this.#restart(signal ?? `status ${code}`);
+      this.#restart(signal ?? `status ${code}`, { readyForMs: performance.now() - readyAt, signal });
     });
     return ready.promise.finally(() => clearTimeout(timer));
   }
@@ -92,19 +87,18 @@ export class SupervisedProcess {
     return `${this.name} ${what}. Its last words:\n${this.#tail.map((line) => `  ${readable(line)}`).join("\n")}`;
   }
 
-  #restart(how: string): void {
-    if (Date.now() - this.#startedAt > this.#limits.healthyAfterMs) this.#pauseMs = this.#limits.firstPauseMs;
+  #restart(how: string, end: UnaskedEnd): void {
+    const pauseMs = this.#pauses.after(end);
     printError(
-      `${yellow("!")} ${this.name} ended (${how}); it starts again in ${this.#pauseMs / 1000} s. Its log: ${this.#log.path}`,
+      `${yellow("!")} ${this.name} ended (${how}); it starts again ${inWords(pauseMs)}. Its log: ${this.#log.path}`,
     );
     setTimeout(() => {
       if (this.#stopping) return;
       this.start().catch((error: unknown) => {
         printError(error instanceof Error ? error.message : String(error));
-        if (!this.#stopping) this.#restart("did not start");
+        if (!this.#stopping) this.#restart("did not start", { readyForMs: null, signal: null });
       });
-    }, this.#pauseMs);
-    this.#pauseMs = Math.min(this.#pauseMs * 2, this.#limits.longestPauseMs);
+    }, pauseMs);
   }
 
   /** SIGTERM now, SIGKILL after `graceMs`. Resolves when the process is gone. */

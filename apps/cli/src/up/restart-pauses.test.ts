@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { RestartPauses } from "./restart-pauses.ts";
+
+const limits = { firstPauseMs: 500, longestPauseMs: 4_000, settledAfterMs: 5_000 };
+const times = (count: number, work: () => number) => Array.from({ length: count }, work);
+
+test("OPS-1 what is killed while it runs starts again at once, every time", () => {
+  const pauses = new RestartPauses(limits);
+  expect(times(20, () => pauses.after({ readyForMs: 300, signal: "SIGKILL" }))).toEqual(Array(20).fill(0));
+  expect(pauses.after({ readyForMs: 60_000, signal: null })).toBe(0);
+});
+
+test("OPS-1 what fails to start, or crashes soon after, is tried ever more rarely, until it has run for a while", () => {
+  const pauses = new RestartPauses(limits);
+  expect(times(3, () => pauses.after({ readyForMs: null, signal: null }))).toEqual([500, 1_000, 2_000]);
+  expect(pauses.after({ readyForMs: null, signal: "SIGKILL" })).toBe(4_000);
+  expect(pauses.after({ readyForMs: 900, signal: "SIGSEGV" })).toBe(4_000);
+  expect(pauses.after({ readyForMs: 9_000, signal: "SIGSEGV" })).toBe(0);
+  expect(pauses.after({ readyForMs: null, signal: null })).toBe(500);
+});

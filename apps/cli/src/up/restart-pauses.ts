@@ -1,0 +1,47 @@
+export type RestartLimits = {
+  /** First pause after a start that failed; doubles with each further one, up to the longest. Milliseconds. */
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+  /** A process that was ready for this long had started well, whatever ended it. */
+  readonly settledAfterMs: number;
+};
+
+export const defaultRestartLimits: RestartLimits = { firstPauseMs: 500, longestPauseMs: 15_000, settledAfterMs: 5_000 };
+
+export type UnaskedEnd = {
+  /** How long it had been ready, milliseconds; null when it ended before. */
+  readonly readyForMs: number | null;
+  /** The signal that ended it, null when it ended by itself. */
+  readonly signal: NodeJS.Signals | null;
+};
+
+/** Signals that come from outside: the out-of-memory killer and people. A crash of its own raises others. */
+const outsideSignals: ReadonlySet<string> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
+
+/**
+ * How long to wait before a process that ended unasked starts again. What ran and was killed starts at once, however
+ * often that happens: its users are waiting. Only what fails to start, or fails soon after, is tried ever more rarely.
+ */
+export class RestartPauses {
+  readonly #limits: RestartLimits;
+  #nextMs: number;
+
+  constructor(limits: RestartLimits = defaultRestartLimits) {
+    this.#limits = limits;
+    this.#nextMs = limits.firstPauseMs;
+  }
+
+  after({ readyForMs, signal }: UnaskedEnd): number {
+    const wasKilled = signal !== null && outsideSignals.has(signal);
+    if (readyForMs !== null && (wasKilled || readyForMs >= this.#limits.settledAfterMs)) {
+      this.#nextMs = this.#limits.firstPauseMs;
+      return 0;
+    }
+    const pauseMs = this.#nextMs;
+    this.#nextMs = Math.min(pauseMs * 2, this.#limits.longestPauseMs);
+    return pauseMs;
+  }
+}
+
+/** For people: "at once", or "in 0.5 s". */
+export const inWords = (pauseMs: number) => (pauseMs === 0 ? "at once" : `in ${pauseMs / 1000} s`);
