@@ -80,6 +80,8 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
         towpath_gateway_log_rows_written: recorder.counters.written,
         towpath_gateway_log_rows_spooled: recorder.counters.spooled,
         towpath_gateway_log_rows_dropped: recorder.counters.dropped,
+        towpath_gateway_log_rows_refused: recorder.counters.refused,
+        towpath_gateway_log_rows_held: recorder.held,
         towpath_gateway_spool_bytes: spool.bytes,
       }),
   });

@@ -100,9 +100,10 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   };
 
   // Forward: to a warm instance, passing bytes and closes both ways.
+  const passing: Passing = { request, response, label, path, headers, exchange, session, sendEnd: null };
   parts.leases.enter(exchange.deploymentId);
   try {
-    await pass(parts, { request, response, label, path, headers, exchange, session });
+    await pass(parts, passing);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     exchange.refusal = error;
@@ -114,8 +115,9 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
 
   if (parts.openAnswers.wasRevoked(response)) exchange.refusal ??= credentialsEnded();
 
-  // Record: one row for each JSON-RPC message.
+  // Record: one row for each JSON-RPC message, kept before the client has all of its answer.
   if (isMcp) for (const row of rowsOf(exchange)) parts.recorder.add(row);
+  if (passing.sendEnd) parts.recorder.whenSpooled(passing.sendEnd);
   parts.counters.ended(exchange.status, exchange.end, performance.now() - startedAt);
 }
 
@@ -146,6 +148,8 @@ type Passing = {
   headers: string[];
   exchange: Exchange;
   session: SessionClaim | null;
+  /** Sends the end of an answer that has come whole. */
+  sendEnd: (() => void) | null;
 };
 
 /** Forwards a request at most once (GW-13). Until anything of it was sent, it waits for a server that is not there. */
@@ -231,6 +235,9 @@ function send(parts: GatewayParts, passing: Passing, lease: Lease): Promise<Forw
     onData: (chunk) => {
       exchange.responseBytes += chunk.length;
       exchange.answers?.push(chunk);
+    },
+    onWhole: (sendEnd) => {
+      passing.sendEnd = sendEnd;
     },
   });
 }

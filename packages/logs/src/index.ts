@@ -1,3 +1,4 @@
+export { BatchWriter, type BatchWriterOptions } from "./batching/batch-writer.ts";
 export {
   appendBuildLog,
   type BuildLogEntry,
@@ -9,7 +10,7 @@ export {
 } from "./build-logs.ts";
 export type { Outcome, RequestLogEntry, RequestLogPage, RequestLogStats } from "./log-query.schema.ts";
 export { queryRequestLogs } from "./query-request-logs.ts";
-export type { RequestLogRow } from "./request-log.row.ts";
+export { cutTexts, type RequestLogRow } from "./request-log.row.ts";
 export { requestLogStats } from "./request-log-stats.ts";
 export {
   readServerLogs,

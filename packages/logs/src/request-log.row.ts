@@ -32,3 +32,37 @@ export type RequestLogRow = {
   requestPayload: unknown;
   responsePayload: unknown;
 };
+
+/** Longest texts that a row keeps, UTF-16 code units. */
+export const maxTextLengths = {
+  kind: 32,
+  httpMethod: 16,
+  method: 256,
+  target: 1024,
+  errorMessage: 1024,
+  outcome: 32,
+  protocolVersion: 64,
+  clientName: 256,
+  clientVersion: 128,
+  session: 128,
+  principal: 256,
+  traceId: 64,
+} as const satisfies Partial<Record<keyof RequestLogRow, number>>;
+
+const boundedTexts = Object.entries(maxTextLengths) as [keyof typeof maxTextLengths, number][];
+
+/**
+ * The row with every text cut to what is stored. Clients and servers choose these texts: they are cut before a row
+ * is held in memory or written to disk, not only when it reaches the database.
+ */
+export function cutTexts(row: RequestLogRow): RequestLogRow {
+  let cut: Record<string, string> | null = null;
+  for (const [name, maxLength] of boundedTexts) {
+    const text = row[name];
+    if (text === null || text.length <= maxLength) continue;
+    cut ??= {};
+    // Copied: a slice would keep the whole text in memory.
+    cut[name] = Buffer.from(`${text.slice(0, maxLength - 1)}…`).toString();
+  }
+  return cut === null ? row : ({ ...row, ...cut } as RequestLogRow);
+}

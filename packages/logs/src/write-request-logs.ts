@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { ensureDayPartitions } from "./partitions.ts";
 import { toArrayLiteral, toPostgresJson, toPostgresText } from "./postgres-text.ts";
-import type { RequestLogRow } from "./request-log.row.ts";
+import { maxTextLengths, type RequestLogRow } from "./request-log.row.ts";
 
 type Column = { name: string; type: string; literal: (rows: readonly RequestLogRow[]) => string };
 
@@ -20,8 +20,13 @@ const plain = <Value extends string | number | boolean | null>(
   read: (row: RequestLogRow) => Value,
 ) => column(name, type, read, (value) => value);
 
-const text = (name: string, read: (row: RequestLogRow) => string | null, maxLength: number) =>
-  column(name, "text", read, (value) => toPostgresText(value, maxLength));
+const text = (name: string, property: keyof typeof maxTextLengths) =>
+  column(
+    name,
+    "text",
+    (row): string | null => row[property],
+    (value) => toPostgresText(value, maxTextLengths[property]),
+  );
 
 const columns: readonly Column[] = [
   plain("id", "uuid", (row) => row.id),
@@ -29,25 +34,25 @@ const columns: readonly Column[] = [
   plain("organization_id", "uuid", (row) => row.organizationId),
   plain("project_id", "uuid", (row) => row.projectId),
   plain("deployment_id", "uuid", (row) => row.deploymentId),
-  text("kind", (row) => row.kind, 32),
-  text("http_method", (row) => row.httpMethod, 16),
-  text("method", (row) => row.method, 256),
-  text("target", (row) => row.target, 1024),
+  text("kind", "kind"),
+  text("http_method", "httpMethod"),
+  text("method", "method"),
+  text("target", "target"),
   plain("http_status", "int2", (row) => row.httpStatus),
   plain("is_error", "bool", (row) => row.isError),
   column("error_code", "int4", (row) => row.errorCode, toInt4),
-  text("error_message", (row) => row.errorMessage, 1024),
-  text("outcome", (row) => row.outcome, 32),
+  text("error_message", "errorMessage"),
+  text("outcome", "outcome"),
   plain("duration_ms", "float8", (row) => row.durationMs),
   plain("held_ms", "float8", (row) => row.heldMs),
   plain("request_bytes", "int4", (row) => row.requestBytes),
   plain("response_bytes", "int8", (row) => row.responseBytes),
-  text("protocol_version", (row) => row.protocolVersion, 64),
-  text("client_name", (row) => row.clientName, 256),
-  text("client_version", (row) => row.clientVersion, 128),
-  text("session", (row) => row.session, 128),
-  text("principal", (row) => row.principal, 256),
-  text("trace_id", (row) => row.traceId, 64),
+  text("protocol_version", "protocolVersion"),
+  text("client_name", "clientName"),
+  text("client_version", "clientVersion"),
+  text("session", "session"),
+  text("principal", "principal"),
+  text("trace_id", "traceId"),
   column("request_payload", "text", (row) => row.requestPayload, toPostgresJson),
   column("response_payload", "text", (row) => row.responsePayload, toPostgresJson),
 ];

@@ -16,6 +16,8 @@ export type ForwardRequest = {
   /** The answer's status and headers, before anything of it is sent on. */
   onStart: (status: number, headers: Readonly<Record<string, string | string[] | undefined>>) => void;
   onData: (chunk: Buffer) => void;
+  /** The answer has come whole. The client gets its end, and all of a short answer, when `sendEnd` is called. */
+  onWhole: (sendEnd: () => void) => void;
 };
 
 export type ForwardEnd =
@@ -66,6 +68,8 @@ class Passage implements Dispatcher.DispatchHandler {
   #clientClosed = false;
   /** Bytes of the answer still to come when they have not begun to pass; -1 for a stream or once they have. */
   #wholeBytes = -1;
+  /** A short answer that came in one piece, as text of single bytes. */
+  #shortAnswer: string | null = null;
 
   constructor(request: ForwardRequest, resolve: (end: ForwardEnd) => void) {
     this.#request = request;
@@ -108,8 +112,8 @@ class Passage implements Dispatcher.DispatchHandler {
     const { response, onData } = this.#request;
     onData(chunk);
     if (chunk.length === this.#wholeBytes && chunk.length <= oneWriteBytes) {
-      // As text of single bytes it leaves in one write with the head, which as a buffer would take a slower two.
-      response.end(chunk.toString("latin1"), "latin1");
+      // As text it leaves in one write with the head, which as a buffer would take a slower two.
+      this.#shortAnswer = chunk.toString("latin1");
       this.#wholeBytes = -1;
       return;
     }
@@ -121,8 +125,14 @@ class Passage implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#ended) return;
-    if (!this.#request.response.writableEnded) this.#request.response.end();
+    const { response, onWhole } = this.#request;
+    const shortAnswer = this.#shortAnswer;
     this.#end("complete");
+    onWhole(() => {
+      if (response.destroyed) return;
+      if (shortAnswer === null) response.end();
+      else response.end(shortAnswer, "latin1");
+    });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {

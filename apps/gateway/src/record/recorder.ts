@@ -1,136 +1,179 @@
-import { type RequestLogRow, writeRequestLogs } from "@towpath/logs";
+import { BatchWriter, cutTexts, type RequestLogRow, writeRequestLogs } from "@towpath/logs";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import type { Spool } from "./spool.ts";
+import type { Segment, Spool, SpoolLine } from "./spool.ts";
 
 const flushMs = 250;
 const batchRows = 500;
-/** While a write is under way new rows wait; beyond this many they go to disk. */
-const mostBufferedRows = 20_000;
+/** Rows in memory, for all projects; beyond it they are on disk only, or lost when the disk has none of them. */
+const maxHeldRows = 20_000;
+const maxHeldBytes = 64 * 1024 * 1024;
+/** A turn of the event loop that ends more calls than this spools in between, so that none waits long. */
+const maxRowsPerAppend = 64;
 const replayMs = 1000;
+const closeWithinMs = 3000;
 
-export type RecorderCounters = { written: number; spooled: number; dropped: number };
+/** Numbers since the start: rows in the database, on disk, lost, and put aside as the database refuses them. */
+export type RecorderCounters = { written: number; spooled: number; dropped: number; refused: number };
+
+/** `bytes`: about the size of the row's line. */
+type Held = { readonly row: RequestLogRow; readonly bytes: number; segment: Segment | null };
 
 /**
- * Takes request-log rows off the hot path and writes them in batches; while the database is away they go to the
- * spool and from there to the database when it is back (GW-10). A row is lost only when the spool is full too, or
- * when the database says that the row itself is wrong; both are counted.
+ * Takes request-log rows off the hot path. Each goes to disk within the turn of the event loop that ended its call,
+ * so that a gateway that is killed loses none, and from memory to the database in batches (GW-10). What was on disk
+ * and not in the database is written after the next start; a row that was written already is left alone.
+ *
+ * A row is lost only when memory is full and the disk has no room for it; it is counted.
  */
 export class Recorder {
-  readonly counters: RecorderCounters = { written: 0, spooled: 0, dropped: 0 };
-  readonly #pool: Pool;
+  readonly counters: RecorderCounters = { written: 0, spooled: 0, dropped: 0, refused: 0 };
   readonly #spool: Spool;
   readonly #log: Logger;
-  #rows: RequestLogRow[] = [];
-  #writing: Promise<void> | null = null;
-  #away = false;
-  #flushTimer: NodeJS.Timeout | undefined;
+  readonly #writer: BatchWriter<Held>;
+  #turn: Held[] = [];
+  #turnLines: SpoolLine[] = [];
+  #afterTurn: (() => void)[] = [];
+  #diskIsFull = false;
+  #isReplaying = false;
   #replayTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: { pool: Pool; spool: Spool; log: Logger }) {
-    this.#pool = parts.pool;
+    const { pool, log } = parts;
     this.#spool = parts.spool;
-    this.#log = parts.log;
+    this.#log = log;
+    this.#writer = new BatchWriter<Held>({
+      maxRows: maxHeldRows,
+      maxBytes: maxHeldBytes,
+      flushMs,
+      batchRows,
+      tenantOf: ({ row }) => row.projectId,
+      bytesOf: ({ bytes }) => bytes,
+      write: (held) =>
+        writeRequestLogs(
+          pool,
+          held.map(({ row }) => row),
+        ),
+      onSettled: (held) => this.#settle(held),
+      onEvicted: (held) => this.#evicted(held),
+      onRefused: ({ row }, error) => {
+        this.counters.refused++;
+        // Without the row itself: operators' logs are not the tenant's.
+        const { id, projectId } = row;
+        log.error({ err: error, row: id, projectId }, "the database refuses a request-log row; it was put aside");
+      },
+      onAway: (error) => log.warn({ err: error }, "request logs cannot be written; they wait on disk"),
+      onBack: () => log.info("request logs are written again"),
+    });
+  }
+
+  /** Rows in memory that are not in the database yet. */
+  get held(): number {
+    return this.#writer.size;
   }
 
   start(): void {
-    this.#flushTimer = setInterval(() => void this.flush(), flushMs);
+    void this.#replay();
     this.#replayTimer = setInterval(() => void this.#replay(), replayMs);
-    this.#flushTimer.unref();
     this.#replayTimer.unref();
   }
 
-  add(row: RequestLogRow): void {
-    this.#rows.push(row);
-    if (this.#rows.length < batchRows) return;
-    if (!this.#writing) void this.flush();
-    else if (this.#rows.length > mostBufferedRows) this.#toSpool(this.#take(mostBufferedRows));
+  add(uncut: RequestLogRow): void {
+    const row = cutTexts(uncut);
+    const line = lineOf(row);
+    this.#turn.push({ row, bytes: line.text.length, segment: null });
+    this.#turnLines.push(line);
+    if (this.#turn.length === 1) setImmediate(this.#endTurn);
+    else if (this.#turn.length >= maxRowsPerAppend) this.#endTurn();
   }
 
-  /** Writes what is buffered, to the database or the spool; resolves when it is there. */
-  async flush(): Promise<void> {
-    while (this.#writing) await this.#writing;
-    if (this.#rows.length === 0) return;
-    this.#writing = this.#writeAll().finally(() => {
-      this.#writing = null;
-    });
-    await this.#writing;
+  /**
+   * Calls back when the rows that were added so far are on disk: what the client gets only then is never answered
+   * without a row. All calls of a turn share one write.
+   */
+  whenSpooled(callback: () => void): void {
+    if (this.#turn.length === 0) callback();
+    else this.#afterTurn.push(callback);
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#flushTimer);
     clearInterval(this.#replayTimer);
-    await this.flush();
-    await this.#spool.close();
+    this.#endTurn();
+    const unwritten = await this.#writer.close(closeWithinMs);
+    const inMemoryOnly = unwritten.filter(({ segment }) => segment === null);
+    this.#toDisk(
+      inMemoryOnly,
+      inMemoryOnly.map(({ row }) => lineOf(row)),
+    );
+    this.counters.dropped += inMemoryOnly.filter(({ segment }) => segment === null).length;
+    this.#spool.close();
   }
 
-  #take(count: number): RequestLogRow[] {
-    const taken = this.#rows.slice(0, count);
-    this.#rows = this.#rows.slice(count);
-    return taken;
-  }
+  readonly #endTurn = (): void => {
+    const turn = this.#turn;
+    if (turn.length === 0) return;
+    const lines = this.#turnLines;
+    const callbacks = this.#afterTurn;
+    this.#turn = [];
+    this.#turnLines = [];
+    this.#afterTurn = [];
+    this.#toDisk(turn, lines);
+    for (const callback of callbacks) callback();
+    for (const held of turn) this.#writer.push(held);
+  };
 
-  async #writeAll(): Promise<void> {
-    while (this.#rows.length > 0) {
-      const batch = this.#take(batchRows);
-      if (this.#away || !(await this.#write(batch))) this.#toSpool(batch);
-      if (this.#rows.length < batchRows) return;
+  /** Rows that the disk has no room for stay in memory alone. */
+  #toDisk(rows: readonly Held[], lines: readonly SpoolLine[]): void {
+    const fits = lines.map(({ projectId, text }) => this.#spool.hasRoomFor(projectId, text.length));
+    const fitting = lines.filter((_, at) => fits[at]);
+    if (fitting.length === 0) return;
+    const segment = this.#spool.append(fitting);
+    if ((segment === null) !== this.#diskIsFull) {
+      this.#diskIsFull = segment === null;
+      if (this.#diskIsFull) this.#log.error("the log spool cannot be written: free disk space; rows stay in memory");
+      else this.#log.info("the log spool is written again");
     }
+    if (segment === null) return;
+    for (const [at, held] of rows.entries()) if (fits[at]) held.segment = segment;
+    this.counters.spooled += fitting.length;
   }
 
-  /** False when the database could not be asked. Rows that it refuses are left out. */
-  async #write(rows: readonly RequestLogRow[]): Promise<boolean> {
-    try {
-      await writeRequestLogs(this.#pool, rows);
-      this.counters.written += rows.length;
-      return true;
-    } catch (error) {
-      if (!isFaultOfRow(error)) {
-        if (!this.#away) this.#log.warn({ err: error }, "request logs cannot be written; they wait on disk");
-        this.#away = true;
-        return false;
-      }
-      if (rows.length === 1) {
-        this.#log.error({ err: error, row: rows[0]?.id }, "a request-log row was refused by the database");
-        this.counters.dropped++;
-        return true;
-      }
-      // One bad row must not take 499 others with it: halve until it stands alone.
-      const middle = rows.length >> 1;
-      return (await this.#write(rows.slice(0, middle))) && (await this.#write(rows.slice(middle)));
-    }
+  #settle(rows: readonly Held[]): void {
+    this.counters.written += rows.length;
+    for (const { segment } of rows) if (segment) this.#spool.release(segment, 1, { areWritten: true });
   }
 
-  #toSpool(rows: readonly RequestLogRow[]): void {
-    const kept = this.#spool.append(rows);
-    this.counters.spooled += kept;
-    this.counters.dropped += rows.length - kept;
+  #evicted({ segment }: Held): void {
+    if (segment) this.#spool.release(segment, 1, { areWritten: false });
+    else this.counters.dropped++;
   }
 
+  /** Writes what only the disk has: rows of an earlier process, and those that memory had no room for. */
   async #replay(): Promise<void> {
-    if (this.#writing || this.#spool.isEmpty) {
-      if (this.#spool.isEmpty) this.#away = false;
-      return;
-    }
-    this.#writing = this.#spool
-      .replay(batchRows, (rows) => this.#write(rows))
-      .then((done) => {
-        if (done && this.#away) {
-          this.#away = false;
-          this.#log.info("request logs are written again");
+    // While the database is away, the rows in memory are what finds out that it is back.
+    if (this.#isReplaying || (this.#writer.isAway && this.#writer.size > 0)) return;
+    this.#isReplaying = true;
+    try {
+      for (let next = await this.#spool.nextToReplay(); next; next = await this.#spool.nextToReplay()) {
+        for (let at = 0; at < next.rows.length; at += batchRows) {
+          const batch = next.rows.slice(at, at + batchRows).map(fromDisk);
+          if (!(await this.#writer.writeNow(batch))) return;
         }
-      })
-      .catch((error: unknown) => this.#log.error({ err: error }, "the log spool cannot be read"))
-      .finally(() => {
-        this.#writing = null;
-      });
-    await this.#writing;
+        this.#spool.replayed(next.segment);
+      }
+    } catch (error) {
+      this.#log.error({ err: error }, "the log spool cannot be read");
+    } finally {
+      this.#isReplaying = false;
+    }
   }
 }
 
-/** SQLSTATE classes 22 (data) and 23 (constraint) blame the row; anything else the database's state. */
-function isFaultOfRow(error: unknown): boolean {
-  return (
-    error instanceof Error && "code" in error && typeof error.code === "string" && /^2[23][0-9A-Z]{3}$/.test(error.code)
-  );
+function lineOf(row: RequestLogRow): SpoolLine {
+  return { projectId: row.projectId, text: `${JSON.stringify(row)}\n` };
+}
+
+/** The segment that it came from goes as a whole, not row by row. */
+function fromDisk(row: RequestLogRow): Held {
+  return { row, bytes: 0, segment: null };
 }

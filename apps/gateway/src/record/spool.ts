@@ -1,10 +1,13 @@
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RequestLogRow } from "@towpath/logs";
 import { z } from "zod";
 
-const segmentBytes = 8 * 1024 * 1024;
-const mostBytes = 1024 * 1024 * 1024;
+const segmentBytes = 1024 * 1024;
+const defaultMaxBytes = 1024 * 1024 * 1024;
+/** After a failed write the disk is left alone for this long. */
+const pauseMs = 1000;
 const segmentName = /^\d{15}-\d{6}\.ndjson$/;
 
 // Rows were written by this program; what matters is that a line cut short by a crash is told from a whole one.
@@ -12,91 +15,151 @@ const lineSchema = z.custom<RequestLogRow>(
   (row) => typeof row === "object" && row !== null && "id" in row && "time" in row && "projectId" in row,
 );
 
+/** A file of rows. It is deleted when none of them needs it any more. */
+export type Segment = {
+  readonly name: string;
+  /** Bytes in the file, and how many of them are each project's. */
+  bytes: number;
+  readonly bytesOfProject: Map<string, number>;
+  /** Rows that are also held in memory and are not in the database yet. */
+  heldRows: number;
+  /** Some of its rows are nowhere else: it must be read. */
+  mustReplay: boolean;
+};
+
+export type SpoolLine = { readonly projectId: string; readonly text: string };
+
 /**
- * Rows on disk while the database is away: segments of JSON lines, oldest first, deleted once written. Appends are
- * synchronous: when `append` returns, the operating system has the rows, and a crash of the gateway keeps them.
+ * Rows on disk until the database has them: segments of JSON lines. Appends are synchronous: when `append` returns,
+ * the operating system has the rows, and a gateway that is killed loses none of them. Not synced to the disk: a power
+ * cut may lose the last seconds.
  */
 export class Spool {
   readonly #directory: string;
-  #segments: string[] = [];
+  readonly #maxBytes: number;
+  readonly #segments = new Map<string, Segment>();
+  readonly #bytesOfProject = new Map<string, number>();
   #bytes = 0;
-  #file: { descriptor: number; name: string; size: number } | null = null;
+  #file: { descriptor: number; segment: Segment } | null = null;
   #number = 0;
+  #pausedUntil = 0;
 
-  constructor(directory: string) {
+  constructor(directory: string, options: { maxBytes?: number } = {}) {
     this.#directory = directory;
+    this.#maxBytes = options.maxBytes ?? defaultMaxBytes;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    this.#segments = readdirSync(directory)
-      .filter((name) => segmentName.test(name))
-      .sort();
-    for (const name of this.#segments) this.#bytes += statSync(join(directory, name)).size;
-  }
-
-  get isEmpty(): boolean {
-    return this.#segments.length === 0;
+    for (const name of readdirSync(directory).sort()) {
+      if (!segmentName.test(name)) continue;
+      const bytes = statSync(join(directory, name)).size;
+      this.#segments.set(name, { name, bytes, bytesOfProject: new Map(), heldRows: 0, mustReplay: true });
+      this.#bytes += bytes;
+    }
   }
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Keeps rows; returns how many there was room for. */
-  append(rows: readonly RequestLogRow[]): number {
-    const text = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-    if (this.#bytes + text.length > mostBytes) return 0;
-    try {
-      const file = this.#file ?? this.#open();
-      writeSync(file.descriptor, text);
-      file.size += text.length;
-      this.#bytes += text.length;
-      if (file.size >= segmentBytes) this.#seal();
-      return rows.length;
-    } catch {
-      // A full disk must not stop the traffic.
-      this.#seal();
-      return 0;
-    }
+  /** A project may fill as much as it leaves free: one that floods the log takes half, and the rest stays for others. */
+  hasRoomFor(projectId: string, bytes: number): boolean {
+    return (this.#bytesOfProject.get(projectId) ?? 0) + bytes <= this.#maxBytes - this.#bytes - bytes;
   }
 
   /**
-   * Hands out the rows, oldest first, in batches; a segment goes when all of its batches were written. Stops and
-   * returns false as soon as `write` returns false. Rows may be handed out again after that: writing them twice
-   * must be harmless.
+   * Keeps lines, all or none. Returns their segment, whose `heldRows` counts them: call `release` for each.
+   * Null when the disk is full or fails; it is tried again a second later.
    */
-  async replay(batchRows: number, write: (rows: RequestLogRow[]) => Promise<boolean>): Promise<boolean> {
-    this.#seal();
-    for (const name of [...this.#segments]) {
-      if (name === this.#file?.name) return true;
-      const path = join(this.#directory, name);
-      const content = readFileSync(path);
-      const rows = content.toString("utf8").split("\n").flatMap(parseLine);
-      for (let at = 0; at < rows.length; at += batchRows) {
-        if (!(await write(rows.slice(at, at + batchRows)))) return false;
-      }
-      unlinkSync(path);
-      this.#segments = this.#segments.filter((segment) => segment !== name);
-      this.#bytes -= content.length;
+  append(lines: readonly SpoolLine[]): Segment | null {
+    if (performance.now() < this.#pausedUntil) return null;
+    const content = Buffer.from(lines.map(({ text }) => text).join(""));
+    try {
+      const { descriptor, segment } = this.#file ?? this.#open();
+      this.#writeWhole(descriptor, segment, content);
+      segment.heldRows += lines.length;
+      for (const { projectId, text } of lines) addTo(segment.bytesOfProject, projectId, text.length);
+      for (const { projectId, text } of lines) addTo(this.#bytesOfProject, projectId, text.length);
+      segment.bytes += content.length;
+      this.#bytes += content.length;
+      if (segment.bytes >= segmentBytes) this.#seal();
+      return segment;
+    } catch {
+      // A full disk must not stop the traffic.
+      this.#pausedUntil = performance.now() + pauseMs;
+      this.#seal();
+      return null;
     }
-    return true;
   }
 
-  async close(): Promise<void> {
+  /** Rows that memory no longer holds. `areWritten`: the database has them, else the file alone has. */
+  release(segment: Segment, rows: number, { areWritten }: { areWritten: boolean }): void {
+    segment.heldRows -= rows;
+    if (!areWritten) segment.mustReplay = true;
+    this.#removeIfDone(segment);
+  }
+
+  /** The oldest segment with rows that are nowhere else, as rows; null when there is none. */
+  async nextToReplay(): Promise<{ segment: Segment; rows: RequestLogRow[] } | null> {
+    for (const segment of this.#segments.values()) {
+      if (!segment.mustReplay) continue;
+      if (segment === this.#file?.segment) this.#seal();
+      const content = await readFile(join(this.#directory, segment.name), "utf8");
+      return { segment, rows: content.split("\n").flatMap(parseLine) };
+    }
+    return null;
+  }
+
+  /** All of the segment's rows are in the database. */
+  replayed(segment: Segment): void {
+    segment.mustReplay = false;
+    this.#removeIfDone(segment);
+  }
+
+  close(): void {
     this.#seal();
   }
 
-  #open(): { descriptor: number; name: string; size: number } {
+  #open(): { descriptor: number; segment: Segment } {
     const name = `${String(Date.now()).padStart(15, "0")}-${String(this.#number++ % 1_000_000).padStart(6, "0")}.ndjson`;
     const descriptor = openSync(join(this.#directory, name), "a", 0o600);
-    this.#file = { descriptor, name, size: 0 };
-    this.#segments.push(name);
+    const segment = { name, bytes: 0, bytesOfProject: new Map(), heldRows: 0, mustReplay: false };
+    this.#file = { descriptor, segment };
+    this.#segments.set(name, segment);
     return this.#file;
+  }
+
+  /** A nearly full disk takes a part of a write: then the file goes back to its last whole line. */
+  #writeWhole(descriptor: number, segment: Segment, content: Buffer): void {
+    try {
+      if (writeSync(descriptor, content) === content.length) return;
+    } catch (error) {
+      ftruncateSync(descriptor, segment.bytes);
+      throw error;
+    }
+    ftruncateSync(descriptor, segment.bytes);
+    throw new Error("the disk is full");
   }
 
   #seal(): void {
     if (!this.#file) return;
-    closeSync(this.#file.descriptor);
+    const { descriptor, segment } = this.#file;
     this.#file = null;
+    closeSync(descriptor);
+    this.#removeIfDone(segment);
   }
+
+  #removeIfDone(segment: Segment): void {
+    if (segment.heldRows > 0 || segment.mustReplay || !this.#segments.delete(segment.name)) return;
+    if (segment === this.#file?.segment) this.#seal();
+    this.#bytes -= segment.bytes;
+    for (const [projectId, bytes] of segment.bytesOfProject) addTo(this.#bytesOfProject, projectId, -bytes);
+    rmSync(join(this.#directory, segment.name), { force: true });
+  }
+}
+
+function addTo(bytesOfProject: Map<string, number>, projectId: string, bytes: number): void {
+  const sum = (bytesOfProject.get(projectId) ?? 0) + bytes;
+  if (sum === 0) bytesOfProject.delete(projectId);
+  else bytesOfProject.set(projectId, sum);
 }
 
 function parseLine(line: string): RequestLogRow[] {

@@ -47,3 +47,46 @@ test("RUN-5 while the database is away lines are held, bounded, and the loss is 
   expect(written[0]).toBe("… 1000 lines were lost while the log could not be written");
   expect(written.slice(1)).toEqual(Array.from({ length: 20_000 }, (_, index) => String(index + 1000)));
 });
+
+test("RUN-5 a project that floods the log displaces its own lines only, and is told", async () => {
+  let away = true;
+  const written: ServerLogRow[] = [];
+  const writer = createServerLogWriter(
+    async (rows) => {
+      if (away) throw new Error("away");
+      written.push(...rows);
+    },
+    () => {},
+  );
+  const quiet = Array.from({ length: 50 }, (_, at) => ({ ...row(`quiet ${at}`), projectId: "q", deploymentId: "dq" }));
+  for (const line of quiet) writer.push(line);
+  for (let at = 0; at < 30_000; at++) writer.push(row(`chatty ${at}`));
+  await sleep(20);
+  away = false;
+  await writer.close(5000);
+  expect(written.filter((line) => line.projectId === "q")).toEqual(quiet);
+  const chatty = written.filter((line) => line.projectId === "p");
+  expect(chatty[0]).toMatchObject({
+    stream: "platform",
+    line: "… 10050 lines were lost while the log could not be written",
+  });
+  expect(chatty).toHaveLength(19_951);
+});
+
+test("RUN-5 a line that the database refuses is put aside, said once, and holds up no other", async () => {
+  const written: string[] = [];
+  const errors: string[] = [];
+  const writer = createServerLogWriter(
+    async (rows) => {
+      if (rows.some((each) => each.line === "bad")) throw Object.assign(new Error("refused"), { code: "22021" });
+      written.push(...rows.map((each) => each.line));
+    },
+    (error) => errors.push(String(error)),
+  );
+  for (const line of ["a", "bad", "b", "c"]) writer.push(row(line));
+  await expect.poll(() => written).toEqual(["a", "b", "c"]);
+  writer.push(row("d"));
+  await writer.close(1000);
+  expect(written.slice(3)).toEqual(["… 1 line was lost while the log could not be written", "d"]);
+  expect(errors).toEqual(["Error: a log line of deployment d was refused by the database and put aside"]);
+});

@@ -1,11 +1,9 @@
-import type { ServerLogRow } from "@towpath/logs";
+import { BatchWriter, type ServerLogRow } from "@towpath/logs";
 
 const flushMs = 200;
-const rowsPerBatch = 500;
-const mostHeldRows = 20_000;
-const retryMs = 1000;
-
-type Dropped = { readonly first: ServerLogRow; readonly count: number };
+const batchRows = 500;
+const maxHeldRows = 20_000;
+const maxHeldBytes = 64 * 1024 * 1024;
 
 export type ServerLogWriter = {
   push(row: ServerLogRow): void;
@@ -14,79 +12,59 @@ export type ServerLogWriter = {
 };
 
 /**
- * Batches server-log lines into the database, in order. While it is away lines are held up to a bound; then the
- * oldest are dropped and counted in a line of the platform.
+ * Batches server-log lines into the database, each deployment's in order. While it is away lines are held up to a
+ * bound; then the oldest of the project that holds most are dropped, and its log says how many were lost. `onError`
+ * hears when the database is away and of each line that it refuses.
  */
 export function createServerLogWriter(
   write: (rows: readonly ServerLogRow[]) => Promise<void>,
   onError: (error: unknown) => void,
 ): ServerLogWriter {
-  let held: ServerLogRow[] = [];
-  let dropped: Dropped | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let writing: Promise<void> | null = null;
-  let closed = false;
+  /** Lost lines that their log does not mention yet, by deployment. */
+  const lost = new Map<string, number>();
+  const lose = ({ deploymentId }: ServerLogRow) => void lost.set(deploymentId, (lost.get(deploymentId) ?? 0) + 1);
 
-  const later = (ms: number) => {
-    if (timer !== null || closed) return;
-    timer = setTimeout(() => {
-      timer = null;
-      void flush();
-    }, ms);
-    timer.unref();
-  };
-  const flush = (): Promise<void> => {
-    writing ??= drain().finally(() => {
-      writing = null;
-    });
-    return writing;
-  };
-  const drain = async () => {
-    while (held.length > 0) {
-      const note = dropped;
-      dropped = null;
-      const batch = held.splice(0, rowsPerBatch);
-      try {
-        await write(note === null ? batch : [dropNote(note), ...batch]);
-      } catch (error) {
-        held = [...batch, ...held];
-        if (note !== null) remember(note.first, note.count);
-        trim();
-        onError(error);
-        later(retryMs);
-        return;
+  const writer = new BatchWriter<ServerLogRow>({
+    maxRows: maxHeldRows,
+    maxBytes: maxHeldBytes,
+    flushMs,
+    batchRows,
+    tenantOf: (row) => row.projectId,
+    bytesOf: (row) => row.line.length + 256,
+    async write(rows) {
+      const mentioned = new Map<string, number>();
+      const noted = rows.flatMap((row) => {
+        const count = lost.get(row.deploymentId);
+        if (count === undefined || mentioned.has(row.deploymentId)) return [row];
+        mentioned.set(row.deploymentId, count);
+        return [noteBefore(row, count), row];
+      });
+      await write(noted);
+      for (const [deploymentId, count] of mentioned) {
+        const since = (lost.get(deploymentId) ?? 0) - count;
+        if (since > 0) lost.set(deploymentId, since);
+        else lost.delete(deploymentId);
       }
-    }
-  };
-  const remember = (first: ServerLogRow, count: number) => {
-    dropped = { first: dropped?.first ?? first, count: (dropped?.count ?? 0) + count };
-  };
-  const trim = () => {
-    if (held.length <= mostHeldRows) return;
-    const lost = held.splice(0, held.length - mostHeldRows);
-    remember(lost[0] as ServerLogRow, lost.length);
-  };
-  return {
-    push(row) {
-      held.push(row);
-      trim();
-      if (held.length >= rowsPerBatch && writing === null && timer === null) void flush();
-      else later(flushMs);
     },
+    onEvicted: lose,
+    onRefused(row, error) {
+      lose(row);
+      const message = `a log line of deployment ${row.deploymentId} was refused by the database and put aside`;
+      onError(new Error(message, { cause: error }));
+    },
+    onAway: onError,
+    onBack: () => {},
+  });
+
+  return {
+    push: (row) => writer.push(row),
     async close(withinMs) {
-      closed = true;
-      if (timer !== null) clearTimeout(timer);
-      const deadline = new Promise<void>((resolve) => setTimeout(resolve, withinMs).unref());
-      await Promise.race([flush(), deadline]);
+      await writer.close(withinMs);
     },
   };
 }
 
-function dropNote(dropped: Dropped): ServerLogRow {
-  return {
-    ...dropped.first,
-    stream: "platform",
-    level: "warning",
-    line: `… ${dropped.count} lines were lost while the log could not be written`,
-  };
+function noteBefore(row: ServerLogRow, count: number): ServerLogRow {
+  const lines = count === 1 ? "1 line was" : `${count} lines were`;
+  return { ...row, stream: "platform", level: "warning", line: `… ${lines} lost while the log could not be written` };
 }

@@ -1,0 +1,95 @@
+import { expect, test, vi } from "vitest";
+import { BatchWriter, type BatchWriterOptions } from "./batch-writer.ts";
+import { FairBuffer } from "./fair-buffer.ts";
+
+type Row = { tenant: string; number: number; isBad?: boolean };
+const bounds = { tenantOf: (row: Row) => row.tenant, bytesOf: () => 10 };
+const rowsOf = (tenant: string, count: number): Row[] =>
+  Array.from({ length: count }, (_, number) => ({ tenant, number }));
+const databaseError = (code: string) => Object.assign(new Error(`SQLSTATE ${code}`), { code });
+
+function createWriter(write: (rows: readonly Row[]) => Promise<void>, options: Partial<BatchWriterOptions<Row>> = {}) {
+  const seen = { settled: [] as Row[], evicted: [] as Row[], refused: [] as Row[], away: 0, back: 0 };
+  const writer = new BatchWriter<Row>({
+    ...bounds,
+    maxRows: 100,
+    maxBytes: 10_000,
+    flushMs: 5,
+    batchRows: 50,
+    write,
+    onSettled: (rows) => void seen.settled.push(...rows),
+    onEvicted: (row) => void seen.evicted.push(row),
+    onRefused: (row) => void seen.refused.push(row),
+    onAway: () => void seen.away++,
+    onBack: () => void seen.back++,
+    ...options,
+  });
+  return { writer, seen };
+}
+
+test("RUN-5 a full buffer drops the oldest rows of the tenant that holds most, and batches take from all in turn", () => {
+  const buffer = new FairBuffer<Row>({ ...bounds, maxRows: 100, maxBytes: 10_000 });
+  const quiet = rowsOf("quiet", 10);
+  for (const row of quiet) buffer.push(row);
+  const evicted = rowsOf("chatty", 1000).flatMap((row) => buffer.push(row));
+  expect(evicted).toHaveLength(910);
+  expect(evicted.every((row, at) => row.tenant === "chatty" && row.number === at)).toBe(true);
+  const batch = buffer.take(20);
+  expect(batch.filter((row) => row.tenant === "quiet")).toEqual(quiet);
+  buffer.putBack(batch);
+  const rest = buffer.take(100);
+  expect(rest.filter((row) => row.tenant === "chatty").map((row) => row.number)).toEqual(
+    Array.from({ length: 90 }, (_, at) => at + 910),
+  );
+  expect([buffer.size, buffer.bytes]).toEqual([0, 0]);
+});
+
+test("RUN-5 a tenant of few but large rows is the one that holds most", () => {
+  const buffer = new FairBuffer<Row>({ ...bounds, bytesOf: (row) => row.number, maxRows: 100, maxBytes: 1000 });
+  for (let at = 0; at < 20; at++) buffer.push({ tenant: "quiet", number: 1 });
+  const evicted = [400, 400, 400].flatMap((number) => buffer.push({ tenant: "large", number }));
+  expect(evicted).toEqual([{ tenant: "large", number: 400 }]);
+});
+
+test.each(["22021", "54000", "XX000", "42804"])(
+  "RUN-5 rows that the database refuses with %s are put aside, and all others are written once",
+  async (code) => {
+    const written: number[] = [];
+    const { writer, seen } = createWriter(async (rows) => {
+      if (rows.some((row) => row.isBad)) throw databaseError(code);
+      written.push(...rows.map((row) => row.number));
+    });
+    const rows = rowsOf("t", 40).map((row) => (row.number % 13 === 5 ? { ...row, isBad: true } : row));
+    for (const row of rows) writer.push(row);
+    await vi.waitFor(() => expect(writer.size).toBe(0));
+    expect(seen.refused.map((row) => row.number)).toEqual([5, 18, 31]);
+    expect(written).toEqual(rows.filter((row) => !row.isBad).map((row) => row.number));
+    expect([seen.settled.length, seen.away, seen.evicted.length]).toEqual([40, 0, 0]);
+  },
+);
+
+test("GW-10 a table that is away blames no row: all are held and written once it is back", async () => {
+  let isAway = true;
+  let calls = 0;
+  const written: number[] = [];
+  const { writer, seen } = createWriter(async (rows) => {
+    calls++;
+    if (isAway) throw databaseError("42P01");
+    written.push(...rows.map((row) => row.number));
+  });
+  for (const row of rowsOf("t", 60)) writer.push(row);
+  await vi.waitFor(() => expect(seen.away).toBe(1));
+  expect([writer.size, seen.refused.length]).toEqual([60, 0]);
+  expect(calls).toBeLessThan(20);
+  isAway = false;
+  expect(await writer.close(5000)).toEqual([]);
+  expect(written).toEqual(rowsOf("t", 60).map((row) => row.number));
+  expect([seen.back, seen.settled.length]).toEqual([1, 60]);
+});
+
+test("GW-10 what could not be written until the end is handed back", async () => {
+  const { writer } = createWriter(() => Promise.reject(new Error("connect ECONNREFUSED")));
+  const rows = rowsOf("t", 10);
+  for (const row of rows) writer.push(row);
+  expect(await writer.close(1000)).toEqual(rows);
+});

@@ -1,0 +1,121 @@
+import { type BufferBounds, FairBuffer } from "./fair-buffer.ts";
+import { type Isolation, writeIsolating } from "./write-isolating.ts";
+
+export type BatchWriterOptions<Row> = BufferBounds<Row> & {
+  /** Writes a batch whole or not at all. */
+  write: (rows: readonly Row[]) => Promise<void>;
+  flushMs: number;
+  batchRows: number;
+  /** Rows that are in the database, or never will be: nothing needs to keep them any longer. */
+  onSettled?: (rows: readonly Row[]) => void;
+  /** A row that the buffer had no room for. */
+  onEvicted: (row: Row) => void;
+  /** A row that the database refuses: it was put aside. */
+  onRefused: (row: Row, error: unknown) => void;
+  /** Called once when the database cannot be asked any more, and once when rows are written again. */
+  onAway: (error: unknown) => void;
+  onBack: () => void;
+};
+
+const retryMs = 1000;
+
+/** Gathers rows of all tenants and writes them in batches; holds them, up to a bound, while the database is away. */
+export class BatchWriter<Row> {
+  readonly #options: BatchWriterOptions<Row>;
+  readonly #buffer: FairBuffer<Row>;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | null = null;
+  #isAway = false;
+  #isClosed = false;
+  #inWrite = 0;
+
+  constructor(options: BatchWriterOptions<Row>) {
+    this.#options = options;
+    this.#buffer = new FairBuffer(options);
+  }
+
+  /** Whether the last write found the database away. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  /** Rows that are held, those of a running write included. */
+  get size(): number {
+    return this.#buffer.size + this.#inWrite;
+  }
+
+  push(row: Row): void {
+    for (const evicted of this.#buffer.push(row)) this.#options.onEvicted(evicted);
+    if (this.#buffer.size >= this.#options.batchRows && !this.#isAway) void this.#flush();
+    else this.#later(this.#options.flushMs);
+  }
+
+  /** Writes what is held, gives up after `withinMs`, and returns what could not be written. Takes no rows after. */
+  async close(withinMs: number): Promise<Row[]> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    const { promise: deadline, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, withinMs);
+    // A write that began before may leave rows behind.
+    const written = this.#flush().then(() => (this.#isAway ? undefined : this.#flush()));
+    await Promise.race([written, deadline]);
+    clearTimeout(timer);
+    return this.#buffer.take(this.#buffer.size);
+  }
+
+  /**
+   * Writes rows that were not held here, past the buffer, under the same rules: refused rows are put aside.
+   * Resolves to whether the database could be asked.
+   */
+  async writeNow(rows: readonly Row[]): Promise<boolean> {
+    return (await this.#write(rows)).length === 0;
+  }
+
+  #later(ms: number): void {
+    if (this.#timer !== undefined || this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#flush();
+    }, ms);
+    this.#timer.unref();
+  }
+
+  #flush(): Promise<void> {
+    this.#writing ??= this.#drain().finally(() => {
+      this.#writing = null;
+    });
+    return this.#writing;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#buffer.size > 0) {
+      const batch = this.#buffer.take(this.#options.batchRows);
+      this.#inWrite = batch.length;
+      const unwritten = await this.#write(batch);
+      this.#inWrite = 0;
+      if (unwritten.length > 0) {
+        for (const evicted of this.#buffer.putBack(unwritten)) this.#options.onEvicted(evicted);
+        return this.#later(retryMs);
+      }
+      // What is left is less than a batch: it may gather.
+      if (this.#buffer.size < this.#options.batchRows && !this.#isClosed) break;
+    }
+    if (this.#buffer.size > 0) this.#later(this.#options.flushMs);
+  }
+
+  async #write(rows: readonly Row[]): Promise<readonly Row[]> {
+    const { write, onSettled, onRefused, onAway, onBack } = this.#options;
+    const { unwritten, refused, error }: Isolation<Row> = await writeIsolating(rows, write);
+    for (const each of refused) onRefused(each.row, each.error);
+    if (unwritten.length === 0) onSettled?.(rows);
+    else {
+      const left = new Set(unwritten);
+      onSettled?.(rows.filter((row) => !left.has(row)));
+    }
+    const isAway = unwritten.length > 0;
+    if (isAway && !this.#isAway) onAway(error);
+    if (!isAway && this.#isAway) onBack();
+    this.#isAway = isAway;
+    return unwritten;
+  }
+}
