@@ -12,7 +12,7 @@ import { Counters } from "./platform/counters.ts";
 import { createPages } from "./platform/pages.ts";
 import { createAuthenticate } from "./police/credentials.ts";
 import { OpenAnswers } from "./police/open-answers.ts";
-import { Sessions } from "./police/sessions.ts";
+import { createSessionIds } from "./police/session-ids.ts";
 import { createListener } from "./read-model/listener.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { Recorder } from "./record/recorder.ts";
@@ -65,7 +65,6 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
   });
   const spool = new Spool(join(config.stateDirectory, "spool"));
   const recorder = new Recorder({ pool, spool, log });
-  const sessions = new Sessions(config.stateDirectory);
   const upstreams = new Upstreams();
   const runner = createRunnerClient(config.runnerSocket, config.holdMs * 2);
   const leases = new Leases({ runner, upstreams });
@@ -94,7 +93,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       routes,
       authenticate: createAuthenticate({ apiKeys, isMember: createMembershipChecker(pool), secret: config.secret }),
       openAnswers,
-      sessions,
+      sessionIds: createSessionIds(config.secret),
       leases,
       recorder,
       counters,
@@ -103,7 +102,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
     }),
   );
 
-  await Promise.all([feed.start(), sessions.start()]);
+  await feed.start();
   listener.start();
   recorder.start();
   openAnswers.start();
@@ -118,7 +117,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       openAnswers.stop();
       leases.stop();
       await listener.stop();
-      await Promise.all([recorder.stop(), sessions.stop(), upstreams.destroy(), runner.close()]);
+      await Promise.all([recorder.stop(), upstreams.destroy(), runner.close()]);
       await pool.end();
     },
   };

@@ -28,7 +28,7 @@ const environmentSchema = z.object({
 
 export type GatewayConfig = {
   databaseUrl: string;
-  /** Folder of the route snapshot, the sessions and the log spool. */
+  /** Folder of the route snapshot and the log spool. */
   stateDirectory: string;
   runnerSocket: string;
   secret: string;

@@ -1,44 +1,14 @@
-import { randomUUID } from "node:crypto";
-import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client";
-import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { newApiKey, signAdminJwt } from "@towpath/auth/credentials";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connectModern, connectOld, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, insertDeployment, type Rig, secret, until } from "./testing/rig.ts";
-import { startUnixServer } from "./testing/unix-server.ts";
+import { createRig, type Rig, secret, until } from "./testing/rig.ts";
 
 let rig: Rig;
 beforeAll(async () => {
   rig = await createRig();
 });
 afterAll(() => rig.close());
-
-const info = { name: "test-client", version: "9.1" };
-
-async function connectModern(url: URL, headers: Record<string, string> = {}) {
-  const client = new ModernClient(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
-  await client.connect(new ModernTransport(url, { requestInit: { headers } }));
-  return client;
-}
-
-async function connectOld(url: URL, headers: Record<string, string> = {}) {
-  const client = new OldClient(info);
-  const transport = new OldTransport(url, { requestInit: { headers } });
-  await client.connect(transport);
-  return { client, transport };
-}
-
-async function storeKey(organizationId: string) {
-  const made = newApiKey();
-  const id = randomUUID();
-  await rig.database.pool.query("INSERT INTO apikey (id, key, reference_id) VALUES ($1, $2, $3)", [
-    id,
-    made.hash,
-    organizationId,
-  ]);
-  return { id, bearer: { authorization: `Bearer ${made.key}` } };
-}
 
 describe("both eras on one URL", () => {
   test("GW-2 GW-7 a modern client discovers, lists, calls; every message is one row", async () => {
@@ -153,7 +123,7 @@ describe("towpath-cloud", () => {
       expect(refused.headers.get("www-authenticate")).toMatch(/^Bearer /);
       expect(await refused.json()).toMatchObject({ error: { data: { towpath: "unauthorized" } } });
     }
-    const key = await storeKey(server.organizationId);
+    const key = await storeApiKey(rig, server.organizationId);
     expect((await post(key.bearer, `?access_token=${key.bearer.authorization.slice(7)}`)).status).toBe(401);
 
     await (await connectModern(server.url, key.bearer)).close();
@@ -165,7 +135,7 @@ describe("towpath-cloud", () => {
 
   test("GW-4 a revoked key stops at once, although it was remembered", async () => {
     const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
-    const key = await storeKey(server.organizationId);
+    const key = await storeApiKey(rig, server.organizationId);
     const client = await connectModern(server.url, key.bearer);
     await client.listTools();
     await rig.database.pool.query("UPDATE apikey SET enabled = false WHERE id = $1", [key.id]);
@@ -192,7 +162,7 @@ describe("towpath-cloud", () => {
       "x-own": "kept",
     };
     const cloud = await rig.deploy(listener as never, { authMode: "towpath-cloud" });
-    const key = await storeKey(cloud.organizationId);
+    const key = await storeApiKey(rig, cloud.organizationId);
     await fetch(cloud.url, { headers: { ...headers, ...key.bearer } });
     const text = seen.join("\n");
     expect(text).not.toMatch(/forged|Bearer|authorization|session=x/i);
@@ -208,86 +178,6 @@ describe("towpath-cloud", () => {
       expect(seen.join("\n")).toContain("authorization\nBearer own");
       expect(seen.join("\n")).not.toMatch(/forged|towpath-actor/i);
     }
-  });
-});
-
-describe("legacy sessions", () => {
-  test("GW-6 a session is its principal's alone: another one gets 404, before and after a restart", async () => {
-    const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
-    const [mine, theirs] = [await storeKey(server.organizationId), await storeKey(server.organizationId)];
-    const { client, transport } = await connectOld(server.url, mine.bearer);
-    const use = (bearer: Record<string, string>) =>
-      fetch(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`, {
-        method: "POST",
-        headers: {
-          ...bearer,
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          "mcp-session-id": transport.sessionId ?? "",
-          "mcp-protocol-version": "2025-11-25",
-        },
-        body: '{"jsonrpc":"2.0","id":7,"method":"tools/list"}',
-      });
-    const status = async (bearer: Record<string, string>) => {
-      const response = await use(bearer);
-      await response.body?.cancel();
-      return response.status;
-    };
-    expect([await status(mine.bearer), await status(theirs.bearer)]).toEqual([200, 404]);
-    await rig.restart();
-    expect([await status(mine.bearer), await status(theirs.bearer)]).toEqual([200, 404]);
-    await client.close();
-    expect(await (await use(theirs.bearer)).json()).toMatchObject({
-      error: { code: -32001, data: { towpath: "session_not_found" } },
-    });
-  });
-
-  test("GW-2 a session of a process that is gone answers 404, so that the client initializes again", async () => {
-    const server = await rig.deploy(createMcpListener());
-    const { client, transport } = await connectOld(new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`));
-    await client.listTools();
-    await server.upstream.close();
-    const next = await startUnixServer(createMcpListener());
-    rig.runner.instances.set(server.deploymentId, { instanceId: randomUUID(), socketPath: next.socketPath });
-    await expect(client.listTools()).rejects.toMatchObject({ code: 404 });
-    expect(transport.sessionId).toBeDefined();
-    await client.close();
-    const again = await connectOld(new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`));
-    expect((await again.client.listTools()).tools.length).toBe(3);
-    await again.client.close();
-    await next.close();
-  });
-
-  test("GW-2 after a rollout a session stays with its process while that lives, and new clients get the new one", async () => {
-    const server = await rig.deploy(createMcpListener());
-    const url = new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`);
-    const old = await connectOld(url);
-    await old.client.listTools();
-    const next = await startUnixServer(createMcpListener());
-    const deploymentId = randomUUID();
-    await insertDeployment(rig.database.pool, { ...server, deploymentId });
-    rig.runner.instances.set(deploymentId, { instanceId: randomUUID(), socketPath: next.socketPath });
-    await rig.database.pool.query("UPDATE route SET deployment_id = $1, sequence = 2 WHERE label = $2", [
-      deploymentId,
-      server.label,
-    ]);
-    await until(async () => {
-      const client = await connectModern(url);
-      await client.close();
-      return (await rig.rows(server.projectId, 1)).some((row) => row.deploymentId === deploymentId);
-    });
-    expect((await old.client.listTools()).tools.length).toBe(3);
-    // The old deployment is stopped: its sessions end, and nothing starts it again.
-    rig.runner.instances.delete(server.deploymentId);
-    await server.upstream.close();
-    await until(() =>
-      old.client.listTools().then(
-        () => false,
-        (error) => error.code === 404,
-      ),
-    );
-    await old.client.close();
-    await next.close();
   });
 });
 

@@ -3,7 +3,7 @@ import { peekRequest } from "@towpath/mcp/peek";
 import type { Logger } from "pino";
 import { type ForwardEnd, forward } from "./forward/forward.ts";
 import { forwardedHeaders } from "./forward/forwarded.ts";
-import { headerOf, headersForServer } from "./forward/headers.ts";
+import { headerOf, headersForServer, sessionIdHeader, withSessionId } from "./forward/headers.ts";
 import { Hold } from "./forward/hold.ts";
 import type { Lease, Leases } from "./forward/leases.ts";
 import type { Counters } from "./platform/counters.ts";
@@ -12,8 +12,8 @@ import { answerPreflight, corsHeaders, isPreflight } from "./police/cors.ts";
 import type { Authenticate } from "./police/credentials.ts";
 import type { OpenAnswers } from "./police/open-answers.ts";
 import { checkOrigin } from "./police/origin.ts";
-import { claimSession, learnSession, type SessionClaim, sessionNotFound } from "./police/session-binding.ts";
-import type { Sessions } from "./police/sessions.ts";
+import { claimSession, idForClient, type SessionClaim, sessionNotFound } from "./police/session.ts";
+import type { SessionIds, SessionOwner } from "./police/session-ids.ts";
 import type { Route } from "./read-model/routes.ts";
 import { answersOf, type Exchange, rowsOf } from "./record/exchange.ts";
 import type { Recorder } from "./record/recorder.ts";
@@ -28,7 +28,7 @@ export type GatewayParts = {
   routes: RouteTable;
   authenticate: Authenticate;
   openAnswers: OpenAnswers;
-  sessions: Sessions;
+  sessionIds: SessionIds;
   leases: Leases;
   recorder: Recorder;
   counters: Counters;
@@ -70,10 +70,12 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   const { route, principal } = await parts.authenticate(found, caller);
   parts.openAnswers.watch(response, principal);
   const forwarded = forwardedHeaders(parts.serverAddress, label, request);
-  const headers = headersForServer(request.rawHeaders, principal, forwarded);
+  const passed = headersForServer(request.rawHeaders, principal, forwarded);
   const body = await readBody(request);
   if (body === null) return;
-  const session = claimSession(parts.sessions, headerOf(request, "mcp-session-id"), { route, label, principal });
+  const owner = { projectId: route.projectId, label, principal: principal.id };
+  const session = claimSession(parts.sessionIds, headerOf(request, sessionIdHeader), owner);
+  const headers = session ? withSessionId(passed, session.session.serverId) : passed;
 
   const exchange: Exchange = {
     route,
@@ -88,10 +90,10 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
     traceparent: headerOf(request, "traceparent"),
     time,
     startedAt,
-    deploymentId: session?.bound?.deploymentId ?? route.deploymentId,
+    deploymentId: session?.session.deploymentId ?? route.deploymentId,
     heldMs: 0,
     session: session?.key ?? null,
-    client: session?.bound,
+    client: session?.session,
     status: 0,
     responseBytes: 0,
     answers: null,
@@ -100,7 +102,7 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   };
 
   // Forward: to a warm instance, passing bytes and closes both ways.
-  const passing: Passing = { request, response, label, path, headers, exchange, session, sendEnd: null };
+  const passing: Passing = { request, response, path, headers, exchange, owner, session, sendEnd: null };
   parts.leases.enter(exchange.deploymentId);
   try {
     await pass(parts, passing);
@@ -143,10 +145,10 @@ function decide(parts: GatewayParts, destination: Destination): ServerDestinatio
 type Passing = {
   request: IncomingMessage;
   response: ServerResponse;
-  label: string;
   path: string;
   headers: string[];
   exchange: Exchange;
+  owner: SessionOwner;
   session: SessionClaim | null;
   /** Sends the end of an answer that has come whole. */
   sendEnd: (() => void) | null;
@@ -193,7 +195,7 @@ async function pass(parts: GatewayParts, passing: Passing): Promise<void> {
 async function ensure(parts: GatewayParts, passing: Passing, hold: Hold): Promise<Lease | null> {
   const { response, exchange, session } = passing;
   const { leases } = parts;
-  const bound = session?.bound;
+  const bound = session?.session;
   while (!response.destroyed) {
     try {
       // A session of an earlier deployment stays with its process while that lives, and must not start another.
@@ -212,7 +214,7 @@ async function ensure(parts: GatewayParts, passing: Passing, hold: Hold): Promis
 }
 
 function send(parts: GatewayParts, passing: Passing, lease: Lease): Promise<ForwardEnd> {
-  const { request, response, label, path, headers, exchange, session } = passing;
+  const { request, response, path, headers, exchange, owner, session } = passing;
   return forward({
     upstream: lease.upstream,
     method: exchange.httpMethod,
@@ -224,13 +226,12 @@ function send(parts: GatewayParts, passing: Passing, lease: Lease): Promise<Forw
     onStart: (status, responseHeaders) => {
       exchange.status = status;
       exchange.answers = answersOf(exchange, responseHeaders);
-      learnSession(parts.sessions, {
-        label,
-        exchange,
-        claim: session,
-        lease,
-        newId: responseHeaders["mcp-session-id"],
-      });
+      const serverId = responseHeaders[sessionIdHeader];
+      const id = idForClient(parts.sessionIds, { owner, exchange, claim: session, lease, serverId });
+      if (id === null && serverId !== undefined) {
+        parts.log.warn({ deploymentId: lease.deploymentId }, "a server's session id is too long; it was left out");
+      }
+      return id;
     },
     onData: (chunk) => {
       exchange.responseBytes += chunk.length;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
-import { headersForClient } from "./headers.ts";
+import { headersForClient, sessionIdHeader, withSessionId } from "./headers.ts";
 import { isBacklogFull, isDialFailure } from "./runner-client.ts";
 
 export type ForwardRequest = {
@@ -13,8 +13,11 @@ export type ForwardRequest = {
   response: ServerResponse;
   /** Headers added to the server's, unless it speaks CORS by itself. */
   extraHeaders: readonly string[];
-  /** The answer's status and headers, before anything of it is sent on. */
-  onStart: (status: number, headers: Readonly<Record<string, string | string[] | undefined>>) => void;
+  /**
+   * The answer's status and headers, before anything of it is sent on. Returns the session id that the client gets in
+   * place of the server's; null: none.
+   */
+  onStart: (status: number, headers: Readonly<Record<string, string | string[] | undefined>>) => string | null;
   onData: (chunk: Buffer) => void;
   /** The answer has come whole. The client gets its end, and all of a short answer, when `sendEnd` is called. */
   onWhole: (sendEnd: () => void) => void;
@@ -97,9 +100,10 @@ class Passage implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#ended) return;
     this.#started = true;
     const { response, onStart, extraHeaders } = this.#request;
-    onStart(status, headers);
+    const sessionId = onStart(status, headers);
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
-    response.writeHead(status, headersForClient(raw, extraHeaders));
+    const passed = headersForClient(raw, extraHeaders);
+    response.writeHead(status, sessionIdHeader in headers ? withSessionId(passed, sessionId) : passed);
     // Without a length the answer is a stream, whose first byte may be minutes away: the head goes now. With one the
     // body is already on its way, and head and body leave together.
     const length = headers["content-length"];

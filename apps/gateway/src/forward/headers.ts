@@ -26,6 +26,8 @@ const actorPrefix = "towpath-actor";
 const ownCookie = /^\s*(?:__secure-|__host-)?(?:towpath|forge_)/i;
 const mayBeOwnCookie = /towpath|forge_/i;
 
+export const sessionIdHeader = "mcp-session-id";
+
 /** First letters, as bits, of every name that is looked at here. */
 const lookedAt = [
   ...notForServer,
@@ -139,6 +141,22 @@ export function headersForClient(raw: readonly (Buffer | string)[], extra: reado
   // A server that speaks CORS by itself is left to it: two values would be none.
   if (!hasCors) passed.push(...extra);
   return passed;
+}
+
+/** A flat list of headers with another session id in the place of the one in it; without any when `id` is null. */
+export function withSessionId(headers: readonly string[], id: string | null): string[] {
+  const result: string[] = [];
+  let rest = id;
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? "";
+    if (name.length !== sessionIdHeader.length || name.toLowerCase() !== sessionIdHeader) {
+      result.push(name, headers[at + 1] ?? "");
+      continue;
+    }
+    if (rest !== null) result.push(name, rest);
+    rest = null;
+  }
+  return result;
 }
 
 function toText(value: Buffer | string | undefined): string {

@@ -1,7 +1,7 @@
 import type { Outcome, RequestLogRow } from "@towpath/logs";
 import { type AnswerPeek, type MessagePeek, type RequestPeek, ResponsePeek } from "@towpath/mcp/peek";
 import type { ForwardEnd } from "../forward/forward.ts";
-import type { Session } from "../police/sessions.ts";
+import type { Session } from "../police/session-ids.ts";
 import type { Route } from "../read-model/routes.ts";
 import type { Refusal } from "../refusal.ts";
 import { captureBytes, redactedPayload } from "./redact.ts";
@@ -20,7 +20,7 @@ export type Exchange = {
   readonly startedAt: number;
   deploymentId: string;
   heldMs: number;
-  /** Hash of the legacy session id. */
+  /** Tells the legacy sessions of a project apart; no id that anybody could use. */
   session: string | null;
   /** What `initialize` said of the client. */
   client: Session | undefined;

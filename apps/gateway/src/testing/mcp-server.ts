@@ -10,18 +10,17 @@ const input = { text: z.string() };
 const reply = (text: string) => ({ content: [{ type: "text" as const, text }] });
 const failure = { ...reply("it failed"), isError: true };
 
-/**
- * A real MCP server of both eras, made with the SDKs: `echo`, `fail`, in the legacy era also `slow` (reports progress)
- * and, given `onDie`, `die`, which never answers. Legacy answers are event streams unless `json` is set; a stream begins
- * before its tool runs.
- */
-export function createMcpListener({
-  onDie,
-  json = false,
-}: {
+export type McpListenerOptions = {
+  /** Adds the tool `die` to the legacy era, which calls this and never answers. */
   onDie?: () => void;
+  /** Told of the ids of legacy sessions that begin. */
+  onSession?: (id: string) => void;
+  /** Legacy answers are JSON instead of event streams, which begin before the tool runs. */
   json?: boolean;
-} = {}): RequestListener {
+};
+
+/** A real MCP server of both eras, made with the SDKs: `echo`, `slow` (reports progress) and `fail`. */
+export function createMcpListener(options: McpListenerOptions = {}): RequestListener {
   const modern = createMcpHandler(createModernServer, { legacy: "reject" });
   const sessions = new Map<string, StreamableHTTPServerTransport>();
 
@@ -63,11 +62,14 @@ export function createMcpListener({
     }
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
-      enableJsonResponse: json,
-      onsessioninitialized: (sessionId) => void sessions.set(sessionId, transport),
+      enableJsonResponse: options.json ?? false,
+      onsessioninitialized: (sessionId) => {
+        options.onSession?.(sessionId);
+        sessions.set(sessionId, transport);
+      },
       onsessionclosed: (sessionId) => void sessions.delete(sessionId),
     });
-    await createLegacyServer(onDie).connect(transport);
+    await createLegacyServer(options.onDie).connect(transport);
     await transport.handleRequest(request, response);
   }
 }

@@ -1,0 +1,91 @@
+import { createHmac, hash, hkdfSync, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
+
+/** What a legacy session id of ours says: the server's own id, and the one process that holds the session. */
+export type Session = {
+  /** The id that the server gave. */
+  serverId: string;
+  deploymentId: string;
+  instanceId: string;
+  /** What `initialize` said, for the request log. */
+  clientName: string | null;
+  clientVersion: string | null;
+  protocolVersion: string | null;
+};
+
+/** Where an id is good: at one label of one project, for one principal. */
+export type SessionOwner = { projectId: string; label: string; principal: string };
+
+export type SessionIds = {
+  /**
+   * The id that clients see for a server's session: printable ASCII, at most 4 KiB. Null for a server's id of more
+   * than `maxServerIdLength` characters.
+   */
+  seal: (session: Session, owner: SessionOwner) => string | null;
+  /** The session of an id. Null when we did not give it out to this owner. */
+  open: (id: string, owner: SessionOwner) => Session | null;
+};
+
+export const maxServerIdLength = 2048;
+const maxIdLength = 4096;
+const maxClientTextLength = 64;
+const version = "s1";
+const idPattern = /^s1\.([\w-]+)\.([\w-]{43})$/;
+
+const payloadSchema = z.tuple([
+  z.string(),
+  z.string(),
+  z.string(),
+  z.string().nullable(),
+  z.string().nullable(),
+  z.string().nullable(),
+]);
+
+/**
+ * Makes and checks the session ids that clients see (GW-6). They hold all that a gateway must know, under a MAC, so
+ * any gateway with the same secret serves any session, and none keeps a list. The owner is not written into the id
+ * but covered by the MAC: an id is worthless at another server and to another principal.
+ */
+export function createSessionIds(secret: string): SessionIds {
+  // Derived for this purpose alone, as the other keys of the instance's secret are.
+  const key = new Uint8Array(hkdfSync("sha256", secret, "", "towpath/mcp-session/v1", 32));
+  const macOf = (payload: string, { projectId, label, principal }: SessionOwner) =>
+    createHmac("sha256", key)
+      .update(JSON.stringify([version, projectId, label, principal, payload]))
+      .digest("base64url");
+
+  return {
+    seal(session, owner) {
+      if (session.serverId.length > maxServerIdLength) return null;
+      const content: z.infer<typeof payloadSchema> = [
+        session.serverId,
+        session.deploymentId,
+        session.instanceId,
+        shortened(session.clientName),
+        shortened(session.clientVersion),
+        shortened(session.protocolVersion),
+      ];
+      const payload = Buffer.from(JSON.stringify(content)).toString("base64url");
+      return `${version}.${payload}.${macOf(payload, owner)}`;
+    },
+    open(id, owner) {
+      if (id.length > maxIdLength) return null;
+      const [, payload, mac] = idPattern.exec(id) ?? [];
+      if (payload === undefined || mac === undefined) return null;
+      if (!timingSafeEqual(Buffer.from(macOf(payload, owner)), Buffer.from(mac))) return null;
+      const content = payloadSchema.safeParse(JSON.parse(Buffer.from(payload, "base64url").toString("utf8")));
+      if (!content.success) return null;
+      const [serverId, deploymentId, instanceId, clientName, clientVersion, protocolVersion] = content.data;
+      return { serverId, deploymentId, instanceId, clientName, clientVersion, protocolVersion };
+    },
+  };
+}
+
+/** What the request log shows of a session: the same for all of its requests, and of no use as an id. */
+export function sessionKeyOf({ instanceId, serverId }: Session): string {
+  return hash("sha256", `${instanceId}\n${serverId}`, "base64url").slice(0, 22);
+}
+
+function shortened(text: string | null): string | null {
+  return text === null ? null : text.slice(0, maxClientTextLength).toWellFormed();
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from "node:crypto";
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { newApiKey } from "@towpath/auth/credentials";
+import type { Rig } from "./rig.ts";
+
+const info = { name: "test-client", version: "9.1" };
+
+/** A connected client of 2026-07-28. */
+export async function connectModern(url: URL, headers: Record<string, string> = {}) {
+  const client = new ModernClient(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  await client.connect(new ModernTransport(url, { requestInit: { headers } }));
+  return client;
+}
+
+/** A connected client of 2025-11-25. */
+export async function connectOld(
+  url: URL,
+  headers: Record<string, string> = {},
+  options: { fetch?: (url: string | URL, init?: RequestInit) => Promise<Response> } = {},
+) {
+  const client = new OldClient(info);
+  const transport = new OldTransport(url, { requestInit: { headers }, ...options });
+  await client.connect(transport);
+  return { client, transport };
+}
+
+/** A new API key of an organization, as the header that shows it. */
+export async function storeApiKey(rig: Rig, organizationId: string) {
+  const made = newApiKey();
+  const id = randomUUID();
+  await rig.database.pool.query("INSERT INTO apikey (id, key, reference_id) VALUES ($1, $2, $3)", [
+    id,
+    made.hash,
+    organizationId,
+  ]);
+  return { id, bearer: { authorization: `Bearer ${made.key}` } };
+}
