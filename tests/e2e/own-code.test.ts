@@ -149,7 +149,7 @@ describe("own code from a push to previews", () => {
     await git("push", "--quiet", "towpath", "--delete", "try-three");
     const status = async () =>
       (await fetch(`${serversUrl}/${server}-try-three/mcp`, { method: "POST", body: "{}" })).status;
-    await expect.poll(status, { timeout: 20_000 }).toBe(404);
+    await expect.poll(status, { timeout: 20_000 }).toBe(401);
   });
 
   test("BLD-2 a push that breaks the server fails with a diagnosis; what was live stays", async () => {

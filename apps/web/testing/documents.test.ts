@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtWeb } from "./built-web.ts";
 import { seededMember } from "./seed.ts";
-import { newVisitor } from "./visitor.ts";
+import { newVisitor, signedUpVisitor } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 let database: TestDatabase;
@@ -64,7 +64,7 @@ test("AUTH-2 the session's cookie is HttpOnly, Lax and ours", async () => {
     password: "long enough for this",
   });
   const [cookie = ""] = response.headers.getSetCookie();
-  expect(cookie).toMatch(/^towpath\.session_token=/);
+  expect(cookie).toMatch(/^towpath-[0-9a-f]{16}\.session_token=/);
   expect(cookie).toMatch(/; HttpOnly/);
   expect(cookie).toMatch(/; SameSite=Lax/i);
 });
@@ -107,7 +107,8 @@ test("nothing that belongs to the server is in the browser's files", async () =>
 
 test("a request that is malformed gets a clear answer and harms nobody", async () => {
   const { request } = newVisitor(web.url);
-  expect((await request("/", { headers: { cookie: "towpath.session_token=nonsense" } })).status).toBe(200);
+  const { name } = (await signedUpVisitor(web.url)).sessionCookie() ?? {};
+  expect((await request("/", { headers: { cookie: `${name}=nonsense` } })).status).toBe(200);
   expect((await request("/", { headers: { "x-big": "x".repeat(20_000) } })).status).toBe(431);
   expect((await request("/%E0%A4%A", {})).status).toBeLessThan(500);
   expect((await request("/_serverFn/no.such", { headers: { "sec-fetch-site": "same-origin" } })).status).toBeLessThan(

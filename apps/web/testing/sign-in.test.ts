@@ -86,7 +86,7 @@ test("AUTH-11 an e-mail address that has an account already makes no second one 
     password: "another password",
   });
   expect(await again.text()).toContain("There is an account with this email already.");
-  expect(visitor.cookie("towpath.session_token")).toBeUndefined();
+  expect(visitor.sessionCookie()).toBeUndefined();
 });
 
 test("AUTH-2 another site cannot sign its visitor in, or up", async () => {
@@ -101,13 +101,13 @@ test("AUTH-2 another site cannot sign its visitor in, or up", async () => {
   for (const headers of origins) {
     const visitor = newVisitor(web.url);
     expect((await visitor.submit("/provider/sign-in", fields, headers)).status).toBe(403);
-    expect(visitor.cookie("towpath.session_token")).toBeUndefined();
+    expect(visitor.sessionCookie()).toBeUndefined();
   }
 });
 
 test("AUTH-3 /logout ends the session on the server, and another site cannot do it", async () => {
   const visitor = await signedUpVisitor(web.url);
-  const token = visitor.cookie("towpath.session_token") ?? "";
+  const { name, value } = visitor.sessionCookie() ?? {};
   const page = await visitor.get("/logout", { "sec-fetch-site": "cross-site" });
   expect(await page.text()).toContain("Sign out of Towpath?");
   expect((await visitor.submit("/logout", {}, { "sec-fetch-site": "cross-site" })).status).toBe(200);
@@ -118,7 +118,7 @@ test("AUTH-3 /logout ends the session on the server, and another site cannot do 
   const ended = await visitor.submit("/logout", {});
   expect([ended.status, location(ended)]).toEqual([303, "/"]);
   const thief = await fetch(`${web.url}/account`, {
-    headers: { cookie: `towpath.session_token=${token}` },
+    headers: { cookie: `${name}=${value}` },
     redirect: "manual",
   });
   expect(thief.headers.get("location")).toBe("/login?returnTo=%2Faccount");
@@ -145,4 +145,107 @@ test("AUTH-2 guessing passwords is slowed down, whatever address a client claims
     limited = (await response.text()).includes("Too many attempts");
   }
   expect(limited).toBe(true);
+});
+
+test("AUTH-2 one account's password is not guessed from many addresses, nor after a restart; the owner gets in", async () => {
+  const second = await startWeb({ databaseUrl: database.url });
+  const email = "target@example.com";
+  const from = (address: string) => ({ "x-forwarded-for": address });
+  const fields = { firstName: "Ada", lastName: "B", email, password: samplePassword };
+  expect((await newVisitor(web.url).submit("/provider/sign-up", fields, from("198.51.100.1"))).status).toBe(303);
+
+  // Half of the guesses are made at another process: what is counted is the database's.
+  const guess = async (attempt: number, target = email) => {
+    const origin = attempt % 2 === 0 ? web.url : second.url;
+    const answer = await newVisitor(origin).submit(
+      "/provider/sign-in",
+      { email: target, password: `guess number ${attempt}` },
+      from(`203.0.113.${attempt}`),
+    );
+    return /Too many attempts\. Try again in (\d+) seconds?\./.exec(await answer.text())?.[1];
+  };
+  const firstRefused = async (target: string) => {
+    for (let attempt = 1; attempt < 60; attempt++) if (await guess(attempt, target)) return attempt;
+    return null;
+  };
+  const refusedAt = await firstRefused(email);
+  expect(refusedAt).toBeGreaterThan(20);
+  expect(refusedAt).toBeLessThan(30);
+  // An account that does not exist answers the same.
+  expect(await firstRefused("nobody-at-all@example.com")).toBeLessThan(30);
+  await second.stop();
+
+  // Where she is signed in already, the owner waits for nobody.
+  const owner = await newVisitor(web.url).submit(
+    "/provider/sign-in",
+    { email, password: samplePassword },
+    from("198.51.100.1"),
+  );
+  expect(owner.status).toBe(303);
+  // Even elsewhere nobody is locked out: the wait is short, and then the password is looked at.
+  const wait = Number((await guess(100)) ?? 0);
+  expect(wait).toBeLessThanOrEqual(60);
+}, 120_000);
+
+test("AUTH-2 a session comes from exactly one cookie: with a second one of the name nobody is signed in, and it is said", async () => {
+  const [person, stranger] = [await signedUpVisitor(web.url), await signedUpVisitor(web.url)];
+  const [own, injected] = [person.sessionCookie(), stranger.sessionCookie()];
+  if (!own || !injected) throw new Error("nobody is signed in");
+  expect(own.name).toMatch(/^towpath-[0-9a-f]{16}\.session_token$/);
+  for (const cookie of [
+    `${injected.name}=${injected.value}; ${own.name}=${own.value}`,
+    `${own.name}=${own.value}; ${injected.name}=${injected.value}`,
+    `${own.name}=${own.value}; ${own.name}=`,
+  ]) {
+    const get = (path: string) =>
+      fetch(`${web.url}${path}`, { headers: { cookie, "sec-fetch-site": "none" }, redirect: "manual" });
+    expect(location(await get("/account"))).toBe("/login?returnTo=%2Faccount");
+    const login = await get("/login?returnTo=%2Faccount");
+    expect([login.status, location(login)]).toEqual([303, "/provider/problem?error=repeated_cookie"]);
+    expect(login.headers.get("clear-site-data")).toBe('"cookies"');
+    expect(await (await get(location(login) ?? "")).text()).toContain("two sign-in cookies");
+    const submit = await fetch(`${web.url}/provider/sign-in`, {
+      method: "POST",
+      headers: { cookie, "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ email: "ada@example.com", password: samplePassword }).toString(),
+      redirect: "manual",
+    });
+    expect(location(submit)).toBe("/provider/problem?error=repeated_cookie");
+  }
+  // The name of earlier versions, which every neighbour knows, opens nothing.
+  const old = await fetch(`${web.url}/account`, {
+    headers: { cookie: `towpath.session_token=${own.value}` },
+    redirect: "manual",
+  });
+  expect(location(old)).toBe("/login?returnTo=%2Faccount");
+  expect((await person.get("/account")).status).toBe(200);
+});
+
+test("AUTH-2 behind TLS every cookie is __Host-: Secure, for the whole host and for no other", async () => {
+  const secure = await startWeb({
+    databaseUrl: database.url,
+    environment: () => ({ TOWPATH_URL: "https://towpath.example" }),
+  });
+  const origin = `http://localhost:${/"port":(\d+)/.exec(secure.output())?.[1]}`;
+  const fields = { firstName: "A", lastName: "B", email: "tls@example.com", password: samplePassword };
+  const visitor = newVisitor(origin);
+  const response = await visitor.submit("/provider/sign-up", fields);
+  const cookies = response.headers.getSetCookie();
+  expect(cookies.length).toBeGreaterThan(0);
+  for (const cookie of cookies) {
+    expect(cookie).toMatch(/^__Host-towpath\./);
+    expect(cookie).toMatch(/; Secure/i);
+    expect(cookie).toMatch(/; Path=\/(;|$)/i);
+    expect(cookie).toMatch(/; HttpOnly/i);
+    expect(cookie).not.toMatch(/; Domain=/i);
+  }
+  const signedIn = await visitor.get("/account");
+  // Somebody who was signed in before the update signs in again.
+  const old = await fetch(`${origin}/account`, {
+    headers: { cookie: `__Secure-towpath.session_token=${visitor.sessionCookie()?.value}` },
+    redirect: "manual",
+  });
+  await secure.stop();
+  expect(signedIn.status).toBe(200);
+  expect(location(old)).toBe("/login?returnTo=%2Faccount");
 });

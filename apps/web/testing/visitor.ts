@@ -5,7 +5,8 @@ export type Visitor = {
   submit(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
   /** Anything else, with the cookies. */
   request(path: string, init: RequestInit): Promise<Response>;
-  cookie(name: string): string | undefined;
+  /** The cookie that says who is signed in; its name differs from instance to instance. */
+  sessionCookie(): { readonly name: string; readonly value: string } | undefined;
 };
 
 export function newVisitor(origin: string): Visitor {
@@ -33,7 +34,10 @@ export function newVisitor(origin: string): Visitor {
         body: new URLSearchParams(fields).toString(),
         headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin", ...headers },
       }),
-    cookie: (name) => jar.get(name),
+    sessionCookie: () => {
+      const found = [...jar].find(([name]) => name.endsWith(".session_token"));
+      return found && { name: found[0], value: found[1] };
+    },
   };
 }
 

@@ -1,8 +1,9 @@
 import { hkdfSync } from "node:crypto";
 import type { Database } from "@towpath/db";
-import { account, session, user, verification } from "@towpath/db/schema";
+import { account, rateLimit, session, user, verification } from "@towpath/db/schema";
 import { betterAuth } from "better-auth";
 import { drizzleAdapter } from "better-auth/adapters/drizzle";
+import { cookiePrefixOf } from "./cookies.ts";
 import { type OidcSettings, oidcPlugin } from "./oidc.ts";
 
 export type AuthConfig = {
@@ -37,7 +38,7 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
     secret: Buffer.from(hkdfSync("sha256", config.secret, "", "towpath/session/v1", 32)).toString("base64url"),
     trustedOrigins: [config.baseUrl],
     telemetry: { enabled: false },
-    database: drizzleAdapter(db, { provider: "pg", schema: { user, session, account, verification } }),
+    database: drizzleAdapter(db, { provider: "pg", schema: { user, session, account, verification, rateLimit } }),
     emailAndPassword: {
       enabled: config.oidc === null,
       minPasswordLength: passwordMinLength,
@@ -59,15 +60,22 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
         githubUserId: { type: "number", required: false, input: false },
       },
     },
+    // By address and path; what is guessed for one account from many addresses is the sign-in throttle's.
     rateLimit: {
       enabled: true,
+      storage: "database",
       window: 60,
       max: 120,
-      customRules: { "/sign-in/email": { window: 60, max: 20 }, "/sign-up/email": { window: 60, max: 20 } },
+      customRules: {
+        "/sign-in/email": { window: 60, max: 20 },
+        "/sign-up/email": { window: 60, max: 20 },
+        "/sign-in/social": { window: 60, max: 60 },
+      },
     },
     advanced: {
-      cookiePrefix: "towpath",
-      useSecureCookies: secure,
+      cookiePrefix: cookiePrefixOf(config),
+      // It would put `__Secure-` before the prefix, which already says more.
+      useSecureCookies: false,
       defaultCookieAttributes: { httpOnly: true, sameSite: "lax", path: "/", secure },
       ipAddress: { ipAddressHeaders: [clientAddressHeader] },
       database: { generateId: config.newId },

@@ -1,8 +1,11 @@
+import { getIP } from "@better-auth/core/utils/ip";
 import type { Database } from "@towpath/db";
 import { session as sessionTable } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { type AuthConfig, betterAuthFor } from "./auth.ts";
+import { cookiePrefixOf, hasRepeatedCookie } from "./cookies.ts";
 import { oidcCallbackRequest, type SignInStart, startSignIn } from "./sign-in.ts";
+import { beginAttempt } from "./sign-in-throttle.ts";
 
 /** Who is signed in, as the session says it. */
 export type SignedIn = {
@@ -19,14 +22,11 @@ export type SignedIn = {
 
 /** Why the embedded provider refused, for the form. */
 export type CredentialProblem =
-  | "wrong_credentials"
-  | "already_exists"
-  | "too_many_attempts"
-  | "invalid"
-  | "unavailable";
+  | { readonly problem: "wrong_credentials" | "already_exists" | "invalid" | "unavailable" }
+  | { readonly problem: "too_many_attempts"; readonly retryAfterSeconds: number };
 export type CredentialResult =
   | { readonly ok: true; readonly headers: Headers }
-  | { readonly ok: false; readonly problem: CredentialProblem };
+  | ({ readonly ok: false } & CredentialProblem);
 
 export type SignUpInput = {
   readonly firstName: string;
@@ -38,10 +38,11 @@ export type SignUpInput = {
 /** Sign-in of one instance. Answers carry `Set-Cookie` headers that the caller must pass to the browser. */
 export type Auth = {
   readonly embedded: boolean;
-  /** The session that the request's cookie belongs to; null without a valid one. */
+  /** The session that the request's cookie belongs to; null without a valid one, and for a repeated cookie. */
   session(headers: Headers): Promise<SignedIn | null>;
-  /** Null: the issuer cannot be reached. */
-  start(call: { returnPath: string; signUp: boolean; headers: Headers }): Promise<SignInStart | null>;
+  /** Whether the request brings a cookie of ours twice: then nobody is signed in, nor can sign in. */
+  hasRepeatedCookie(headers: Headers): boolean;
+  start(call: { returnPath: string; signUp: boolean; headers: Headers }): Promise<SignInStart>;
   /** Embedded provider only. `headers` of the form's request: they carry the client's address for the rate limit. */
   signIn(input: { email: string; password: string }, headers: Headers): Promise<CredentialResult>;
   signUp(input: SignUpInput, headers: Headers): Promise<CredentialResult>;
@@ -55,6 +56,7 @@ export type Auth = {
 
 export function createAuth(config: AuthConfig, db: Database): Auth {
   let current = betterAuthFor(config, db);
+  const cookiePrefix = cookiePrefixOf(config);
 
   const post = (path: string, body: unknown, headers: Headers) => {
     const sent = new Headers(headers);
@@ -69,7 +71,8 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
     embedded: config.oidc === null,
     async session(headers) {
       // Asking the database for nothing would be the price of every anonymous request.
-      if (!headers.get("cookie")?.includes("towpath.session_token=")) return null;
+      if (!headers.get("cookie")?.includes(`${cookiePrefix}.session_token=`)) return null;
+      if (hasRepeatedCookie(headers, cookiePrefix)) return null;
       const found = await current.api.getSession({ headers, query: { disableCookieCache: true } });
       if (!found) return null;
       return {
@@ -84,14 +87,22 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
         },
       };
     },
+    hasRepeatedCookie: (headers) => hasRepeatedCookie(headers, cookiePrefix),
     async start(call) {
-      const started = await startSignIn(current, config, call);
-      if (started) return started;
+      const started = await startSignIn(current, config, call, post);
+      if (started.kind !== "issuer_unreachable") return started;
       // The issuer was away when its endpoints were asked for, which happens once: ask again.
       current = betterAuthFor(config, db);
-      return startSignIn(current, config, call);
+      return startSignIn(current, config, call, post);
     },
-    signIn: async (input, headers) => credentialResult(await post("/sign-in/email", input, headers)),
+    async signIn(input, headers) {
+      const attempt = await beginAttempt(db, { email: input.email, address: getIP(headers, current.options) });
+      if (typeof attempt === "number") return tooManyAttempts(attempt);
+      const result = await credentialResult(await post("/sign-in/email", input, headers));
+      if (result.ok) await attempt.succeeded();
+      else if (result.problem !== "wrong_credentials") await attempt.withdrawn();
+      return result;
+    },
     signUp: async (input, headers) => {
       const name = `${input.firstName} ${input.lastName}`.trim();
       return credentialResult(await post("/sign-up/email", { ...input, name }, headers));
@@ -109,9 +120,15 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
   };
 }
 
+const tooManyAttempts = (retryAfterSeconds: number): CredentialResult => ({
+  ok: false,
+  problem: "too_many_attempts",
+  retryAfterSeconds,
+});
+
 async function credentialResult(response: Response): Promise<CredentialResult> {
   if (response.ok) return { ok: true, headers: response.headers };
-  if (response.status === 429) return { ok: false, problem: "too_many_attempts" };
+  if (response.status === 429) return tooManyAttempts(Number(response.headers.get("x-retry-after")) || 60);
   const body: unknown = await response.json().catch(() => null);
   const code = typeof body === "object" && body !== null && "code" in body ? body.code : null;
   if (typeof code === "string" && code.startsWith("USER_ALREADY_EXISTS"))

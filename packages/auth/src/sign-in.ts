@@ -4,24 +4,31 @@ import { type OidcSettings, oidcCallbackPath, oidcProviderId } from "./oidc.ts";
 
 type BetterAuth = ReturnType<typeof betterAuthFor>;
 
-/** Where `/login` and `/signup` go, with the cookies that the round trip needs. */
-export type SignInStart = { readonly location: string; readonly headers: Headers };
+/** Where `/login` and `/signup` go, with the cookies that the round trip needs; or why not. */
+export type SignInStart =
+  | { readonly kind: "redirect"; readonly location: string; readonly headers: Headers }
+  | { readonly kind: "issuer_unreachable" }
+  | { readonly kind: "too_many_attempts" };
+
+/** Asks an endpoint of better-auth as a request from outside would, with its limits. */
+type Post = (path: string, body: unknown, headers: Headers) => Promise<Response>;
 
 /**
  * Sends the browser to the provider (AUTH-1): to the issuer's authorize URL, or to the embedded provider's pages.
- * `returnPath` must have passed `safeReturnPath`. Null when the issuer cannot be asked for its endpoints right now.
+ * `returnPath` must have passed `safeReturnPath`.
  */
 export async function startSignIn(
   auth: BetterAuth,
   config: Pick<AuthConfig, "oidc" | "baseUrl">,
   call: { readonly returnPath: string; readonly signUp: boolean; readonly headers: Headers },
-): Promise<SignInStart | null> {
+  post: Post,
+): Promise<SignInStart> {
   if (config.oidc === null) {
     const page = call.signUp ? "/provider/sign-up" : "/provider/sign-in";
     const query = call.returnPath === "/" ? "" : `?returnTo=${encodeURIComponent(call.returnPath)}`;
-    return { location: `${page}${query}`, headers: new Headers() };
+    return { kind: "redirect", location: `${page}${query}`, headers: new Headers() };
   }
-  return startAtIssuer(auth, config.oidc, config.baseUrl, call);
+  return startAtIssuer(auth, config.oidc, config.baseUrl, call, post);
 }
 
 async function startAtIssuer(
@@ -29,21 +36,23 @@ async function startAtIssuer(
   oidc: OidcSettings,
   baseUrl: string,
   call: { readonly returnPath: string; readonly headers: Headers },
-): Promise<SignInStart | null> {
+  post: Post,
+): Promise<SignInStart> {
   const provider = oidcProviderId(oidc.issuer);
   const { socialProviders } = await auth.$context;
-  if (!socialProviders.some((known) => known.id === provider)) return null;
-  const { response, headers } = await auth.api.signInSocial({
-    body: {
-      provider,
-      callbackURL: `${baseUrl}${call.returnPath}`,
-      errorCallbackURL: `${baseUrl}${signInProblemPath}`,
-      disableRedirect: true,
-    },
-    headers: call.headers,
-    returnHeaders: true,
-  });
-  return response.url ? { location: response.url, headers } : null;
+  if (!socialProviders.some((known) => known.id === provider)) return { kind: "issuer_unreachable" };
+  const body = {
+    provider,
+    callbackURL: `${baseUrl}${call.returnPath}`,
+    errorCallbackURL: `${baseUrl}${signInProblemPath}`,
+    disableRedirect: true,
+  };
+  const response = await post("/sign-in/social", body, call.headers);
+  if (response.status === 429) return { kind: "too_many_attempts" };
+  const answer: unknown = response.ok ? await response.json().catch(() => null) : null;
+  const location = typeof answer === "object" && answer !== null && "url" in answer ? answer.url : null;
+  if (typeof location !== "string") return { kind: "issuer_unreachable" };
+  return { kind: "redirect", location, headers: response.headers };
 }
 
 /** Hands the issuer's answer, which comes to one constant address, to the provider it belongs to. */

@@ -76,6 +76,33 @@ export const verification = pgTable(
   (table) => [index().on(table.identifier)],
 );
 
+/** Requests to the sign-in endpoints by address and path; better-auth's limit survives a restart by it. */
+export const rateLimit = pgTable(
+  "rate_limit",
+  {
+    id: uuid().primaryKey(),
+    key: text().notNull().unique(),
+    count: integer().notNull(),
+    /** Milliseconds since 1970. */
+    lastRequest: bigint({ mode: "number" }).notNull(),
+  },
+  (table) => [index().on(table.lastRequest)],
+);
+
+/** ours: failed sign-ins by account, and by account and address; see `sign-in-throttle.ts` of `@towpath/auth`. */
+export const signInAttempt = pgTable(
+  "sign_in_attempt",
+  {
+    /** A hash: whether such an account exists is not known here. */
+    key: text().primaryKey(),
+    failures: integer().notNull(),
+    /** Until then further attempts are refused without looking at the password. */
+    retryAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+  },
+  (table) => [index().on(table.updatedAt)],
+);
+
 export const organization = pgTable("organization", {
   id: uuid().primaryKey(),
   name: text().notNull(),

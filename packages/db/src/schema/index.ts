@@ -1,4 +1,15 @@
-export { account, apikey, invitation, member, organization, session, user, verification } from "./identity.ts";
+export {
+  account,
+  apikey,
+  invitation,
+  member,
+  organization,
+  rateLimit,
+  session,
+  signInAttempt,
+  user,
+  verification,
+} from "./identity.ts";
 export { buildLog, requestLog, serverLog } from "./logs.ts";
 export {
   auditLog,

@@ -4,15 +4,25 @@ import { parseInput } from "@towpath/core/input";
 import { services } from "~/compose.server.ts";
 import { isSameOrigin } from "~/http/same-origin.ts";
 import { type RefusedForm, signInSchema, signUpSchema } from "./credentials.schema.ts";
-import { redirectTo } from "./redirect-to-provider.server.ts";
+import { redirectTo, repeatedCookie } from "./redirect-to-provider.server.ts";
 
-const messages: Record<CredentialProblem, string> = {
+const messages = {
   wrong_credentials: "No account matches this email and password.",
   already_exists: "There is an account with this email already. Sign in instead.",
-  too_many_attempts: "Too many attempts. Wait a minute and try again.",
   invalid: "This could not be accepted. Check what you have typed.",
   unavailable: "Sign-in is not available right now. Try again in a moment.",
-};
+} as const;
+
+function messageOf(result: CredentialProblem): string {
+  if (result.problem !== "too_many_attempts") return messages[result.problem];
+  return `Too many attempts. Try again in ${durationText(result.retryAfterSeconds)}.`;
+}
+
+function durationText(seconds: number): string {
+  if (seconds === 1) return "1 second";
+  const minutes = Math.ceil(seconds / 60);
+  return seconds <= 90 ? `${seconds} seconds` : `${minutes} minutes`;
+}
 
 const maxFormBytes = 16_384;
 
@@ -27,6 +37,7 @@ export async function submitCredentials(
   const { auth, config } = services();
   // Otherwise another site could sign its visitor in to an account of its own.
   if (!auth.embedded || !isSameOrigin(request, config.baseUrl)) return new Response("Forbidden", { status: 403 });
+  if (auth.hasRepeatedCookie(request.headers)) return repeatedCookie();
   const typed = await readForm(request);
   if (!typed) return new Response("Payload Too Large", { status: 413 });
   const { password: _password, ...values } = typed;
@@ -36,7 +47,7 @@ export async function submitCredentials(
         ? await auth.signIn(parseInput(signInSchema, typed), request.headers)
         : await auth.signUp(parseInput(signUpSchema, typed), request.headers);
     if (result.ok) return redirectTo(safeReturnPath(typed.returnTo), result.headers, 303);
-    return { values, fields: {}, message: messages[result.problem] };
+    return { values, fields: {}, message: messageOf(result) };
   } catch (error) {
     if (!(error instanceof TowpathError)) throw error;
     return { values, fields: error.fields, message: null };

@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import type { Database } from "@towpath/db";
+import { session, signInAttempt, user } from "@towpath/db/schema";
+import { and, eq, inArray, lt, sql } from "drizzle-orm";
+
+/**
+ * Slows down whoever guesses one account's password. Each limit allows some failures and then asks for a wait that
+ * doubles with every further one. Nothing is ever locked, and attempts during a wait do not make it longer.
+ *
+ * One address is slowed down early and long. All addresses together may try more often and never wait for longer than
+ * a minute: otherwise a stranger could keep the owner out. Addresses from which the account is signed in do not count
+ * there, nor wait for the others.
+ */
+const limits = {
+  address: { freeFailures: 5, maxWaitSeconds: 900 },
+  account: { freeFailures: 20, maxWaitSeconds: 60 },
+} as const;
+type Limit = keyof typeof limits;
+
+/** Failures are forgotten after a day without one. */
+const forgetAfter = sql`interval '1 day'`;
+
+/** Not the present moment, which the column would round, perhaps up. */
+const noWait = sql`to_timestamp(0)`;
+
+/** An attempt that may go on. It counts as a failure until one of these is called. */
+export type Attempt = {
+  /** The password was right. */
+  succeeded(): Promise<void>;
+  /** The password was not looked at. */
+  withdrawn(): Promise<void>;
+};
+
+/**
+ * Counts an attempt to sign in to an account, whether that exists or not. `address`: the client's, normalized; null
+ * when it is not known. A number is the wait in seconds before another attempt is looked at.
+ */
+export async function beginAttempt(
+  db: Database,
+  call: { readonly email: string; readonly address: string | null },
+): Promise<Attempt | number> {
+  const email = call.email.trim().toLowerCase();
+  const addressKey = keyOf("address", `${email}\n${call.address ?? ""}`);
+  const accountKey = keyOf("account", email);
+  const keys = (await isKnownAddress(db, email, call.address)) ? [addressKey] : [accountKey, addressKey];
+  if (!(await count(db, keys))) return waitOf(db, keys);
+  return {
+    async succeeded() {
+      await db.delete(signInAttempt).where(eq(signInAttempt.key, addressKey));
+      await takeBack(db, keys);
+      await db.delete(signInAttempt).where(lt(signInAttempt.updatedAt, sql`now() - ${forgetAfter}`));
+    },
+    withdrawn: () => takeBack(db, keys),
+  };
+}
+
+/** Counts all keys or, while one of them must wait, none. Before the password is looked at, so that a race wins nothing. */
+function count(db: Database, keys: readonly string[]): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    for (const key of keys) {
+      await tx
+        .insert(signInAttempt)
+        .values({ key, failures: 0, retryAt: noWait, updatedAt: sql`now()` })
+        .onConflictDoNothing();
+    }
+    const rows = await tx
+      .select({ key: signInAttempt.key, mayTry: sql<boolean>`${signInAttempt.retryAt} <= now()` })
+      .from(signInAttempt)
+      .where(inArray(signInAttempt.key, [...keys]))
+      .orderBy(signInAttempt.key)
+      .for("update");
+    if (!rows.every(({ mayTry }) => mayTry)) return false;
+    for (const key of keys) {
+      const { freeFailures, maxWaitSeconds } = limits[limitOf(key)];
+      const failures = sql`CASE WHEN ${signInAttempt.updatedAt} < now() - ${forgetAfter} THEN 1 ELSE ${signInAttempt.failures} + 1 END`;
+      // 2^20 s is longer than any wait: beyond, the power would only overflow.
+      const wait = sql`least(power(2, least((${failures}) - ${freeFailures}, 20)), ${maxWaitSeconds})`;
+      await tx
+        .update(signInAttempt)
+        .set({
+          failures,
+          retryAt: sql`CASE WHEN (${failures}) < ${freeFailures} THEN ${noWait} ELSE now() + make_interval(secs => ${wait}) END`,
+          updatedAt: sql`now()`,
+        })
+        .where(eq(signInAttempt.key, key));
+    }
+    return true;
+  });
+}
+
+async function takeBack(db: Database, keys: readonly string[]): Promise<void> {
+  await db
+    .update(signInAttempt)
+    .set({ failures: sql`greatest(${signInAttempt.failures} - 1, 0)`, retryAt: noWait })
+    .where(inArray(signInAttempt.key, [...keys]));
+}
+
+async function waitOf(db: Database, keys: readonly string[]): Promise<number> {
+  const [row] = await db
+    .select({ seconds: sql<string | null>`ceil(extract(epoch FROM max(${signInAttempt.retryAt}) - now()))` })
+    .from(signInAttempt)
+    .where(inArray(signInAttempt.key, [...keys]));
+  return Math.max(1, Number(row?.seconds ?? 1));
+}
+
+/** Whether somebody is signed in to the account from that address. */
+async function isKnownAddress(db: Database, email: string, address: string | null): Promise<boolean> {
+  if (address === null) return false;
+  const [row] = await db
+    .select({ id: session.id })
+    .from(session)
+    .innerJoin(user, eq(user.id, session.userId))
+    .where(and(eq(user.email, email), eq(session.ipAddress, address)))
+    .limit(1);
+  return row !== undefined;
+}
+
+const keyOf = (limit: Limit, text: string) => `${limit}:${createHash("sha256").update(text).digest("base64url")}`;
+const limitOf = (key: string): Limit => (key.startsWith("address:") ? "address" : "account");
