@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { apiKeyChannel, createApiKeyChecker, createMembershipChecker } from "@towpath/auth/credentials";
 import pg from "pg";
 import type { Logger } from "pino";
@@ -102,11 +103,13 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
     }),
   );
 
-  await feed.start();
+  // From files only: after a crash, running servers are served again before the database has been asked.
+  await feed.loadSnapshot();
+  const port = await listen(server, config);
   listener.start();
   recorder.start();
   openAnswers.start();
-  const port = await listen(server, config);
+  await feed.start();
 
   return {
     server,
@@ -116,9 +119,9 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       feed.stop();
       openAnswers.stop();
       leases.stop();
-      await listener.stop();
       await Promise.all([recorder.stop(), upstreams.destroy(), runner.close()]);
-      await pool.end();
+      // A database that hangs does not answer a goodbye either.
+      await Promise.race([Promise.all([listener.stop(), pool.end()]), sleep(1000, undefined, { ref: false })]);
     },
   };
 }

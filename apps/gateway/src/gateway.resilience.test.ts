@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
@@ -164,6 +165,31 @@ describe("without the database", () => {
     expect(await rig.rows(server.projectId, 21)).toHaveLength(21);
     await until(async () => (await readdir(join(rig.config.stateDirectory, "spool"))).length === 0);
     expect(await rig.rows(server.projectId, 21)).toHaveLength(21);
+  });
+
+  test("GW-10 a restarted gateway serves before the database has answered", async () => {
+    const server = await deploy();
+    expect((await call(server)).status).toBe(200);
+    await rig.restart();
+    // Takes connections and never says anything, as a database that recovers from a crash may.
+    const asked: Socket[] = [];
+    let givenUp = 0;
+    const silent = createServer((socket) => {
+      asked.push(socket);
+      socket.on("error", () => {}).on("close", () => givenUp++);
+      socket.resume();
+    });
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as AddressInfo;
+    const databaseUrl = rig.config.databaseUrl;
+    await rig.restart({ databaseUrl: `postgresql://postgres@127.0.0.1:${port}/none` });
+    expect((await call(server)).status).toBe(200);
+    await until(() => asked.length > 0);
+    expect(givenUp).toBe(0);
+    await rig.restart({ databaseUrl });
+    silent.close();
+    for (const socket of asked) socket.destroy();
+    expect(await rig.rows(server.projectId, 2)).toHaveLength(2);
   });
 
   test("GW-10 rows survive a database that goes away and comes back under load", async () => {

@@ -5,9 +5,11 @@ import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 
 const reloadMs = 10_000;
 
-/** Keeps the route table true: loads it now, at every notification and every 10 s; snapshots what it saw (GW-10). */
+/** Keeps the route table true: loads it at the start, at every notification and every 10 s; snapshots what it saw (GW-10). */
 export type RouteFeed = {
-  /** Loads routes from the database, else from the snapshot. Never fails. */
+  /** Puts the routes of the last snapshot into the table: a restart must not wait for the database. Never fails. */
+  loadSnapshot: () => Promise<void>;
+  /** Loads routes from the database, now and from now on. Resolves once there are routes or it could not be asked. */
   start: () => Promise<void>;
   /** Asks for a reload; calls during a reload lead to one more. */
   reload: () => Promise<void>;
@@ -62,15 +64,17 @@ export function createRouteFeed(parts: {
   };
 
   return {
+    async loadSnapshot() {
+      const routes = await readSnapshot(directory);
+      if (routes) table.replace(routes);
+    },
     async start() {
-      await reload();
-      if (!fresh) {
-        const routes = await readSnapshot(directory);
-        if (routes) table.replace(routes);
-        log.warn({ routes: routes?.length ?? null }, "no database: serving from the route snapshot");
-      }
       timer = setInterval(() => void reload(), reloadMs);
       timer.unref();
+      const first = reload().then(() => {
+        if (!fresh) log.warn({ routes: table.size }, "no database: serving from the route snapshot");
+      });
+      if (!table.isLoaded) await first;
     },
     reload,
     isFresh: () => fresh,
