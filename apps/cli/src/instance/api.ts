@@ -59,8 +59,8 @@ function createPatience() {
     },
     async wait(error: unknown): Promise<void> {
       if (awaySince === null) print(dim("The connection to the instance was lost. Waiting for it to come back …"));
-      awaySince ??= Date.now();
-      if (Date.now() - awaySince > maxAwayMs) throw error;
+      awaySince ??= performance.now();
+      if (performance.now() - awaySince > maxAwayMs) throw error;
       await sleep(reconnectEveryMs);
     },
   };

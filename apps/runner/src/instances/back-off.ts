@@ -1,6 +1,9 @@
 import type { InstanceTiming } from "../config.ts";
 
-/** Waits between starts of a server that keeps failing: doubling, bounded, forgotten after it ran well (RUN-6). */
+/**
+ * Waits between starts of a server that keeps failing: doubling, bounded, forgotten after it ran well (RUN-6).
+ * `now` is performance.now().
+ */
 export type BackOff = {
   /** Failures in a row. */
   readonly failures: number;

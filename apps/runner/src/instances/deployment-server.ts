@@ -50,6 +50,7 @@ export class DeploymentServer {
   readonly #backOff: BackOff;
   #instance: Instance | null = null;
   #canFreeze = true;
+  /** By the monotonic clock, as all of the runner's waits: a wall clock that jumps must end no lease. */
   #leasedUntil = 0;
   readonly #turns = new Turns();
   #obtaining: Promise<LeaseGrant["state"]> | null = null;
@@ -65,14 +66,14 @@ export class DeploymentServer {
 
   /** Starts or wakes the instance when needed and keeps it for `leaseMs`. Concurrent calls share one start. */
   async lease(): Promise<LeaseGrant> {
-    const asked = Date.now();
+    const asked = performance.now();
     this.#extendLease(asked);
     const state = this.#isIdleReady() ? "ready" : await this.#obtain();
     const instance = this.#instance;
     const socketPath = instance?.handle?.socketPath;
     if (instance === null || socketPath === undefined)
       throw new LeaseError("start_failed", "The server ended while it was asked for.", 0);
-    const now = Date.now();
+    const now = performance.now();
     this.#extendLease(now);
     return { instanceId: instance.id, socketPath, leaseMs: this.#parts.timing.leaseMs, state, waitedMs: now - asked };
   }
@@ -127,7 +128,7 @@ export class DeploymentServer {
     return {
       ...(await instance.describe()),
       deploymentId: this.#parts.deploymentId,
-      leasedUntil: new Date(this.#leasedUntil).toISOString(),
+      leasedUntil: new Date(Date.now() - this.idleMs(performance.now())).toISOString(),
       failures: this.#backOff.failures,
     };
   }
@@ -204,7 +205,7 @@ export class DeploymentServer {
   }
 
   async #waitBackOff(): Promise<void> {
-    const wait = this.#backOff.remaining(Date.now());
+    const wait = this.#backOff.remaining(performance.now());
     if (wait > longestHeldBackOffMs)
       throw new LeaseError("crash_backoff", `The server keeps failing: ${this.#lastFailure}.`, wait);
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
@@ -221,7 +222,7 @@ export class DeploymentServer {
 
   #startFailed(instance: Instance, reason: string, exit: Exit | null): LeaseError {
     if (this.#instance === instance) this.#instance = null;
-    const wait = this.#backOff.failed(Date.now(), 0);
+    const wait = this.#backOff.failed(performance.now(), 0);
     const words = instance.didNotStart(reason, exit);
     this.#lastFailure = words.replace(/\.$/, "");
     return new LeaseError("start_failed", `The server did not start: ${words}`, wait);
@@ -230,8 +231,8 @@ export class DeploymentServer {
   #exited(instance: Instance, exit: Exit): void {
     if (this.#instance !== instance || instance.state === "stopping") return;
     this.#instance = null;
-    const now = Date.now();
-    const wait = this.#backOff.failed(now, now - (instance.readyAt ?? now));
+    const now = performance.now();
+    const wait = this.#backOff.failed(now, instance.readyForMs);
     this.#lastFailure = instance.crashed(exit, wait);
     // Whoever leases it is waiting for it. An unused one is started by its next request.
     if (now >= this.#leasedUntil || this.#closed) return;
@@ -242,7 +243,7 @@ export class DeploymentServer {
   async #freeze(): Promise<void> {
     const instance = this.#instance;
     if (instance?.handle == null || instance.state !== "ready") return;
-    if (this.idleMs(Date.now()) < this.#parts.timing.freezeAfterMs) return;
+    if (this.idleMs(performance.now()) < this.#parts.timing.freezeAfterMs) return;
     this.#canFreeze = await instance.handle.freeze();
     if (this.#canFreeze && this.#instance === instance) instance.become("frozen");
   }
@@ -250,7 +251,7 @@ export class DeploymentServer {
   async #stop(reason: string, graceMs: number, unlessLeasedWithinMs: number | null): Promise<void> {
     const instance = this.#instance;
     if (instance?.handle == null) return;
-    if (unlessLeasedWithinMs !== null && this.idleMs(Date.now()) < unlessLeasedWithinMs) return;
+    if (unlessLeasedWithinMs !== null && this.idleMs(performance.now()) < unlessLeasedWithinMs) return;
     instance.become("stopping");
     const exit = await instance.handle.stop(graceMs);
     if (this.#instance === instance) this.#instance = null;

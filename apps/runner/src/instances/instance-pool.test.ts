@@ -7,7 +7,7 @@ import { writeServerLogs } from "@towpath/logs";
 import { createSandboxDriver, type RuntimeDriver, type SandboxSpec } from "@towpath/runtime";
 import { tinyServer } from "@towpath/runtime/testing";
 import { asc, eq } from "drizzle-orm";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { InstanceTiming } from "../config.ts";
 import { existingDeployments } from "../deployments/deployment.store.ts";
 import { createServerLogWriter, type ServerLogWriter } from "../logs/server-log-writer.ts";
@@ -133,6 +133,23 @@ test("RUN-3 idle: frozen; requested: woken, same process; idle for longer: stopp
     { id: first.instanceId, state: "stopped", endedAt: expect.any(Date), endReason: "it was not used" },
     { id: again.instanceId, state: "ready" },
   ]);
+});
+
+test("RUN-3 a wall clock that jumps neither ends a lease nor prolongs one", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool } = poolOf(serving, { leaseMs: 3000 });
+  const { instanceId, socketPath } = await pool.lease(deployed.deploymentId);
+  const wall = Date.now();
+  const clock = vi.spyOn(Date, "now").mockReturnValue(wall + 86_400_000);
+  try {
+    await sleep(500);
+    expect(await tinyServer.get(socketPath)).toMatch(/^hello/);
+    expect(await pool.lease(deployed.deploymentId)).toMatchObject({ state: "ready", instanceId });
+    clock.mockReturnValue(wall - 86_400_000);
+    await expect.poll(() => stateOf(pool), { timeout: 8000 }).toBe("frozen");
+  } finally {
+    clock.mockRestore();
+  }
 });
 
 test("RUN-3 a leased server is never frozen, however many leases race with the freezing", async () => {

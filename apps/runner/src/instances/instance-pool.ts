@@ -88,7 +88,7 @@ export class InstancePool {
   }
 
   #tick(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const [id, server] of this.#servers) {
       server.tick(now);
       if (server.isForgettable(now)) this.#servers.delete(id);
@@ -97,7 +97,7 @@ export class InstancePool {
 
   /** Makes room by stopping the frozen server that has been idle for longest. */
   async #reserve(deploymentId: string): Promise<void> {
-    const now = Date.now();
+    const now = performance.now();
     const own = this.#servers.get(deploymentId);
     const running = [...this.#servers.values()].filter((server) => server !== own && server.takesPlace);
     if (running.length < this.#parts.maxInstances) return;

@@ -22,6 +22,8 @@ export class Instance {
   #state: InstanceState = "starting";
   #handle: InstanceHandle | null = null;
   #readyAt: number | null = null;
+  /** The same by the monotonic clock. */
+  #readySince = 0;
 
   constructor(
     opened: OpenedDeployment,
@@ -42,8 +44,9 @@ export class Instance {
     return this.#handle;
   }
 
-  get readyAt(): number | null {
-    return this.#readyAt;
+  /** Milliseconds since it became ready; 0 when it has not. */
+  get readyForMs(): number {
+    return this.#readyAt === null ? 0 : performance.now() - this.#readySince;
   }
 
   get memoryLimit(): number {
@@ -64,7 +67,10 @@ export class Instance {
   become(state: "ready" | "frozen" | "stopping"): void {
     this.#state = state;
     const isFirst = state === "ready" && this.#readyAt === null;
-    if (isFirst) this.#readyAt = Date.now();
+    if (isFirst) {
+      this.#readyAt = Date.now();
+      this.#readySince = performance.now();
+    }
     this.#record.changed(this.id, { state, ...(isFirst ? { readyAt: new Date() } : {}) });
   }
 

@@ -14,12 +14,12 @@ export function createMembershipChecker(pool: Pool, options: { rememberMs?: numb
   const remembered = new Map<string, number>();
   return async (membership) => {
     const key = keyOf(membership);
-    if ((remembered.get(key) ?? 0) > Date.now()) return true;
+    if ((remembered.get(key) ?? 0) > performance.now()) return true;
     remembered.delete(key);
     const [found] = await currentMemberships(pool, [membership]);
     if (!found) return false;
     if (remembered.size >= 10_000) remembered.clear();
-    remembered.set(key, Date.now() + rememberMs);
+    remembered.set(key, performance.now() + rememberMs);
     return true;
   };
 }

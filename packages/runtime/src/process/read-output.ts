@@ -19,12 +19,12 @@ export function readOutput(
   onBytes?: (bytes: number) => void,
 ): Promise<void> {
   const splitter = splitLines((line, bytes) => onLine(stream, line, bytes));
-  let windowStart = 0;
+  let windowStart = Number.NEGATIVE_INFINITY;
   let windowBytes = 0;
   pipe.on("data", (chunk: Buffer) => {
     splitter.push(chunk);
     onBytes?.(chunk.length);
-    const now = Date.now();
+    const now = performance.now();
     if (now - windowStart >= windowMs) {
       windowStart = now;
       windowBytes = 0;

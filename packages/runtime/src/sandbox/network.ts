@@ -136,8 +136,8 @@ function openNamespaces(host: HostFacts, pid: number): Namespaces {
 
 /** Waits until bubblewrap has set up the loopback: what it does to the namespace ends with that. */
 async function loopbackExists(pid: number): Promise<void> {
-  const deadline = Date.now() + readyTimeoutMs;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + readyTimeoutMs;
+  while (performance.now() < deadline) {
     try {
       if ((await readFile(`/proc/${pid}/net/fib_trie`, "utf8")).includes("127.0.0.1")) return;
     } catch {
