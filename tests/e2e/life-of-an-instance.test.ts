@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { freePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { freePorts, repositoryRoot, startTowpath, towpath } from "../instance/towpath-process.ts";
 
 const run = promisify(execFile);
 let dataDirectory: string;
@@ -38,7 +38,7 @@ test("OPS-1 up, down, up: ready, gone within 10 s with nothing left, ready again
   const ports = await freePorts();
   const first = await startTowpath(dataDirectory, ports);
   expect(first.output()).toContain(
-    `Towpath is ready: http://localhost:${ports.web}  (servers at http://localhost:${ports.gateway})`,
+    `Towpath is ready: http://localhost:${ports.web}  (servers at http://localhost:${ports.gateway}/{name})`,
   );
   const home = await fetch(first.url);
   expect(home.status).toBe(200);
@@ -64,7 +64,8 @@ test("OPS-1 up, down, up: ready, gone within 10 s with nothing left, ready again
   expect(stopped.tookMs).toBeLessThan(10_000);
   expect(await processesOf(dataDirectory)).toEqual([]);
 
-  const second = await startTowpath(dataDirectory, ports);
+  // What says "ready" in the log is left out at this level.
+  const second = await startTowpath(dataDirectory, ports, { TOWPATH_LOG_LEVEL: "warn" });
   expect(await readFile(join(dataDirectory, "operator-token"), "utf8")).toBe(token);
   expect((await fetch(second.url)).status).toBe(200);
   second.process.kill("SIGINT");
@@ -94,6 +95,24 @@ test("OPS-1 a port in use is told in one sentence with the remedy", async () => 
   server.close();
   expect(status).toBe(1);
   expect(stderr).toContain(`Port ${port} is in use. Stop what uses it, or choose another: ./towpath up --port`);
+});
+
+test("OPS-1 a port of the environment is checked before anything starts", async () => {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = String(typeof address === "object" && address ? address.port : 0);
+  const { web, forge } = await freePorts();
+  const args = ["up", "--data-dir", join(dataDirectory, "other"), "--port", String(web), "--forge-port", String(forge)];
+  const { status, stderr } = await run(join(repositoryRoot, "towpath"), args, {
+    env: { ...process.env, TOWPATH_GATEWAY_PORT: port },
+  }).then(
+    () => ({ status: 0, stderr: "" }),
+    (error: { code: number; stderr: string }) => ({ status: error.code, stderr: error.stderr }),
+  );
+  server.close();
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`Port ${port} is in use.`)]);
 });
 
 test("OPS-1 a data folder of another version, and a folder of something else, stay untouched", async () => {

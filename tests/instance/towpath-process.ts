@@ -9,6 +9,7 @@ export const repositoryRoot = fileURLToPath(new URL("../../", import.meta.url));
 
 export type TowpathInstance = {
   readonly url: string;
+  /** Servers are at `{serversUrl}/{name}`, unless the environment said otherwise. */
   readonly serversUrl: string;
   readonly forgeUrl: string;
   readonly dataDirectory: string;
@@ -47,17 +48,21 @@ export async function freePorts(): Promise<Ports> {
   return { web, gateway, forge };
 }
 
-/** Runs `./towpath up` as a user would, on ports of its own, and waits until it says that it is ready. */
+/**
+ * Runs `./towpath up` as a user would, on ports of its own, and waits until it says that it is ready. Servers are
+ * reached by path, as on every machine: not all resolve names below localhost.
+ */
 export async function startTowpath(
   dataDirectory: string,
   ports: Ports,
   env: Record<string, string> = {},
 ): Promise<TowpathInstance> {
   const begun = performance.now();
+  const serversUrl = `http://localhost:${ports.gateway}`;
   const args = ["up", "--data-dir", dataDirectory, "--port", String(ports.web)];
   args.push("--gateway-port", String(ports.gateway), "--forge-port", String(ports.forge));
   const child = spawn(join(repositoryRoot, "towpath"), args, {
-    env: { ...process.env, NO_COLOR: "1", ...env },
+    env: { ...process.env, NO_COLOR: "1", TOWPATH_SERVER_URL: `${serversUrl}/{name}`, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";
@@ -72,7 +77,7 @@ export async function startTowpath(
   await ready.promise;
   return {
     url: `http://localhost:${ports.web}`,
-    serversUrl: `http://localhost:${ports.gateway}`,
+    serversUrl,
     forgeUrl: `http://localhost:${ports.forge}`,
     dataDirectory,
     process: child,

@@ -30,7 +30,7 @@ function end(server: Server): Promise<void> {
 
 async function apiOf(port: number) {
   const url = `http://127.0.0.1:${port}`;
-  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serversUrl: url };
+  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl: `${url}/{name}` };
   await writeFile(`${folder}/running.json`, JSON.stringify(running));
   await writeFile(`${folder}/operator-token`, "tpo_of-this-test\n");
   return openApi(folder);

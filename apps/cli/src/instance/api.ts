@@ -11,7 +11,8 @@ const errorSchema = z.object({
 /** Calls of a running instance's REST API with the operator token. */
 export type Api = {
   readonly url: string;
-  readonly serversUrl: string;
+  /** Address of servers, with `{name}`. */
+  readonly serverUrl: string;
   /**
    * `retry`: also while the instance does not answer, for as long as `events` would; only for what may be sent twice.
    * @throws Refusal with the instance's own words when it says no.
@@ -87,7 +88,7 @@ export function openApi(dataDirectory: string): Api {
   };
   return {
     url: instance.url,
-    serversUrl: instance.serversUrl,
+    serverUrl: instance.serverUrl,
     async call(method, path, schema, { body, retry = false } = {}) {
       const patience = createPatience();
       for (;;) {

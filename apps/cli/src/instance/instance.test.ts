@@ -11,7 +11,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const running = (pid: number, startTime: string | null) =>
   writeFile(
     `${folder}/running.json`,
-    JSON.stringify({ pid, startTime, url: "http://localhost:3000", serversUrl: "http://localhost:8080" }),
+    JSON.stringify({ pid, startTime, url: "http://localhost:3000", serverUrl: "http://localhost:8080/{name}" }),
   );
 
 test("OPS-1 a mark that a killed instance left does not count when its process id has been given to another", async () => {

@@ -13,6 +13,8 @@ const identitySchema = z.object({
   dataVersion: z.number().int(),
   /** Root of all keys that the instance derives. */
   secret: z.string().min(32),
+  /** How servers are reached unless TOWPATH_SERVER_URL says otherwise; instances from before the choice: by path. */
+  serversBy: z.enum(["host", "path"]).default("path"),
   forge: z.object({
     privateKey: z.string(),
     clientId: z.string(),
@@ -23,13 +25,15 @@ const identitySchema = z.object({
 
 /** What makes an instance itself: created once, kept in `instance.json` (mode 0600) of its data folder. */
 export type Identity = z.infer<typeof identitySchema>;
+export type ServersBy = Identity["serversBy"];
 
 const runningSchema = z.object({
   pid: z.number().int(),
   /** When the process started, in the kernel's ticks: ids alone repeat, most of all after a reboot. */
   startTime: z.string().nullable(),
   url: z.url(),
-  serversUrl: z.url(),
+  /** Address of servers, with `{name}`. */
+  serverUrl: z.string().includes("{name}"),
 });
 
 /** Where a started instance answers; `running.json` lies in the data folder while it runs. */
@@ -49,7 +53,7 @@ export async function writePrivate(path: string, text: string): Promise<void> {
   await rename(temporary, path);
 }
 
-function newIdentity(): Identity {
+function newIdentity(serversBy: ServersBy): Identity {
   const { privateKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,
     publicKeyEncoding: { type: "spki", format: "pem" },
@@ -62,14 +66,15 @@ function newIdentity(): Identity {
     clientSecret: token(),
     webhookSecret: token(),
   };
-  return { dataVersion, secret: token(), forge };
+  return { dataVersion, secret: token(), serversBy, forge };
 }
 
 /**
- * Reads the instance's identity, creating folder, identity and operator token at the first start.
+ * Reads the instance's identity, creating folder, identity and operator token at the first start; `serversBy` is for
+ * the new one.
  * @throws Refusal when the folder holds something else or belongs to another version.
  */
-export async function openDataDirectory(directory: string): Promise<Identity> {
+export async function openDataDirectory(directory: string, serversBy: ServersBy = "path"): Promise<Identity> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, "instance.json");
   if (!existsSync(path)) {
@@ -82,7 +87,7 @@ export async function openDataDirectory(directory: string): Promise<Identity> {
     }
     await chmod(directory, 0o700);
     await writePrivate(join(directory, "operator-token"), `tpo_${randomBytes(32).toString("base64url")}\n`);
-    await writePrivate(path, JSON.stringify(newIdentity(), null, 2));
+    await writePrivate(path, JSON.stringify(newIdentity(serversBy), null, 2));
   }
   return readIdentity(path, directory);
 }

@@ -48,6 +48,6 @@ export async function logs(args: string[]): Promise<number> {
   const { data } = await api.call("GET", path, z.object({ data: z.array(rowSchema) }));
   for (const row of data) print(values.json ? JSON.stringify(row) : asText(row));
   if (data.length === 0 && !values.json)
-    print(dim(`No requests yet. Point an MCP client at ${api.serversUrl}/${name}/mcp.`));
+    print(dim(`No requests yet. Point an MCP client at ${api.serverUrl.replace("{name}", name)}/mcp.`));
   return 0;
 }

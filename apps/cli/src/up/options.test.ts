@@ -1,29 +1,67 @@
 import { expect, test } from "vitest";
 import { parseUpOptions } from "./options.ts";
 import { rolesOf } from "./roles.ts";
+import { serverUrlOf } from "./server-url.ts";
 
 test("OPS-1 options: ports are checked and told by name", () => {
-  expect(() => parseUpOptions(["--port", "abc"])).toThrow("--port must be a port between 1 and 65535, not abc.");
-  expect(() => parseUpOptions(["--port", "8080"])).toThrow("must differ");
-  expect(() => parseUpOptions(["--prot", "1"])).toThrow("--prot");
+  expect(() => parseUpOptions(["--port", "abc"], {})).toThrow("--port must be a port between 1 and 65535, not abc.");
+  expect(() => parseUpOptions(["--port", "8080"], {})).toThrow("must differ");
+  expect(() => parseUpOptions(["--prot", "1"], {})).toThrow("--prot");
+});
+
+test("OPS-1 options: what the environment says is checked and counts like a flag; a flag wins", () => {
+  const environment = {
+    TOWPATH_PORT: "3100",
+    TOWPATH_GATEWAY_PORT: "8180",
+    TOWPATH_GATEWAY_HOST: "0.0.0.0",
+    TOWPATH_HOST: "",
+  };
+  const options = parseUpOptions(["--data-dir", "/srv/towpath", "--port", "3200"], environment);
+  expect(options).toMatchObject({ port: 3200, gatewayPort: 8180, gatewayHost: "0.0.0.0", host: "127.0.0.1" });
+  expect(options.url).toBe("http://localhost:3200");
+  const serverUrl = serverUrlOf(options, "path");
+  expect(serverUrl).toBe("http://localhost:8180/{name}");
+  const [web] = rolesOf({
+    options,
+    identity,
+    serverUrl,
+    databaseUrl: "postgresql://x",
+    uv: "/usr/bin/uv",
+    environment,
+  });
+  expect(web?.env).toMatchObject({
+    TOWPATH_URL: "http://localhost:3200",
+    TOWPATH_PORT: "3200",
+    TOWPATH_HOST: "127.0.0.1",
+    TOWPATH_GATEWAY_PORT: "8180",
+    TOWPATH_GATEWAY_HOST: "0.0.0.0",
+    TOWPATH_SERVER_URL: serverUrl,
+  });
+  const parse = (more: Record<string, string>) => () => parseUpOptions([], more);
+  expect(parse({ TOWPATH_GATEWAY_PORT: "x" })).toThrow("TOWPATH_GATEWAY_PORT must be a port");
+  expect(parse({ TOWPATH_GATEWAY_PORT: "3000" })).toThrow("must differ");
+  expect(parse({ TOWPATH_URL: "towpath.example.com" })).toThrow("TOWPATH_URL must be an http or https URL");
+  expect(parse({ TOWPATH_SERVER_URL: "https://example.com" })).toThrow("must contain {name}");
 });
 
 test("OPS-1 sockets of a deep data folder move to a short path", () => {
-  const deep = parseUpOptions(["--data-dir", `/var/${"x".repeat(120)}`]);
+  const deep = parseUpOptions(["--data-dir", `/var/${"x".repeat(120)}`], {});
   expect(deep.runDirectory.length).toBeLessThan(60);
-  const shallow = parseUpOptions(["--data-dir", "/srv/towpath"]);
+  const shallow = parseUpOptions(["--data-dir", "/srv/towpath"], {});
   expect(shallow.runDirectory).toBe("/srv/towpath/run");
 });
 
 const identity = {
   dataVersion: 1,
   secret: "s".repeat(43),
+  serversBy: "path" as const,
   forge: { privateKey: "k", clientId: "c", clientSecret: "cs", webhookSecret: "w" },
 };
 
 test("GH-3 the forge never starts beside a configured GitHub App", () => {
-  const options = parseUpOptions(["--data-dir", "/srv/towpath"]);
-  const surroundings = { options, identity, databaseUrl: "postgresql://x", uv: "/usr/bin/uv" };
+  const options = parseUpOptions(["--data-dir", "/srv/towpath"], {});
+  const serverUrl = serverUrlOf(options, "path");
+  const surroundings = { options, identity, serverUrl, databaseUrl: "postgresql://x", uv: "/usr/bin/uv" };
   const local = rolesOf({ ...surroundings, environment: { PATH: "/bin", MY_TOKEN: "x" } });
   expect(local.map((role) => role.name)).toEqual(["web", "gateway", "runner", "worker", "forge"]);
   expect(local[0]?.env.GITHUB_URL).toBe("http://localhost:8090");

@@ -5,21 +5,48 @@ import { parseArgs } from "node:util";
 import { resolveDataDirectory } from "../instance/instance.ts";
 import { Refusal } from "../terminal/terminal.ts";
 
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** All that flags and environment say, resolved once: what is checked, printed and handed to the processes. */
 export type UpOptions = {
   readonly dataDirectory: string;
   /** Short enough for unix sockets below it (sun_path holds 107 bytes). */
   readonly runDirectory: string;
+  /** Of the dashboard. */
+  readonly host: string;
   readonly port: number;
+  readonly gatewayHost: string;
   readonly gatewayPort: number;
   readonly forgePort: number;
+  /** Address of the dashboard. */
+  readonly url: string;
+  /** Address of servers with `{name}` as the operator set it; null: `up` chooses (server-url.ts). */
+  readonly serverUrl: string | null;
+  /** Null: the embedded PostgreSQL. */
+  readonly databaseUrl: string | null;
 };
 
-function port(name: string, value: string): number {
+/** A flag, else a variable, else the default; and what to call it when it is wrong. */
+type Given = { readonly name: string; readonly value: string };
+
+function port({ name, value }: Given): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1 || number > 65535) {
-    throw new Refusal(`--${name} must be a port between 1 and 65535, not ${value}.`);
+    throw new Refusal(`${name} must be a port between 1 and 65535, not ${value}.`);
   }
   return number;
+}
+
+function address({ name, value }: Given): string {
+  const marked = value.replace("{name}", "name");
+  if (URL.canParse(marked) && /^https?:$/.test(new URL(marked).protocol)) return value.replace(/\/+$/, "");
+  throw new Refusal(`${name} must be an http or https URL, not ${value}.`);
+}
+
+function serverUrlOf(value: string | undefined): string | null {
+  if (value === undefined) return null;
+  if (!value.includes("{name}")) throw new Refusal(`TOWPATH_SERVER_URL must contain {name}, not ${value}.`);
+  return address({ name: "TOWPATH_SERVER_URL", value });
 }
 
 /** Sockets live in the data folder, or below the temporary folder when its path is too long for them. */
@@ -31,25 +58,36 @@ function runDirectoryOf(dataDirectory: string): string {
   return join(tmpdir(), `towpath-${process.getuid?.() ?? 0}-${name}`);
 }
 
-/** @throws Refusal naming the option that is wrong. */
-export function parseUpOptions(args: string[]): UpOptions {
-  const { values } = parseArgs({
-    args,
-    options: {
-      "data-dir": { type: "string" },
-      port: { type: "string", default: "3000" },
-      "gateway-port": { type: "string", default: "8080" },
-      "forge-port": { type: "string", default: "8090" },
-    },
-  });
+/** Flags win over the environment. @throws Refusal naming the flag or variable that is wrong. */
+export function parseUpOptions(args: string[], environment: Environment): UpOptions {
+  const flag = { type: "string" } as const;
+  const options = { "data-dir": flag, port: flag, "gateway-port": flag, "forge-port": flag };
+  const { values } = parseArgs({ args, options });
+  // An empty variable counts as absent, as in the processes.
+  const variable = (name: string) => environment[name] || undefined;
+  const given = (flagName: keyof typeof options, variableName: string, byDefault: string): Given => {
+    const value = values[flagName];
+    if (value !== undefined) return { name: `--${flagName}`, value };
+    return { name: variableName, value: variable(variableName) ?? byDefault };
+  };
   const dataDirectory = resolveDataDirectory(values["data-dir"]);
   const ports = {
-    port: port("port", values.port),
-    gatewayPort: port("gateway-port", values["gateway-port"]),
-    forgePort: port("forge-port", values["forge-port"]),
+    port: port(given("port", "TOWPATH_PORT", "3000")),
+    gatewayPort: port(given("gateway-port", "TOWPATH_GATEWAY_PORT", "8080")),
+    forgePort: port(given("forge-port", "FORGE_PORT", "8090")),
   };
   if (new Set(Object.values(ports)).size !== 3) {
-    throw new Refusal("--port, --gateway-port and --forge-port must differ from one another.");
+    throw new Refusal("The ports of dashboard, gateway and forge must differ from one another.");
   }
-  return { dataDirectory, runDirectory: runDirectoryOf(dataDirectory), ...ports };
+  const url = variable("TOWPATH_URL") ?? `http://localhost:${ports.port}`;
+  return {
+    dataDirectory,
+    runDirectory: runDirectoryOf(dataDirectory),
+    ...ports,
+    host: variable("TOWPATH_HOST") ?? "127.0.0.1",
+    gatewayHost: variable("TOWPATH_GATEWAY_HOST") ?? "127.0.0.1",
+    url: address({ name: "TOWPATH_URL", value: url }),
+    serverUrl: serverUrlOf(variable("TOWPATH_SERVER_URL")),
+    databaseUrl: variable("DATABASE_URL") ?? null,
+  };
 }

@@ -19,12 +19,15 @@ export function findProgram(name: string): string | null {
   return null;
 }
 
-async function isFree(port: number): Promise<boolean> {
+async function isFree(host: string, port: number): Promise<boolean> {
   const server = createServer();
-  server.listen({ port, host: "127.0.0.1", exclusive: true });
+  server.listen({ port, host, exclusive: true });
   const free = await once(server, "listening").then(
     () => true,
-    () => false,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE") return false;
+      throw new Refusal(`Nothing can listen on ${host}, port ${port}: ${error.message}`);
+    },
   );
   server.close();
   return free;
@@ -32,13 +35,13 @@ async function isFree(port: number): Promise<boolean> {
 
 /** @throws Refusal that names the port and the option to choose another. */
 export async function requireFreePorts(options: UpOptions, withForge: boolean): Promise<void> {
-  const wanted: [string, number][] = [
-    ["--port", options.port],
-    ["--gateway-port", options.gatewayPort],
-    ...(withForge ? ([["--forge-port", options.forgePort]] as [string, number][]) : []),
+  const wanted: [string, string, number][] = [
+    ["--port", options.host, options.port],
+    ["--gateway-port", options.gatewayHost, options.gatewayPort],
   ];
-  for (const [option, port] of wanted) {
-    if (!(await isFree(port))) {
+  if (withForge) wanted.push(["--forge-port", "127.0.0.1", options.forgePort]);
+  for (const [option, host, port] of wanted) {
+    if (!(await isFree(host, port))) {
       throw new Refusal(
         `Port ${port} is in use. Stop what uses it, or choose another: ./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`,
       );

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Identity } from "../instance/instance.ts";
-import type { UpOptions } from "./options.ts";
+import type { Environment, UpOptions } from "./options.ts";
 
 /** One process of the instance: what to run and the whole environment that it gets. */
 export type Role = {
@@ -39,13 +39,14 @@ const passesThrough = (name: string) =>
 export type Surroundings = {
   readonly options: UpOptions;
   readonly identity: Identity;
+  /** Address of servers, with `{name}`. */
+  readonly serverUrl: string;
   readonly databaseUrl: string;
   readonly uv: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
 };
 
-export const usesRealGitHub = (environment: Readonly<Record<string, string | undefined>>) =>
-  Boolean(environment.GITHUB_APP_ID);
+export const usesRealGitHub = (environment: Environment) => Boolean(environment.GITHUB_APP_ID);
 
 const forgeAppId = "1";
 
@@ -63,7 +64,7 @@ function forgeSettings({ options, identity }: Surroundings): Record<string, stri
   };
 }
 
-/** Builds the environments; a value that the operator set wins over ours. */
+/** Builds the environments: what the operator set, and over it what `up` has resolved from it. */
 export function rolesOf(surroundings: Surroundings): Role[] {
   const { options, identity, environment } = surroundings;
   const given = Object.fromEntries(
@@ -71,16 +72,18 @@ export function rolesOf(surroundings: Surroundings): Role[] {
       (entry): entry is [string, string] => entry[1] !== undefined && passesThrough(entry[0]),
     ),
   );
-  const url = environment.TOWPATH_URL ?? `http://localhost:${options.port}`;
+  const { url } = options;
   const shared: Record<string, string> = {
     TOWPATH_SECRET: identity.secret,
-    TOWPATH_URL: url,
-    TOWPATH_SERVER_URL: `http://localhost:${options.gatewayPort}/{name}`,
-    TOWPATH_PORT: String(options.port),
-    TOWPATH_GATEWAY_PORT: String(options.gatewayPort),
     TOWPATH_UV: surroundings.uv,
     ...(usesRealGitHub(environment) ? {} : forgeSettings(surroundings)),
     ...given,
+    TOWPATH_URL: url,
+    TOWPATH_SERVER_URL: surroundings.serverUrl,
+    TOWPATH_HOST: options.host,
+    TOWPATH_PORT: String(options.port),
+    TOWPATH_GATEWAY_HOST: options.gatewayHost,
+    TOWPATH_GATEWAY_PORT: String(options.gatewayPort),
     NODE_ENV: "production",
     DATABASE_URL: surroundings.databaseUrl,
     TOWPATH_DATA_DIR: options.dataDirectory,

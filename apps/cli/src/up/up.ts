@@ -1,28 +1,29 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { migrateDatabase } from "@towpath/db";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
-import { findRunning, openDataDirectory, startTimeOf, writePrivate } from "../instance/instance.ts";
+import { findRunning, type Identity, openDataDirectory, startTimeOf, writePrivate } from "../instance/instance.ts";
 import { bold, dim, print, Refusal, step, yellow } from "../terminal/terminal.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
 import { requireFreePorts, requirePrograms } from "./preflight.ts";
 import { rolesOf, usesRealGitHub } from "./roles.ts";
+import { resolvesLocalhostNames, serverUrlOf } from "./server-url.ts";
+import { SupervisedPostgres } from "./supervised-postgres.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
 import { ensureWebBuild } from "./web-build.ts";
 
 /** The roles get 7 s, PostgreSQL the rest: together under the 10 s that Ctrl-C may take. */
 const roleGraceMs = 7_000;
 
-type Started = { readonly processes: SupervisedProcess[]; readonly postgres: EmbeddedPostgres | null };
+type Started = { readonly processes: SupervisedProcess[]; postgres: SupervisedPostgres | null };
 
-async function startDatabase(options: UpOptions): Promise<{ url: string; postgres: EmbeddedPostgres | null }> {
-  const external = process.env.DATABASE_URL;
+async function startDatabase(options: UpOptions): Promise<{ url: string; postgres: SupervisedPostgres | null }> {
+  const external = options.databaseUrl;
   if (external) {
     await step("Preparing the database", () => migrateDatabase(external));
     return { url: external, postgres: null };
   }
   const postgres = await step("Starting PostgreSQL", () =>
-    startEmbeddedPostgres({
+    SupervisedPostgres.start({
       dataDirectory: join(options.dataDirectory, "postgres"),
       socketDirectory: join(options.runDirectory, "postgres"),
       durable: true,
@@ -45,10 +46,11 @@ function interrupted(): Promise<string> {
   });
 }
 
-async function startProcesses(options: UpOptions, started: Started & { processes: SupervisedProcess[] }, url: string) {
-  const identity = await openDataDirectory(options.dataDirectory);
+type Decided = { readonly identity: Identity; readonly serverUrl: string; readonly databaseUrl: string };
+
+async function startProcesses(options: UpOptions, started: Started, decided: Decided): Promise<void> {
   const { uv } = requirePrograms();
-  const roles = rolesOf({ options, identity, databaseUrl: url, uv, environment: process.env });
+  const roles = rolesOf({ options, ...decided, uv, environment: process.env });
   const logDirectory = join(options.dataDirectory, "logs");
   await mkdir(logDirectory, { recursive: true, mode: 0o700 });
   await step(`Starting ${roles.map((role) => role.name).join(", ")}`, () =>
@@ -71,9 +73,18 @@ function warnWithoutRoot(): void {
   );
 }
 
+/** The names may have stopped to resolve, or the folder come from another machine. URLs that people have pasted stay. */
+function warnOfNames(serverUrl: string, resolves: boolean): void {
+  if (resolves || !new URL(serverUrl.replace("{name}", "name")).hostname.endsWith(".localhost")) return;
+  print(
+    `${yellow("!")} This machine does not resolve names below localhost, so MCP clients on it may not find ${serverUrl}. ` +
+      "Install libnss-myhostname, or set TOWPATH_SERVER_URL=http://localhost:8080/{name}.",
+  );
+}
+
 /** `towpath up`: runs the whole instance in the foreground until it is told to stop. */
 export async function up(args: string[]): Promise<number> {
-  const options = parseUpOptions(args);
+  const options = parseUpOptions(args, process.env);
   const stop = interrupted();
   const running = findRunning(options.dataDirectory);
   if (running) {
@@ -81,26 +92,25 @@ export async function up(args: string[]): Promise<number> {
   }
   requirePrograms();
   await requireFreePorts(options, !usesRealGitHub(process.env));
-  await openDataDirectory(options.dataDirectory);
+  const resolves = await resolvesLocalhostNames();
+  const identity = await openDataDirectory(options.dataDirectory, resolves ? "host" : "path");
+  const serverUrl = serverUrlOf(options, identity.serversBy);
   await mkdir(options.runDirectory, { recursive: true, mode: 0o700 });
   await ensureWebBuild();
 
-  const started: { processes: SupervisedProcess[]; postgres: EmbeddedPostgres | null } = {
-    processes: [],
-    postgres: null,
-  };
+  const started: Started = { processes: [], postgres: null };
   try {
     const database = await startDatabase(options);
     started.postgres = database.postgres;
-    const begun = startProcesses(options, started, database.url);
+    const begun = startProcesses(options, started, { identity, serverUrl, databaseUrl: database.url });
     if ((await Promise.race([begun, stop])) === undefined) {
-      const url = process.env.TOWPATH_URL ?? `http://localhost:${options.port}`;
-      const serversUrl = `http://localhost:${options.gatewayPort}`;
+      const { url } = options;
       await writePrivate(
         join(options.dataDirectory, "running.json"),
-        JSON.stringify({ pid: process.pid, startTime: startTimeOf(process.pid), url, serversUrl }),
+        JSON.stringify({ pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl }),
       );
-      print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serversUrl})`);
+      print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serverUrl})`);
+      warnOfNames(serverUrl, resolves);
       warnWithoutRoot();
       print(dim(`Data in ${options.dataDirectory}. Stop with Ctrl-C.\n`));
       await stop;

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { postgresBinaries } from "./binaries.ts";
+import { endOrphans } from "./orphans.ts";
 
 const run = promisify(execFile);
 
@@ -13,8 +14,8 @@ export type EmbeddedPostgres = {
   /** Connection URL of the database `towpath`, over a unix socket. */
   readonly url: string;
   readonly pid: number;
-  /** Resolves when the server has ended, with what it printed last. */
-  readonly exited: Promise<string>;
+  /** Resolves when the server has ended. */
+  readonly exited: Promise<{ readonly signal: NodeJS.Signals | null; readonly lastWords: string }>;
   /** Fast shutdown: open transactions are rolled back, data is flushed. */
   stop(): Promise<void>;
 };
@@ -77,10 +78,12 @@ function settings(options: EmbeddedOptions): string[] {
   return values.flatMap((value) => ["-c", value]);
 }
 
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
+
 async function waitUntilReady(url: string, child: ChildProcess, tail: () => string): Promise<void> {
   const deadline = Date.now() + 30_000;
   while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`PostgreSQL ended while starting: ${tail()}`);
+    if (hasEnded(child)) throw new Error(`PostgreSQL ended while starting: ${tail()}`);
     const client = new pg.Client({ connectionString: url });
     client.on("error", () => {});
     try {
@@ -110,18 +113,16 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   if (!existsSync(join(options.dataDirectory, "PG_VERSION"))) await initialize(options);
   await mkdir(options.socketDirectory, { recursive: true });
   await chmod(options.socketDirectory, 0o700);
-  const [program, args] = asOrdinaryUser(postgresBinaries().postgres, [
-    "-D",
-    options.dataDirectory,
-    ...settings(options),
-  ]);
+  const { postgres } = postgresBinaries();
+  await endOrphans(options.dataDirectory, postgres);
+  const [program, args] = asOrdinaryUser(postgres, ["-D", options.dataDirectory, ...settings(options)]);
   // Its own process group: Ctrl-C reaches Towpath alone, which then stops PostgreSQL last.
   const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], detached: true });
   let last = "";
   child.stderr.on("data", (chunk: Buffer) => {
     last = (last + chunk.toString()).slice(-4000);
   });
-  const exited = once(child, "exit").then(() => last.trim());
+  const exited = once(child, "exit").then(([, signal]) => ({ signal, lastWords: last.trim() }));
   const address = (database: string) =>
     `postgresql://towpath@/${database}?host=${encodeURIComponent(options.socketDirectory)}&port=5432`;
   await waitUntilReady(address("postgres"), child, () => last.trim());
@@ -131,7 +132,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     pid: child.pid ?? 0,
     exited,
     stop: async () => {
-      if (child.exitCode === null) child.kill("SIGINT");
+      if (!hasEnded(child)) child.kill("SIGINT");
       await exited;
     },
   };

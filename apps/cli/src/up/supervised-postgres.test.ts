@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { openDatabase } from "@towpath/db";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { SupervisedPostgres } from "./supervised-postgres.ts";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await mkdtemp("/tmp/tw-");
+  // It tells people of restarts on stderr.
+  vi.spyOn(process.stderr, "write").mockReturnValue(true);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const database = openDatabase(url, { maxConnections: 1 });
+  try {
+    return (await database.pool.query(sql)).rows;
+  } finally {
+    await database.close();
+  }
+}
+
+test("OPS-1 a PostgreSQL that is killed is back with its data, also with a query in full swing, every time", async () => {
+  const options = { dataDirectory: `${folder}/data`, socketDirectory: `${folder}/s`, durable: true };
+  const postgres = await SupervisedPostgres.start(options);
+  await query(postgres.url, "CREATE TABLE kept (kill int)");
+  for (let kill = 1; kill <= 3; kill++) {
+    await query(postgres.url, `INSERT INTO kept VALUES (${kill})`);
+    // It never waits, so it does not see that its server is gone, and holds the shared memory.
+    const busy = query(postgres.url, "SELECT count(*) FROM generate_series(1, 1e12::bigint)").catch(() => "broken off");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    process.kill(postgres.pid, "SIGKILL");
+    await expect
+      .poll(() => query(postgres.url, "SELECT count(*)::int AS n FROM kept").catch(() => null), { timeout: 30_000 })
+      .toEqual([{ n: kill }]);
+    expect(await busy).toBe("broken off");
+  }
+  await postgres.stop();
+  await expect(query(postgres.url, "SELECT 1")).rejects.toThrow();
+});
+
+test("OPS-1 a PostgreSQL that was killed while the instance stops stays down", async () => {
+  const options = { dataDirectory: `${folder}/data`, socketDirectory: `${folder}/s`, durable: false };
+  const postgres = await SupervisedPostgres.start(options);
+  process.kill(postgres.pid, "SIGKILL");
+  await postgres.stop();
+  await expect(query(postgres.url, "SELECT 1")).rejects.toThrow();
+});
