@@ -12,7 +12,7 @@ const usage = `Towpath: from a Python MCP server in a Git repository to a live e
   ./towpath logs NAME [--json] [--limit N] [--errors] [--data-dir DIR]
       Prints the newest requests of a server.
   ./towpath test [STAGE …]
-      Runs every test (or the named stages).
+      Runs every test, or the named stages. The stage chaos runs only when it is named.
   ./towpath help
 `;
 

@@ -10,7 +10,13 @@ import { Refusal } from "../terminal/terminal.ts";
 
 export type Totals = { readonly passed: number; readonly failed: number };
 
-export type Stage = { readonly name: string; readonly title: string; readonly run: () => Promise<Totals> };
+export type Stage = {
+  readonly name: string;
+  readonly title: string;
+  readonly run: () => Promise<Totals>;
+  /** Runs only when it is named: it takes longer than people wait for tests. */
+  readonly onlyWhenNamed?: boolean;
+};
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
@@ -135,4 +141,5 @@ export const stages: readonly Stage[] = [
   { name: "unit", title: "Packages and processes", run: () => vitest("vitest.config.ts") },
   { name: "harness", title: "Python harness", run: () => pytest("python/towpath_runner/tests") },
   { name: "e2e", title: "End to end", run: () => vitest("tests/vitest.config.ts") },
+  { name: "chaos", title: "Chaos", run: () => asOne(node("tests/chaos/run.ts")), onlyWhenNamed: true },
 ];

@@ -10,7 +10,9 @@ export async function test(names: string[]): Promise<number> {
       `There is no stage ${unknown.join(", ")}. Stages: ${stages.map((stage) => stage.name).join(", ")}.`,
     );
   }
-  const chosen = names.length === 0 ? stages : stages.filter((stage) => names.includes(stage.name));
+  const chosen = stages.filter(
+    ({ name, onlyWhenNamed }) => names.includes(name) || (names.length === 0 && !onlyWhenNamed),
+  );
   const results: { title: string; totals: Totals; seconds: number }[] = [];
   for (const stage of chosen) {
     print(`\n${bold(stage.title)}`);

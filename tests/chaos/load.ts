@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
+export type LoadTotals = {
+  readonly calls: number;
+  /** Answered with what was asked for. */
+  readonly answered: number;
+  readonly failed: number;
+  /** Wall time of each answered call, milliseconds. */
+  readonly durationsMs: readonly number[];
+  /** Some of what went wrong, by how often. */
+  readonly errors: ReadonlyMap<string, number>;
+};
+
+export type Load = {
+  /** As `clientInfo.name` in every call: its rows in the request log are found by it. */
+  readonly clientName: string;
+  /** Ends the calls under way and says what came of all. */
+  stop(): Promise<LoadTotals>;
+};
+
+export type LoadOptions = {
+  readonly clientName: string;
+  /** MCP endpoints with a tool `echo`; clients spread over them. */
+  readonly urls: readonly string[];
+  /** Clients of each era. */
+  readonly clientsPerEra: number;
+  /** Between two calls of a client. */
+  readonly pauseMs: number;
+};
+
+type Caller = { call(text: string): Promise<string>; close(): Promise<void> };
+
+const callTimeoutMs = 90_000;
+
+async function openModern(url: string, name: string): Promise<Caller> {
+  const client = new Client({ name, version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return {
+    async call(text) {
+      const options = { timeout: callTimeoutMs };
+      return textOf((await client.callTool({ name: "echo", arguments: { text } }, options)).content);
+    },
+    close: () => client.close(),
+  };
+}
+
+async function openLegacy(url: string, name: string): Promise<Caller> {
+  const client = new LegacyClient({ name, version: "1.0.0" });
+  await client.connect(new LegacyTransport(new URL(url)));
+  return {
+    async call(text) {
+      const params = { name: "echo", arguments: { text } };
+      return textOf((await client.callTool(params, undefined, { timeout: callTimeoutMs })).content);
+    },
+    close: () => client.close(),
+  };
+}
+
+function textOf(content: unknown): string {
+  const [first]: unknown[] = Array.isArray(content) ? content : [];
+  return first && typeof first === "object" && "text" in first ? String(first.text) : JSON.stringify(content);
+}
+
+/** Calls `echo` without a break, as clients do: one that fails opens a new connection and goes on. */
+export function startLoad(options: LoadOptions): Load {
+  const { clientName, urls, clientsPerEra, pauseMs } = options;
+  const errors = new Map<string, number>();
+  const durationsMs: number[] = [];
+  let [calls, answered, isStopping, serial] = [0, 0, false, 0];
+  const fail = (error: unknown) => {
+    const text = (error instanceof Error ? error.message : String(error)).replaceAll(/\d{4,}/g, "…").slice(0, 120);
+    errors.set(text, (errors.get(text) ?? 0) + 1);
+  };
+
+  async function callOnce(caller: Caller): Promise<boolean> {
+    const text = `${clientName} ${serial++}`;
+    const begun = performance.now();
+    calls++;
+    try {
+      const said = await caller.call(text);
+      if (said !== text) throw new Error(`another answer: ${said}`);
+      answered++;
+      durationsMs.push(performance.now() - begun);
+      return true;
+    } catch (error) {
+      fail(error);
+      return false;
+    }
+  }
+
+  async function beOneClient(open: typeof openModern, url: string): Promise<void> {
+    let caller: Caller | null = null;
+    while (!isStopping) {
+      try {
+        caller ??= await open(url, clientName);
+      } catch {
+        // The call that made it open again has been counted.
+        await sleep(pauseMs);
+        continue;
+      }
+      if (!(await callOnce(caller))) {
+        await caller.close().catch(() => {});
+        caller = null;
+      }
+      await sleep(pauseMs);
+    }
+    await caller?.close().catch(() => {});
+  }
+
+  const clients = Array.from({ length: clientsPerEra }).flatMap((_, index) => {
+    const url = urls[index % urls.length] ?? "";
+    return [beOneClient(openModern, url), beOneClient(openLegacy, url)];
+  });
+  return {
+    clientName,
+    async stop() {
+      isStopping = true;
+      await Promise.all(clients);
+      return { calls, answered, failed: calls - answered, durationsMs, errors };
+    },
+  };
+}

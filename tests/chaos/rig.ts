@@ -1,0 +1,107 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { openDatabase } from "@towpath/db";
+import { databaseUrlOf } from "../instance/database.ts";
+import { freePorts, repositoryRoot, startTowpath, towpath } from "../instance/towpath-process.ts";
+
+const run = promisify(execFile);
+
+/** A running instance with servers on it, for faults to happen to. */
+export type Rig = {
+  readonly dataDirectory: string;
+  /** Address of the dashboard. */
+  readonly url: string;
+  readonly serversUrl: string;
+  /** Servers with a tool `echo`. */
+  readonly servers: readonly string[];
+  readonly database: ReturnType<typeof openDatabase>["pool"];
+  /** How often each kill is made. */
+  readonly times: number;
+  /** Folder of the gateway's state when it is a small file system of its own, else null. */
+  readonly smallDisk: string | null;
+};
+
+export const endpointOf = (rig: Rig, name: string) => `${rig.serversUrl}/${name}/mcp`;
+
+/** Echo in variants: as the sample has it, with a wait, and with a line in the log for each call. */
+const variants: Readonly<Record<string, string>> = {
+  "chaos-plain": "    return text",
+  "chaos-waiting": "    await asyncio.sleep(0.05)\n    return text",
+  "chaos-chatty": '    print(f"asked for {text}", flush=True)\n    return text',
+};
+
+const echoSource = (body: string) => `import asyncio
+
+from fastmcp import FastMCP
+
+mcp = FastMCP("Echo")
+
+
+@mcp.tool
+async def echo(text: str) -> str:
+    """Repeat the text unchanged."""
+${body}
+`;
+
+/** Deploys a server from its source; its folder is made and removed. @throws Error with what the terminal printed. */
+export async function deployServer(dataDirectory: string, name: string, source: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "towpath-chaos-server-"));
+  await cp(join(repositoryRoot, "python", "samples", "echo", "requirements.txt"), join(folder, "requirements.txt"));
+  await writeFile(join(folder, "server.py"), source);
+  const { status, stdout, stderr } = await towpath(
+    "deploy",
+    folder,
+    "--name",
+    name,
+    "--public",
+    "--data-dir",
+    dataDirectory,
+  );
+  await rm(folder, { recursive: true, force: true });
+  if (status !== 0) throw new Error(`${name} was not deployed:\n${stdout}${stderr}`);
+}
+
+/** Deploys the variants of echo; returns their names. */
+export async function deployEchoes(dataDirectory: string): Promise<string[]> {
+  for (const [name, body] of Object.entries(variants)) await deployServer(dataDirectory, name, echoSource(body));
+  return Object.keys(variants);
+}
+
+/** Only root may mount; without, the disk cannot be filled without harm to others. */
+async function mountSmallDisk(folder: string): Promise<boolean> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return run("mount", ["-t", "tmpfs", "-o", "size=24m,mode=0700", "tmpfs", folder]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Starts an instance of its own with the echo servers. `stop` removes all of it. */
+export async function startRig(times: number): Promise<Rig & { stop(): Promise<void> }> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-chaos-"));
+  // An instance takes a folder with something in it for somebody else's: the first start makes it.
+  const ports = await freePorts();
+  await (await startTowpath(dataDirectory, ports)).stop();
+  const disk = join(dataDirectory, "gateway");
+  const isSmall = await mountSmallDisk(disk);
+  const instance = await startTowpath(dataDirectory, ports);
+  const database = openDatabase(databaseUrlOf(dataDirectory), { maxConnections: 2 });
+  const stop = async () => {
+    await database.close();
+    await instance.stop();
+    if (isSmall) await run("umount", [disk]);
+    await rm(dataDirectory, { recursive: true, force: true });
+  };
+  try {
+    const { url, serversUrl } = instance;
+    const servers = await deployEchoes(dataDirectory);
+    const smallDisk = isSmall ? disk : null;
+    return { dataDirectory, url, serversUrl, servers, database: database.pool, times, smallDisk, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { processOf, type RoleName } from "../../instance/processes.ts";
+import type { Rig } from "../rig.ts";
+import { problemsOf, type Row } from "../row.ts";
+import { answersNow, errorsInWords, timeUntil, underLoad } from "../under-load.ts";
+
+export type Victim = Exclude<RoleName, "forge"> | "postgres";
+
+/** Between two kills, so that a kill hits something that runs. */
+const pauseMs = 1_500;
+const gatewayBackWithinMs = 2_000;
+const runnerBackWithinMs = 15_000;
+
+/** kill -9 of one process again and again while clients call. */
+export async function killProcess(rig: Rig, victim: Victim): Promise<Row> {
+  const {
+    result: recoveryMs,
+    totals,
+    lost,
+  } = await underLoad(rig, `kill-${victim}`, async () => {
+    const recoveries: number[] = [];
+    for (let kill = 0; kill < rig.times; kill++) {
+      recoveries.push(await killOnce(rig, victim));
+      await sleep(pauseMs);
+    }
+    return recoveries;
+  });
+  const { calls, failed } = totals;
+  const row = { scenario: `kill -9 ${victim}`, times: rig.times, calls, failed, lost, recoveryMs };
+  const problems = problemsOf({ "no answered call is missing from the log": lost <= 0, ...claims(victim, row) });
+  return { ...row, problems, note: errorsInWords(totals) };
+}
+
+function claims(victim: Victim, { failed, recoveryMs }: Pick<Row, "failed" | "recoveryMs">): Record<string, boolean> {
+  const longest = Math.max(...recoveryMs);
+  switch (victim) {
+    case "gateway":
+      return { [`a gateway is back within ${gatewayBackWithinMs} ms, every time`]: longest <= gatewayBackWithinMs };
+    case "runner":
+      return { [`servers answer again within ${runnerBackWithinMs} ms, every time`]: longest <= runnerBackWithinMs };
+    default:
+      return { "calls do not notice": failed === 0 };
+  }
+}
+
+async function killOnce(rig: Rig, victim: Victim): Promise<number> {
+  const pid = processOf(rig.dataDirectory, victim);
+  if (pid === null) throw new Error(`there is no ${victim} to kill`);
+  process.kill(pid, "SIGKILL");
+  return timeUntil(victim, () => isBack(rig, victim, pid));
+}
+
+/** What people would notice of each: a call, a page, a query. A worker has nobody who waits for its answer. */
+async function isBack(rig: Rig, victim: Victim, killed: number): Promise<boolean> {
+  const pid = processOf(rig.dataDirectory, victim);
+  if (pid === null || pid === killed) return false;
+  if (victim === "web") return (await fetch(`${rig.url}/healthz`)).ok;
+  if (victim === "postgres") return (await rig.database.query("SELECT 1")).rowCount === 1;
+  return victim === "worker" || answersNow(rig, rig.servers[0] ?? "");
+}
