@@ -94,10 +94,15 @@ function literalsOf(source: string): string[] {
   return (plain.match(/[A-Za-z0-9 #/<`"=:]{2,}/g) ?? []).slice(0, 6);
 }
 
+/**
+ * No pattern expects it, so that one that needs the end of its text has to give up; nor does a dot pass the line
+ * separator, which splitting into lines leaves where it is.
+ */
+const unexpectedEnd = "\u2028\u0001";
+
 const textsFrom = (starts: readonly string[], length: number, repeated = units): string[] =>
   starts.flatMap((start) =>
-    // No pattern expects the last character, so that one that needs the end of its text has to give up.
-    repeated.map((unit) => `${start}${unit.repeat(Math.ceil(length / unit.length))}\u0001`),
+    repeated.map((unit) => `${start}${unit.repeat(Math.ceil(length / unit.length))}${unexpectedEnd}`),
   );
 const commonTexts = textsFrom(commonStarts, attackLength);
 

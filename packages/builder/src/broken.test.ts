@@ -67,10 +67,13 @@ test("BLD-2 versions that exclude each other", async () => {
   expect(found.excerpt).toContain("starlette");
 });
 
-test("BLD-2 Python version that the platform does not have: names those that it has", async () => {
-  const found = await failure({ "server.py": server, ".python-version": "3.9\n", ...requirements });
+test("BLD-2 BLD-18 Python version that the platform does not have: names those that it has", async () => {
+  const project = '[project]\nname = "old"\nversion = "1"\nrequires-python = "<3.10"\n';
+  const files = { "server.py": server, ".python-version": "3.9\n", "pyproject.toml": project, ...requirements };
+  const found = await failure(files);
   expect(found).toMatchObject({ code: "python_unavailable", phase: "plan", file: ".python-version" });
-  expect(found.detail).toMatch(/It has 3\.1\d\.\d+/);
+  expect(found.detail).toMatch(/It has Python 3\.1\d\.\d+/);
+  expect(found.detail).toContain("pyproject.toml requires <3.10");
 });
 
 test("BLD-2 an import that never ends", async () => {

@@ -135,6 +135,20 @@ test("BLD-4 a script with its own block, and a root directory in a monorepo", as
   expect(missing.result).toMatchObject({ ok: false, diagnosis: { code: "source_unavailable", phase: "fetch" } });
 });
 
+test("BLD-18 a .python-version that this host lacks: the build takes another Python within requires-python and says so", async () => {
+  const files = {
+    "server.py": server,
+    ".python-version": "3.15\n",
+    "pyproject.toml": `[project]\nname = "pinned"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["fastmcp"]\n`,
+  };
+  const tried = await workshop.tryBuild(files);
+  const { layers, warnings } = success(tried);
+  expect(layers.pythonVersion).not.toMatch(/^3\.15/);
+  expect(warnings).toMatchObject([{ code: "python_replaced", title: expect.stringContaining("instead of 3.15") }]);
+  expect(tried.text).toContain("plan warning Built with Python");
+  expect(tried.text).toContain("requires-python of pyproject.toml (>=3.10) allows it");
+});
+
 test("RUN-1 a build that would fill the disk is ended", async () => {
   const greedy = await openWorkshop({ limits: { freeBytes: Number.MAX_SAFE_INTEGER } });
   const { result } = await greedy.tryBuild({ "server.py": server, ...requirements });

@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ResolvedPython, type RuntimeDriver, removeFolder, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
-import type { BuildPhase, BuildRequest, BuildResult, Diagnosis, Layers } from "./contract.ts";
+import type { BuildPhase, BuildRequest, BuildResult, BuildWarning, Diagnosis, Layers } from "./contract.ts";
 import { notFetched, notIsolated, rootMissing, tooLong } from "./diagnose/platform.ts";
 import { BuildFailure } from "./failure.ts";
 import { extractSource, type SourceTree, subtree } from "./fetch/index.ts";
@@ -16,8 +16,8 @@ import {
   ResolutionMemory,
   type UvProgram,
 } from "./install/index.ts";
-import { findPython, pythonUnavailable } from "./plan/find-python.ts";
-import { gatherFacts, makePlan, type Plan } from "./plan/index.ts";
+import { findPython } from "./plan/find-python.ts";
+import { type Plan, planSource } from "./plan/index.ts";
 import { cleanScratch, makeScratch } from "./scratch.ts";
 
 export type Builder = {
@@ -59,6 +59,7 @@ class Build {
   readonly #timings: Partial<Record<BuildPhase, number>> = {};
   readonly #deadline: AbortSignal;
   readonly #signal: AbortSignal;
+  readonly #warnings: BuildWarning[] = [];
   #phase: BuildPhase = "fetch";
 
   constructor(
@@ -118,7 +119,7 @@ class Build {
         signal: this.#signal,
       }),
     );
-    return { ok: true, layers, manifest, timings: this.#timings };
+    return { ok: true, layers, manifest, warnings: this.#warnings, timings: this.#timings };
   }
 
   async #fetch(folder: string): Promise<SourceTree> {
@@ -140,12 +141,14 @@ class Build {
 
   async #plan(source: SourceTree): Promise<{ plan: Plan; python: ResolvedPython }> {
     const { entrypoint, requirements, log } = this.#request;
-    const settings = { entrypoint, requirements };
-    const plan = makePlan(await gatherFacts(source, settings), settings);
+    const plan = await planSource(
+      source,
+      { entrypoint, requirements },
+      { timeoutMs: this.#limits.planMs, signal: this.#signal },
+    );
     for (const { kind, text } of plan.notes) log("plan", kind, text);
-    const { uv, defaultPython } = this.#config;
-    const python = await findPython(plan.python.request ?? defaultPython, uv);
-    if (python === null) throw new BuildFailure(await pythonUnavailable(plan.python, uv, defaultPython));
+    const { python, warning } = await findPython(plan.python, this.#config);
+    if (warning !== null) this.#warn("plan", warning);
     log("plan", "step", `Python ${python.version} is used.`);
     return { plan, python };
   }
@@ -173,6 +176,12 @@ class Build {
       log,
       signal: this.#signal,
     });
+  }
+
+  /** Says it in the log and keeps it for the result. */
+  #warn(phase: BuildPhase, warning: BuildWarning): void {
+    this.#warnings.push(warning);
+    this.#request.log(phase, "warning", [warning.title, warning.detail, warning.remedy].join("\n"));
   }
 
   async #timed<T>(phase: BuildPhase, run: () => Promise<T>): Promise<T> {

@@ -26,6 +26,8 @@ export type BuildLimits = {
   readonly source: ExtractLimits;
   /** The whole build, BLD-13. */
   readonly buildMs: number;
+  /** Reading what the repository's files say of the build. */
+  readonly planMs: number;
   /** One tool: resolving or installing. */
   readonly installMs: number;
   /** From the server's start to an answering socket. */
@@ -48,6 +50,7 @@ const MiB = 1024 * 1024;
 export const defaultBuildLimits: BuildLimits = {
   source: defaultExtractLimits,
   buildMs: 15 * 60_000,
+  planMs: 30_000,
   installMs: 10 * 60_000,
   startMs: 60_000,
   handshakeMs: 30_000,

@@ -63,6 +63,18 @@ export const diagnosisSchema = z.object({
 });
 export type Diagnosis = z.infer<typeof diagnosisSchema>;
 
+/** What people should know of a build that succeeded all the same; kept with the build. */
+export const buildWarningSchema = z.object({
+  code: z.enum(["python_replaced", "nothing_offered", "list_failed", "lists_not_read"]),
+  /** One line: what is the case. */
+  title: z.string(),
+  /** Where and why, a sentence or two; may quote the server's own message. */
+  detail: z.string(),
+  /** What to do about it, imperative. */
+  remedy: z.string(),
+});
+export type BuildWarning = z.infer<typeof buildWarningSchema>;
+
 export type BuildRequest = {
   readonly buildId: string;
   readonly organizationId: string;
@@ -85,6 +97,7 @@ export type BuildResult =
       readonly ok: true;
       readonly layers: Layers;
       readonly manifest: Manifest;
+      readonly warnings: readonly BuildWarning[];
       /** Milliseconds by phase. */
       readonly timings: Readonly<Partial<Record<BuildPhase, number>>>;
     }

@@ -21,7 +21,7 @@ export type {
 export { defaultFloodLimits, type FloodLimits } from "./process/flood.ts";
 export { removeFolder } from "./process/remove-folder.ts";
 export { processStartTime } from "./process/tree.ts";
-export { pythonMount, type ResolvedPython, resolvePython } from "./python/resolve-python.ts";
+export { installedPythons, pythonMount, type ResolvedPython, resolvePython } from "./python/resolve-python.ts";
 export { createSandboxDriver, type SandboxDriverConfig } from "./sandbox/driver.ts";
 export { sandboxHome } from "./sandbox/system-files.ts";
 export { type CloudFacts, cloudEnvironment } from "./server/cloud-environment.ts";

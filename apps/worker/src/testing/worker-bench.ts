@@ -23,6 +23,7 @@ export const goodBuild: Extract<BuildResult, { ok: true }> = {
     templates: [],
     prompts: [],
   },
+  warnings: [],
   timings: { fetch: 1, install: 2 },
 };
 

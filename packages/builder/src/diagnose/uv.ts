@@ -15,33 +15,34 @@ const place = ({ file }: UvContext) => (file === null ? "the dependencies" : `\`
 /** The first that fits, the most precise ones first. Words are those of uv 0.5 to 0.13. */
 const rules: readonly Rule[] = [
   {
-    pattern: /lockfile at `(?:[^`]*\/)?uv\.lock` (needs to be updated|uses an unsupported[^.]*)/,
+    pattern: /lockfile at `(?:[^`\n]{0,500}\/)?uv\.lock` (needs to be updated|uses an unsupported[^.\n]{0,200})/,
     say: (match) => lockOutdated(`The lock ${match[1]}.`),
   },
   {
-    pattern: /Failed to parse `(?:[^`]*\/)?uv\.lock`/,
+    pattern: /Failed to parse `(?:[^`\n]{0,500}\/)?uv\.lock`/,
     say: () => lockOutdated("uv cannot read it; a merge conflict may be left in it."),
   },
   {
     pattern:
-      /Python (?:version|interpreter)[^\n]{0,400}?not compatible with the (?:locked Python requirement|project's Python requirement|[^\n]{0,200}?requires-python[^\n]{0,200}?):? ?`?([<>=!~,.* \d]+)?`?/,
+      /not compatible with the (?:locked Python requirement|project's Python requirement|.{0,100}?requires-python.{0,100}?):? ?`?([<>=!~,.* \d]{1,100})?`?/,
     say: (match, context) => pythonMismatch(match[1]?.trim() ?? null, context),
   },
   {
-    pattern: /Because ([\w.-]+(?:\[[^\]]*\])?) was not found in the package registry/,
+    pattern: /Because ([\w.-]{1,200}(?:\[[^\]\n]{0,200}\])?) was not found in the package registry/,
     say: (match, context) => notFound(match[1] ?? "", context),
   },
   {
-    pattern: /Because there (?:is|are) no versions? of ([\w.-]+(?:\[[^\]]*\])?(?:[=<>!~]=*[^\s,]+)?)/,
+    pattern:
+      /Because there (?:is|are) no versions? of ([\w.-]{1,200}(?:\[[^\]\n]{0,200}\])?(?:[=<>!~]=?[^\s,]{1,200})?)/,
     say: (match, context) => noVersion(match[1] ?? "", context),
   },
   {
     pattern:
-      /Because only ([\w.-]+)([<>=!~][^\s]*) (?:is|are) available and [^\n]*?(?:require|depends on) (\1[<>=!~][^\s,]*)/,
+      /Because only ([\w.-]{1,200})([<>=!~]\S{0,200}) (?:is|are) available and .{0,1000}?(?:require|depends on) (\1[<>=!~][^\s,]{0,200})/,
     say: (match, context) => noVersion(match[3] ?? "", context, `Only ${match[1]}${match[2]} is available.`),
   },
   {
-    pattern: /([\w.-]{1,100}==[\w.+!-]{1,100}) has no wheels with a matching platform tag/,
+    pattern: /(?<![\w.-])([\w.-]{1,100}==[\w.+!-]{1,100}) has no wheels with a matching platform tag/,
     say: (match, context) => ({
       code: "dependency_conflict",
       title: `${match[1]} does not run on this platform`,
@@ -50,7 +51,8 @@ const rules: readonly Rule[] = [
     }),
   },
   {
-    pattern: /([\w.-]{1,100}==[\w.+!-]{1,100}) has no wheels with a matching Python (?:ABI tag|version|implementation)/,
+    pattern:
+      /(?<![\w.-])([\w.-]{1,100}==[\w.+!-]{1,100}) has no wheels with a matching Python (?:ABI tag|version|implementation)/,
     say: (match, context) => ({
       code: "dependency_conflict",
       title: `${match[1]} does not support Python ${context.pythonVersion}`,
@@ -60,7 +62,7 @@ const rules: readonly Rule[] = [
   },
   {
     pattern:
-      /requires? Python\s?([<>=!~][^\s,]*(?:,[<>=!~][^\s,]*)*)|requested Python version \([^)]*\) does not satisfy Python([<>=!~][^\s]*)/,
+      /requires? Python\s?([<>=!~][^\s,]{0,50}(?:,[<>=!~][^\s,]{0,50}){0,9})|requested Python version \([^)\n]{0,100}\) does not satisfy Python([<>=!~]\S{0,50})/,
     say: (match, context) => pythonMismatch(match[1] ?? match[2] ?? null, context),
   },
   {
@@ -74,7 +76,7 @@ const rules: readonly Rule[] = [
   },
   {
     pattern:
-      /(?:Failed to build|The build backend returned an error|Build backend failed|Failed to (?:prepare|resolve) [^\n]*build)/,
+      /(?:Failed to build|The build backend returned an error|Build backend failed|Failed to (?:prepare|resolve) .{0,500}build)/,
     say: (_match, context) => ({
       code: "dependency_build_failed",
       title: "A dependency could not be built",
@@ -85,12 +87,12 @@ const rules: readonly Rule[] = [
   },
   {
     pattern:
-      /Couldn't parse requirement in `(?:[^`]*\/)?([^`/]+)`|Failed to parse(?: metadata)?:? `?(?:[^`\s]*\/)?([\w.-]+)`?|(?:invalid|Invalid) (?:`pyproject\.toml`|requirement)/,
+      /Couldn't parse requirement in `(?:[^`\n]{0,500}\/)?([^`/\n]{1,255})`|Failed to parse(?: metadata)?:? `?(?:[^`\s]{0,500}\/)?([\w.-]{1,255})`?|(?:invalid|Invalid) (?:`pyproject\.toml`|requirement)/,
     say: (match, context) => invalidFile(match[1] ?? match[2] ?? context.file ?? "the requirements"),
   },
   {
     pattern:
-      /Error parsing included file in `(?:[^`]*\/)?([^`/]+)`|(?:File not found|Distribution not found at|does not exist)[^\n]*?`?([^`\s]+)`?/,
+      /Error parsing included file in `(?:[^`\n]{0,500}\/)?([^`/\n]{1,255})`|File not found|Distribution not found at|does not exist/,
     say: (match, context) => ({
       code: "requirements_not_found",
       title: "A file that the dependencies refer to does not exist",
@@ -109,8 +111,8 @@ const rules: readonly Rule[] = [
     }),
   },
   {
-    pattern: /HTTP status (?:client|server) error \((\d+)[^)]*\)[^\n]*?\(?(https?:\/\/[^\s)]+)?|status code (\d{3})/,
-    say: (match) => unreachable(`It answered with HTTP ${match[1] ?? match[3]}.`),
+    pattern: /HTTP status (?:client|server) error \((\d{3})\D|status code (\d{3})/,
+    say: (match) => unreachable(`It answered with HTTP ${match[1] ?? match[2]}.`),
   },
   {
     pattern:
@@ -176,12 +178,12 @@ const unreachable = (detail: string): Parts => ({
 });
 
 const excerptLines = 40;
+const maxLineCharacters = 4_000;
 
 /** From what uv printed when it failed to a diagnosis that says what to do. Pure; never empty-handed. */
 export function diagnoseUv(output: string, context: UvContext): Diagnosis {
-  // Long explanations are wrapped by uv; the rules read them as one line. Repeats in the rules have an upper bound
-  // where they would otherwise backtrack: a package's build backend prints here too.
-  const flat = output.replace(/\r/g, "").replace(/\n {4,}(?=\S)/g, " ");
+  // Long explanations are wrapped by uv; the rules read them as one line.
+  const flat = shortLines(output.replace(/\r/g, "").replace(/\n {4,}(?=\S)/g, " "));
   const excerpt = excerptOf(output);
   for (const { pattern, say } of rules) {
     const match = pattern.exec(flat);
@@ -201,10 +203,18 @@ export function diagnoseUv(output: string, context: UvContext): Diagnosis {
   );
 }
 
+/** The output quotes what a package's build prints: every rule's work on a line is bounded by the line's length. */
+function shortLines(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => line.slice(0, maxLineCharacters))
+    .join("\n");
+}
+
 /** From the first line that names an error on, else the last lines. */
 function excerptOf(output: string): string | null {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
-  const start = lines.findIndex((line) => /^\s*(error:|×|╰─▶)/.test(line));
+  const start = lines.findIndex((line) => /^(error:|×|╰─▶)/.test(line.trimStart()));
   const kept = start === -1 ? lines.slice(-excerptLines) : lines.slice(start, start + excerptLines);
   return kept.length === 0 ? null : kept.join("\n");
 }

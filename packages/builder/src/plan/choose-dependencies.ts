@@ -144,15 +144,15 @@ function fromRequirements(
     kind: "step",
     text: `Dependencies: ${file} (${reason}; no uv.lock, and no pyproject.toml with dependencies).`,
   });
-  const inputs = [file];
+  // A set that grows while it is walked: each file is read once, however often it is included.
+  const inputs = new Set([file]);
   for (const path of inputs) {
-    const text = facts.texts.get(path) ?? "";
-    inputs.push(
-      ...includedFiles(text, path).filter((included) => facts.texts.has(included) && !inputs.includes(included)),
-    );
+    for (const included of includedFiles(facts.texts.get(path) ?? "", path)) {
+      if (facts.texts.has(included)) inputs.add(included);
+    }
   }
-  const usesTree = inputs.some((path) => installsFromTree(facts.texts.get(path) ?? ""));
-  return { ...base, kind: "requirements", file, inputs, usesTree };
+  const usesTree = [...inputs].some((path) => installsFromTree(facts.texts.get(path) ?? ""));
+  return { ...base, kind: "requirements", file, inputs: [...inputs], usesTree };
 }
 
 function fromScript({ script, scriptFile }: ProjectFiles, note: Note): Dependencies | null {

@@ -1,7 +1,6 @@
 import { constants, open } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { BuildFailure, diagnosis } from "../failure.ts";
-import type { SourceTree } from "../fetch/index.ts";
 import { includedFiles } from "./requirements-file.ts";
 
 /** All that a plan is made from: which files there are, and the text of the few that speak of the build. */
@@ -12,30 +11,44 @@ export type SourceFacts = {
   readonly digest: string;
 };
 
+/** Where the facts are read from. */
+export type PlanSource = {
+  /** Folder on the host that holds the files. */
+  readonly folder: string;
+  /** Paths of all entries, relative to the folder. */
+  readonly paths: readonly string[];
+  readonly digest: string;
+};
+
 export type PlanSettings = {
   /** `file.py` or `file.py:object`, relative to the root directory. */
   readonly entrypoint: string;
   readonly requirements: string | null;
 };
 
-const largestText = 2 * 1024 * 1024;
-const largestLock = 32 * 1024 * 1024;
-const mostIncludes = 50;
+const maxTextBytes = 2 * 1024 * 1024;
+const maxLockBytes = 16 * 1024 * 1024;
+/** All files together. */
+const maxBytes = 24 * 1024 * 1024;
+const maxIncludes = 50;
 
-/** Reads the facts from an extracted tree. @throws BuildFailure when a file that counts is not text. */
-export async function gatherFacts(tree: SourceTree, settings: PlanSettings): Promise<SourceFacts> {
-  const paths = new Set(tree.entries.map((entry) => entry.path));
+/** Reads the facts from an extracted tree. @throws BuildFailure when a file that counts is not text or too large */
+export async function gatherFacts(source: PlanSource, settings: PlanSettings): Promise<SourceFacts> {
+  const paths = new Set(source.paths);
   const texts = new Map<string, string>();
+  let left = maxBytes;
   const read = async (path: string) => {
     if (!paths.has(path) || texts.has(path)) return;
-    const text = await readText(tree.folder, path);
-    if (text !== null) texts.set(path, text);
+    const text = await readText(source.folder, path, Math.min(left, path === "uv.lock" ? maxLockBytes : maxTextBytes));
+    if (text === null) return;
+    left -= Buffer.byteLength(text);
+    texts.set(path, text);
   };
   for (const path of ["pyproject.toml", "uv.lock", ".python-version", "fastmcp.json"]) await read(path);
   const [entryFile = ""] = settings.entrypoint.split(":");
   for (const path of [entryFile, ...requirementsCandidates(settings, texts)]) await read(path);
   await readIncluded(texts, read);
-  return { paths, texts, digest: tree.digest };
+  return { paths, texts, digest: source.digest };
 }
 
 /** Where a requirements file is looked for: settings, fastmcp.json, the root, beside the entrypoint. */
@@ -54,7 +67,7 @@ function fastmcpRequirements(text: string | undefined): string | null {
 async function readIncluded(texts: Map<string, string>, read: (path: string) => Promise<void>): Promise<void> {
   const todo = [...texts.keys()].filter((path) => path.endsWith(".txt") || path.endsWith(".in"));
   const seen = new Set(todo);
-  for (let path = todo.pop(); path !== undefined && seen.size < mostIncludes; path = todo.pop()) {
+  for (let path = todo.pop(); path !== undefined && seen.size < maxIncludes; path = todo.pop()) {
     for (const included of includedFiles(texts.get(path) ?? "", path)) {
       if (seen.has(included)) continue;
       seen.add(included);
@@ -65,8 +78,7 @@ async function readIncluded(texts: Map<string, string>, read: (path: string) => 
 }
 
 /** Null when it is a link (it is left to the tools inside the sandbox) or a folder. */
-async function readText(folder: string, path: string): Promise<string | null> {
-  const limit = path.endsWith("uv.lock") ? largestLock : largestText;
+async function readText(folder: string, path: string, maxFileBytes: number): Promise<string | null> {
   const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ELOOP") return null;
     throw error;
@@ -74,26 +86,30 @@ async function readText(folder: string, path: string): Promise<string | null> {
   if (file === null) return null;
   try {
     const { size } = await file.stat();
-    if (size > limit) throw badText(path, `It has ${size} bytes; at most ${limit} are read.`);
+    if (size > maxFileBytes) throw tooLarge(path, size);
     return new TextDecoder("utf-8", { fatal: true }).decode(await file.readFile());
   } catch (error) {
-    if (error instanceof TypeError) throw badText(path, "It is not UTF-8 text.");
+    if (error instanceof TypeError) throw notText(path);
     throw error;
   } finally {
     await file.close();
   }
 }
 
-const badText = (path: string, detail: string) =>
+const unreadable = (path: string, detail: string, remedy: string) =>
   new BuildFailure(
     diagnosis(
-      {
-        code: "invalid_project_file",
-        phase: "plan",
-        title: `${path} cannot be read`,
-        detail,
-        remedy: `Save ${path} as UTF-8 text and push again.`,
-      },
+      { code: "invalid_project_file", phase: "plan", title: `${path} cannot be read`, detail, remedy },
       { file: path },
     ),
+  );
+
+const notText = (path: string) =>
+  unreadable(path, "It is not UTF-8 text.", `Save ${path} as UTF-8 text and push again.`);
+
+const tooLarge = (path: string, size: number) =>
+  unreadable(
+    path,
+    `It has ${size} bytes. A build reads at most ${maxTextBytes} of a file (${maxLockBytes} of uv.lock) and ${maxBytes} of all of them.`,
+    `Make ${path} smaller: data belongs into a file of its own, which the server reads when it runs.`,
   );

@@ -1,6 +1,8 @@
 import { z } from "zod";
 
-const pythonVersion = /^(?:[<>=!~]=?|===)?\s*3(?:\.\d+){1,2}(?:\s*,\s*[<>=!~]=?\s*3(?:\.\d+){0,2})*$/;
+const pythonVersion =
+  /^(?:[<>=!~]=?|===)? {0,9}3(?:\.\d{1,3}){1,2}(?: {0,9}, {0,9}[<>=!~]=? {0,9}3(?:\.\d{1,3}){0,2}){0,9}$/;
+const maxVersionCharacters = 200;
 
 const environment = z.looseObject({
   python: z.string().nullish(),
@@ -25,8 +27,13 @@ export function parseFastmcpJson(text: string): FastmcpJson {
   if (!parsed.success) throw new Error(parsed.error.issues[0]?.message ?? "unexpected shape");
   const found = parsed.data.environment;
   return {
-    python: pythonVersion.exec(found?.python?.trim() ?? "")?.[0] ?? null,
+    python: readVersion(found?.python ?? ""),
     dependencies: found?.dependencies ?? null,
     requirements: found?.requirements ?? null,
   };
+}
+
+function readVersion(text: string): string | null {
+  const version = text.slice(0, maxVersionCharacters).trim();
+  return pythonVersion.test(version) ? version : null;
 }

@@ -1,42 +1,114 @@
-import { type ResolvedPython, resolvePython } from "@towpath/runtime";
-import type { Diagnosis } from "../contract.ts";
-import { diagnosis } from "../failure.ts";
-import type { PythonChoice } from "./python-version.ts";
+import { installedPythons, type ResolvedPython, resolvePython } from "@towpath/runtime";
+import type { BuildWarning, Diagnosis } from "../contract.ts";
+import { BuildFailure, diagnosis } from "../failure.ts";
+import { isRange, type PythonChoice } from "./python-version.ts";
 
-const minors = ["3.10", "3.11", "3.12", "3.13", "3.14", "3.15"];
+/** The oldest Python that FastMCP and the mcp package run on. */
+const oldestMinor = 10;
+const oldestSupported = `>=3.${oldestMinor}`;
 
-/** The oldest Python that FastMCP and the mcp package run on: preferred when a range allows older ones. */
-const oldestSupported = ">=3.10";
+export type PythonSettings = {
+  /** Path of uv. */
+  readonly uv: string;
+  /** The operator's default (TOWPATH_PYTHON) for repositories that ask for none; null: what uv finds first. */
+  readonly defaultPython: string | null;
+};
 
-/** The Python for a request; null when this host has none. */
-export async function findPython(request: string | null, uv: string): Promise<ResolvedPython | null> {
-  const range = request === null ? oldestSupported : `${request},${oldestSupported}`;
-  const isRange = request === null || /^[<>=!~]/.test(request);
-  const supported = isRange ? await resolvePython({ uv, version: range }) : null;
-  return supported ?? resolvePython({ uv, version: request });
+export type FoundPython = {
+  readonly python: ResolvedPython;
+  /** Set when it is another one than was asked for (BLD-18). */
+  readonly warning: BuildWarning | null;
+};
+
+/**
+ * The Python for a plan. Where this platform lacks the version that was asked for, the nearest other one that
+ * `requires-python` allows, with a warning (BLD-18).
+ * @throws BuildFailure `python_unavailable` when none fits
+ */
+export async function findPython(choice: PythonChoice, { uv, defaultPython }: PythonSettings): Promise<FoundPython> {
+  const request = choice.request ?? defaultPython;
+  const python = await requested(request, uv);
+  if (python !== null) return { python, warning: null };
+  const available = (await installedPythons(uv)).filter((version) => minorOf(version) >= oldestMinor);
+  if (choice.request !== null && !isRange(choice.request)) {
+    const other = await nearest(choice.request, choice.within?.range ?? null, available, uv);
+    if (other !== null) return { python: other, warning: fellBack(choice, other, available) };
+  }
+  throw new BuildFailure(unavailable(choice, request, available));
 }
 
-/** Says which Python was asked for where, and which ones there are. */
-export async function pythonUnavailable(
-  choice: PythonChoice,
+async function requested(request: string | null, uv: string): Promise<ResolvedPython | null> {
+  if (request !== null && !isRange(request)) return resolvePython({ uv, version: request });
+  // Preferred when a range allows older ones.
+  const range = request === null ? oldestSupported : `${request},${oldestSupported}`;
+  return (await resolvePython({ uv, version: range })) ?? (await resolvePython({ uv, version: request }));
+}
+
+async function nearest(
+  wanted: string,
+  range: string | null,
+  available: readonly string[],
   uv: string,
-  defaultPython: string | null,
-): Promise<Diagnosis> {
-  const found = await Promise.all(minors.map((version) => resolvePython({ uv, version })));
-  const available = found.flatMap((python) => (python === null ? [] : [python.version]));
-  const has = available.length === 0 ? "It has none." : `It has ${available.join(", ")}.`;
+): Promise<ResolvedPython | null> {
+  for (const minor of byDistance(minorOf(wanted), available.map(minorOf))) {
+    const version = range === null ? `3.${minor}` : `${range},==3.${minor}.*`;
+    const python = await resolvePython({ uv, version });
+    if (python !== null) return python;
+  }
+  return null;
+}
+
+/** Each minor version once, the nearest to `wanted` first; of two at the same distance the newer one. */
+export function byDistance(wanted: number, minors: readonly number[]): number[] {
+  return [...new Set(minors)].sort((a, b) => Math.abs(a - wanted) - Math.abs(b - wanted) || b - a);
+}
+
+const minorOf = (version: string) => Number(version.split(".")[1] ?? 0);
+
+const listed = (versions: readonly string[]) =>
+  versions.length === 0 ? `no Python from 3.${oldestMinor} on` : `Python ${versions.join(", ")}`;
+
+function fellBack(
+  { request, from, within }: PythonChoice,
+  python: ResolvedPython,
+  available: readonly string[],
+): BuildWarning {
+  const allowed =
+    within === null
+      ? "Nothing in the repository limits the version (there is no requires-python)"
+      : `requires-python of ${within.file} (${within.range}) allows it`;
+  return {
+    code: "python_replaced",
+    title: `Built with Python ${python.version} instead of ${request}`,
+    detail: `${from} asks for Python ${request}, but this platform has ${listed(available)}. ${allowed}, so the nearest version was taken.`,
+    remedy: `Set ${from} to a version that this platform has, or ask the operator to install Python ${request}.`,
+  };
+}
+
+function unavailable(
+  { from, within, ...choice }: PythonChoice,
+  request: string | null,
+  available: readonly string[],
+): Diagnosis {
   const own = choice.request === null;
-  const wanted = choice.request ?? defaultPython ?? "";
+  const has = `It has ${listed(available)}.`;
+  const narrower =
+    within === null || within.range === choice.request
+      ? ""
+      : ` No other version fits either: ${within.file} requires ${within.range}.`;
+  const where = within === null || within.file === from ? from : `${from} and requires-python in ${within.file}`;
   return diagnosis(
     {
       code: "python_unavailable",
       phase: "plan",
-      title: own ? "This platform has no Python" : `Python ${wanted} is not available`,
-      detail: own ? has : `${choice.from} asks for Python ${wanted}, which this platform does not have. ${has}`,
+      title: own && request === null ? "This platform has no Python" : `Python ${request} is not available`,
+      detail: own
+        ? `The platform's default is Python ${request ?? "3.10 or newer"}, which it does not have. ${has}`
+        : `${from} asks for Python ${request}, which this platform does not have. ${has}${narrower}`,
       remedy: own
         ? "Tell the operator."
-        : `Change ${choice.from} to a version that is available, or ask the operator to install Python ${wanted}.`,
+        : `Change ${where} to allow a version that is available, or ask the operator to install Python ${request}.`,
     },
-    { file: own ? null : choice.from },
+    { file: own ? null : from },
   );
 }

@@ -1,3 +1,4 @@
 export type { Dependencies } from "./choose-dependencies.ts";
-export { gatherFacts, type PlanSettings, type SourceFacts } from "./facts.ts";
+export type { PlanSettings, SourceFacts } from "./facts.ts";
 export { makePlan, type Plan, type PlanNote, type ProjectInstall } from "./plan.ts";
+export { planSource } from "./plan-source.ts";

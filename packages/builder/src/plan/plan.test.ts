@@ -115,11 +115,16 @@ test("BLD-3 Python version: .python-version, then requires-python, then fastmcp.
   const fastmcp = { "fastmcp.json": JSON.stringify({ environment: { python: "3.12" } }) };
   const version = { ".python-version": "# pinned\n3.13.2\n" };
   const files = { "pyproject.toml": pyproject };
-  expect(planOf({ ...fastmcp, ...version, ...files }).python).toEqual({ request: "3.13", from: ".python-version" });
-  expect(planOf({ ...fastmcp, ...files }).python).toEqual({ request: ">=3.10", from: "pyproject.toml" });
-  expect(planOf(fastmcp).python).toEqual({ request: "3.12", from: "fastmcp.json" });
+  const project = { range: ">=3.10", file: "pyproject.toml" };
+  expect(planOf({ ...fastmcp, ...version, ...files }).python).toEqual({
+    request: "3.13",
+    from: ".python-version",
+    within: project,
+  });
+  expect(planOf({ ...fastmcp, ...files }).python).toMatchObject({ request: ">=3.10", from: "pyproject.toml" });
+  expect(planOf(fastmcp).python).toEqual({ request: "3.12", from: "fastmcp.json", within: null });
   expect(planOf({}).python.request).toBeNull();
-  expect(planOf({ "server.py": script }).python).toEqual({ request: ">=3.11", from: "server.py" });
+  expect(planOf({ "server.py": script }).python).toMatchObject({ request: ">=3.11", from: "server.py" });
   const odd = planOf({ ".python-version": "my-virtualenv\n", ...files });
   expect(odd.python.request).toBe(">=3.10");
   expect(odd.notes).toContainEqual({ kind: "warning", text: expect.stringContaining("my-virtualenv") });
@@ -181,4 +186,14 @@ test("BLD-2 a malformed project file is named with its line", () => {
   expect(failureOf(() => planOf({ "pyproject.toml": "[project]\ndependencies = 3\n" })).detail).toContain(
     "dependencies",
   );
+});
+
+test("BLD-18 what another Python must fit: requires-python of the project or of its lock, a range in fastmcp.json", () => {
+  const version = { ".python-version": "3.13\n" };
+  expect(planOf(version).python.within).toBeNull();
+  const unbounded = { "pyproject.toml": pyproject.replace('requires-python = ">=3.10"\n', "") };
+  const locked = planOf({ ...version, ...unbounded, "uv.lock": lock }).python;
+  expect(locked.within).toEqual({ range: ">=3.10", file: "uv.lock" });
+  const ranged = planOf({ "fastmcp.json": JSON.stringify({ environment: { python: ">=3.12" } }) }).python;
+  expect(ranged.within).toEqual({ range: ">=3.12", file: "fastmcp.json" });
 });

@@ -3,8 +3,8 @@ import type { BuildLogKind } from "../contract.ts";
 import { checkEntrypoint } from "./check-entrypoint.ts";
 import { chooseDependencies, type Dependencies } from "./choose-dependencies.ts";
 import type { PlanSettings, SourceFacts } from "./facts.ts";
-import { parseProjectFiles } from "./project-files.ts";
-import { choosePython, type PythonChoice } from "./python-version.ts";
+import { type ProjectFiles, parseProjectFiles } from "./project-files.ts";
+import { choosePython, type PythonChoice, type PythonRange } from "./python-version.ts";
 
 export type PlanNote = { readonly kind: BuildLogKind; readonly text: string };
 
@@ -42,17 +42,11 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   const entryFile = checkEntrypoint(facts, settings.entrypoint, note);
   const files = parseProjectFiles(facts, entryFile);
   const dependencies = chooseDependencies(facts, settings, files, note);
-  const { pyproject, script, fastmcp } = files;
-  const scriptRange = dependencies.kind === "script" ? (script?.requiresPython ?? null) : null;
+  const { pyproject, fastmcp } = files;
   const python = choosePython(
     {
       versionFile: facts.texts.get(".python-version"),
-      requiresPython:
-        scriptRange !== null
-          ? { range: scriptRange, file: entryFile }
-          : pyproject?.requiresPython
-            ? { range: pyproject.requiresPython, file: "pyproject.toml" }
-            : null,
+      requiresPython: requiredPython(files, dependencies),
       fastmcp: fastmcp?.python ?? null,
     },
     note,
@@ -75,6 +69,15 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
     inputDigest: inputDigest(facts, dependencies, usesTree),
     notes,
   };
+}
+
+/** `requires-python` of the file that lists the dependencies, else that of the project. */
+function requiredPython(files: ProjectFiles, { kind }: Dependencies): PythonRange | null {
+  const { script, scriptFile, pyproject, lock } = files;
+  if (kind === "script" && script?.requiresPython) return { range: script.requiresPython, file: scriptFile };
+  if (pyproject?.requiresPython) return { range: pyproject.requiresPython, file: "pyproject.toml" };
+  // uv writes it into every lock, and refuses another Python there.
+  return kind === "uv-lock" && lock?.requiresPython ? { range: lock.requiresPython, file: "uv.lock" } : null;
 }
 
 function noteProject(project: ProjectInstall, note: (note: PlanNote) => void): void {

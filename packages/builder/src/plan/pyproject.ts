@@ -125,6 +125,7 @@ const lockSchema = z.looseObject({
 });
 
 export type LockFacts = {
+  readonly requiresPython: string | null;
   readonly packages: ReadonlySet<string>;
   /** What the lock was made for, by name; null when the lock does not hold the project itself. */
   readonly lockedDependencies: ReadonlySet<string> | null;
@@ -141,6 +142,7 @@ export function parseLock(text: string): LockFacts {
     source !== undefined && [source.virtual, source.editable, source.directory].includes(".");
   const root = packages.find((entry) => isRoot(entry.source));
   return {
+    requiresPython: parsed.data["requires-python"] ?? null,
     packages: new Set(packages.map((entry) => entry.name)),
     lockedDependencies:
       root === undefined ? null : new Set((root.metadata?.["requires-dist"] ?? []).map((entry) => entry.name)),

@@ -1,50 +1,64 @@
 import type { PlanNote } from "./plan.ts";
 
+/** Versions that a file allows, as PEP 440 specifiers (`>=3.11,<3.14`), and the file that says so. */
+export type PythonRange = { readonly range: string; readonly file: string };
+
 export type PythonChoice = {
   /** A version (`3.12`) or a range (`>=3.11,<3.14`); null = any that the platform has. */
   readonly request: string | null;
   /** Where it was said, for sentences: a file name, or "the platform's default". */
   readonly from: string;
+  /** What another version must fit when the platform lacks `request`; null: any supported version will do. */
+  readonly within: PythonRange | null;
 };
 
 type Sources = {
   readonly versionFile: string | undefined;
-  readonly requiresPython: { readonly range: string; readonly file: string } | null;
+  readonly requiresPython: PythonRange | null;
   readonly fastmcp: string | null;
 };
 
 /** BLD-3: `.python-version`, then `requires-python`, then fastmcp.json. Notes say which one and why. */
 export function choosePython(sources: Sources, note: (note: PlanNote) => void): PythonChoice {
+  const within = sources.requiresPython;
   const line = firstLine(sources.versionFile);
   if (line !== null) {
-    const version = /^(?:cpython[-@]?|python[-@]?)?(3\.\d+)(\.\d+)?t?$/i.exec(line);
+    const version = /^(?:cpython[-@]?|python[-@]?)?(3\.\d{1,3})(\.\d{1,3})?t?$/i.exec(line);
     if (version?.[1] !== undefined) {
       const patch = version[2] === undefined ? "" : ` (${line} asks for a patch release; any ${version[1]} is taken)`;
       note({ kind: "step", text: `Python ${version[1]}: .python-version says so${patch}.` });
-      return { request: version[1], from: ".python-version" };
+      return { request: version[1], from: ".python-version", within };
     }
     note({
       kind: "warning",
       text: `.python-version says "${line.slice(0, 40)}", which is no CPython 3 version: ignored.`,
     });
   }
-  if (sources.requiresPython !== null) {
-    const { range, file } = sources.requiresPython;
+  if (within !== null) {
+    const { range, file } = within;
     note({ kind: "step", text: `Python ${range}: requires-python of ${file}.` });
-    return { request: range, from: file };
+    return { request: range, from: file, within };
   }
   if (sources.fastmcp !== null) {
     note({ kind: "step", text: `Python ${sources.fastmcp}: environment.python of fastmcp.json.` });
-    return { request: sources.fastmcp, from: "fastmcp.json" };
+    // A version is what the author develops with; a range is what the code works with.
+    const range = isRange(sources.fastmcp) ? { range: sources.fastmcp, file: "fastmcp.json" } : null;
+    return { request: sources.fastmcp, from: "fastmcp.json", within: range };
   }
   note({
     kind: "step",
     text: "Python: nothing in the repository asks for a version, so the platform's default is taken.",
   });
-  return { request: null, from: "the platform's default" };
+  return { request: null, from: "the platform's default", within: null };
 }
 
+/** Whether a request is a set of specifiers, not a version. */
+export const isRange = (request: string): boolean => /^\s*[<>=!~]/.test(request);
+
+const maxVersionFileCharacters = 4_096;
+
 function firstLine(text: string | undefined): string | null {
-  const lines = (text ?? "").split(/\r?\n/).map((line) => line.replace(/#.*$/, "").trim());
-  return lines.find((line) => line !== "") ?? null;
+  const lines = (text ?? "").slice(0, maxVersionFileCharacters).split("\n");
+  const values = lines.map((line) => (line.split("#", 1)[0] ?? "").trim());
+  return values.find((line) => line !== "") ?? null;
 }

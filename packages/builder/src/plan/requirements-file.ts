@@ -5,20 +5,26 @@ export function requirementLines(text: string): string[] {
   return text
     .replace(/\\\r?\n/g, " ")
     .split(/\r?\n/)
-    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .map((line) => line.slice(0, commentStart(line)).trim())
     .filter((line) => line !== "");
 }
 
-/** Files of the repository that this one includes by `-r` or `-c`; those outside of it are left out. */
+/** A comment begins the line or follows white space; a `#` within a word is part of a URL. */
+function commentStart(line: string): number {
+  const start = line.search(/(?<=^|\s)#/);
+  return start === -1 ? line.length : start;
+}
+
+/** Files of the repository that this one includes by `-r` or `-c`, each once; those outside of it are left out. */
 export function includedFiles(text: string, path: string): string[] {
-  const found: string[] = [];
+  const found = new Set<string>();
   for (const line of requirementLines(text)) {
     const name = /^(?:-r|-c|--requirement|--constraint)(?:\s+|=)?(\S+)$/.exec(line)?.[1];
     if (name === undefined || name.includes("://")) continue;
     const resolved = posix.normalize(posix.join(posix.dirname(path), name));
-    if (!resolved.startsWith("../") && !resolved.startsWith("/")) found.push(resolved);
+    if (!resolved.startsWith("../") && !resolved.startsWith("/")) found.add(resolved);
   }
-  return found;
+  return [...found];
 }
 
 /** Whether it installs something from the repository itself (`.`, `-e ./package`, `file:`), so that the code counts. */

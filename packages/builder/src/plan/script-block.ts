@@ -7,22 +7,55 @@ const blockSchema = z.object({
 });
 export type ScriptBlock = { readonly dependencies: readonly string[] | null; readonly requiresPython: string | null };
 
+const start = "# /// script";
+const end = "# ///";
+const maxBlockCharacters = 64 * 1024;
+
 /**
- * The inline metadata of a script (PEP 723, `# /// script`). Null when there is none.
- * @throws Error with a readable message when it is there but malformed
+ * The inline metadata of a script (PEP 723, `# /// script`). Null when there is none. Takes time linear in the length
+ * of the source.
+ * @throws Error with a readable message when it is there but malformed, longer than 64 KiB, or there twice
  */
 export function parseScriptBlock(source: string): ScriptBlock | null {
-  // The reference expression of PEP 723.
-  const block = /^# \/\/\/ script$\s((?:^#(?:| .*)$\s)+?)^# \/\/\/$/m.exec(source.replace(/\r\n/g, "\n"))?.[1];
+  const [block, second] = scriptBlocks(source);
   if (block === undefined) return null;
-  const toml = block
-    .split("\n")
-    .map((line) => (line.startsWith("# ") ? line.slice(2) : line.slice(1)))
-    .join("\n");
-  const parsed = blockSchema.safeParse(parse(toml));
+  if (second !== undefined) throw new Error(`there is more than one \`${start}\` block`);
+  const parsed = blockSchema.safeParse(parse(block));
   if (!parsed.success) throw new Error("`dependencies` must be a list of strings, `requires-python` a string.");
   return {
     dependencies: parsed.data.dependencies ?? null,
     requiresPython: parsed.data["requires-python"] ?? null,
   };
+}
+
+/** The TOML of each block: one pass over the lines, because any expression that backtracks is quadratic here. */
+function scriptBlocks(source: string): string[] {
+  const blocks: string[] = [];
+  const lines = source.split("\n");
+  for (let index = 0; index < lines.length; index += 1) {
+    if (lineAt(lines, index) !== start) continue;
+    // A block goes on as long as its comment does; it ends at the comment's last `# ///`.
+    let last = index;
+    let next = index + 1;
+    for (; isContent(lineAt(lines, next)); next += 1) if (lineAt(lines, next) === end) last = next;
+    if (last > index + 1) blocks.push(textOf(lines, index + 1, last));
+    index = next - 1;
+  }
+  return blocks;
+}
+
+const lineAt = (lines: readonly string[], index: number): string => {
+  const line = lines[index] ?? "";
+  return line.endsWith("\r") ? line.slice(0, -1) : line;
+};
+
+const isContent = (line: string) => line === "#" || line.startsWith("# ");
+
+function textOf(lines: readonly string[], from: number, to: number): string {
+  let text = "";
+  for (let index = from; index < to; index += 1) {
+    text += `${lineAt(lines, index).slice(2)}\n`;
+    if (text.length > maxBlockCharacters) throw new Error(`the \`${start}\` block is longer than 64 KiB`);
+  }
+  return text;
 }

@@ -87,6 +87,28 @@ async function findPython(uv: string, version: string | null): Promise<ResolvedP
   };
 }
 
+const listSchema = z.array(z.object({ version: z.string(), implementation: z.string().optional() }));
+
+/**
+ * Versions of the CPythons on this host that `resolvePython` can find, newest first, such as 3.11.7.
+ * @throws Error when uv fails
+ */
+export async function installedPythons(uv: string): Promise<string[]> {
+  const options = { env: interpreterEnvironment(), timeout: timeoutMs, cwd: "/" };
+  const argv = [
+    "python",
+    "list",
+    "--only-installed",
+    "--no-config",
+    "--no-python-downloads",
+    "--output-format",
+    "json",
+  ];
+  const list = listSchema.parse(JSON.parse((await run(uv, argv, options)).stdout));
+  const versions = list.filter((each) => (each.implementation ?? "cpython") === "cpython").map((each) => each.version);
+  return [...new Set(versions)].sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
+}
+
 /** The mount that every sandbox with this Python needs. */
 export function pythonMount(python: ResolvedPython): Mount {
   return { host: python.prefix, inside: pythonPrefix, writable: false };

@@ -1,0 +1,18 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { BuildFailure } from "../failure.ts";
+import { gatherFacts } from "./facts.ts";
+import { makePlan } from "./plan.ts";
+import type { PlanAnswer, PlanQuestion } from "./plan-source.ts";
+
+// The thread in which a repository's files are parsed: see plan-source.ts.
+
+async function answer({ source, settings }: PlanQuestion): Promise<PlanAnswer> {
+  try {
+    return { kind: "plan", plan: makePlan(await gatherFacts(source, settings), settings) };
+  } catch (error) {
+    if (error instanceof BuildFailure) return { kind: "failed", diagnosis: error.diagnosis };
+    return { kind: "error", message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
+
+parentPort?.postMessage(await answer(workerData as PlanQuestion));
