@@ -1,5 +1,11 @@
 import { totalmem } from "node:os";
-import { type Limits, sandboxSettings, serverLimitSettings } from "@towpath/runtime";
+import {
+  type IsolationConfig,
+  isolationConfigFrom,
+  type Limits,
+  sandboxSettings,
+  serverLimitSettings,
+} from "@towpath/runtime";
 import { z } from "zod";
 
 const mebibyte = 1024 * 1024;
@@ -41,11 +47,7 @@ export type RunnerConfig = {
   readonly timing: InstanceTiming;
   readonly maxInstances: number;
   readonly limits: Limits;
-  readonly isolation: {
-    readonly allowUnsandboxed: boolean;
-    readonly allowHostNetwork: boolean;
-    readonly allowedRanges: string[];
-  };
+  readonly isolation: IsolationConfig;
 };
 
 /** All in milliseconds. */
@@ -103,10 +105,6 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
       processes: values.TOWPATH_SERVER_PROCESSES,
       tmpBytes: values.TOWPATH_SERVER_TMP_MIB * mebibyte,
     },
-    isolation: {
-      allowUnsandboxed: values.TOWPATH_ALLOW_UNSANDBOXED,
-      allowHostNetwork: values.TOWPATH_ALLOW_HOST_NETWORK,
-      allowedRanges: values.TOWPATH_NETWORK_ALLOW,
-    },
+    isolation: isolationConfigFrom(values),
   };
 }

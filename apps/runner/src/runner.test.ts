@@ -13,6 +13,7 @@ import {
   pythonMount,
   type ResolvedPython,
   resolvePython,
+  strictIsolation,
 } from "@towpath/runtime";
 import { tinyServer } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -79,9 +80,8 @@ async function makeLayers(): Promise<void> {
   await writeFile(join(code, "server.py"), app);
   const driver = createSandboxDriver({
     stateDirectory: join(folder, "run"),
-    allowUnsandboxed: false,
-    allowHostNetwork: false,
-    allowedRanges: [],
+    ...strictIsolation,
+    allowWeakLimits: true,
   });
   const lines: string[] = [];
   const uv = async (...argv: string[]) => {

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
+import { strictIsolation } from "@towpath/runtime";
 import { expect, test } from "vitest";
 import { readConfig } from "./config.ts";
 
@@ -28,8 +29,15 @@ test("OPS-1 the worker's settings are a value, with defaults, and the operator's
   // Whether the host's certificates count depends on the host.
   const { UV_SYSTEM_CERTS: _, ...buildEnvironment } = config.builder.buildEnvironment;
   expect(buildEnvironment).toEqual({ UV_INDEX_URL: "https://pypi.example.com" });
-  expect(config.isolation).toEqual({ allowUnsandboxed: false, allowHostNetwork: false, allowedRanges: [] });
+  expect(config.isolation).toEqual(strictIsolation);
   expect(config.builder.limits?.server?.memoryBytes).toBe(512 * 1024 * 1024);
+});
+
+test("RUN-1 weak limits are allowed by a plain yes only", () => {
+  expect(readConfig({ ...settings, TOWPATH_ALLOW_WEAK_LIMITS: "yes" }).isolation.allowWeakLimits).toBe(true);
+  expect(() => readConfig({ ...settings, TOWPATH_ALLOW_WEAK_LIMITS: "true" })).toThrow(
+    "TOWPATH_ALLOW_WEAK_LIMITS: must be yes or no",
+  );
 });
 
 test("OPS-1 all faulty settings are named at once", () => {

@@ -1,6 +1,12 @@
 import { type BuilderConfig, defaultBuildLimits, pickBuildEnvironment } from "@towpath/builder";
 import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
-import { harnessDirectory, sandboxSettings, serverLimitSettings } from "@towpath/runtime";
+import {
+  harnessDirectory,
+  type IsolationConfig,
+  isolationConfigFrom,
+  sandboxSettings,
+  serverLimitSettings,
+} from "@towpath/runtime";
 import { z } from "zod";
 
 const mebibyte = 1024 * 1024;
@@ -29,11 +35,7 @@ export type WorkerConfig = {
   readonly serverUrl: string;
   readonly logLevel: string;
   readonly buildConcurrency: number;
-  readonly isolation: {
-    readonly allowUnsandboxed: boolean;
-    readonly allowHostNetwork: boolean;
-    readonly allowedRanges: readonly string[];
-  };
+  readonly isolation: IsolationConfig;
   readonly builder: BuilderConfig;
   readonly github: GitHubConfig;
 };
@@ -53,11 +55,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,
     buildConcurrency: values.TOWPATH_BUILD_CONCURRENCY,
-    isolation: {
-      allowUnsandboxed: values.TOWPATH_ALLOW_UNSANDBOXED,
-      allowHostNetwork: values.TOWPATH_ALLOW_HOST_NETWORK,
-      allowedRanges: values.TOWPATH_NETWORK_ALLOW,
-    },
+    isolation: isolationConfigFrom(values),
     builder: {
       dataDirectory: values.TOWPATH_DATA_DIR,
       runDirectory: values.TOWPATH_RUN_DIR,

@@ -1,7 +1,8 @@
 import { z } from "zod";
 
+/** Only "yes" allows; a value that was meant to allow something and does not is said at start. */
 const namedYes = z
-  .string()
+  .enum(["yes", "no", ""], "must be yes or no")
   .optional()
   .transform((value) => value === "yes");
 
@@ -11,6 +12,8 @@ const addressRange = z.string().regex(/^\d{1,3}(\.\d{1,3}){3}(\/\d{1,2})?$/, "mu
 export const sandboxSettings = {
   /** `yes`: run servers and builds although the isolation cannot be set up. Everything that runs then is trusted. */
   TOWPATH_ALLOW_UNSANDBOXED: namedYes,
+  /** `yes`: run servers and builds although nothing on this host enforces their limits as a whole. */
+  TOWPATH_ALLOW_WEAK_LIMITS: namedYes,
   /** `yes`: where a sandbox cannot have a network of its own, it may use the host's, loopback included. */
   TOWPATH_ALLOW_HOST_NETWORK: namedYes,
   /** Private address ranges that sandboxes may reach, separated by commas; for example an own package index. */
@@ -20,6 +23,33 @@ export const sandboxSettings = {
     .transform((text) => text.split(",").map((range) => range.trim()))
     .transform((ranges) => ranges.filter((range) => range !== ""))
     .pipe(z.array(addressRange)),
+};
+
+/** What the operator allows a sandbox to lack or to reach. */
+export type IsolationConfig = {
+  readonly allowUnsandboxed: boolean;
+  readonly allowWeakLimits: boolean;
+  readonly allowHostNetwork: boolean;
+  /** Private address ranges that stay reachable. */
+  readonly allowedRanges: readonly string[];
+};
+
+/** The part of a process's parsed settings that createSandboxDriver takes. */
+export function isolationConfigFrom(values: z.output<z.ZodObject<typeof sandboxSettings>>): IsolationConfig {
+  return {
+    allowUnsandboxed: values.TOWPATH_ALLOW_UNSANDBOXED,
+    allowWeakLimits: values.TOWPATH_ALLOW_WEAK_LIMITS,
+    allowHostNetwork: values.TOWPATH_ALLOW_HOST_NETWORK,
+    allowedRanges: values.TOWPATH_NETWORK_ALLOW,
+  };
+}
+
+/** Nothing is allowed: what holds where no setting says otherwise. */
+export const strictIsolation: IsolationConfig = {
+  allowUnsandboxed: false,
+  allowWeakLimits: false,
+  allowHostNetwork: false,
+  allowedRanges: [],
 };
 
 /** Memory, processes and so on of one server; the defaults hold where nothing is set. */

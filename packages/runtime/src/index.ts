@@ -1,4 +1,10 @@
-export { sandboxSettings, serverLimitSettings } from "./config.ts";
+export {
+  type IsolationConfig,
+  isolationConfigFrom,
+  sandboxSettings,
+  serverLimitSettings,
+  strictIsolation,
+} from "./config.ts";
 export { SandboxError } from "./errors.ts";
 export type {
   Exit,

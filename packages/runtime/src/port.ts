@@ -137,8 +137,10 @@ export type Isolation = {
     readonly required: boolean;
     readonly detail: string;
   }[];
-  /** False when a required check failed: nothing is run unless TOWPATH_ALLOW_UNSANDBOXED names it. */
+  /** False when a required check failed: nothing is run unless TOWPATH_ALLOW_UNSANDBOXED allows it. */
   readonly trusted: boolean;
+  /** Settings by which the operator allowed less, for example TOWPATH_ALLOW_WEAK_LIMITS. */
+  readonly exceptions: readonly string[];
   readonly cgroup: "v2" | "v1" | "none";
   readonly canFreeze: boolean;
 };

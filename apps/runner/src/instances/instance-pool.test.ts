@@ -4,7 +4,7 @@ import { redactor } from "@towpath/core/secret";
 import { instance, serverLog as serverLogTable } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { writeServerLogs } from "@towpath/logs";
-import { createSandboxDriver, type RuntimeDriver, type SandboxSpec } from "@towpath/runtime";
+import { createSandboxDriver, type RuntimeDriver, type SandboxSpec, strictIsolation } from "@towpath/runtime";
 import { tinyServer } from "@towpath/runtime/testing";
 import { asc, eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
@@ -35,9 +35,8 @@ beforeAll(async () => {
   folder = await mkdtemp("/tmp/tw-");
   driver = createSandboxDriver({
     stateDirectory: folder,
-    allowUnsandboxed: false,
-    allowHostNetwork: false,
-    allowedRanges: [],
+    ...strictIsolation,
+    allowWeakLimits: true,
   });
   await driver.selfTest();
   record = createInstanceRecord(instanceStore(database.db), failing);

@@ -13,8 +13,8 @@ export function isolationMissing(isolation: Isolation): Diagnosis {
     title: "This machine cannot isolate builds",
     detail: `Towpath runs no code of a repository without a sandbox. Missing: ${list || "the isolation of the sandbox"}.`,
     remedy:
-      "Ask the operator to install bubblewrap and allow user namespaces. TOWPATH_ALLOW_UNSANDBOXED=yes runs builds " +
-      "without isolation, for trusted code only.",
+      "Ask the operator: ./towpath up says at its start what this machine lacks, what to install, and by which setting " +
+      "builds of trusted code are allowed without it.",
     ...nowhere,
   };
 }
@@ -46,7 +46,7 @@ export function notStarted(code: string, message: string): Diagnosis {
     },
     isolation_unavailable: {
       title: "This machine cannot isolate servers",
-      remedy: "Ask the operator to install bubblewrap and allow user namespaces, then redeploy.",
+      remedy: "Ask the operator: ./towpath up says at its start what this machine lacks. Then redeploy.",
     },
     unreachable: {
       title: "The part of Towpath that runs servers cannot be reached",

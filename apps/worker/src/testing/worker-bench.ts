@@ -108,6 +108,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
       driver: "fake",
       checks: [{ name: "user namespaces", ok: bench().trusted, required: true, detail: "switched off" }],
       trusted: bench().trusted,
+      exceptions: [],
       cgroup: "none",
       canFreeze: true,
     }),

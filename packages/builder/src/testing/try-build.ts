@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createSandboxDriver, harnessDirectory, type RuntimeDriver } from "@towpath/runtime";
+import { createSandboxDriver, harnessDirectory, type RuntimeDriver, strictIsolation } from "@towpath/runtime";
 import { shortDirectory } from "@towpath/runtime/testing";
 import {
   type Builder,
@@ -40,9 +40,9 @@ export async function openWorkshop(
   await mkdir(dataDirectory, { recursive: true });
   const driver = createSandboxDriver({
     stateDirectory: runDirectory,
-    allowUnsandboxed: false,
+    ...strictIsolation,
     allowHostNetwork: true,
-    allowedRanges: [],
+    allowWeakLimits: true,
   });
   const config: BuilderConfig = {
     dataDirectory,

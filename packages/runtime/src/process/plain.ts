@@ -70,5 +70,6 @@ export async function spawnPlain(spec: SandboxSpec, reader: OutputReader): Promi
     },
     wake: () => signalAll("SIGCONT"),
     memoryBytes: async () => null,
+    limitEvents: async () => ({ outOfMemory: null, refusedProcesses: null, throttledPeriods: null }),
   };
 }

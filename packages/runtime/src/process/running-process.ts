@@ -1,5 +1,15 @@
 import type { Exit, OutputStream, SandboxSpec } from "../port.ts";
 
+/** How often the kernel enforced a limit; null where it neither enforces nor counts. */
+export type LimitEvents = {
+  /** Processes killed for want of memory. */
+  readonly outOfMemory: number | null;
+  /** Processes and threads that were refused. */
+  readonly refusedProcesses: number | null;
+  /** Periods in which the CPU quota ran out. */
+  readonly throttledPeriods: number | null;
+};
+
 /** A started command, isolated or not. What drivers have in common stands on this. */
 export type RunningProcess = {
   /** Resolves when nothing of it is left and its output has been read. Tells how it ended by itself. */
@@ -11,6 +21,7 @@ export type RunningProcess = {
   freeze(): Promise<boolean>;
   wake(): Promise<void>;
   memoryBytes(): Promise<number | null>;
+  limitEvents(): Promise<LimitEvents>;
 };
 
 export type OutputReader = {

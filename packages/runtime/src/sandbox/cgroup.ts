@@ -1,97 +1,12 @@
-import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import type { Limits } from "../port.ts";
+import type { LimitEvents } from "../process/running-process.ts";
+import { exists, killFolders, makeFolder, read, removeFolder, write } from "./cgroup-files.ts";
+import type { CgroupLayout } from "./cgroup-layout.ts";
 
 const cpuPeriodMicroseconds = 100_000;
-const parentName = "towpath";
 /** Version 1: TCP's buffers get this part of the memory limit, in addition to it. */
 const tcpShare = 8;
-
-/** Where this host lets us make control groups. Each is a folder of ours, or null when there is none. */
-export type CgroupLayout = {
-  readonly version: "v2" | "v1" | "none";
-  /** v1: a folder in each controller's tree. */
-  readonly v1: { readonly memory: string | null; readonly pids: string | null; readonly cpu: string | null };
-  readonly v1Freezer: string | null;
-  /** v2 with controllers (`unified`), or at least with the core: freeze and kill need no controller. */
-  readonly v2: { readonly path: string; readonly controllers: readonly string[] } | null;
-};
-
-export const noCgroups: CgroupLayout = {
-  version: "none",
-  v1: { memory: null, pids: null, cpu: null },
-  v1Freezer: null,
-  v2: null,
-};
-
-type MountPoint = { readonly path: string; readonly type: string; readonly options: readonly string[] };
-
-/** Mounted control group trees from the text of /proc/self/mounts. */
-export function cgroupMounts(mounts: string): MountPoint[] {
-  return mounts
-    .split("\n")
-    .map((line) => line.split(" "))
-    .flatMap(([, path, type, options]) =>
-      path !== undefined && options !== undefined && (type === "cgroup" || type === "cgroup2")
-        ? [{ path, type, options: options.split(",") }]
-        : [],
-    );
-}
-
-async function makeFolder(path: string): Promise<string | null> {
-  try {
-    await mkdir(path, { recursive: true });
-    return path;
-  } catch {
-    return null;
-  }
-}
-
-/** Puts our folder below a v2 root and switches on what limits need. In a container the root itself holds processes. */
-async function prepareV2(root: string): Promise<CgroupLayout["v2"]> {
-  const path = await makeFolder(`${root}/${parentName}`);
-  if (path === null) return null;
-  const wanted = ["memory", "pids", "cpu"];
-  const offered = (await read(`${root}/cgroup.controllers`)).split(/\s+/);
-  const enable = wanted.filter((name) => offered.includes(name));
-  for (const name of enable) {
-    const refused = !(await write(`${root}/cgroup.subtree_control`, `+${name}`));
-    // Only a group that is not the machine's own root has a type.
-    if (refused && (await exists(`${root}/cgroup.type`))) {
-      await leaveRoot(root);
-      await write(`${root}/cgroup.subtree_control`, `+${name}`);
-    }
-    await write(`${path}/cgroup.subtree_control`, `+${name}`);
-  }
-  const controllers = (await read(`${path}/cgroup.subtree_control`)).split(/\s+/).filter((name) => name !== "");
-  return { path, controllers };
-}
-
-/** Only a group without processes may hand controllers down (a container's root is such a group, a host's is not). */
-async function leaveRoot(root: string): Promise<void> {
-  const refuge = await makeFolder(`${root}/${parentName}-platform`);
-  if (refuge === null) return;
-  for (const pid of (await read(`${root}/cgroup.procs`)).split("\n").filter((line) => line !== ""))
-    await write(`${refuge}/cgroup.procs`, pid);
-}
-
-/** Looks which trees can be used and makes our folder in each. */
-export async function findCgroups(mounts: string): Promise<CgroupLayout> {
-  const points = cgroupMounts(mounts);
-  const v1 = async (controller: string) => {
-    const point = points.find((each) => each.type === "cgroup" && each.options.includes(controller));
-    return point === undefined ? null : await makeFolder(`${point.path}/${parentName}`);
-  };
-  const root2 = points.find((each) => each.type === "cgroup2");
-  const v2 = root2 === undefined ? null : await prepareV2(root2.path);
-  const layout = { memory: await v1("memory"), pids: await v1("pids"), cpu: await v1("cpu") };
-  const hasV2 = v2?.controllers.includes("memory") === true;
-  return {
-    version: hasV2 ? "v2" : layout.memory !== null ? "v1" : "none",
-    v1: layout,
-    v1Freezer: await v1("freezer"),
-    v2,
-  };
-}
 
 /** The control groups of one sandbox. */
 export type Cgroup = {
@@ -103,8 +18,7 @@ export type Cgroup = {
   thaw(): Promise<void>;
   /** Kills what is inside, also when it is frozen. */
   kill(): Promise<void>;
-  /** How often the kernel killed inside for want of memory. */
-  outOfMemoryKills(): Promise<number>;
+  limitEvents(): Promise<LimitEvents>;
   memoryBytes(): Promise<number | null>;
   /** After the last process has ended. */
   remove(): Promise<void>;
@@ -125,8 +39,10 @@ export async function createCgroup(layout: CgroupLayout, name: string, limits: L
   const hasMemory = await setMemory(offers("memory") ? unified : null, memory, limits.memoryBytes);
   const pidsFolder = offers("pids") ? unified : pids;
   const hasPids = pidsFolder !== null && (await write(`${pidsFolder}/pids.max`, String(limits.processes)));
-  if (offers("cpu")) await write(`${unified}/cpu.max`, `${quota} ${cpuPeriodMicroseconds}`);
-  else if (cpu !== null) await write(`${cpu}/cpu.cfs_quota_us`, quota);
+  const cpuFolder = offers("cpu") ? unified : cpu;
+  const hasCpu = offers("cpu")
+    ? await write(`${unified}/cpu.max`, `${quota} ${cpuPeriodMicroseconds}`)
+    : cpu !== null && (await write(`${cpu}/cpu.cfs_quota_us`, quota));
 
   const folders = [unified, memory, pids, cpu, freezer].filter((path) => path !== null);
   return {
@@ -145,13 +61,13 @@ export async function createCgroup(layout: CgroupLayout, name: string, limits: L
       else if (freezer !== null) await write(`${freezer}/freezer.state`, "THAWED");
     },
     kill: () => killFolders(folders),
-    async outOfMemoryKills() {
-      const text = offers("memory")
-        ? await read(`${unified}/memory.events`)
-        : memory === null
-          ? ""
-          : await read(`${memory}/memory.oom_control`);
-      return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+    async limitEvents() {
+      const events = offers("memory") ? `${unified}/memory.events` : memory && `${memory}/memory.oom_control`;
+      return {
+        outOfMemory: await countIn(hasMemory ? events : null, "oom_kill"),
+        refusedProcesses: await countIn(hasPids ? `${pidsFolder}/pids.events` : null, "max"),
+        throttledPeriods: await countIn(hasCpu ? `${cpuFolder}/cpu.stat` : null, "nr_throttled"),
+      };
     },
     async memoryBytes() {
       const file = offers("memory") ? `${unified}/memory.current` : memory && `${memory}/memory.usage_in_bytes`;
@@ -164,6 +80,13 @@ export async function createCgroup(layout: CgroupLayout, name: string, limits: L
   };
 }
 
+/** A counter in one of the kernel's files of "name value" lines; null without a file or a line. */
+async function countIn(file: string | null, name: string): Promise<number | null> {
+  const text = file === null ? "" : await read(file);
+  const value = new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1];
+  return value === undefined ? null : Number(value);
+}
+
 async function setMemory(unified: string | null, v1: string | null, bytes: number): Promise<boolean> {
   if (unified !== null) {
     await write(`${unified}/memory.oom.group`, "1");
@@ -172,8 +95,9 @@ async function setMemory(unified: string | null, v1: string | null, bytes: numbe
   }
   if (v1 === null) return false;
   const set = await write(`${v1}/memory.limit_in_bytes`, String(bytes));
-  // Where swap is accounted, memory and swap together get the same limit.
-  await write(`${v1}/memory.memsw.limit_in_bytes`, String(bytes));
+  // Where swap is accounted, memory and swap together get the same limit;
+  // else nothing of the sandbox is swapped out, or it could have more than its limit.
+  if (!(await write(`${v1}/memory.memsw.limit_in_bytes`, String(bytes)))) await write(`${v1}/memory.swappiness`, "0");
   // Version 1 counts TCP's buffers apart. Version 2 counts them with the rest.
   await write(`${v1}/memory.kmem.tcp.limit_in_bytes`, String(Math.floor(bytes / tcpShare)));
   return set;
@@ -188,76 +112,4 @@ async function setAndWait(file: string, value: string, watch: string, expected: 
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   return false;
-}
-
-async function killFolders(folders: readonly string[]): Promise<void> {
-  for (const path of folders) {
-    // Frozen processes of the v1 freezer take no signal; v2 kills them as they are.
-    await write(`${path}/freezer.state`, "THAWED", true);
-    if (await write(`${path}/cgroup.kill`, "1", true)) return;
-  }
-  for (const path of folders)
-    for (const pid of (await read(`${path}/cgroup.procs`)).split("\n").filter((line) => line !== "")) {
-      try {
-        process.kill(Number(pid), "SIGKILL");
-      } catch {
-        // Gone already.
-      }
-    }
-}
-
-async function removeFolder(path: string): Promise<void> {
-  for (let attempt = 0; attempt < 50; attempt += 1) {
-    try {
-      await rmdir(path);
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-      // A killed process leaves its group a moment after its parent has been told.
-      await new Promise((resolve) => setTimeout(resolve, 5 + attempt));
-    }
-  }
-}
-
-/** Removes groups whose owner (the process in their name, see `ownerName`) no longer runs, and kills what is in them. */
-export async function sweepCgroups(
-  layout: CgroupLayout,
-  ownerRuns: (owner: string) => Promise<boolean>,
-): Promise<number> {
-  const parents = [layout.v2?.path, layout.v1.memory, layout.v1.pids, layout.v1.cpu, layout.v1Freezer];
-  const present = parents.filter((path) => path !== null && path !== undefined);
-  const names = new Set<string>();
-  for (const parent of present) {
-    const entries = await readdir(parent, { withFileTypes: true });
-    for (const entry of entries)
-      if (entry.isDirectory() && !(await ownerRuns(entry.name.split(".")[0] ?? ""))) names.add(entry.name);
-  }
-  for (const name of names) {
-    const folders = present.map((parent) => `${parent}/${name}`);
-    await killFolders(folders);
-    for (const path of folders) await removeFolder(path);
-  }
-  return names.size;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await read(path)) !== "";
-}
-
-async function read(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-/** False when the file is not there or the kernel refuses the value. */
-async function write(path: string, value: string, onlyExisting = false): Promise<boolean> {
-  try {
-    await writeFile(path, value, { flag: onlyExisting ? "r+" : "w" });
-    return true;
-  } catch {
-    return false;
-  }
 }

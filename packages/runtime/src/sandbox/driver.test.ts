@@ -1,6 +1,5 @@
+import { strictIsolation } from "../config.ts";
 import { runtimeDriverContract } from "../testing/contract.ts";
 import { createSandboxDriver } from "./driver.ts";
 
-runtimeDriverContract("sandbox", (stateDirectory) =>
-  createSandboxDriver({ stateDirectory, allowUnsandboxed: false, allowHostNetwork: false, allowedRanges: [] }),
-);
+runtimeDriverContract("sandbox", (stateDirectory) => createSandboxDriver({ stateDirectory, ...strictIsolation }));

@@ -1,4 +1,5 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
+import type { IsolationConfig } from "../config.ts";
 import { SandboxError } from "../errors.ts";
 import type { InstanceHandle, InstanceSpec, Isolation, RuntimeDriver, SandboxSpec } from "../port.ts";
 import { defaultFloodLimits, type FloodLimits } from "../process/flood.ts";
@@ -6,27 +7,23 @@ import { spawnPlain } from "../process/plain.ts";
 import { runToEnd } from "../process/run-to-end.ts";
 import type { OutputReader, RunningProcess, Spawner } from "../process/running-process.ts";
 import { startServer } from "../server/start-server.ts";
-import { type CgroupLayout, findCgroups, noCgroups, sweepCgroups } from "./cgroup.ts";
+import { type CgroupLayout, findCgroups, readCgroupFacts, sweepCgroups } from "./cgroup-layout.ts";
 import { type HostFacts, inspectHost } from "./host.ts";
 import { hostAddresses } from "./network.ts";
 import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
 import { ownerName, ownerRuns } from "./owner.ts";
 import { type Check, probeIsolation } from "./self-test.ts";
+import { limitNames, probeLimits } from "./self-test-limits.ts";
 import { makeSocketFolder, sweepSocketFolders } from "./socket-folder.ts";
 import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
 
-export type SandboxDriverConfig = {
+export type SandboxDriverConfig = IsolationConfig & {
   /** Folder of the platform for short-lived files; folders of instances are below it. TOWPATH_RUN_DIR. */
   readonly stateDirectory: string;
-  /** Run although isolation is missing: TOWPATH_ALLOW_UNSANDBOXED=yes. */
-  readonly allowUnsandboxed: boolean;
-  /** TOWPATH_ALLOW_HOST_NETWORK=yes. */
-  readonly allowHostNetwork: boolean;
-  /** TOWPATH_NETWORK_ALLOW: private ranges that stay reachable. */
-  readonly allowedRanges: readonly string[];
   readonly floodLimits?: FloodLimits;
   /** For tests: another host than this one. */
   readonly host?: HostFacts;
+  readonly cgroups?: CgroupLayout;
 };
 
 type Prepared = {
@@ -40,6 +37,11 @@ type Prepared = {
 const missingBubblewrap =
   "bubblewrap is not installed, so servers cannot be isolated: apt-get install bubblewrap, or set " +
   "TOWPATH_ALLOW_UNSANDBOXED=yes to run them without isolation.";
+
+const weakLimits =
+  "The limits on a server's memory, processes and CPU can't be enforced on this host. Start Towpath as root on a host " +
+  "with control groups, or in a group of your own: systemd-run --user --scope -p Delegate=yes ./towpath up. " +
+  "TOWPATH_ALLOW_WEAK_LIMITS=yes runs servers and builds without, for your own code only.";
 
 /** The driver for this host (bubblewrap). It isolates nothing before the self-test has passed, and says why not. */
 export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver {
@@ -89,13 +91,14 @@ export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver 
 function refusal(isolation: Isolation): string {
   const failed = isolation.checks.filter((check) => check.required && !check.ok);
   const list = failed.map((check) => `${check.name}: ${check.detail}`).join("; ");
+  if (failed.every((check) => limitNames.includes(check.name))) return `${weakLimits} (${list}.)`;
   return `Servers cannot be isolated on this host (${list}).`;
 }
 
 async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Prepared> {
   await mkdir(config.stateDirectory, { recursive: true });
   const owner = await ownerName();
-  const cgroups = host.root ? await findCgroups(await readFile("/proc/self/mounts", "utf8")) : noCgroups;
+  const cgroups = config.cgroups ?? (await findCgroups(await readCgroupFacts()));
   await sweepCgroups(cgroups, ownerRuns);
   if (host.root) await sweepSocketFolders(config.stateDirectory);
   let count = 0;
@@ -114,13 +117,14 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
 
   const basic = await basicChecks(spawnWith(null), config, host);
   const network = await startNetworkProbe(() => networkChecks(spawnWith("slirp"), config, host, basic.every(passes)));
-  const limits = limitChecks(cgroups);
-  // No check of the network or of limits is required: what is missing there is refused or left out by name.
-  const trusted = basic.every(passes);
+  const isolated = basic.every(passes);
+  const limits = isolated ? await limitChecks(spawnWith(null), config, cgroups) : [];
+  const held = isolated && limits.every(passes);
   const isolation = (): Isolation => ({
     driver: "sandbox",
     checks: [...basic, ...network.state().checks, ...limits],
-    trusted,
+    trusted: held,
+    exceptions: exceptions(config),
     cgroup: cgroups.version,
     canFreeze: true,
   });
@@ -128,8 +132,18 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
     const { internet } = spec.network === "internet" ? await network.refreshed() : network.state();
     return spawnWith(internet)(spec, reader);
   };
-  if (trusted) return { isolation, spawn, owner };
+  // Who allows servers without a sandbox still gets one, where only its limits are weak.
+  if (held || (isolated && config.allowUnsandboxed)) return { isolation, spawn, owner };
   return { isolation, spawn: config.allowUnsandboxed ? spawnPlain : null, owner };
+}
+
+function exceptions(config: SandboxDriverConfig): string[] {
+  return [
+    ...(config.allowUnsandboxed ? ["TOWPATH_ALLOW_UNSANDBOXED"] : []),
+    ...(config.allowWeakLimits ? ["TOWPATH_ALLOW_WEAK_LIMITS"] : []),
+    ...(config.allowHostNetwork ? ["TOWPATH_ALLOW_HOST_NETWORK"] : []),
+    ...(config.allowedRanges.length > 0 ? [`TOWPATH_NETWORK_ALLOW=${config.allowedRanges.join(",")}`] : []),
+  ];
 }
 
 const passes = (check: Check) => check.ok || !check.required;
@@ -174,18 +188,13 @@ async function networkChecks(
   }
 }
 
-function limitChecks(cgroups: CgroupLayout): Check[] {
-  const v2 = (controller: string) => cgroups.v2?.controllers.includes(controller) === true;
-  const check = (name: string, ok: boolean, without: string): Check => ({
-    name,
-    ok,
+async function limitChecks(spawn: Spawner, config: SandboxDriverConfig, cgroups: CgroupLayout): Promise<Check[]> {
+  const freezes = cgroups.v2 !== null || cgroups.v1Freezer !== null;
+  const freezer: Check = {
+    name: "freezer",
+    ok: freezes,
     required: false,
-    detail: ok ? `cgroup ${cgroups.version}` : without,
-  });
-  return [
-    check("memory limit", v2("memory") || cgroups.v1.memory !== null, "limit on the data of each process only"),
-    check("process limit", v2("pids") || cgroups.v1.pids !== null, "limit by user id, when the platform is root"),
-    check("cpu limit", v2("cpu") || cgroups.v1.cpu !== null, "none"),
-    check("freezer", cgroups.v2 !== null || cgroups.v1Freezer !== null, "SIGSTOP instead"),
-  ];
+    detail: freezes ? `cgroup ${cgroups.version}` : "SIGSTOP instead",
+  };
+  return [...(await probeLimits(spawn, !config.allowWeakLimits)), freezer];
 }

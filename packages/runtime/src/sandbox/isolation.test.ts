@@ -4,6 +4,7 @@ import { chmod, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { strictIsolation } from "../config.ts";
 import type { Exit, RuntimeDriver, SandboxSpec } from "../port.ts";
 import { spawnPlain } from "../process/plain.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
@@ -14,7 +15,7 @@ import { hostAddresses } from "./network.ts";
 import { probeIsolation } from "./self-test.ts";
 
 const root = process.getuid?.() === 0;
-const config = { allowUnsandboxed: false, allowHostNetwork: false, allowedRanges: [] };
+const config = strictIsolation;
 let folder = "";
 let driver: RuntimeDriver;
 

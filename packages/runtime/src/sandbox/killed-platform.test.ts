@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { strictIsolation } from "../config.ts";
 import { processTree } from "../process/tree.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
 import { createSandboxDriver } from "./driver.ts";
@@ -42,9 +43,7 @@ test.each(["running", "frozen"])("RUN-1 kill -9 of the platform leaves no proces
   // The next platform process clears away what the kernel keeps: control groups and the mount.
   const driver = createSandboxDriver({
     stateDirectory: directory,
-    allowUnsandboxed: false,
-    allowHostNetwork: false,
-    allowedRanges: [],
+    ...strictIsolation,
   });
   await driver.selfTest();
   expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/`);

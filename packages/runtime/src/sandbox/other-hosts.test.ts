@@ -5,7 +5,8 @@ import type { SandboxSpec } from "../port.ts";
 import { runToEnd } from "../process/run-to-end.ts";
 import type { RunningProcess } from "../process/running-process.ts";
 import { testLimits } from "../testing/tiny-server.ts";
-import { type CgroupLayout, createCgroup, findCgroups, noCgroups } from "./cgroup.ts";
+import { createCgroup } from "./cgroup.ts";
+import { type CgroupLayout, findCgroups, noCgroups, readCgroupFacts } from "./cgroup-layout.ts";
 import { inspectHost } from "./host.ts";
 import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
 
@@ -88,7 +89,7 @@ describe("hosts without control groups", () => {
 
 describe.runIf(root)("hosts with version 1 only", () => {
   test("RUN-3 freezing is by its freezer, and what is frozen can be ended", async () => {
-    const found = await findCgroups(await readFile("/proc/self/mounts", "utf8"));
+    const found = await findCgroups(await readCgroupFacts());
     if (found.v1Freezer === null) return;
     await expectFreezing({ ...found, v2: null });
   });
@@ -97,7 +98,7 @@ describe.runIf(root)("hosts with version 1 only", () => {
 test.runIf(root)(
   "RUN-1 hosts with version 1: TCP's buffers, which it counts apart, have a limit of their own",
   async (context) => {
-    const found = await findCgroups(await readFile("/proc/self/mounts", "utf8"));
+    const found = await findCgroups(await readCgroupFacts());
     if (found.v1.memory === null) return context.skip();
     const limits = { memoryBytes: 64 << 20, processes: 7, cpus: 1, tmpBytes: 1 };
     const cgroup = await createCgroup(found, `${process.pid}-0.tcp`, limits);

@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { strictIsolation } from "../config.ts";
 import type { RuntimeDriver } from "../port.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
 import { testLimits } from "../testing/tiny-server.ts";
@@ -14,8 +15,7 @@ let driver: RuntimeDriver;
 
 beforeAll(async () => {
   folder = await shortDirectory();
-  const config = { allowUnsandboxed: false, allowHostNetwork: false, allowedRanges: [] };
-  driver = createSandboxDriver({ ...config, stateDirectory: folder });
+  driver = createSandboxDriver({ ...strictIsolation, stateDirectory: folder });
 });
 afterAll(async () => {
   await driver.close();

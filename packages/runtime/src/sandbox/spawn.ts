@@ -7,7 +7,8 @@ import { readOutput } from "../process/read-output.ts";
 import type { OutputReader, RunningProcess } from "../process/running-process.ts";
 import { childrenOf, processTree, signalProcess } from "../process/tree.ts";
 import { type Identity, type NetworkPlan, type SandboxPlan, sandboxCommand } from "./arguments.ts";
-import { type Cgroup, type CgroupLayout, createCgroup } from "./cgroup.ts";
+import { type Cgroup, createCgroup } from "./cgroup.ts";
+import type { CgroupLayout } from "./cgroup-layout.ts";
 import type { HostFacts } from "./host.ts";
 import { sandboxIdentity } from "./identity.ts";
 import { type LaunchedSandbox, launchSandbox } from "./launch.ts";
@@ -112,7 +113,7 @@ function supervise(
   const finish = async (): Promise<Exit> => {
     const { code, signal } = await launched.exited;
     const exit = naturalExit(code, signal);
-    const outOfMemory = (await cgroup.outOfMemoryKills()) > 0 && exit.code !== 0;
+    const outOfMemory = ((await cgroup.limitEvents()).outOfMemory ?? 0) > 0 && exit.code !== 0;
     await cgroup.kill();
     await connection?.stop();
     await output;
@@ -127,7 +128,9 @@ function supervise(
     },
     async kill() {
       await cgroup.kill();
-      // Where there is no cgroup: the end of the monitor ends the first process, that ends all of them.
+      // Where there is no cgroup: the end of the first process ends all of them. By itself, because it does not end
+      // with the monitor before its command runs; and first, while its id cannot be anybody else's.
+      if (monitor.exitCode === null && monitor.signalCode === null) signalProcess(firstPid, "SIGKILL");
       monitor.kill("SIGKILL");
     },
     async freeze() {
@@ -140,5 +143,6 @@ function supervise(
       for (const pid of (await processTree(firstPid)).slice(1)) signalProcess(pid, "SIGCONT");
     },
     memoryBytes: () => cgroup.memoryBytes(),
+    limitEvents: () => cgroup.limitEvents(),
   };
 }

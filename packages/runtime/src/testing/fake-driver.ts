@@ -18,7 +18,14 @@ export function createFakeDriver(config: { readonly floodLimits?: FloodLimits } 
   };
   return {
     name: "fake",
-    selfTest: async () => ({ driver: "fake", checks: [], trusted: true, cgroup: "none", canFreeze: true }),
+    selfTest: async () => ({
+      driver: "fake",
+      checks: [],
+      trusted: true,
+      exceptions: [],
+      cgroup: "none",
+      canFreeze: true,
+    }),
     run: (spec, options) => runToEnd(spawn, spec, options),
     async start(spec, onOutput) {
       const shared = `${spec.socketDirectory}/shared`;

@@ -1,13 +1,12 @@
 // A platform process to be killed by a test: starts one server and waits. Arguments: state folder, running | frozen.
+import { strictIsolation } from "../config.ts";
 import { createSandboxDriver } from "../sandbox/driver.ts";
 import { tinyServer } from "./tiny-server.ts";
 
 const [stateDirectory = "", state] = process.argv.slice(2);
 const driver = createSandboxDriver({
   stateDirectory,
-  allowUnsandboxed: false,
-  allowHostNetwork: false,
-  allowedRanges: [],
+  ...strictIsolation,
 });
 const instance = tinyServer.instance("serve", `${stateDirectory}/i`, { network: "internet" });
 const result = await driver.start(instance, () => {});

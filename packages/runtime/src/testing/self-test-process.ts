@@ -1,13 +1,12 @@
 // Prints the self-test of a new driver as JSON; for tests that run it as another user. Argument: state folder.
+import { strictIsolation } from "../config.ts";
 import { createSandboxDriver } from "../sandbox/driver.ts";
 import { tinyServer } from "./tiny-server.ts";
 
 const [stateDirectory = ""] = process.argv.slice(2);
 const driver = createSandboxDriver({
   stateDirectory,
-  allowUnsandboxed: false,
-  allowHostNetwork: false,
-  allowedRanges: [],
+  ...strictIsolation,
 });
 const isolation = await driver.selfTest();
 const start = await driver.start(tinyServer.instance("serve", `${stateDirectory}/i`), () => {});

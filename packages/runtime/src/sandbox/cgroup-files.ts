@@ -1,0 +1,61 @@
+import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+
+export async function exists(path: string): Promise<boolean> {
+  return (await read(path)) !== "";
+}
+
+export async function read(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** False when the file is not there or the kernel refuses the value. */
+export async function write(path: string, value: string, onlyExisting = false): Promise<boolean> {
+  try {
+    await writeFile(path, value, { flag: onlyExisting ? "r+" : "w" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export async function makeFolder(path: string): Promise<string | null> {
+  try {
+    await mkdir(path, { recursive: true });
+    return path;
+  } catch {
+    return null;
+  }
+}
+
+export async function killFolders(folders: readonly string[]): Promise<void> {
+  for (const path of folders) {
+    // Frozen processes of the v1 freezer take no signal; v2 kills them as they are.
+    await write(`${path}/freezer.state`, "THAWED", true);
+    if (await write(`${path}/cgroup.kill`, "1", true)) return;
+  }
+  for (const path of folders)
+    for (const pid of (await read(`${path}/cgroup.procs`)).split("\n").filter((line) => line !== "")) {
+      try {
+        process.kill(Number(pid), "SIGKILL");
+      } catch {
+        // Gone already.
+      }
+    }
+}
+
+export async function removeFolder(path: string): Promise<void> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    try {
+      await rmdir(path);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+      // A killed process leaves its group a moment after its parent has been told.
+      await new Promise((resolve) => setTimeout(resolve, 5 + attempt));
+    }
+  }
+}

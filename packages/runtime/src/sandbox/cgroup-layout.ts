@@ -1,0 +1,140 @@
+import { access, constants, readdir, readFile } from "node:fs/promises";
+import { exists, killFolders, makeFolder, read, removeFolder, write } from "./cgroup-files.ts";
+
+const parentName = "towpath";
+/** Where the platform's own processes go when their group is to have groups with limits below it. */
+const refugeName = `${parentName}-platform`;
+
+/** Where this host lets us make control groups. Each is a folder of ours, or null when there is none. */
+export type CgroupLayout = {
+  readonly version: "v2" | "v1" | "none";
+  /** v1: a folder in each controller's tree. */
+  readonly v1: { readonly memory: string | null; readonly pids: string | null; readonly cpu: string | null };
+  readonly v1Freezer: string | null;
+  /** v2 with controllers (`unified`), or at least with the core: freeze and kill need no controller. */
+  readonly v2: { readonly path: string; readonly controllers: readonly string[] } | null;
+};
+
+export const noCgroups: CgroupLayout = {
+  version: "none",
+  v1: { memory: null, pids: null, cpu: null },
+  v1Freezer: null,
+  v2: null,
+};
+
+type MountPoint = { readonly path: string; readonly type: string; readonly options: readonly string[] };
+
+/** Mounted control group trees from the text of /proc/self/mounts. */
+export function cgroupMounts(mounts: string): MountPoint[] {
+  return mounts
+    .split("\n")
+    .map((line) => line.split(" "))
+    .flatMap(([, path, type, options]) =>
+      path !== undefined && options !== undefined && (type === "cgroup" || type === "cgroup2")
+        ? [{ path, type, options: options.split(",") }]
+        : [],
+    );
+}
+
+/** Puts our folder below a v2 root and switches on what limits need. In a container the root itself holds processes. */
+async function prepareV2(root: string): Promise<CgroupLayout["v2"]> {
+  const path = await makeFolder(`${root}/${parentName}`);
+  if (path === null) return null;
+  const wanted = ["memory", "pids", "cpu"];
+  const offered = (await read(`${root}/cgroup.controllers`)).split(/\s+/);
+  const enable = wanted.filter((name) => offered.includes(name));
+  for (const name of enable) {
+    const refused = !(await write(`${root}/cgroup.subtree_control`, `+${name}`));
+    // Only a group that is not the machine's own root has a type.
+    if (refused && (await exists(`${root}/cgroup.type`))) {
+      await leaveRoot(root);
+      await write(`${root}/cgroup.subtree_control`, `+${name}`);
+    }
+    await write(`${path}/cgroup.subtree_control`, `+${name}`);
+  }
+  const controllers = (await read(`${path}/cgroup.subtree_control`)).split(/\s+/).filter((name) => name !== "");
+  return { path, controllers };
+}
+
+/** Only a group without processes may hand controllers down (a container's root is such a group, a host's is not). */
+async function leaveRoot(root: string): Promise<void> {
+  const refuge = await makeFolder(`${root}/${refugeName}`);
+  if (refuge === null) return;
+  for (const pid of (await read(`${root}/cgroup.procs`)).split("\n").filter((line) => line !== ""))
+    await write(`${refuge}/cgroup.procs`, pid);
+}
+
+/** What findCgroups must know of this process: the texts of /proc/self/mounts and /proc/self/cgroup. */
+export type CgroupFacts = { readonly root: boolean; readonly mounts: string; readonly membership: string };
+
+export async function readCgroupFacts(): Promise<CgroupFacts> {
+  const [mounts, membership] = await Promise.all([
+    readFile("/proc/self/mounts", "utf8"),
+    readFile("/proc/self/cgroup", "utf8"),
+  ]);
+  return { root: process.getuid?.() === 0, mounts, membership };
+}
+
+/**
+ * Looks which trees can be used and makes our folder in each. Root uses the root of each tree; others the group of
+ * version 2 that they run in, when it has been handed to them (systemd's `Delegate=`).
+ */
+export async function findCgroups({ root, mounts, membership }: CgroupFacts): Promise<CgroupLayout> {
+  const points = cgroupMounts(mounts);
+  const root2 = points.find((each) => each.type === "cgroup2")?.path;
+  if (!root) {
+    const own = root2 === undefined ? null : await delegatedGroup(root2, membership);
+    const v2 = own === null ? null : await prepareV2(own);
+    return { ...noCgroups, version: v2?.controllers.includes("memory") === true ? "v2" : "none", v2 };
+  }
+  const v1 = async (controller: string) => {
+    const point = points.find((each) => each.type === "cgroup" && each.options.includes(controller));
+    return point === undefined ? null : await makeFolder(`${point.path}/${parentName}`);
+  };
+  const v2 = root2 === undefined ? null : await prepareV2(root2);
+  const layout = { memory: await v1("memory"), pids: await v1("pids"), cpu: await v1("cpu") };
+  const hasV2 = v2?.controllers.includes("memory") === true;
+  return {
+    version: hasV2 ? "v2" : layout.memory !== null ? "v1" : "none",
+    v1: layout,
+    v1Freezer: await v1("freezer"),
+    v2,
+  };
+}
+
+/** The group of version 2 that this process runs in, if it may make groups there; else null. */
+async function delegatedGroup(mountPoint: string, membership: string): Promise<string | null> {
+  const own = /^0::(\/.*)$/m.exec(membership)?.[1];
+  if (own === undefined || own.includes("/..")) return null;
+  // Another process of the platform may have moved this one to the refuge already.
+  const group = mountPoint + own.replace(new RegExp(`/${refugeName}$`), "").replace(/\/$/, "");
+  try {
+    await Promise.all(
+      [group, `${group}/cgroup.procs`, `${group}/cgroup.subtree_control`].map((path) => access(path, constants.W_OK)),
+    );
+    return group;
+  } catch {
+    return null;
+  }
+}
+
+/** Removes groups whose owner (the process in their name, see `ownerName`) no longer runs, and kills what is in them. */
+export async function sweepCgroups(
+  layout: CgroupLayout,
+  ownerRuns: (owner: string) => Promise<boolean>,
+): Promise<number> {
+  const parents = [layout.v2?.path, layout.v1.memory, layout.v1.pids, layout.v1.cpu, layout.v1Freezer];
+  const present = parents.filter((path) => path !== null && path !== undefined);
+  const names = new Set<string>();
+  for (const parent of present) {
+    const entries = await readdir(parent, { withFileTypes: true });
+    for (const entry of entries)
+      if (entry.isDirectory() && !(await ownerRuns(entry.name.split(".")[0] ?? ""))) names.add(entry.name);
+  }
+  for (const name of names) {
+    const folders = present.map((parent) => `${parent}/${name}`);
+    await killFolders(folders);
+    for (const path of folders) await removeFolder(path);
+  }
+  return names.size;
+}

@@ -1,0 +1,83 @@
+import { rm } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { strictIsolation } from "../config.ts";
+import type { SandboxSpec } from "../port.ts";
+import { shortDirectory } from "../testing/short-directory.ts";
+import { testLimits } from "../testing/tiny-server.ts";
+import { type CgroupLayout, findCgroups, noCgroups, readCgroupFacts } from "./cgroup-layout.ts";
+import { createSandboxDriver, type SandboxDriverConfig } from "./driver.ts";
+
+const root = process.getuid?.() === 0;
+let folder = "";
+
+beforeAll(async () => {
+  folder = await shortDirectory();
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const command: SandboxSpec = {
+  argv: ["/usr/bin/python3", "-c", "import os; print(os.getuid())"],
+  env: {},
+  workingDirectory: "/tmp",
+  mounts: [],
+  limits: testLimits,
+  network: "none",
+};
+
+/** Self-test and one command of a driver on a host with these control groups. */
+async function tryHost(cgroups: CgroupLayout, change: Partial<SandboxDriverConfig> = {}) {
+  const driver = createSandboxDriver({ ...strictIsolation, stateDirectory: folder, cgroups, ...change });
+  const lines: string[] = [];
+  const options = { timeoutMs: 10_000, outputBytes: 1000, onOutput: (_: unknown, line: string) => lines.push(line) };
+  const isolation = await driver.selfTest();
+  const exit = await driver.run(command, options).catch((error: Error) => error);
+  await driver.close();
+  const limits = isolation.checks.filter((check) => check.name.endsWith(" limit") && check.name !== "disk limit");
+  return { isolation, limits: Object.fromEntries(limits.map((check) => [check.name, check.ok])), exit, lines };
+}
+
+describe.runIf(root)("RUN-1 a host that enforces the limits", () => {
+  test("is trusted, because going over each limit was tried", async () => {
+    const { isolation, limits } = await tryHost(await findCgroups(await readCgroupFacts()));
+    expect(limits).toEqual({ "memory limit": true, "process limit": true, "cpu limit": true });
+    expect(isolation).toMatchObject({ trusted: true, exceptions: [] });
+  });
+
+  test.each([
+    ["memory", { memory: null }],
+    ["process", { pids: null }],
+    ["cpu", { cpu: null }],
+  ])("is not trusted without the %s limit alone", async (name, missing) => {
+    const found = await findCgroups(await readCgroupFacts());
+    if (found.version !== "v1") return;
+    const { isolation, limits } = await tryHost({ ...found, v1: { ...found.v1, ...missing } });
+    expect(Object.keys(limits).filter((each) => !limits[each])).toEqual([`${name} limit`]);
+    expect(isolation.trusted).toBe(false);
+  });
+});
+
+describe("RUN-1 a host that cannot enforce the limits", () => {
+  test("is not trusted and runs nothing, and the setting that allows it is named", async () => {
+    const { isolation, limits, exit } = await tryHost(noCgroups);
+    expect(limits).toEqual({ "memory limit": false, "process limit": false, "cpu limit": false });
+    expect(isolation.trusted).toBe(false);
+    expect(exit).toMatchObject({
+      code: "isolation_unavailable",
+      message: expect.stringMatching(/memory, processes and CPU.*systemd-run --user.*TOWPATH_ALLOW_WEAK_LIMITS=yes/),
+    });
+  });
+
+  test("runs when the operator said so by name, and the report tells it", async () => {
+    const { isolation, limits, exit } = await tryHost(noCgroups, { allowWeakLimits: true });
+    expect(limits).toEqual({ "memory limit": false, "process limit": false, "cpu limit": false });
+    expect(isolation).toMatchObject({ trusted: true, exceptions: ["TOWPATH_ALLOW_WEAK_LIMITS"] });
+    expect(exit).toMatchObject({ code: 0 });
+  });
+
+  test("keeps its sandbox when the operator allowed to run without one", async () => {
+    const { isolation, exit, lines } = await tryHost(noCgroups, { allowUnsandboxed: true });
+    expect(isolation).toMatchObject({ trusted: false, exceptions: ["TOWPATH_ALLOW_UNSANDBOXED"] });
+    expect(exit).toMatchObject({ code: 0 });
+    expect(Number(lines[0])).toBeGreaterThan(10_000);
+  });
+});
