@@ -1,11 +1,15 @@
 import { SandboxError } from "../errors.ts";
 import type { Mount, SandboxSpec } from "../port.ts";
 import type { HostFacts } from "./host.ts";
+import { enterArguments } from "./network.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { sandboxHome, systemFiles } from "./system-files.ts";
 
-/** How the spec's `network` is carried out: own empty namespace, own namespace with slirp4netns, the host's. */
-export type NetworkPlan = "none" | "slirp" | "host";
+/**
+ * How the spec's `network` is carried out: own empty namespace, own namespace that slirp4netns joins later, the
+ * namespace that a process holds for it (without root), the host's.
+ */
+export type NetworkPlan = "none" | "slirp" | { readonly heldBy: number } | "host";
 
 /** The user that the command runs as, on the host when the platform is root, else only inside. */
 export type Identity = { readonly uid: number; readonly gid: number };
@@ -67,9 +71,12 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
     "--chdir",
     spec.workingDirectory,
   ];
+  const bubblewrap = host.tools.bwrap ?? "bwrap";
+  const holder = typeof plan.network === "object" ? plan.network.heldBy : null;
   return {
-    file: host.tools.bwrap ?? "bwrap",
+    file: holder === null ? bubblewrap : (host.tools.nsenter ?? "nsenter"),
     argv: [
+      ...(holder === null ? [] : [...enterArguments({ pid: holder, user: true }), "--", bubblewrap]),
       "--args",
       String(optionsDescriptor),
       "--",
@@ -114,7 +121,7 @@ function namespaces(host: HostFacts, plan: SandboxPlan): string[] {
     "--unshare-pid",
     "--unshare-uts",
     "--unshare-cgroup-try",
-    ...(plan.network === "host" ? [] : ["--unshare-net"]),
+    ...(plan.network === "none" || plan.network === "slirp" ? ["--unshare-net"] : []),
     "--hostname",
     "towpath",
     "--new-session",

@@ -9,6 +9,7 @@ import type { OutputReader, RunningProcess, Spawner } from "../process/running-p
 import { startServer } from "../server/start-server.ts";
 import { type CgroupLayout, findCgroups, readCgroupFacts, sweepCgroups } from "./cgroup-layout.ts";
 import { type HostFacts, inspectHost } from "./host.ts";
+import { whyNoNamespaces } from "./namespaces.ts";
 import { hostAddresses } from "./network.ts";
 import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
 import { ownerName, ownerRuns } from "./owner.ts";
@@ -116,9 +117,11 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
     spawnSandboxed(context(internet), spec, reader);
 
   const basic = await basicChecks(spawnWith(null), config, host);
-  const network = await startNetworkProbe(() => networkChecks(spawnWith("slirp"), config, host, basic.every(passes)));
   const isolated = basic.every(passes);
-  const limits = isolated ? await limitChecks(spawnWith(null), config, cgroups) : [];
+  const [network, limits] = await Promise.all([
+    startNetworkProbe(() => networkChecks(spawnWith("slirp"), config, host, isolated)),
+    isolated ? limitChecks(spawnWith(null), config, cgroups) : [],
+  ]);
   const held = isolated && limits.every(passes);
   const isolation = (): Isolation => ({
     driver: "sandbox",
@@ -129,7 +132,8 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
     canFreeze: true,
   });
   const spawn: Spawner = async (spec, reader) => {
-    const { internet } = spec.network === "internet" ? await network.refreshed() : network.state();
+    const { internet, checks } = spec.network === "internet" ? await network.refreshed() : network.state();
+    if (spec.network === "internet" && internet === null) throw noNetwork(checks);
     return spawnWith(internet)(spec, reader);
   };
   // Who allows servers without a sandbox still gets one, where only its limits are weak.
@@ -146,6 +150,16 @@ function exceptions(config: SandboxDriverConfig): string[] {
   ];
 }
 
+function noNetwork(checks: readonly Check[]): SandboxError {
+  const why = checks.map((check) => check.detail).join("; ");
+  return new SandboxError(
+    "network_unavailable",
+    `A sandbox cannot have a network of its own here: ${why.replace(/\.$/, "")}. It needs slirp4netns and iproute2 ` +
+      "(apt-get install slirp4netns iproute2) and a /dev/net/tun that Towpath's user may open. " +
+      "TOWPATH_ALLOW_HOST_NETWORK=yes lets servers use the host's network, its loopback included.",
+  );
+}
+
 const passes = (check: Check) => check.ok || !check.required;
 
 async function basicChecks(spawn: Spawner, config: SandboxDriverConfig, host: HostFacts): Promise<Check[]> {
@@ -158,7 +172,7 @@ async function basicChecks(spawn: Spawner, config: SandboxDriverConfig, host: Ho
     return await probeIsolation(spawn, config.stateDirectory, "none");
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return failed("sandbox", `${reason} (is making namespaces allowed here?)`);
+    return failed("sandbox", `${reason} ${host.root ? "" : whyNoNamespaces()}`.trim());
   }
 }
 

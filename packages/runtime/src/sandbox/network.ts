@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { SandboxError } from "../errors.ts";
 import type { HostFacts } from "./host.ts";
+import { whyNoNamespaces } from "./namespaces.ts";
 
 const readyTimeoutMs = 5000;
 const largestMtu = 65520;
 const tap = "tap0";
 const slirpNetwork = "10.0.2.0/24";
+/** The sandbox's own address. */
+export const slirpAddress = "10.0.2.100";
 export const slirpGateway = "10.0.2.2";
 
 /** Never reached from a sandbox: private ranges, link-local with cloud metadata, shared, benchmark, multicast. */
@@ -35,9 +37,6 @@ export function hostAddresses(): string[] {
     .map((each) => each.address);
 }
 
-/** Descriptor 5 of our helpers: the sandbox's first user namespace, which owns its network. */
-const inheritedUserNamespace = "/proc/self/fd/5";
-
 /** Lines for `ip -batch`: what a sandbox's namespace may not reach. slirp4netns's own /24 is more specific and stays. */
 export function prohibitRoutes(addresses: readonly string[]): string {
   const targets = [...prohibitedRanges, ...addresses.map((address) => `${address}/32`)];
@@ -51,7 +50,8 @@ export function prohibitRoutes(addresses: readonly string[]): string {
 export function prohibitPolicies(addresses: readonly string[], allowedRanges: readonly string[]): string {
   const prohibited = [...prohibitedRanges, ...prohibitedRanges6, ...addresses.map((address) => `${address}/32`)];
   const allowed = [slirpNetwork, ...allowedRanges];
-  const policy = (target: string, rest: string) => `xfrm policy add dir out dst ${target} action ${rest}\n`;
+  // "update" also adds, and replaces the policy of a prohibited range that is allowed as a whole.
+  const policy = (target: string, rest: string) => `xfrm policy update dir out dst ${target} action ${rest}\n`;
   return [
     ...prohibited.map((target) => policy(target, "block priority 2")),
     ...allowed.map((target) => policy(target, "allow priority 1")),
@@ -63,8 +63,11 @@ export function allowRoutes(ranges: readonly string[]): string {
   return ranges.map((range) => `route replace ${range} via ${slirpGateway} dev ${tap}\n`).join("");
 }
 
+/** The process whose network namespace is meant; `user`: it has a user namespace of its own that owns it. */
+type Target = { readonly pid: number; readonly user: boolean };
+
 /** Arguments of slirp4netns for the namespaces of a process. */
-export function slirpArguments(pid: number, root: boolean): string[] {
+export function slirpArguments({ pid, user }: Target): string[] {
   return [
     "--configure",
     `--mtu=${largestMtu}`,
@@ -74,17 +77,17 @@ export function slirpArguments(pid: number, root: boolean): string[] {
     "--ready-fd=3",
     // The other end is ours: when this process dies, however it dies, slirp4netns sees the end and leaves.
     "--exit-fd=4",
-    "--netns-type=path",
-    ...(root ? [] : [`--userns-path=${inheritedUserNamespace}`]),
-    `/proc/${pid}/ns/net`,
+    // By process id it enters the user namespace too, also to shut itself in; by path it does the former only.
+    ...(user ? [String(pid)] : ["--netns-type=path", `/proc/${pid}/ns/net`]),
     tap,
   ];
 }
 
-export type NetworkHandle = { readonly stop: () => Promise<void>; readonly pid: number };
+export type NetworkHandle = { readonly stop: () => Promise<void> };
+export type NetworkHolder = NetworkHandle & { readonly pid: number };
 
 /**
- * Connects a sandbox's network namespace to the outside and closes the ranges that it must not reach.
+ * Connects a sandbox's network namespace to the outside and closes the ranges that it must not reach. For root.
  * @param pid first process of the sandbox, as the host sees it; it must not run the tenant's command yet
  * @throws SandboxError `network_unavailable`
  */
@@ -93,44 +96,80 @@ export async function connectNetwork(
   pid: number,
   allowedRanges: readonly string[],
 ): Promise<NetworkHandle> {
-  const { slirp4netns } = host.tools;
-  if (slirp4netns === null)
-    throw new SandboxError("network_unavailable", "slirp4netns is not installed: apt-get install slirp4netns.");
-  // In this order: slirp4netns brings the loopback up too, and bubblewrap fails when it is second; and while it sets
-  // its address the interface has all of 10.0.0.0/8 for a moment, which our route for it would collide with.
-  const namespaces = openNamespaces(host, pid);
-  let network: NetworkHandle | null = null;
+  // slirp4netns brings the loopback up too, and bubblewrap fails when it is second.
+  await loopbackExists(pid);
+  return await join(host, { pid, user: false }, "", allowedRanges);
+}
+
+/**
+ * Makes a connected network namespace for a sandbox that is to be started in it. Without root, bubblewrap's own cannot
+ * be joined: its processes belong to a user namespace in which nobody may change anything. This one belongs to a user
+ * namespace around bubblewrap's, and a process that does nothing holds both.
+ * @throws SandboxError `network_unavailable`
+ */
+export async function holdNetwork(host: HostFacts, allowedRanges: readonly string[]): Promise<NetworkHolder> {
+  const holder = spawn("/usr/bin/unshare", ["--user", "--map-root-user", "--net", "--", "/usr/bin/cat"], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: {},
+  });
+  const held = handle(holder);
   try {
-    await loopbackExists(pid);
-    const own = hostAddresses();
-    await routes(host, namespaces, prohibitRoutes(own) + prohibitPolicies(own, allowedRanges));
-    const child = spawn(slirp4netns, slirpArguments(pid, host.root), {
-      stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", namespaces.user ?? "ignore"],
-      env: {},
-    });
-    network = handle(child);
-    await ready(child);
-    if (allowedRanges.length > 0) await routes(host, namespaces, allowRoutes(allowedRanges));
-    return network;
+    await echoes(holder);
+    const pid = holder.pid ?? 0;
+    const network = await join(host, { pid, user: true }, "link set lo up\n", allowedRanges);
+    return {
+      pid,
+      async stop() {
+        await Promise.all([network.stop(), held.stop()]);
+      },
+    };
   } catch (error) {
-    await network?.stop();
+    await held.stop();
     throw error;
-  } finally {
-    if (namespaces.user !== null) closeSync(namespaces.user);
   }
 }
 
-type Namespaces = { readonly pid: number; readonly user: number | null };
+/** Waits until cat gives back what it got: by then unshare has made the namespaces and has become cat. */
+function echoes(holder: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let complaint = "";
+    const fail = (text: string) =>
+      reject(new SandboxError("network_unavailable", `No network namespace can be made here: ${text}`));
+    holder.stderr?.on("data", (chunk: Buffer) => {
+      complaint = (complaint + chunk.toString("utf8")).slice(-2000);
+    });
+    holder.once("error", (error) => fail(error.message));
+    holder.once("close", () => fail(`${complaint.trim() || "unshare ended"}. ${whyNoNamespaces()}`.trim()));
+    holder.stdout?.once("data", () => resolve());
+    // From here on it waits for the end of its input, which is the end of this process.
+    holder.stdin?.write("\n");
+  });
+}
 
-/**
- * Without root: bubblewrap later moves on to a second user namespace, in which nothing may be changed any more; so
- * the first one is held from the beginning.
- */
-function openNamespaces(host: HostFacts, pid: number): Namespaces {
+/** Routes come first: while slirp4netns sets its address the interface has all of 10.0.0.0/8 for a moment. */
+async function join(
+  host: HostFacts,
+  target: Target,
+  first: string,
+  allowedRanges: readonly string[],
+): Promise<NetworkHandle> {
+  const { slirp4netns } = host.tools;
+  if (slirp4netns === null)
+    throw new SandboxError("network_unavailable", "slirp4netns is not installed: apt-get install slirp4netns.");
+  const own = hostAddresses();
+  await configure(host, target, first + prohibitRoutes(own) + prohibitPolicies(own, allowedRanges));
+  const child = spawn(slirp4netns, slirpArguments(target), {
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
+    env: {},
+  });
+  const network = handle(child);
   try {
-    return { pid, user: host.root ? null : openSync(`/proc/${pid}/ns/user`, "r") };
+    await ready(child);
+    if (allowedRanges.length > 0) await configure(host, target, allowRoutes(allowedRanges));
+    return network;
   } catch (error) {
-    throw new SandboxError("network_unavailable", "The sandbox ended before it had a network.", { cause: error });
+    await network.stop();
+    throw error;
   }
 }
 
@@ -155,7 +194,6 @@ function handle(child: ChildProcess): NetworkHandle {
     child.once("error", () => resolve());
   });
   return {
-    pid: child.pid ?? 0,
     async stop() {
       child.kill("SIGKILL");
       await gone;
@@ -182,19 +220,18 @@ function ready(child: ChildProcess): Promise<void> {
     });
     child.once("exit", () => {
       clearTimeout(timer);
-      fail(complaint.trim().split("\n").at(-1) ?? "it ended");
+      fail(complaint.trim().split("\n").join("; ") || "it ended");
     });
   });
 }
 
 /** Runs `ip -batch` inside the namespace. The tenant has no capability there and cannot undo it. */
-function routes(host: HostFacts, { pid, user }: Namespaces, batch: string): Promise<void> {
+function configure(host: HostFacts, target: Target, batch: string): Promise<void> {
   const { nsenter, ip } = host.tools;
   if (nsenter === null || ip === null)
     throw new SandboxError("network_unavailable", "nsenter and ip are needed: apt-get install util-linux iproute2.");
-  const enter = user === null ? [] : [`--user=${inheritedUserNamespace}`, "--preserve-credentials"];
-  const child = spawn(nsenter, [...enter, `--net=/proc/${pid}/ns/net`, "--", ip, "-force", "-batch", "-"], {
-    stdio: ["pipe", "ignore", "pipe", "ignore", "ignore", user ?? "ignore"],
+  const child = spawn(nsenter, [...enterArguments(target), "--", ip, "-force", "-batch", "-"], {
+    stdio: ["pipe", "ignore", "pipe"],
     env: {},
   });
   let complaint = "";
@@ -210,4 +247,10 @@ function routes(host: HostFacts, { pid, user }: Namespaces, batch: string): Prom
     child.once("error", (error) => fail(error.message));
     child.once("close", (code) => (code === 0 ? resolve() : fail(complaint.trim())));
   });
+}
+
+/** Arguments of nsenter for the namespaces of a process. */
+export function enterArguments({ pid, user }: Target): string[] {
+  const network = `--net=/proc/${pid}/ns/net`;
+  return user ? [`--user=/proc/${pid}/ns/user`, network, "--preserve-credentials"] : [network];
 }

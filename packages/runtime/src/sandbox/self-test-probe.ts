@@ -1,5 +1,6 @@
 // Runs inside a sandbox, started by self-test.ts, and tries what must not work. Prints one JSON line of ProbeReport.
 import { spawnSync } from "node:child_process";
+import { createSocket } from "node:dgram";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 
@@ -8,6 +9,11 @@ type Task = {
   readonly unwritable: readonly string[];
   readonly unreachable: readonly (string | { readonly host: string; readonly port: number })[];
   readonly hostPid: number;
+  readonly unsendable: readonly string[];
+  /** Source address of what is sent. */
+  readonly sendFrom: string;
+  /** What /tmp may hold. */
+  readonly tmpBytes: number;
 };
 
 const task = JSON.parse(process.argv[2] ?? "{}") as Task;
@@ -34,6 +40,18 @@ function canConnect(target: Task["unreachable"][number]): Promise<boolean> {
   });
 }
 
+function canSend(address: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket("udp4");
+    const settle = (sent: boolean) => {
+      socket.close();
+      resolve(sent);
+    };
+    socket.once("error", () => settle(false));
+    socket.bind(0, task.sendFrom, () => socket.send("x", 9, address, (error) => settle(error === null)));
+  });
+}
+
 const status = readFileSync("/proc/self/status", "utf8");
 const field = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1] ?? "";
 const environmentNames = readFileSync("/proc/self/environ", "utf8")
@@ -43,6 +61,8 @@ const environmentNames = readFileSync("/proc/self/environ", "utf8")
 const reached: string[] = [];
 for (const target of task.unreachable)
   if (await canConnect(target)) reached.push(typeof target === "string" ? "a host's socket" : `${target.host}`);
+const sent: string[] = [];
+for (const address of task.unsendable) if (await canSend(address)) sent.push(address);
 
 process.stdout.write(
   `${JSON.stringify({
@@ -57,6 +77,8 @@ process.stdout.write(
     read: task.unreadable.filter((path) => attempt(() => readFileSync(path))),
     wrote: task.unwritable.filter((path) => attempt(() => writeFileSync(path, "x"))),
     reached,
+    sent,
+    exceededTmp: attempt(() => writeFileSync("/tmp/full", Buffer.alloc(task.tmpBytes + 1))),
     madeUserNamespace: spawnSync("/usr/bin/unshare", ["--user", "/usr/bin/true"]).status === 0,
   })}\n`,
 );

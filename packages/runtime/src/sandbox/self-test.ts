@@ -8,13 +8,16 @@ import { SandboxError } from "../errors.ts";
 import type { Isolation, Network, SandboxSpec } from "../port.ts";
 import { runToEnd } from "../process/run-to-end.ts";
 import type { Spawner } from "../process/running-process.ts";
-import { slirpGateway } from "./network.ts";
+import { slirpAddress, slirpGateway } from "./network.ts";
 
 export type Check = Isolation["checks"][number];
 
 const probeTimeoutMs = 20_000;
 // Node reserves address space generously; where there is no cgroup, that is what the limit counts.
 const probeMemoryBytes = 64 * 1024 ** 3;
+const tmpBytes = 1024 * 1024;
+/** Multicast, cloud metadata and a private address: one of each kind that must be closed. */
+const closedAddresses = ["239.255.255.250", "169.254.169.254", "192.168.0.1"];
 const insideProbe = "/opt/towpath-probe";
 
 const reportSchema = z.object({
@@ -29,6 +32,8 @@ const reportSchema = z.object({
   read: z.array(z.string()),
   wrote: z.array(z.string()),
   reached: z.array(z.string()),
+  sent: z.array(z.string()),
+  exceededTmp: z.boolean(),
   madeUserNamespace: z.boolean(),
 });
 type Report = z.infer<typeof reportSchema>;
@@ -56,6 +61,10 @@ export async function probeIsolation(spawn: Spawner, stateDirectory: string, net
         ...(network === "internet" ? [{ host: slirpGateway, port: loopback }] : []),
         abstract,
       ],
+      // With the interface's own address as the source, which leads past routes that prohibit.
+      unsendable: network === "internet" ? closedAddresses : [],
+      sendFrom: slirpAddress,
+      tmpBytes,
       hostPid: process.pid,
     };
     return checks(await report(spawn, probeSpec(closed, JSON.stringify(task), network)), network);
@@ -76,7 +85,7 @@ function probeSpec(closed: string, task: string, network: Network): SandboxSpec 
       mount(fileURLToPath(new URL("./self-test-probe.ts", import.meta.url)), "probe.ts"),
       mount(closed, "closed"),
     ],
-    limits: { memoryBytes: probeMemoryBytes, processes: 64, cpus: 1, tmpBytes: 1024 * 1024 },
+    limits: { memoryBytes: probeMemoryBytes, processes: 64, cpus: 1, tmpBytes },
     network,
   };
 }
@@ -120,6 +129,8 @@ function checks(found: Report, network: Network): Check[] {
     check("no writing outside", found.wrote.length === 0, `wrote: ${none(found.wrote)}`),
     check("no platform environment", foreign.length === 0, `found: ${none(foreign)}`),
     check("no host processes", !found.signaledHost && found.processes < 10, `${found.processes} processes visible`),
+    check("closed ranges", found.sent.length === 0, `sent to: ${none(found.sent)}`),
+    check("disk limit", !found.exceededTmp, found.exceededTmp ? "/tmp took more" : "/tmp is full at its limit"),
     check("no host sockets", found.reached.length === 0, `reached: ${none(found.reached)}`),
   ];
 }

@@ -12,7 +12,7 @@ import type { CgroupLayout } from "./cgroup-layout.ts";
 import type { HostFacts } from "./host.ts";
 import { sandboxIdentity } from "./identity.ts";
 import { type LaunchedSandbox, launchSandbox } from "./launch.ts";
-import { connectNetwork, type NetworkHandle } from "./network.ts";
+import { connectNetwork, holdNetwork, type NetworkHandle } from "./network.ts";
 
 export type SpawnContext = {
   readonly host: HostFacts;
@@ -33,12 +33,15 @@ export async function spawnSandboxed(
 ): Promise<RunningProcess> {
   const { host, cgroups } = context;
   const identity = sandboxIdentity(host.root, spec.identity);
-  const network = networkPlan(context, spec);
+  const internet = networkPlan(context, spec);
   await prepareMounts(spec, host, identity);
   const cgroup = await createCgroup(cgroups, context.nextName(), spec.limits);
   let launched: LaunchedSandbox | null = null;
   let connection: NetworkHandle | null = null;
   try {
+    const holder = internet === "slirp" && !host.root ? await holdNetwork(host, context.allowedRanges) : null;
+    connection = holder;
+    const network: NetworkPlan = holder === null ? internet : { heldBy: holder.pid };
     const plan: SandboxPlan = {
       identity,
       network,
@@ -78,14 +81,10 @@ async function lastWords({ monitor, firstPid, stderr }: LaunchedSandbox): Promis
   return text.trim();
 }
 
-function networkPlan(context: SpawnContext, spec: SandboxSpec): NetworkPlan {
+function networkPlan(context: SpawnContext, spec: SandboxSpec): "none" | "slirp" | "host" {
   if (spec.network === "none") return "none";
   if (context.internet !== null) return context.internet;
-  throw new SandboxError(
-    "network_unavailable",
-    "A sandbox cannot have a network of its own here. Install slirp4netns (apt-get install slirp4netns iproute2) and " +
-      "allow /dev/net/tun, or set TOWPATH_ALLOW_HOST_NETWORK=yes to let servers use the host's network.",
-  );
+  throw new SandboxError("network_unavailable", "A sandbox cannot have a network of its own here.");
 }
 
 async function prepareMounts(spec: SandboxSpec, host: HostFacts, { uid, gid }: Identity): Promise<void> {

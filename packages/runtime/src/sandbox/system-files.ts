@@ -18,7 +18,7 @@ export function systemFiles(
     none: "",
     slirp: `nameserver ${slirpNameserver}\noptions timeout:5 attempts:2\n`,
     host: hostResolver,
-  }[network];
+  }[typeof network === "object" ? "slirp" : network];
   return {
     "/etc/passwd": `root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n${sandboxUserName}:x:${uid}:${gid}::${sandboxHome}:/bin/sh\n`,
     "/etc/group": `root:x:0:\n${sandboxUserName}:x:${gid}:\n`,

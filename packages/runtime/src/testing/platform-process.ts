@@ -7,6 +7,7 @@ const [stateDirectory = "", state] = process.argv.slice(2);
 const driver = createSandboxDriver({
   stateDirectory,
   ...strictIsolation,
+  allowWeakLimits: true,
 });
 const instance = tinyServer.instance("serve", `${stateDirectory}/i`, { network: "internet" });
 const result = await driver.start(instance, () => {});

@@ -1,12 +1,15 @@
-// Prints the self-test of a new driver as JSON; for tests that run it as another user. Argument: state folder.
+// Prints the self-test of a new driver as JSON, and what a server and a command with network did; for tests that run it
+// as another user. Arguments: state folder, Python code of the command, an address range that it may reach.
 import { strictIsolation } from "../config.ts";
 import { createSandboxDriver } from "../sandbox/driver.ts";
-import { tinyServer } from "./tiny-server.ts";
+import { testLimits, tinyServer } from "./tiny-server.ts";
 
-const [stateDirectory = ""] = process.argv.slice(2);
+const [stateDirectory = "", code = "pass", range] = process.argv.slice(2);
 const driver = createSandboxDriver({
   stateDirectory,
   ...strictIsolation,
+  allowWeakLimits: true,
+  allowedRanges: range === undefined ? [] : [range],
 });
 const isolation = await driver.selfTest();
 const start = await driver.start(tinyServer.instance("serve", `${stateDirectory}/i`), () => {});
@@ -19,5 +22,10 @@ if (start.ok) {
   served = await tinyServer.get(start.handle.socketPath);
   await start.handle.stop(1000);
 }
+const lines: string[] = [];
+const argv: [string, ...string[]] = ["/usr/bin/python3", "-c", code];
+const command = { argv, env: {}, workingDirectory: "/tmp", mounts: [], limits: testLimits } as const;
+const options = { timeoutMs: 20_000, outputBytes: 10_000, onOutput: (_: unknown, line: string) => lines.push(line) };
+await driver.run({ ...command, network: "internet" }, options).catch((error: Error) => lines.push(error.message));
 await driver.close();
-console.log(JSON.stringify({ uid: process.getuid?.(), isolation, served, frozen }));
+console.log(JSON.stringify({ uid: process.getuid?.(), isolation, served, frozen, lines }));
