@@ -16,6 +16,7 @@ import { OpenAnswers } from "./police/open-answers.ts";
 import { createSessionIds } from "./police/session-ids.ts";
 import { createListener } from "./read-model/listener.ts";
 import { createReadModel } from "./read-model/routes.ts";
+import { InFlight } from "./record/in-flight.ts";
 import { Recorder } from "./record/recorder.ts";
 import { Spool } from "./record/spool.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
@@ -96,6 +97,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       openAnswers,
       sessionIds: createSessionIds(config.secret),
       leases,
+      inFlight: new InFlight(),
       recorder,
       counters,
       platform,

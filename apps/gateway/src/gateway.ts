@@ -16,6 +16,7 @@ import { claimSession, idForClient, type SessionClaim, sessionNotFound } from ".
 import type { SessionIds, SessionOwner } from "./police/session-ids.ts";
 import type { Route } from "./read-model/routes.ts";
 import { answersOf, type Exchange, rowsOf } from "./record/exchange.ts";
+import type { InFlight } from "./record/in-flight.ts";
 import type { Recorder } from "./record/recorder.ts";
 import { credentialsEnded, Refusal, sendRefusal, unknownServer } from "./refusal.ts";
 import type { RouteTable } from "./route/route-table.ts";
@@ -30,6 +31,7 @@ export type GatewayParts = {
   openAnswers: OpenAnswers;
   sessionIds: SessionIds;
   leases: Leases;
+  inFlight: InFlight;
   recorder: Recorder;
   counters: Counters;
   /** The gateway's own pages (text, health, metrics). */
@@ -88,12 +90,14 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
     }),
     body,
     traceparent: headerOf(request, "traceparent"),
+    userAgent: headerOf(request, "user-agent"),
     time,
     startedAt,
     deploymentId: session?.session.deploymentId ?? route.deploymentId,
     heldMs: 0,
     session: session?.key ?? null,
     client: session?.session,
+    canceled: new Set(),
     status: 0,
     responseBytes: 0,
     answers: null,
@@ -104,6 +108,7 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   // Forward: to a warm instance, passing bytes and closes both ways.
   const passing: Passing = { request, response, path, headers, exchange, owner, session, sendEnd: null };
   parts.leases.enter(exchange.deploymentId);
+  parts.inFlight.enter(exchange);
   try {
     await pass(parts, passing);
   } catch (error) {
@@ -113,6 +118,7 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
     exchange.responseBytes = refuse(parts, request, response, error, isMcp ? exchange.peek.id : undefined);
   } finally {
     parts.leases.leave(exchange.deploymentId);
+    parts.inFlight.leave(exchange);
   }
 
   if (parts.openAnswers.wasRevoked(response)) exchange.refusal ??= credentialsEnded();

@@ -46,6 +46,7 @@ export const outcomeSchema = z.enum([
   "tool_error",
   "http_error",
   "input_required",
+  "canceled",
   "closed_by_client",
   "closed_by_server",
   "gateway_error",

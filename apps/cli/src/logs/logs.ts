@@ -4,25 +4,32 @@ import { openApi } from "../instance/api.ts";
 import { resolveDataDirectory } from "../instance/instance.ts";
 import { dim, print, Refusal, red } from "../terminal/terminal.ts";
 
-/** A request-log row as the API and `--json` show it. */
-const rowSchema = z.object({
+/** What the text form needs of a request-log row; `--json` prints all that the API gives. */
+const rowSchema = z.looseObject({
   time: z.string(),
   method: z.string().nullable(),
-  tool: z.string().nullable(),
+  target: z.string().nullable(),
   httpStatus: z.number(),
   isError: z.boolean(),
+  errorMessage: z.string().nullable(),
+  outcome: z.string(),
   durationMs: z.number(),
   client: z.string().nullable(),
-  protocolVersion: z.string().nullable(),
-  session: z.string().nullable(),
   principal: z.string(),
 });
 type Row = z.infer<typeof rowSchema>;
 
+/** Clients and servers write these texts: no line breaks and nothing that steers a terminal. */
+const plain = (text: string) => text.replaceAll(/\p{Cc}+/gu, " ");
+
+/** One line for a row: time, HTTP status, duration, method with its tool, prompt or resource, outcome, who called. */
 function asText(row: Row): string {
-  const what = row.tool ? `${row.method} ${row.tool}` : (row.method ?? "(no method)");
+  const what = row.target ? `${row.method} ${row.target}` : (row.method ?? "(no method)");
   const status = row.isError ? red(String(row.httpStatus)) : String(row.httpStatus);
-  return `${dim(row.time)}  ${status}  ${row.durationMs.toFixed(1).padStart(8)} ms  ${what}  ${dim(`${row.client ?? "unknown client"}, ${row.principal}`)}`;
+  const words = row.errorMessage ? `${row.outcome}: ${row.errorMessage}` : row.outcome;
+  const outcome = row.isError ? red(plain(words)) : plain(words);
+  const who = dim(plain(`${row.client ?? "unknown client"}, ${row.principal}`));
+  return `${dim(row.time)}  ${status}  ${row.durationMs.toFixed(1).padStart(8)} ms  ${plain(what)}  ${outcome}  ${who}`;
 }
 
 /** `towpath logs NAME`: the newest request-log rows, newest first; `--json` prints one JSON object a line. */

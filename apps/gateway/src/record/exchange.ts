@@ -15,6 +15,7 @@ export type Exchange = {
   readonly peek: RequestPeek;
   readonly body: Buffer;
   readonly traceparent: string | undefined;
+  readonly userAgent: string | undefined;
   /** Date.now() and performance.now() of its begin. */
   readonly time: number;
   readonly startedAt: number;
@@ -24,6 +25,8 @@ export type Exchange = {
   session: string | null;
   /** What `initialize` said of the client. */
   client: Session | undefined;
+  /** JSON-RPC ids of its requests that the client has canceled by a message (legacy). */
+  readonly canceled: Set<string | number>;
   status: number;
   responseBytes: number;
   answers: ResponsePeek | null;
@@ -52,7 +55,7 @@ export function answersOf(
 
 /** The rows of an exchange that has ended: one per JSON-RPC message of the client, one when there was none. */
 export function rowsOf(exchange: Exchange): RequestLogRow[] {
-  exchange.answers?.end();
+  exchange.answers?.end({ isWhole: exchange.end === "complete" });
   const durationMs = performance.now() - exchange.startedAt;
   const { messages } = exchange.peek;
   if (messages.length <= 1) return [rowOf(exchange, durationMs, messages[0] ?? exchange.peek)];
@@ -60,7 +63,8 @@ export function rowsOf(exchange: Exchange): RequestLogRow[] {
 }
 
 function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | RequestPeek): RequestLogRow {
-  const { route, peek, client, refusal } = exchange;
+  const { route, peek, refusal } = exchange;
+  const client = clientOf(exchange);
   const answer = message.kind === "request" ? answerTo(exchange, message.id) : undefined;
   const outcome = outcomeOf(exchange, message, answer);
   return {
@@ -76,16 +80,15 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     // 499 is the customary number for a client that left before there was an answer.
     httpStatus: exchange.status === 0 ? 499 : exchange.status,
     isError: isErrorOutcome(exchange, outcome),
-    errorCode: refusal ? refusal.rpcCode : (answer?.errorCode ?? null),
-    errorMessage: refusal ? refusal.message : (answer?.errorMessage ?? null),
+    ...errorOf(refusal, outcome, answer),
     outcome,
     durationMs: Math.round(durationMs * 1000) / 1000,
     heldMs: Math.round(exchange.heldMs * 1000) / 1000,
     requestBytes: exchange.body.length,
     responseBytes: exchange.responseBytes,
-    protocolVersion: answer?.protocolVersion ?? peek.protocolVersion ?? client?.protocolVersion ?? null,
-    clientName: peek.clientName ?? client?.clientName ?? null,
-    clientVersion: peek.clientName === null ? (client?.clientVersion ?? null) : peek.clientVersion,
+    protocolVersion: answer?.protocolVersion ?? peek.protocolVersion ?? exchange.client?.protocolVersion ?? null,
+    clientName: client.name,
+    clientVersion: client.version,
     session: exchange.session,
     principal: exchange.principal,
     traceId: traceIdOf(exchange.traceparent),
@@ -105,14 +108,33 @@ function answerTo(exchange: Exchange, id: string | number | null): AnswerPeek | 
   return answers.find((answer) => answer.id === id) ?? answers.find((answer) => answer.id === null);
 }
 
+type Client = { name: string | null; version: string | null };
+
+/** Who says that it calls: the message, else the session's `initialize`, else the User-Agent. */
+function clientOf({ peek, client, userAgent }: Exchange): Client {
+  if (peek.clientName !== null) return { name: peek.clientName, version: peek.clientVersion };
+  if (client && client.clientName !== null) return { name: client.clientName, version: client.clientVersion };
+  // The first product says most: `name/version (comment) …` (RFC 9110 §10.1.5).
+  const [, name = null, version = null] = /^([^\s/()]+)(?:\/([^\s()]+))?/.exec(userAgent ?? "") ?? [];
+  return { name, version };
+}
+
+function errorOf(refusal: Refusal | null, outcome: Outcome, answer: AnswerPeek | undefined) {
+  if (refusal) return { errorCode: refusal.rpcCode, errorMessage: refusal.message };
+  // Some servers answer a canceled request with an error; it went as its client wanted.
+  if (outcome === "canceled") return { errorCode: null, errorMessage: null };
+  return { errorCode: answer?.errorCode ?? null, errorMessage: answer?.errorMessage ?? null };
+}
+
 function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): Outcome {
   if (exchange.refusal) return "gateway_error";
   // A client that leaves after its answer has had what it came for.
-  if (answer) {
-    if (answer.errorCode !== null) return "rpc_error";
+  if (answer && answer.errorCode === null) {
     if (answer.isError) return "tool_error";
     return answer.resultType === "input_required" ? "input_required" : "ok";
   }
+  if (isCanceled(exchange, message, answer)) return "canceled";
+  if (answer) return "rpc_error";
   if (exchange.end === "client-closed") return "closed_by_client";
   if (exchange.end === "server-closed") return "closed_by_server";
   if (exchange.status >= 400) return "http_error";
@@ -120,10 +142,18 @@ function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answe
   return message.kind === "request" && exchange.answers ? "closed_by_server" : "ok";
 }
 
+/** Legacy clients cancel by a message, modern ones by closing the stream; a subscription is closed, not canceled. */
+function isCanceled(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): boolean {
+  if (message.kind !== "request") return false;
+  if (exchange.peek.era === "legacy") return message.id !== null && exchange.canceled.has(message.id);
+  return !answer && exchange.end === "client-closed" && message.method !== "subscriptions/listen";
+}
+
 function isErrorOutcome(exchange: Exchange, outcome: Outcome): boolean {
   switch (outcome) {
     case "ok":
     case "input_required":
+    case "canceled":
     case "closed_by_client":
       return false;
     case "closed_by_server":

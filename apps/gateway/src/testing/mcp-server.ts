@@ -13,6 +13,8 @@ const failure = { ...reply("it failed"), isError: true };
 export type McpListenerOptions = {
   /** Adds the tool `die` to the legacy era, which calls this and never answers. */
   onDie?: () => void;
+  /** Adds the tool `wait` to both eras, which calls this and ends only when it is canceled. */
+  onWait?: () => void;
   /** Told of the ids of legacy sessions that begin. */
   onSession?: (id: string) => void;
   /** Legacy answers are JSON instead of event streams, which begin before the tool runs. */
@@ -21,7 +23,7 @@ export type McpListenerOptions = {
 
 /** A real MCP server of both eras, made with the SDKs: `echo`, `slow` (reports progress) and `fail`. */
 export function createMcpListener(options: McpListenerOptions = {}): RequestListener {
-  const modern = createMcpHandler(createModernServer, { legacy: "reject" });
+  const modern = createMcpHandler(() => createModernServer(options), { legacy: "reject" });
   const sessions = new Map<string, StreamableHTTPServerTransport>();
 
   return (request, response) => {
@@ -69,20 +71,26 @@ export function createMcpListener(options: McpListenerOptions = {}): RequestList
       },
       onsessionclosed: (sessionId) => void sessions.delete(sessionId),
     });
-    await createLegacyServer(options.onDie).connect(transport);
+    await createLegacyServer(options).connect(transport);
     await transport.handleRequest(request, response);
   }
 }
 
-function createModernServer(): ModernServer {
+function createModernServer({ onWait }: McpListenerOptions): ModernServer {
   const server = new ModernServer({ name: "both-eras", version: "1.0.0" });
   const schema = z.object(input);
   server.registerTool("echo", { inputSchema: schema }, async ({ text }) => reply(text));
   server.registerTool("fail", { inputSchema: schema }, async () => failure);
+  if (onWait) {
+    server.registerTool("wait", { inputSchema: schema }, async () => {
+      onWait();
+      return new Promise<never>(() => {});
+    });
+  }
   return server;
 }
 
-function createLegacyServer(onDie: (() => void) | undefined): LegacyServer {
+function createLegacyServer({ onDie, onWait }: McpListenerOptions): LegacyServer {
   const server = new LegacyServer({ name: "both-eras", version: "1.0.0" });
   server.registerTool("echo", { inputSchema: input }, async ({ text }) => reply(text));
   server.registerTool("fail", { inputSchema: input }, async () => failure);
@@ -94,6 +102,12 @@ function createLegacyServer(onDie: (() => void) | undefined): LegacyServer {
     await new Promise((resolve) => setTimeout(resolve, 50));
     return reply(text);
   });
+  if (onWait) {
+    server.registerTool("wait", { inputSchema: input }, async () => {
+      onWait();
+      return new Promise<never>(() => {});
+    });
+  }
   if (onDie) {
     server.registerTool("die", { inputSchema: input }, async () => {
       onDie();

@@ -205,6 +205,14 @@ describe("peekRequest", () => {
     expect(peekRequest(bytes({ id: 1, method: "tools/list" }), { protocolVersion: "2025-11-25" }).era).toBe("legacy");
   });
 
+  test("GW-7 tells which request a cancellation is for, number or text", () => {
+    for (const requestId of [7, "7", 0]) {
+      const body = bytes({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason: "x" } });
+      expect(peekRequest(body)).toMatchObject({ kind: "notification", cancels: requestId });
+    }
+    expect(peekRequest(bytes({ id: 1, method: "tools/call", params: { requestId: 7 } })).cancels).toBeNull();
+  });
+
   test("GW-7 the last of two equal members counts, as in JSON.parse", () => {
     const body = '{"method":"a","params":{"name":"x"},"method":"tools/call","params":{"uri":"y"},"id":1}';
     expect(peekRequest(bytes(body))).toMatchObject({ method: "tools/call", target: null });
@@ -259,7 +267,7 @@ describe("ResponsePeek", () => {
         const parsed = JSON.parse(body.toString());
         const peek = new ResponsePeek({ ids: [parsed.id], format: "json" });
         for (const part of cut(body, places)) peek.push(part);
-        peek.end();
+        peek.end({ isWhole: true });
         expect(peek.answers).toEqual([
           {
             id: parsed.id,
@@ -307,7 +315,7 @@ describe("ResponsePeek", () => {
           ].join(eol);
           const peek = new ResponsePeek({ ids: [parsed.id], format: "sse" });
           for (const part of cut(Buffer.from(stream), places)) peek.push(part);
-          peek.end();
+          peek.end({ isWhole: true });
           expect(peek.answers.length).toBe(1);
           expect(peek.answers[0]).toMatchObject({
             id: parsed.id,
@@ -324,23 +332,55 @@ describe("ResponsePeek", () => {
   test("GW-7 ignores the answer to another request, takes an error without id", () => {
     const other = new ResponsePeek({ ids: [1], format: "json" });
     other.push(bytes({ id: "1", result: {} }));
-    other.end();
+    other.end({ isWhole: true });
     expect(other.answers).toEqual([]);
     const broken = new ResponsePeek({ ids: [1], format: "json" });
     broken.push(bytes({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error" } }));
-    broken.end();
+    broken.end({ isWhole: true });
     expect(broken.answers[0]).toMatchObject({ errorCode: -32700, errorMessage: "Parse error" });
+  });
+
+  /** An answer of about `megabytes`, as chunks of 64 KiB; `filler` is what its content is made of. */
+  function* bigAnswer(megabytes: number, filler: string, isError: boolean): Generator<Buffer> {
+    const piece = Buffer.from(filler.repeat(Math.ceil(65_536 / filler.length)));
+    const quote = filler === "x" ? '"' : "";
+    yield Buffer.from(`{"jsonrpc":"2.0","id":1,"result":{"content":[${quote}`);
+    for (let at = 0; at < megabytes * 16; at++) yield piece;
+    yield Buffer.from(`${quote === "" ? "1" : quote}],"isError":${isError}}}`);
+  }
+
+  test.each([
+    ["4 MB of numbers", 4, "12,", true],
+    ["40 MB of text", 40, "x", true],
+    // Beyond what is looked at nobody knows whether the tool failed; but it has answered.
+    ["20 MB of numbers", 20, "12,", false],
+  ] as const)("GW-7 a big answer is an answer: %s", (_name, megabytes, filler, isError) => {
+    for (const format of ["json", "sse"] as const) {
+      const peek = new ResponsePeek({ ids: [1], format });
+      if (format === "sse") peek.push(Buffer.from("data: "));
+      for (const chunk of bigAnswer(megabytes, filler, isError)) peek.push(chunk);
+      if (format === "sse") peek.push(Buffer.from("\n\n"));
+      peek.end({ isWhole: format === "json" });
+      expect(peek.answers).toMatchObject([{ id: 1, errorCode: null, isError }]);
+    }
+  });
+
+  test("GW-7 an answer that broke off before its end is none, however much of it has passed", () => {
+    const peek = new ResponsePeek({ ids: [1], format: "json" });
+    for (const chunk of [...bigAnswer(20, "12,", false)].slice(0, -1)) peek.push(chunk);
+    peek.end({ isWhole: false });
+    expect(peek.answers).toEqual([]);
   });
 
   test("GW-7 keeps an answer only when asked to and when it fits", () => {
     const body = bytes({ id: 1, result: { x: 1 } });
     const small = new ResponsePeek({ ids: [1], format: "json", captureBytes: 100 });
     small.push(body);
-    small.end();
+    small.end({ isWhole: true });
     expect(small.answers[0]?.payload?.toString()).toBe(body.toString());
     const tight = new ResponsePeek({ ids: [1], format: "sse", captureBytes: 5 });
     tight.push(Buffer.from(`data: ${body}\n\n`));
-    tight.end();
+    tight.end({ isWhole: true });
     expect(tight.answers[0]).toMatchObject({ id: 1, payload: null });
   });
 
@@ -352,7 +392,7 @@ describe("ResponsePeek", () => {
         (parts, format) => {
           const peek = new ResponsePeek({ ids: [1], format: format as "json" | "sse" });
           for (const part of parts) peek.push(Buffer.from(part));
-          peek.end();
+          peek.end({ isWhole: true });
         },
       ),
     );

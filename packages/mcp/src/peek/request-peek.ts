@@ -9,6 +9,8 @@ export type MessagePeek = {
   method: string | null;
   /** Tool name, prompt name, resource URI or task id. */
   target: string | null;
+  /** The request that a `notifications/cancelled` cancels. */
+  cancels: string | number | null;
 };
 
 /** What a request body says about itself. */
@@ -50,6 +52,7 @@ const shape = compileShape({
     name: true,
     uri: true,
     taskId: true,
+    requestId: true,
     ref: { name: true, uri: true },
     protocolVersion: true,
     clientInfo: { name: true, version: true },
@@ -79,6 +82,7 @@ export function peekRequest(body: Buffer, hints: PeekHints = {}): RequestPeek {
     // What is no message has no method in its body; a batch has several.
     method: message ? message.method : isBatch ? null : (hints.method ?? null),
     target: message?.target ?? null,
+    cancels: message?.cancels ?? null,
     messages,
     era: modern ? "modern" : "legacy",
     protocolVersion: protocolVersion ?? null,
@@ -104,18 +108,21 @@ function fieldsOf(body: Buffer): { found: readonly Fields[]; isBatch: boolean; i
 }
 
 function toMessage(fields: Fields, cut: boolean, hints: PeekHints): MessagePeek {
-  const rawId = fields.id;
-  const id = typeof rawId === "string" || typeof rawId === "number" ? rawId : null;
+  const id = idOf(fields.id);
   const method = text(fields.method) ?? (cut ? (hints.method ?? null) : null);
   if (method !== null) {
     // In a body that was cut the id may lie further on; by the specification all notifications carry this prefix.
     const isRequest = id !== null || (cut && !method.startsWith("notifications/"));
-    return { kind: isRequest ? "request" : "notification", id, method, target: target(method, fields, cut, hints) };
+    return {
+      kind: isRequest ? "request" : "notification",
+      id,
+      method,
+      target: target(method, fields, cut, hints),
+      cancels: method === "notifications/cancelled" ? idOf(fields["params.requestId"]) : null,
+    };
   }
-  if (fields.result !== undefined || fields.error !== undefined) {
-    return { kind: "response", id, method: null, target: null };
-  }
-  return { kind: "other", id, method: null, target: null };
+  const isResponse = fields.result !== undefined || fields.error !== undefined;
+  return { kind: isResponse ? "response" : "other", id, method: null, target: null, cancels: null };
 }
 
 function target(method: string, fields: Fields, cut: boolean, hints: PeekHints): string | null {
@@ -135,6 +142,10 @@ function targetInBody(method: string, fields: Fields): string | null {
 export function decodeHeaderValue(value: string): string {
   const encoded = /^=\?base64\?([A-Za-z0-9+/=_-]*)\?=$/.exec(value)?.[1];
   return encoded === undefined ? value : Buffer.from(encoded, "base64").toString("utf8");
+}
+
+function idOf(value: Fields[string]): string | number | null {
+  return typeof value === "string" || typeof value === "number" ? value : null;
 }
 
 function text(value: Fields[string]): string | null {

@@ -26,8 +26,11 @@ export type ResponsePeekOptions = {
   captureBytes?: number;
 };
 
-/** Bytes outside of strings that are looked at in one message. */
-const budget = 1024 * 1024;
+/**
+ * Bytes outside of strings that are looked at in one message, spread over its chunks: about 50 ms at worst. Whether a
+ * tool failed is often the last that its answer says.
+ */
+const budget = 16 * 1024 * 1024;
 const mostAnswers = 100;
 
 const shape = compileShape({
@@ -64,7 +67,7 @@ export class ResponsePeek {
       options.format === "sse"
         ? new SseReader({
             onData: (piece) => this.#take(piece),
-            onEventEnd: () => this.#endMessage(),
+            onEventEnd: () => this.#endMessage(true),
             onId: () => {
               this.resumable = true;
             },
@@ -83,9 +86,9 @@ export class ResponsePeek {
     else this.#take(chunk);
   }
 
-  /** Call once when the response has ended. */
-  end(): void {
-    this.#endMessage();
+  /** Call once when the response has ended; `isWhole`: in good order, so that what was not looked at has passed too. */
+  end({ isWhole }: { isWhole: boolean }): void {
+    this.#endMessage(isWhole);
   }
 
   #take(piece: Buffer): void {
@@ -113,8 +116,9 @@ export class ResponsePeek {
     this.#held = null;
   }
 
-  #endMessage(): void {
+  #endMessage(isWhole: boolean): void {
     this.#readHeld();
+    if (isWhole) this.#takeUnseen();
     if (this.#captureBytes > 0) {
       const payload = this.#capturedBytes <= this.#captureBytes ? Buffer.concat(this.#captured) : null;
       for (const answer of this.answers.slice(this.#answersBeforeMessage)) answer.payload = payload;
@@ -125,14 +129,19 @@ export class ResponsePeek {
     this.#scanner = null;
   }
 
-  #onMessage(fields: Fields): void {
+  /** A message too big to be looked at to its end counts for what it said until then: it has passed all the same. */
+  #takeUnseen(): void {
+    if (this.#scanner?.isExhausted && this.#scanner.unfinished) this.#onMessage(this.#scanner.unfinished, true);
+  }
+
+  #onMessage(fields: Fields, isCut = false): void {
     // A message with a method is the server's own request or notification, whatever its id.
     if (fields.method !== undefined || this.isDone) return;
     const isError = fields.error !== undefined && fields.error !== null;
     if (!isError && fields.result === undefined) return;
     const id = typeof fields.id === "string" || typeof fields.id === "number" ? fields.id : null;
-    // An error without an id answers a message that the server could not read.
-    if (id === null ? !isError : this.#ids !== null && !this.#ids.has(idKey(id))) return;
+    // An error without an id answers a message that the server could not read; of one that was cut it may come later.
+    if (id === null ? !isError && !isCut : this.#ids !== null && !this.#ids.has(idKey(id))) return;
     const code = fields["error.code"];
     this.answers.push({
       id,

@@ -7,6 +7,7 @@ const labels: Record<string, { label: string; tone: Tone }> = {
   tool_error: { label: "Tool error", tone: "bad" },
   http_error: { label: "HTTP error", tone: "bad" },
   input_required: { label: "Asks for input", tone: "info" },
+  canceled: { label: "Canceled", tone: "neutral" },
   closed_by_client: { label: "Closed by client", tone: "neutral" },
   closed_by_server: { label: "Closed by server", tone: "neutral" },
   gateway_error: { label: "Gateway error", tone: "bad" },

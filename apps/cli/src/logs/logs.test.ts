@@ -1,0 +1,74 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { RequestLogEntry } from "@towpath/logs";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { startTimeOf } from "../instance/instance.ts";
+import { logs } from "./logs.ts";
+
+const row: RequestLogEntry = {
+  id: "0199a000-0000-7000-8000-000000000001",
+  time: "2026-11-21T10:00:00.000Z",
+  deploymentId: "0199a000-0000-7000-8000-000000000002",
+  kind: "request",
+  httpMethod: "POST",
+  method: "prompts/get",
+  tool: null,
+  target: "greet\u001b[2J",
+  httpStatus: 200,
+  isError: true,
+  errorCode: -32602,
+  errorMessage: "no such\nprompt",
+  outcome: "rpc_error",
+  durationMs: 12.5,
+  heldMs: 0,
+  requestBytes: 10,
+  responseBytes: 20,
+  protocolVersion: "2025-11-25",
+  client: "test 1",
+  clientName: "test",
+  clientVersion: "1",
+  session: null,
+  principal: "anonymous",
+  traceId: null,
+  requestPayload: null,
+  responsePayload: null,
+};
+
+let folder = "";
+let server: Server;
+let printed = "";
+beforeEach(async () => {
+  printed = "";
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    printed += text;
+    return true;
+  });
+  folder = await mkdtemp("/tmp/tw-");
+  server = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ data: [row], limit: 100, offset: 0, hasMore: false }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serversUrl: url };
+  await writeFile(`${folder}/running.json`, JSON.stringify(running));
+  await writeFile(`${folder}/operator-token`, "tpo_of-this-test\n");
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  server.close();
+  server.closeAllConnections();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test("PRJ-5 `logs --json` prints a row as the API gives it, outcome, error and target included", async () => {
+  expect(await logs(["my-server", "--json", "--data-dir", folder])).toBe(0);
+  expect(JSON.parse(printed)).toEqual(row);
+});
+
+test("PRJ-5 `logs` names prompt, outcome and error on one line that cannot steer the terminal", async () => {
+  expect(await logs(["my-server", "--data-dir", folder])).toBe(0);
+  expect(printed.trimEnd()).toContain("prompts/get greet [2J  rpc_error: no such prompt  test 1, anonymous");
+  expect(printed.trimEnd()).not.toMatch(/\p{Cc}/u);
+});
