@@ -156,21 +156,22 @@ describe("towpath-cloud", () => {
       response.end();
     };
     const headers = {
-      cookie: "a=1; towpath.session=x; b=2",
+      cookie: "c=3; towpath.session=x",
       "towpath-actor": "forged",
       towpath_actor_type: "forged",
       "x-own": "kept",
     };
     const cloud = await rig.deploy(listener as never, { authMode: "towpath-cloud" });
     const key = await storeApiKey(rig, cloud.organizationId);
-    await fetch(cloud.url, { headers: { ...headers, ...key.bearer } });
+    const cookie = `~${cloud.label}~a=1; ${headers.cookie}; ~${cloud.label}~b=2`;
+    await fetch(cloud.url, { headers: { ...headers, ...key.bearer, cookie } });
     const text = seen.join("\n");
     expect(text).not.toMatch(/forged|Bearer|authorization|session=x/i);
     expect(text).toContain(
       `towpath-actor\nkey:${key.id}\ntowpath-actor-type\napi-key\ntowpath-actor-organization\n${cloud.organizationId}`,
     );
     expect(text).toContain("x-own\nkept");
-    expect(text).toContain("a=1; b=2");
+    expect(text).toContain("cookie\na=1; b=2\n");
 
     for (const authMode of ["passthrough", "towpath-public"] as const) {
       const server = await rig.deploy(listener as never, { authMode });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { request as undiciRequest } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sendRaw, statusOf } from "./testing/raw.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
@@ -139,7 +140,39 @@ test("GW-4 a passthrough server owns its sign-in: well-known documents, cookies,
   );
   expect(await answer.text()).toBe(`/.well-known/oauth-protected-resource/${own.label}/mcp`);
   expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer own"]);
-  expect(answer.headers.getSetCookie()).toEqual(["theirs=1"]);
+  expect(answer.headers.getSetCookie()).toEqual([`~${own.label}~theirs=1; Path=/${own.label}`]);
+});
+
+test("GW-4 on a shared host a server's sign-in pages are sandboxed and work, with no cookie but its own", async () => {
+  const cookies: unknown[] = [];
+  const signIn: RequestListener = (request, response) => {
+    cookies.push(request.headers.cookie);
+    request.resume();
+    response.writeHead(200, { "content-type": "text/html", "clear-site-data": '"*"', "set-cookie": "s=1; Path=/" });
+    response.end("<form method=post>");
+  };
+  const own = await rig.deploy(signIn, { authMode: "passthrough" });
+  const open = await rig.deploy(signIn);
+  const navigation = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document", origin: "null" };
+  const at = (label: string, headers: Record<string, string>, path = "login") =>
+    undiciRequest(`http://127.0.0.1:${rig.gateway.port}/${label}/${path}`, {
+      method: "POST",
+      headers,
+      body: "user=me",
+    });
+
+  const page = await at(own.label, { cookie: "session=neighbour; ~other~s=2; towpath.session_token=a" });
+  expect(page.headers["content-security-policy"]).toBe("sandbox allow-forms allow-scripts");
+  expect(page.headers["clear-site-data"]).toBeUndefined();
+  const cookie = String(page.headers["set-cookie"]).split(";")[0] ?? "";
+  // A form of the sandboxed page: its origin is opaque.
+  expect((await at(own.label, { ...navigation, cookie })).statusCode).toBe(200);
+  expect(cookies).toEqual([undefined, "s=1"]);
+
+  expect((await at(own.label, { ...navigation, cookie }, "mcp")).statusCode).toBe(403);
+  expect((await at(own.label, { ...navigation, "sec-fetch-dest": "iframe" })).statusCode).toBe(403);
+  expect((await at(open.label, navigation)).statusCode).toBe(403);
+  expect(cookies).toHaveLength(2);
 });
 
 test("GW-9 a body of 4 MiB passes unchanged, one byte more is 413, announced or not", async () => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { peekRequest } from "@towpath/mcp/peek";
 import type { Logger } from "pino";
+import { type Site, siteOf } from "./forward/cookies.ts";
 import { type ForwardEnd, forward } from "./forward/forward.ts";
 import { forwardedHeaders } from "./forward/forwarded.ts";
 import { headerOf, headersForServer, sessionIdHeader, withSessionId } from "./forward/headers.ts";
@@ -11,7 +12,7 @@ import { discardBody, readBody } from "./police/body.ts";
 import { answerPreflight, corsHeaders, isPreflight } from "./police/cors.ts";
 import type { Authenticate } from "./police/credentials.ts";
 import type { OpenAnswers } from "./police/open-answers.ts";
-import { checkOrigin } from "./police/origin.ts";
+import { checkOrigin, isNavigation } from "./police/origin.ts";
 import { claimSession, idForClient, type SessionClaim, sessionNotFound } from "./police/session.ts";
 import type { SessionIds, SessionOwner } from "./police/session-ids.ts";
 import type { Route } from "./read-model/routes.ts";
@@ -66,13 +67,18 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   const { found, label, path, isMcp } = decide(parts, destination);
 
   // Police: may this caller ask it, and is the request one to pass on?
-  checkOrigin(request.headers.origin, { isLoopback: parts.serverAddress.isLoopback, allowed: parts.allowedOrigins });
+  const site = siteOf(parts.serverAddress, { label, isMcp, cookiesSent: request.headers.cookie });
+  checkOrigin(request.headers.origin, {
+    isLoopback: parts.serverAddress.isLoopback,
+    allowed: parts.allowedOrigins,
+    isOwnForm: site.form === "path" && !isMcp && found?.authMode === "passthrough" && isNavigation(request),
+  });
   if (isPreflight(request)) return answerPreflight(request, response);
   const caller = { authorization: request.headers.authorization, url: path };
   const { route, principal } = await parts.authenticate(found, caller);
   parts.openAnswers.watch(response, principal);
   const forwarded = forwardedHeaders(parts.serverAddress, label, request);
-  const passed = headersForServer(request.rawHeaders, principal, forwarded);
+  const passed = headersForServer(request.rawHeaders, { principal, forwarded, site });
   const body = await readBody(request);
   if (body === null) return;
   const owner = { projectId: route.projectId, label, principal: principal.id };
@@ -106,7 +112,7 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   };
 
   // Forward: to a warm instance, passing bytes and closes both ways.
-  const passing: Passing = { request, response, path, headers, exchange, owner, session, sendEnd: null };
+  const passing: Passing = { request, response, path, site, headers, exchange, owner, session, sendEnd: null };
   parts.leases.enter(exchange.deploymentId);
   parts.inFlight.enter(exchange);
   try {
@@ -152,6 +158,7 @@ type Passing = {
   request: IncomingMessage;
   response: ServerResponse;
   path: string;
+  site: Site;
   headers: string[];
   exchange: Exchange;
   owner: SessionOwner;
@@ -220,7 +227,7 @@ async function ensure(parts: GatewayParts, passing: Passing, hold: Hold): Promis
 }
 
 function send(parts: GatewayParts, passing: Passing, lease: Lease): Promise<ForwardEnd> {
-  const { request, response, path, headers, exchange, owner, session } = passing;
+  const { request, response, path, site, headers, exchange, owner, session } = passing;
   return forward({
     upstream: lease.upstream,
     method: exchange.httpMethod,
@@ -229,6 +236,7 @@ function send(parts: GatewayParts, passing: Passing, lease: Lease): Promise<Forw
     body: exchange.body,
     response,
     extraHeaders: corsHeaders(request.headers.origin),
+    site,
     onStart: (status, responseHeaders) => {
       exchange.status = status;
       exchange.answers = answersOf(exchange, responseHeaders);

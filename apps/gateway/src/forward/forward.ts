@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Dispatcher } from "undici";
+import type { Site } from "./cookies.ts";
 import { headersForClient, sessionIdHeader, withSessionId } from "./headers.ts";
 import { isBacklogFull, isDialFailure } from "./runner-client.ts";
 
@@ -13,6 +14,7 @@ export type ForwardRequest = {
   response: ServerResponse;
   /** Headers added to the server's, unless it speaks CORS by itself. */
   extraHeaders: readonly string[];
+  site: Site;
   /**
    * The answer's status and headers, before anything of it is sent on. Returns the session id that the client gets in
    * place of the server's; null: none.
@@ -99,10 +101,10 @@ class Passage implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200 || this.#ended) return;
     this.#started = true;
-    const { response, onStart, extraHeaders } = this.#request;
+    const { response, onStart, extraHeaders, site } = this.#request;
     const sessionId = onStart(status, headers);
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
-    const passed = headersForClient(raw, extraHeaders);
+    const passed = headersForClient(raw, { extra: extraHeaders, site });
     response.writeHead(status, sessionIdHeader in headers ? withSessionId(passed, sessionId) : passed);
     // Without a length the answer is a stream, whose first byte may be minutes away: the head goes now. With one the
     // body is already on its way, and head and body leave together.

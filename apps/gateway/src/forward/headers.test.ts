@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { anonymous } from "../police/credentials.ts";
+import type { Site } from "./cookies.ts";
 import { headersForClient, headersForServer } from "./headers.ts";
 
+const own: Site = { form: "host", host: "weather.example.com" };
+const shared: Site = { form: "path", label: "weather", isMcp: true, cookiesSent: undefined };
 const ours = ["x-forwarded-for", "203.0.113.9", "x-forwarded-proto", "https", "x-forwarded-host", "a.example.com"];
 
 test("GW-4 what a client says about addresses never reaches a server, whatever its spelling", () => {
@@ -26,23 +29,89 @@ test("GW-4 what a client says about addresses never reaches a server, whatever i
     "6.6.6.10",
   ];
   const kept = ["X-Forward", "a", "Forward", "b", "x-other", "c"];
-  expect(headersForServer([...said, ...kept], anonymous, ours)).toEqual([...kept, ...ours]);
+  expect(headersForServer([...said, ...kept], { principal: anonymous, forwarded: ours, site: own })).toEqual([
+    ...kept,
+    ...ours,
+  ]);
 });
 
 test("GW-4 a Connection header cannot take the gateway's own headers away", () => {
   const raw = ["Connection", "X-Forwarded-For, x-forwarded-proto, X-Hop", "X-Hop", "1", "Accept", "*/*"];
-  expect(headersForServer(raw, anonymous, ours)).toEqual(["Accept", "*/*", ...ours]);
+  expect(headersForServer(raw, { principal: anonymous, forwarded: ours, site: own })).toEqual([
+    "Accept",
+    "*/*",
+    ...ours,
+  ]);
 });
+
+const toServer = (cookie: string, site: Site) =>
+  headersForServer(["Cookie", cookie], { principal: anonymous, forwarded: [], site });
+const toClient = (headers: string[], site: Site) => headersForClient(headers, { extra: [], site });
+/** The Set-Cookie headers that a browser gets. */
+const cookiesSet = (values: string[], site: Site) =>
+  toClient(["Content-Type", "application/json", ...values.flatMap((value) => ["Set-Cookie", value])], site).filter(
+    (_, at, all) => at % 2 === 1 && all[at - 1] === "Set-Cookie",
+  );
 
 test("GW-4 cookies of the dashboard and of the local forge stay with them, in both directions", () => {
   const cookie = "theirs=1; towpath.session_token=a; forge_session=b; __Host-forge_state=c; my_forge_x=2";
-  expect(headersForServer(["Cookie", cookie], anonymous, [])).toEqual(["Cookie", "theirs=1; my_forge_x=2"]);
-  expect(headersForServer(["cookie", "forge_session=b"], anonymous, [])).toEqual([]);
+  expect(toServer(cookie, own)).toEqual(["Cookie", "theirs=1; my_forge_x=2"]);
+  expect(toServer("forge_session=b", own)).toEqual([]);
   const sent = ["forge_session=evil; Path=/", "Forge_State=evil", "__Secure-towpath.x=evil", "theirs=1"];
-  expect(
-    headersForClient(
-      sent.flatMap((value) => ["Set-Cookie", value]),
-      [],
-    ),
-  ).toEqual(["Set-Cookie", "theirs=1"]);
+  expect(cookiesSet(sent, own)).toEqual(["theirs=1"]);
+});
+
+test("GW-4 on a shared host a server's cookies carry its label, lie below its path, and are all that it gets", () => {
+  const set = [
+    "session=1; Path=/; HttpOnly; Secure; SameSite=Lax",
+    "wide=2; Domain=localhost; path=/other; Max-Age=5",
+    "__Host-strict=3; Path=/; Secure",
+    "bare=4",
+  ];
+  expect(cookiesSet(set, shared)).toEqual([
+    "~weather~session=1; HttpOnly; Secure; SameSite=Lax; Path=/weather",
+    "~weather~wide=2; Max-Age=5; Path=/weather",
+    "~weather~__Host-strict=3; Secure; Path=/weather",
+    "~weather~bare=4; Path=/weather",
+  ]);
+  const jar =
+    "~weather~session=1; towpath.session_token=a; ~weather2~session=b; ~weather~__Host-strict=3; session=planted; x";
+  expect(toServer(jar, shared)).toEqual(["Cookie", "session=1; __Host-strict=3"]);
+  expect(toServer("towpath.session_token=a; ~other~a=b", shared)).toEqual([]);
+});
+
+test("GW-4 a cookie without a name could pose as any other, and one server cannot push out the cookies of a host", () => {
+  const nameless = ["=towpath.session_token=evil", " =x", "towpath.session_token", "evil; Path=/", "", "ok=1"];
+  expect(cookiesSet(nameless, own)).toEqual(["ok=1"]);
+  expect(cookiesSet(nameless, shared)).toEqual(["~weather~ok=1; Path=/weather"]);
+  const many = Array.from({ length: 300 }, (_, at) => `c${at}=1`);
+  expect(cookiesSet(many, shared)).toHaveLength(20);
+  // Those that the browser has count, and may still be changed.
+  const full = { ...shared, cookiesSent: Array.from({ length: 20 }, (_, at) => `~weather~c${at}=1`).join("; ") };
+  expect(cookiesSet(["c3=2", "new=1"], full)).toEqual(["~weather~c3=2; Path=/weather"]);
+});
+
+test("GW-4 on a host of its own a server sets cookies for that host only", () => {
+  const sent = [
+    "a=1; Domain=example.com; Path=/x",
+    "b=2; Domain=.weather.example.com",
+    "c=3; domain=EXAMPLE.com; Secure",
+  ];
+  expect(cookiesSet(sent, own)).toEqual(["a=1; Path=/x", "b=2; Domain=.weather.example.com", "c=3; Secure"]);
+});
+
+test("GW-4 on a shared host a server speaks for itself only, and its pages are sandboxed", () => {
+  const wide = ["Clear-Site-Data", '"*"', "Service-Worker-Allowed", "/", "Alt-Svc", "h2=:1", "X-Kept", "1"];
+  const policy = ["content-security-policy", "sandbox allow-forms allow-scripts"];
+  const html = ["Content-Type", "text/html"];
+  const page = { ...shared, isMcp: false };
+  expect(toClient([...wide, ...html], page)).toEqual(["X-Kept", "1", ...html, ...policy]);
+  expect(toClient(["Content-Type", "application/json"], page)).toContain("content-security-policy");
+  // Also at the endpoint, unless it is what MCP answers with.
+  expect(toClient(html, shared)).toEqual([...html, ...policy]);
+  expect(toClient([], shared)).toEqual(policy);
+  for (const type of ["application/json", "text/event-stream; charset=utf-8"]) {
+    expect(toClient(["Content-Type", type], shared)).toEqual(["Content-Type", type]);
+  }
+  expect(toClient([...wide, ...html], own)).toEqual([...wide.slice(2), ...html]);
 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Principal } from "../police/credentials.ts";
 import { Refusal } from "../refusal.ts";
+import { cookiesForClient, cookiesForServer, type Site } from "./cookies.ts";
 
 // Everything passes as it came, in order and spelling, but for what RFC 9110 §7.6.1 calls hop-by-hop, framing (which
 // the client library writes anew) and what is reserved to the platform. MCP clients and servers tell eras apart by
@@ -22,18 +23,21 @@ const notForServer = new Set([...hopByHop, "content-length", "expect"]);
 
 /** Header names of the identity that the platform vouches for (GW-11); in requests all of them are reserved. */
 const actorPrefix = "towpath-actor";
-/** Cookies of the dashboard and of the local forge: a browser sends them to every port of a host. */
-const ownCookie = /^\s*(?:__secure-|__host-)?(?:towpath|forge_)/i;
-const mayBeOwnCookie = /towpath|forge_/i;
+/** Say something about a whole host, and so about every server on it. `Clear-Site-Data` reaches its parents too. */
+const aboutWholeHost = new Set(["alt-svc", "nel", "report-to", "service-worker-allowed", "strict-transport-security"]);
+/** What a page may do that shares its host with other servers: never anything as that host. */
+const sandboxPolicy = ["content-security-policy", "sandbox allow-forms allow-scripts"];
 
 export const sessionIdHeader = "mcp-session-id";
 
 /** First letters, as bits, of every name that is looked at here. */
 const lookedAt = [
   ...notForServer,
+  ...aboutWholeHost,
   actorPrefix,
   "access-control-allow-origin",
   "authorization",
+  "clear-site-data",
   "cookie",
   "forwarded",
   "host",
@@ -55,7 +59,10 @@ function isOfConcern(name: string): boolean {
  *
  * @throws Refusal 404 for a request with two Host headers
  */
-export function headersForServer(raw: readonly string[], principal: Principal, forwarded: readonly string[]): string[] {
+export function headersForServer(
+  raw: readonly string[],
+  { principal, forwarded, site }: { principal: Principal; forwarded: readonly string[]; site: Site },
+): string[] {
   const headers: string[] = [];
   let named: Set<string> | null = null;
   let hosts = 0;
@@ -77,7 +84,7 @@ export function headersForServer(raw: readonly string[], principal: Principal, f
     if (lower === "authorization" && principal.actor) continue;
     if (isReserved(lower)) continue;
     if (lower === "cookie") {
-      const kept = withoutOwnCookies(value);
+      const kept = cookiesForServer(value, site);
       if (kept !== "") headers.push(name, kept);
       continue;
     }
@@ -114,13 +121,19 @@ function withActor(headers: string[], { id, actor }: Principal): string[] {
 }
 
 /**
- * The headers that the client gets, from the server's raw headers. Cookies of the platform's names are taken out: on
- * a single host the server would share them with the dashboard.
+ * The headers that the client gets, from the server's raw headers. Where servers share a host, what speaks for that
+ * host stays behind, and pages get an origin of their own by the sandbox policy.
  */
-export function headersForClient(raw: readonly (Buffer | string)[], extra: readonly string[]): string[] {
+export function headersForClient(
+  raw: readonly (Buffer | string)[],
+  { extra, site }: { extra: readonly string[]; site: Site },
+): string[] {
   const headers: string[] = [];
+  const setCookies: string[] = [];
+  let setCookieName = "";
   let named: Set<string> | null = null;
   let hasCors = false;
+  let type = "";
   for (let at = 0; at < raw.length; at += 2) {
     const name = toText(raw[at]);
     const value = toText(raw[at + 1]);
@@ -133,14 +146,29 @@ export function headersForClient(raw: readonly (Buffer | string)[], extra: reado
       if (lower === "connection") named = namedBy(value, named);
       continue;
     }
-    if (lower === "set-cookie" && ownCookie.test(value)) continue;
+    if (lower === "set-cookie") {
+      setCookieName = name;
+      setCookies.push(value);
+      continue;
+    }
+    if (lower === "clear-site-data" || (site.form === "path" && aboutWholeHost.has(lower))) continue;
     if (lower === "access-control-allow-origin") hasCors = true;
+    if (lower === "content-type") type = value;
     headers.push(name, value);
   }
   const passed = named ? withoutNamed(headers, named) : headers;
+  if (setCookies.length > 0) {
+    for (const cookie of cookiesForClient(setCookies, site)) passed.push(setCookieName, cookie);
+  }
+  if (site.form === "path" && !(site.isMcp && isOfProtocol(type))) passed.push(...sandboxPolicy);
   // A server that speaks CORS by itself is left to it: two values would be none.
   if (!hasCors) passed.push(...extra);
   return passed;
+}
+
+/** What MCP answers with, and browsers show as text. */
+function isOfProtocol(type: string): boolean {
+  return type.startsWith("application/json") || type.startsWith("text/event-stream");
 }
 
 /** A flat list of headers with another session id in the place of the one in it; without any when `id` is null. */
@@ -178,15 +206,6 @@ function namedBy(value: string, found: Set<string> | null): Set<string> | null {
 
 function withoutNamed(headers: string[], named: ReadonlySet<string>): string[] {
   return headers.filter((_, at) => !named.has((headers[at - (at % 2)] ?? "").toLowerCase()));
-}
-
-function withoutOwnCookies(value: string): string {
-  if (!mayBeOwnCookie.test(value)) return value;
-  return value
-    .split(";")
-    .filter((cookie) => !ownCookie.test(cookie))
-    .join(";")
-    .trim();
 }
 
 /** One header of a request; undefined when it is not there or has several values. */

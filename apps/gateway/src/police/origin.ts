@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { Refusal } from "../refusal.ts";
 import { isLoopbackName } from "../route/server-address.ts";
 
@@ -7,15 +8,17 @@ import { isLoopbackName } from "../route/server-address.ts";
  * On a gateway that only its own machine can reach, the network is the protection, and any web page in the user's
  * browser stands inside of it: only pages of the machine itself and origins by name may call. On a public gateway
  * pages of any site may, as servers protect themselves by tokens, which browsers do not add by themselves.
- * `null` (sandboxed frames, files) could be anybody and is refused.
+ * `null` (sandboxed frames, files) could be anybody and is refused, but for `isOwnForm`: the forms of a server's own
+ * sign-in pages, which run sandboxed where servers share a host.
  *
  * @throws Refusal 403
  */
 export function checkOrigin(
   origin: string | undefined,
-  policy: { isLoopback: boolean; allowed: readonly string[] },
+  policy: { isLoopback: boolean; allowed: readonly string[]; isOwnForm: boolean },
 ): void {
   if (origin === undefined || policy.allowed.includes(origin)) return;
+  if (origin === "null" && policy.isOwnForm) return;
   const url = origin !== "null" && URL.canParse(origin) ? new URL(origin) : null;
   const isWeb = url?.protocol === "http:" || url?.protocol === "https:";
   const isWellFormed =
@@ -26,4 +29,9 @@ export function checkOrigin(
     "Web pages of this origin may not call servers of this instance. Its operator can allow the origin by " +
       "TOWPATH_GATEWAY_ORIGINS.",
   );
+}
+
+/** Whether a browser opens a page in its window, which shows it to the person: neither a script's call nor a frame. */
+export function isNavigation(request: IncomingMessage): boolean {
+  return request.headers["sec-fetch-mode"] === "navigate" && request.headers["sec-fetch-dest"] === "document";
 }
