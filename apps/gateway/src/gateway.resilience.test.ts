@@ -144,6 +144,24 @@ describe("starting servers", () => {
   });
 });
 
+test("GW-10 while the runner hangs, running servers answer, and others say why they cannot", async () => {
+  const other = await createRig({ TOWPATH_GATEWAY_HOLD_MS: "4000" });
+  const [warm, cold] = [await other.deploy(ok as never), await other.deploy(ok as never)];
+  const ask = (server: DeployedServer) => fetch(server.url, { method: "POST", body: answer });
+  other.runner.leaseMs = 600;
+  expect((await ask(warm)).status).toBe(200);
+  other.runner.hangs = true;
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect((await ask(warm)).status).toBe(200);
+  expect((await ask(warm)).status).toBe(200);
+  const refused = await ask(cold);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+  expect(await refused.text()).toContain("the runner does not answer");
+  other.runner.hangs = false;
+  expect((await ask(cold)).status).toBe(200);
+  await other.close();
+});
+
 describe("without the database", () => {
   test("GW-10 routes come from the snapshot, rows wait on disk and arrive once, keys are refused", async () => {
     const server = await deploy();

@@ -15,6 +15,7 @@ export class Hold {
   readonly #gauge: { held: number };
   readonly #deadline: number;
   #pauseMs = firstPauseMs;
+  #lastRefusal: Refusal | null = null;
   /** Time waited so far, milliseconds. */
   heldMs = 0;
 
@@ -29,7 +30,7 @@ export class Hold {
   /**
    * Waits for a start that others may wait for too. Null when the client leaves meanwhile; the start goes on.
    *
-   * @throws Refusal 504 when the hold ends first, and whatever the start fails with
+   * @throws Refusal 504 or that of an earlier attempt when the hold ends first, and whatever the start fails with
    */
   async until<T>(start: Promise<T>): Promise<T | null> {
     const { promise: given, resolve, reject } = Promise.withResolvers<T | null>();
@@ -57,13 +58,16 @@ export class Hold {
    */
   async beforeRetry(refusal: Refusal): Promise<void> {
     if (refusal.waitMs === null) throw refusal;
+    this.#lastRefusal = refusal;
     const pauseMs = Math.max(refusal.waitMs, this.#pauseMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, maxPauseMs);
     if (performance.now() + pauseMs > this.#deadline) throw refusal;
     await this.until(new Promise((resolve) => setTimeout(resolve, pauseMs).unref()));
   }
 
+  /** What kept the request waiting: when attempts failed, their reason says more than the time. */
   #tooLong(): Refusal {
+    if (this.#lastRefusal) return this.#lastRefusal;
     const seconds = Math.round(this.#holdMs / 1000);
     return new Refusal(
       "start_timeout",

@@ -90,3 +90,28 @@ test("RUN-3 the gateway closes idle connections long before the harness does", a
   const seconds = Number(/^KEEP_ALIVE_SECONDS = (\d+)$/m.exec(await readFile(harness, "utf8"))?.[1]);
   expect(idleConnectionMs).toBeLessThanOrEqual((seconds * 1000) / 2);
 });
+
+test("RUN-3 GW-10 a runner that hangs lets no live lease lapse, and is told from one that takes its time", async () => {
+  runner.leaseMs = 700;
+  const leases = new Leases({ runner: client, upstreams: new Upstreams() });
+  const warm = deploy();
+  leases.enter(warm);
+  const lease = await leases.acquire(warm);
+  runner.hangs = true;
+  await new Promise((resolve) => setTimeout(resolve, 800));
+  // Lapsed: the first request waits until it is clear that nobody answers, the next ones don't.
+  expect(await leases.acquire(warm)).toBe(lease);
+  expect(leases.acquire(warm)).toBe(lease);
+  expect(await leases.isRunning(warm, lease.instanceId)).toBe(true);
+  await expect(leases.acquire(deploy())).rejects.toThrow("the runner does not answer");
+  expect(leases.acquire(warm)).toBe(lease);
+
+  runner.hangs = false;
+  await until(() => leases.acquire(warm) !== lease);
+  leases.leave(warm);
+  const slow = deploy();
+  const instance = runner.instances.get(slow);
+  if (instance) instance.startMs = 3500;
+  expect((await leases.acquire(slow)).deploymentId).toBe(slow);
+  leases.stop();
+}, 30_000);

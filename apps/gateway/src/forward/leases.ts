@@ -38,6 +38,8 @@ export class Leases {
   readonly #runner: RunnerClient;
   readonly #upstreams: Upstreams;
   readonly #withoutRunnerMs: number;
+  /** The last call found nobody: until one is answered, requests don't wait to hear that again. */
+  #isRunnerAway = false;
   #stopped = false;
 
   constructor(parts: { runner: RunnerClient; upstreams: Upstreams; withoutRunnerMs?: number }) {
@@ -56,7 +58,12 @@ export class Leases {
     const entry = this.#entry(deploymentId);
     const now = performance.now();
     entry.usedAt = now;
-    if (!entry.lease || entry.lease.validUntil - marginMs <= now) return this.#renew(deploymentId, entry);
+    if (!entry.lease || entry.lease.validUntil - marginMs <= now) {
+      const renewal = this.#renew(deploymentId, entry);
+      if (!this.#isRunnerAway || !this.#isUsableWithoutRunner(entry.lease, now)) return renewal;
+      renewal.catch(() => {});
+      return entry.lease;
+    }
     // A stream that begins in the second half must not outlive its lease.
     if (entry.isResting) this.#renew(deploymentId, entry).catch(() => {});
     return entry.lease;
@@ -69,13 +76,14 @@ export class Leases {
    */
   async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
     const lease = this.#entries.get(deploymentId)?.lease;
-    if (lease && lease.validUntil - marginMs > performance.now()) return lease.instanceId === instanceId;
+    const isValid = lease && (this.#isRunnerAway || lease.validUntil - marginMs > performance.now());
+    if (isValid) return lease.instanceId === instanceId;
     try {
       return await this.#runner.isRunning(deploymentId, instanceId);
     } catch (error) {
       if (!(error instanceof RunnerUnreachable)) throw error;
       if (lease) return lease.instanceId === instanceId;
-      throw runnerAway();
+      throw runnerAway(error);
     }
   }
 
@@ -128,6 +136,7 @@ export class Leases {
     entry.isResting = false;
     try {
       const { instanceId, socketPath, leaseMs } = await this.#runner.lease(deploymentId);
+      this.#isRunnerAway = false;
       const upstream = this.#upstreams.at(socketPath);
       const lease = { deploymentId, instanceId, socketPath, upstream, validUntil: askedAt + leaseMs };
       this.#setLease(entry, lease);
@@ -135,19 +144,24 @@ export class Leases {
       return lease;
     } catch (error) {
       const lapsed = entry.lease;
+      this.#isRunnerAway = error instanceof RunnerUnreachable;
       if (error instanceof RunnerUnreachable) {
-        if (lapsed && askedAt - lapsed.validUntil < this.#withoutRunnerMs) {
+        if (this.#isUsableWithoutRunner(lapsed, askedAt)) {
           this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
           return lapsed;
         }
         this.#setLease(entry, null);
-        throw runnerAway();
+        throw runnerAway(error);
       }
       this.#setLease(entry, null);
       clearTimeout(entry.timer);
       if (entry.inFlight > 0) this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
       throw error;
     }
+  }
+
+  #isUsableWithoutRunner(lease: Lease | null, now: number): lease is Lease {
+    return lease !== null && now - lease.validUntil < this.#withoutRunnerMs;
   }
 
   /** Without a lease nothing is worth remembering, nor connections worth keeping: redeployments leave nothing. */
@@ -193,7 +207,7 @@ export class Leases {
 }
 
 /** A runner that is away is soon back. */
-function runnerAway(): Refusal {
-  const message = "Servers cannot be started at the moment. Try again shortly.";
+function runnerAway({ message: reason }: RunnerUnreachable): Refusal {
+  const message = `Servers cannot be started at the moment: ${reason}. Try again shortly.`;
   return new Refusal("server_failed_to_start", message, { "retry-after": "2" }, 0);
 }

@@ -1,6 +1,7 @@
 import { errors, Pool } from "undici";
 import { z } from "zod";
 import { Refusal } from "../refusal.ts";
+import { RunnerPulse } from "./runner-pulse.ts";
 
 const grantSchema = z.object({ instanceId: z.string(), socketPath: z.string(), leaseMs: z.number().positive() });
 const failureSchema = z.object({
@@ -17,14 +18,14 @@ const passes: ReadonlySet<string> = new Set(["crash_backoff", "capacity"]);
 
 export type Grant = z.infer<typeof grantSchema>;
 
-/** The runner's process is not there. What it started earlier may still run, and nobody can freeze it. */
+/** The runner is not there, or hangs. What it started earlier may still run, and nobody freezes it meanwhile. */
 export class RunnerUnreachable extends Error {}
 
 export type RunnerClient = {
   /**
    * Leases the deployment's instance; the runner starts or wakes it first. May take as long as a start.
    *
-   * @throws RunnerUnreachable when the runner is not there
+   * @throws RunnerUnreachable when the runner is not there or hangs
    * @throws Refusal 404 (`unknown_server`) for a deployment that is gone, 503 with the runner's reason otherwise;
    *   its `waitMs` is set when the same call may succeed later
    */
@@ -38,12 +39,19 @@ export type RunnerClient = {
 export function createRunnerClient(socketPath: string, timeoutMs: number): RunnerClient {
   const pool = new Pool("http://runner", { socketPath, headersTimeout: timeoutMs, bodyTimeout: 10_000, pipelining: 1 });
 
-  const call = async (method: "GET" | "POST", path: string) => {
+  const pulse = new RunnerPulse(async (signal) => {
+    const { body } = await pool.request({ method: "GET", path: "/healthz", signal });
+    await body.dump();
+  });
+
+  const call = (method: "GET" | "POST", path: string) => pulse.during((signal) => ask(method, path, signal));
+  const ask = async (method: "GET" | "POST", path: string, signal: AbortSignal) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { statusCode, body } = await pool.request({ method, path });
+        const { statusCode, body } = await pool.request({ method, path, signal });
         return { status: statusCode, body: await body.json() };
       } catch (error) {
+        if (signal.aborted) throw new RunnerUnreachable("the runner does not answer", { cause: error });
         if (isDialFailure(error)) throw new RunnerUnreachable("the runner is not running", { cause: error });
         // A connection that ended under the call, as when the runner restarts. All its calls may be made twice.
         if (attempt === 1 && error instanceof errors.SocketError) continue;

@@ -15,6 +15,8 @@ export type RunnerStandIn = {
   /** Deployment ids of the lease calls, in order. */
   leases: string[];
   leaseMs: number;
+  /** Takes calls and never answers them, as a process that is stopped. */
+  hangs: boolean;
   start: () => Promise<void>;
   stop: () => Promise<void>;
 };
@@ -25,6 +27,7 @@ export function createRunnerStandIn(socketPath: string): RunnerStandIn {
     instances: new Map(),
     leases: [],
     leaseMs: 10_000,
+    hangs: false,
     async start() {
       server = await startUnixServer((request, response) => {
         const reply = (status: number, body: unknown) => {
@@ -33,6 +36,8 @@ export function createRunnerStandIn(socketPath: string): RunnerStandIn {
         };
         const deploymentId = /^\/v1\/deployments\/([^/]+)\/lease$/.exec(request.url ?? "")?.[1];
         request.resume();
+        if (standIn.hangs) return;
+        if (request.url === "/healthz") return reply(200, { status: "ok" });
         if (request.url === "/v1/instances") {
           const running = [...standIn.instances].map(([id, { instanceId }]) => ({
             id: instanceId,
