@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sendRaw, statusOf } from "./testing/raw.ts";
-import { createRig, type DeployedServer, type Rig } from "./testing/rig.ts";
+import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
 let rig: Rig;
 /** A server that hands each request to what the test has put here. */
@@ -87,6 +87,9 @@ test("GW-9 encoded and plain traversal, and targets that are no path, reach no s
     `/${label}%2fmcp`,
     `/%2e%2e/${label}/mcp`,
     `//${label}/mcp`,
+    `/${label}//mcp`,
+    `/${label}/mcp#`,
+    `/${label}/%zz`,
     `http://localhost/${label}/mcp`,
     "*",
     `/.well-known/${label}`,
@@ -110,6 +113,20 @@ test("GW-9 web pages of other sites may not call a gateway on their visitor's ow
   for (const origin of ["http://localhost:3000", "http://127.0.0.1:6274", "vscode-webview://abc"]) {
     expect([origin, (await post(rpc(), { origin })).status]).toEqual([origin, 200]);
   }
+});
+
+test("GW-7 an escaped path reaches the server as what it was decided to be, and leaves its row", async () => {
+  let url: string | undefined;
+  serve = (request, response) => {
+    url = request.url;
+    refused(request, response);
+  };
+  const body = rpc("tools/escaped");
+  const target = `/%${server.label.charCodeAt(0).toString(16)}${server.label.slice(1)}/%6d%63p?a=%6d`;
+  const head = [`POST ${target} HTTP/1.1`, "Host: localhost", "Connection: close", `Content-Length: ${body.length}`];
+  const answer = await sendRaw(rig.gateway.port, `${head.join("\r\n")}\r\n\r\n${body}`);
+  expect([statusOf(answer), url]).toEqual([200, "/mcp?a=%6d"]);
+  await until(async () => (await rig.rows(server.projectId, 1)).some((row) => row.method === "tools/escaped"));
 });
 
 test("GW-9 an upgrade is not passed on, and the request is served as a plain one", async () => {

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { destinationOf, parseServerUrl } from "./server-address.ts";
 
@@ -91,5 +92,68 @@ describe("destinationOf", () => {
   test("GW-9 a dot segment in a query is data", () => {
     expect(destinationOf(byPath, "localhost", "/brave-otter/x?file=../a")).toMatchObject({ kind: "server" });
     expect(destinationOf(byPath, "localhost", "/brave-otter/x/..?a")).toEqual({ kind: "unknown-path" });
+  });
+
+  /** A text of which each byte may be escaped, in either case. */
+  const escaped = (text: string) =>
+    fc
+      .tuple(
+        ...[...text].map((character) => fc.constantFrom(character, hexOf(character), hexOf(character).toUpperCase())),
+      )
+      .map((parts) => parts.join(""));
+  const hexOf = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+
+  test("GW-7 GW-9 however its letters are escaped, the MCP endpoint is the MCP endpoint", () => {
+    fc.assert(
+      fc.property(
+        escaped("brave-otter"),
+        escaped("mcp"),
+        fc.constantFrom("", "/", "?a=%6d", "/?%zz"),
+        (name, mcp, end) => {
+          const expected = { kind: "server", label: "brave-otter", isMcp: true, path: `/mcp${end.replace(/^\//, "")}` };
+          expect(destinationOf(byPath, "localhost", `/${name}/${mcp}${end}`)).toMatchObject(expected);
+          expect(destinationOf(byHost, "brave-otter.example.com", `/${mcp}${end}`)).toMatchObject(expected);
+        },
+      ),
+    );
+  });
+
+  test("GW-4 an escaped well-known path is a well-known path", () => {
+    fc.assert(
+      fc.property(escaped(".well-known"), (name) => {
+        const target = `/${name}/oauth-protected-resource`;
+        expect(destinationOf(byHost, "brave-otter.example.com", target)).toMatchObject({ isWellKnown: true });
+      }),
+    );
+  });
+
+  test("GW-9 what the server decodes is never another path than the one that was decided on", () => {
+    const piece = fc.constantFrom(
+      ..."/ // . .. %2e %2E%2e %2f %5c \\ %00 # ; % %6 %zz %25 %256d mcp m%63p %6Dcp x %20 %c3%a9 é ~ %7e brave-otter - /-/".split(
+        " ",
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), fc.constantFrom("", "?", "?q=/../%6d"), (pieces, query) => {
+        for (const [address, host, prefix] of [
+          [byPath, "localhost", "/brave-otter/"],
+          [byHost, "brave-otter.example.com", "/"],
+        ] as const) {
+          const destination = destinationOf(address, host, `${prefix}${pieces.join("")}${query}`);
+          if (destination.kind !== "server") continue;
+          const [path = ""] = destination.path.split("?");
+          const seen = decodeURIComponent(path);
+          expect(/^\/mcp\/*$/.test(seen)).toBe(destination.isMcp);
+          expect(seen).not.toMatch(/\/\.{1,2}(\/|$)|^\/\/|\\|\0|#/);
+          expect(destination.path.slice(path.length)).toBe(query);
+          // Deciding again changes nothing.
+          expect(destinationOf(byHost, "brave-otter.example.com", destination.path)).toMatchObject({
+            path: destination.path,
+            isMcp: destination.isMcp,
+          });
+        }
+      }),
+      { numRuns: 3000 },
+    );
   });
 });

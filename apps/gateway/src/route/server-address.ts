@@ -10,7 +10,7 @@ export type ServerAddress = {
   isLoopback: boolean;
 };
 
-/** What a request's Host and target ask for. `path` is what the server sees, query included. */
+/** What a request's Host and target ask for. `path` is what the server sees, query included, dots and escapes resolved. */
 export type Destination =
   | { kind: "server"; label: string; path: string; isMcp: boolean; isWellKnown: boolean }
   /** The gateway's own pages: no server's address. */
@@ -19,7 +19,15 @@ export type Destination =
   | { kind: "unknown-path" };
 
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
-const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)|\\|%5c|%2f|%00/i;
+/** Bytes that mean the same whether escaped or not (RFC 3986 §2.3). */
+const unreserved = /[A-Za-z0-9._~-]/;
+const brokenEscape = /%(?![0-9a-f]{2})/i;
+/**
+ * What one reader takes for another path than the next one: empty first and dot segments, backslashes, escaped slashes
+ * and NUL, fragments.
+ */
+const ambiguous = /^\/\/|\/\.{1,2}(?:\/|$)|\\|%5c|%2f|%00|#/i;
+const mcpPath = /^\/mcp\/*$/;
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** @throws Error when the template has no `{name}` at a place where a label can stand. */
@@ -45,12 +53,32 @@ export function isLoopbackName(hostName: string): boolean {
   return loopbackNames.has(hostName) || hostName.endsWith(".localhost");
 }
 
-/** Reads a request's destination. Labels are never decoded: what is no plain label is no server. */
+/**
+ * Reads a request's destination. The path is decoded once, here; what is decided on is also what the server gets, so
+ * that it cannot read another path out of it.
+ */
 export function destinationOf(address: ServerAddress, host: string | undefined, target: string): Destination {
-  // Absolute and asterisk forms of the request target are for proxies and for the server as a whole.
-  if (!target.startsWith("/")) return { kind: "unknown-path" };
+  const decoded = decodeTarget(target);
+  if (decoded === null) return { kind: "unknown-path" };
   const hostName = nameOf(host);
-  return address.form === "host" ? byHost(address, hostName, target) : byPath(address, hostName, target);
+  return address.form === "host" ? byHost(address, hostName, decoded) : byPath(address, hostName, decoded);
+}
+
+/** A target with all escapes resolved that have no meaning of their own; null when it is not clear which path it is. */
+function decodeTarget(target: string): string | null {
+  // Absolute and asterisk forms of the request target are for proxies and for the server as a whole.
+  if (!target.startsWith("/")) return null;
+  const queryAt = target.indexOf("?");
+  const raw = queryAt === -1 ? target : target.slice(0, queryAt);
+  if (brokenEscape.test(raw)) return null;
+  const path = raw.includes("%") ? raw.replaceAll(/%([0-9a-f]{2})/gi, decodeUnreserved) : raw;
+  if (ambiguous.test(path)) return null;
+  return queryAt === -1 ? path : path + target.slice(queryAt);
+}
+
+function decodeUnreserved(escaped: string, hex: string): string {
+  const character = String.fromCharCode(Number.parseInt(hex, 16));
+  return unreserved.test(character) ? character : escaped;
 }
 
 function byHost(address: ServerAddress, hostName: string, target: string): Destination {
@@ -80,21 +108,14 @@ function byPath(address: ServerAddress, hostName: string, target: string): Desti
 }
 
 function toServer(label: string, path: string, isWellKnown: boolean): Destination {
-  if (path === "/mcp") return { kind: "server", label, path, isMcp: true, isWellKnown };
   const queryAt = path.indexOf("?");
   const pathName = queryAt === -1 ? path : path.slice(0, queryAt);
-  if (dotSegment.test(pathName)) return { kind: "unknown-path" };
+  // Behind a name in the path an empty segment is not the first of the target, but the first that the server sees.
+  if (pathName.startsWith("//")) return { kind: "unknown-path" };
   // Servers answer /mcp/ with a redirect to an address that they make up from Host: take the slash off instead.
-  if (pathName === "/mcp" || pathName === "/mcp/") {
-    return {
-      kind: "server",
-      label,
-      path: `/mcp${queryAt === -1 ? "" : path.slice(queryAt)}`,
-      isMcp: true,
-      isWellKnown,
-    };
-  }
-  return { kind: "server", label, path, isMcp: false, isWellKnown };
+  const isMcp = mcpPath.test(pathName);
+  const query = queryAt === -1 ? "" : path.slice(queryAt);
+  return { kind: "server", label, path: isMcp ? `/mcp${query}` : path, isMcp, isWellKnown };
 }
 
 function endOfSegment(target: string, from: number): number {
