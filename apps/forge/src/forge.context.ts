@@ -27,5 +27,5 @@ export const appPermissions = {
   statuses: "write",
 } as const;
 
-export const appEvents = ["create", "delete", "pull_request", "push"] as const;
+export const appEvents = ["create", "delete", "pull_request", "push", "repository"] as const;
 export const appName = "Towpath";

@@ -1,11 +1,19 @@
 import type { ForgeContext } from "./forge.context.ts";
-import { initRepository, repositoryDirectory } from "./git/bare-repository.ts";
+import { branchCommit, initRepository, repositoryDirectory, setHead } from "./git/bare-repository.ts";
 import { gitText } from "./git/run-git.ts";
 import { updateRef, writeBlob, writeCommit, writeTree } from "./git/write-objects.ts";
 import type { Account } from "./state/accounts.ts";
 import { addToInstallation, installationOfAccount } from "./state/installations.ts";
-import { insertRepository, type Maker, type Repository, setMaker } from "./state/repositories.ts";
-import { enqueueInstallationEvent } from "./webhooks/enqueue.ts";
+import {
+  insertRepository,
+  type Maker,
+  type Repository,
+  renameRepository,
+  repositoryById,
+  setDefaultBranch,
+  setMaker,
+} from "./state/repositories.ts";
+import { enqueueInstallationEvent, enqueueRepositoryEvent } from "./webhooks/enqueue.ts";
 import { reconcileRefs } from "./webhooks/reconcile-refs.ts";
 
 export type NewRepository = {
@@ -61,6 +69,47 @@ export async function createRepository(
   }
   context.deliverer.wake();
   return repository;
+}
+
+export type RepositoryChange = { readonly name?: string | undefined; readonly default_branch?: string | undefined };
+
+/**
+ * Renames a repository or makes another branch its default, and tells both by webhook. Unlike GitHub, the forge does
+ * not redirect from a former name.
+ */
+export async function changeRepository(
+  context: ForgeContext,
+  before: Repository,
+  input: { readonly change: RepositoryChange; readonly sender: Account },
+): Promise<Repository | { readonly problem: string }> {
+  const { database } = context;
+  const { name = before.name, default_branch: branch = before.default_branch } = input.change;
+  const directory = await ensureDirectory(context, before);
+  if (branch !== before.default_branch) {
+    if ((await branchCommit(directory, branch)) === null) return { problem: `There is no branch ${branch}.` };
+    await setHead(directory, branch);
+  }
+  const changed = database.transaction(() => {
+    if (name !== before.name && !renameRepository(database, before.id, name)) return null;
+    if (branch !== before.default_branch) setDefaultBranch(database, before.id, branch);
+    const row = repositoryById(database, before.id);
+    if (row) tellChanges(context, before, row, input.sender);
+    return row;
+  });
+  if (changed === null) return { problem: "name already exists on this account" };
+  context.deliverer.wake();
+  return changed;
+}
+
+function tellChanges(context: ForgeContext, before: Repository, now: Repository, sender: Account): void {
+  if (now.name !== before.name) {
+    const payload = { changes: { repository: { name: { from: before.name } } } };
+    enqueueRepositoryEvent(context, now, sender, { name: "repository", action: "renamed", payload });
+  }
+  if (now.default_branch !== before.default_branch) {
+    const payload = { changes: { default_branch: { from: before.default_branch } } };
+    enqueueRepositoryEvent(context, now, sender, { name: "repository", action: "edited", payload });
+  }
 }
 
 /** The folder of a repository; makes it when it is not there yet. */

@@ -6,7 +6,9 @@ import { openWorkerQueue } from "@towpath/queue";
 import { createSandboxDriver } from "@towpath/runtime";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
+import { syncWithGitHub } from "./jobs/branch-sync.ts";
 import { runBuild } from "./jobs/build-run.ts";
+import { syncInstallationWithGitHub } from "./jobs/installation-sync.ts";
 import { processDelivery } from "./jobs/webhook-process.ts";
 import { createRunnerClient } from "./rollout/runner-client.ts";
 import type { Services } from "./services.ts";
@@ -48,9 +50,17 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     log.error({ missing, allowUnsandboxed: services.allowUnsandboxed }, "isolation cannot be set up");
   }
   await workers.work({
-    concurrency: { "webhook.process": 2, "build.run": config.buildConcurrency },
+    concurrency: {
+      "webhook.process": 2,
+      // They wait for GitHub and hold nothing meanwhile.
+      "branch.sync": 6,
+      "installation.sync": 1,
+      "build.run": config.buildConcurrency,
+    },
     handlers: {
       "webhook.process": ({ deliveryId }) => processDelivery(services, deliveryId),
+      "branch.sync": (branch) => syncWithGitHub(services, branch),
+      "installation.sync": ({ installationId }) => syncInstallationWithGitHub(services, installationId),
       "build.run": ({ buildId }, signal) => runBuild(services, buildId, signal),
     },
   });

@@ -7,9 +7,10 @@ import { recordInstallation } from "@towpath/core/installation";
 import { createProject } from "@towpath/core/project";
 import { createSecretBox } from "@towpath/core/secret";
 import { liveCommit, type SeededOrganization, seedOrganization, testContext } from "@towpath/core/testing";
-import { route } from "@towpath/db/schema";
+import { build, deployment, project, route } from "@towpath/db/schema";
 import { readBuildLog } from "@towpath/logs";
 import { manifestSchema } from "@towpath/mcp/manifest";
+import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRunnerClient } from "./rollout/runner-client.ts";
 import { type LocalInstance, openLocalInstance, writeFiles } from "./testing/local-instance.ts";
@@ -20,6 +21,7 @@ let instance: LocalInstance;
 let team: SeededOrganization;
 let folder: string;
 let branchId = "";
+let installationId = 0;
 const name = "weather-report";
 
 const server = (tool: string, more = "") => `
@@ -86,7 +88,7 @@ test("ONB-4 BLD-6 RUN-4 a repository becomes a live server with its variables, a
   timeout: 180_000,
 }, async () => {
   await instance.forge.ensureAccount({ login: "ada" });
-  const { installationId } = await instance.forge.ensureInstallation({ login: "ada" });
+  ({ installationId } = await instance.forge.ensureInstallation({ login: "ada" }));
   const { repository, pushUrl } = await instance.forge.ensureRepository({ owner: "ada", name: "weather" });
   await instance.git(folder, "init", "-q", "-b", "main");
   await git("remote", "add", "origin", pushUrl);
@@ -159,11 +161,43 @@ test("BLD-7 another branch has a preview with its own URL until it is deleted", 
   await until(async () => (await instance.database.db.$count(route)) === 1);
 });
 
+test("BLD-7 a renamed repository with another default branch: the push is built, and production follows", {
+  timeout: 180_000,
+}, async () => {
+  const sha = await push({ "server.py": server("from_trunk") }, "trunk");
+  expect((await ended(sha)).status).toBe("succeeded");
+  expect(await instance.database.db.$count(route)).toBe(2);
+  const body = { name: "weather-two", default_branch: "trunk" };
+  expect(await instance.change(installationId, "PATCH", "/repos/ada/weather", body)).toBe(200);
+  const production = async () => {
+    const [found] = await instance.database.db
+      .select({ commitSha: build.commitSha, environment: deployment.environment, branchId: route.branchId })
+      .from(route)
+      .innerJoin(deployment, eq(deployment.id, route.deploymentId))
+      .innerJoin(build, eq(build.id, deployment.buildId))
+      .where(eq(route.label, name));
+    return found;
+  };
+  await until(async () => (await production())?.commitSha === sha, 120_000);
+  expect(await production()).toMatchObject({ environment: "production" });
+  const [stored] = await instance.database.db.select().from(project).where(eq(project.name, name));
+  expect(stored).toMatchObject({ repositoryFullName: "ada/weather-two", defaultBranch: "trunk" });
+  await git(
+    "remote",
+    "set-url",
+    "origin",
+    (await git("remote", "get-url", "origin")).replace("/weather", "/weather-two"),
+  );
+  branchId = (await production())?.branchId ?? "";
+  const next = await push({ "server.py": server("after_the_rename") }, "trunk");
+  await until(async () => (await live()) === next, 120_000);
+});
+
 test("OPS-1 a worker that is told to stop is gone within 8 s, also in the middle of a build", {
   timeout: 120_000,
 }, async () => {
-  await git("checkout", "-q", "main");
-  const sha = await push({ "server.py": server("slow_stop", "import time\ntime.sleep(6)") });
+  await git("checkout", "-q", "trunk");
+  const sha = await push({ "server.py": server("slow_stop", "import time\ntime.sleep(6)") }, "trunk");
   await until(async () => (await buildOf(sha))?.status === "building", 60_000);
   const stopped = await instance.stop("worker");
   expect(stopped.code).toBe(0);
@@ -176,8 +210,8 @@ test("OPS-1 a worker that is told to stop is gone within 8 s, also in the middle
 test("RUN-8 a worker killed with -9 in the middle of a build: another one ends it within 90 s", {
   timeout: 180_000,
 }, async () => {
-  await git("checkout", "-q", "main");
-  const sha = await push({ "server.py": server("slow_start", "import time\ntime.sleep(6)") });
+  await git("checkout", "-q", "trunk");
+  const sha = await push({ "server.py": server("slow_start", "import time\ntime.sleep(6)") }, "trunk");
   await until(async () => {
     const found = await buildOf(sha);
     return found?.status === "building" && (await logOf(found.id)).includes("inspect ");

@@ -13,7 +13,7 @@ import type { RunnerClient } from "./rollout/runner-client.ts";
 export type Services = {
   readonly database: DatabaseClient;
   readonly queue: JobQueue;
-  readonly github: Pick<GitHub, "branch" | "tarball">;
+  readonly github: Pick<GitHub, "branch" | "installation" | "pullRequestsFrom" | "repositoryById" | "tarball">;
   readonly builder: Builder;
   readonly runner: RunnerClient;
   /** Result of the driver's self-test, and whether the operator allowed builds without it. */

@@ -1,5 +1,5 @@
 import { requeueLostBuilds } from "@towpath/core/build";
-import { requeueLostDeliveries } from "@towpath/core/webhook";
+import { requeueLostDeliveries, requeueLostHints } from "@towpath/core/webhook";
 import { jobContext, type Services } from "./services.ts";
 
 /** A build without a sign of life for this long is given to another worker. */
@@ -11,8 +11,11 @@ export async function sweep(services: Services): Promise<void> {
   const ctx = jobContext(services, "sweep");
   const builds = await requeueLostBuilds({ ctx, input: { staleMs: staleBuildMs } });
   const deliveries = await requeueLostDeliveries({ ctx, input: { olderThanMs: lostDeliveryMs } });
-  if (builds.requeued.length + builds.failed.length + deliveries.requeued.length > 0) {
-    services.log.warn({ ...builds, deliveries: deliveries.requeued }, "sweep found lost work");
+  const branches = await requeueLostHints({ ctx, input: { olderThanMs: lostDeliveryMs } });
+  const found = [builds.requeued, builds.failed, deliveries.requeued, branches.requeued];
+  if (found.some((each) => each.length > 0)) {
+    const lost = { ...builds, deliveries: deliveries.requeued, branches: branches.requeued };
+    services.log.warn(lost, "sweep found lost work");
   }
   // Before the day begins: a row of a day without a partition goes to the default one and holds up its making.
   await services.database.pool.query(

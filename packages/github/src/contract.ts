@@ -5,6 +5,7 @@ import type {
   GitHubCommit,
   GitHubDelivery,
   GitHubInstallation,
+  GitHubPullRequest,
   GitHubRepository,
   GitHubUser,
 } from "./github.schema.ts";
@@ -123,6 +124,8 @@ export type GitHub = {
   /** Up to 100 a page, by name. */
   branches(address: RepositoryAddress, page?: number): Promise<Page<GitHubBranchSummary>>;
   branch(address: RepositoryAddress, name: string): Promise<GitHubBranch>;
+  /** Pull requests from a branch of the repository itself, open and closed; the newest 100. */
+  pullRequestsFrom(address: RepositoryAddress, branch: string): Promise<readonly GitHubPullRequest[]>;
   /** `ref`: sha, branch or tag. */
   commit(address: RepositoryAddress, ref: string): Promise<GitHubCommit>;
   /** True for a file; false for a folder, an absent path and an absent ref. */

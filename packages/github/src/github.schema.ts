@@ -82,6 +82,20 @@ export const gitHubBranchSchema = z.object({
 /** A branch with its newest commit: sha, url, committer (name, date), message. */
 export type GitHubBranch = z.infer<typeof gitHubBranchSchema>;
 
+export const gitHubPullRequestSchema = z.object({
+  number: z.number().int(),
+  /** open | closed; a merged one is closed. */
+  state: z.string(),
+  html_url: z.string(),
+  head: z.object({
+    ref: z.string(),
+    sha: z.string(),
+    /** null: the fork was deleted. */
+    repo: z.object({ id: z.number().int() }).nullable(),
+  }),
+});
+export type GitHubPullRequest = z.infer<typeof gitHubPullRequestSchema>;
+
 export const gitHubInstallationSchema = z.object({
   id: z.number().int(),
   account: z.object({

@@ -22,6 +22,7 @@ export {
   type GitHubCommit,
   type GitHubDelivery,
   type GitHubInstallation,
+  type GitHubPullRequest,
   type GitHubRepository,
   type GitHubUser,
   gitHubBranchSchema,
@@ -36,6 +37,7 @@ export type {
   PingEvent,
   PullRequestEvent,
   PushEvent,
+  RepositoryEvent,
   WebhookEvent,
 } from "./webhook.schema.ts";
 export { parseWebhook, parseWebhookPayload, signWebhook, verifyWebhook } from "./webhooks.ts";

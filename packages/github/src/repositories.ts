@@ -4,6 +4,7 @@ import {
   gitHubBranchSchema,
   gitHubBranchSummarySchema,
   gitHubCommitSchema,
+  gitHubPullRequestSchema,
   gitHubRepositorySchema,
 } from "./github.schema.ts";
 import { type RepositoryReader, readOnly } from "./repository-reader.ts";
@@ -13,7 +14,7 @@ const repositoriesSchema = z.object({ repositories: z.array(gitHubRepositorySche
 
 type RepositoryCalls = Pick<
   GitHub,
-  "repositories" | "repository" | "repositoryById" | "branches" | "branch" | "commit"
+  "repositories" | "repository" | "repositoryById" | "branches" | "branch" | "pullRequestsFrom" | "commit"
 >;
 
 const nextPage = (link: string | null, page: number) => (nextFromLink(link, "page") === null ? null : page + 1);
@@ -41,6 +42,13 @@ export function createRepositoryCalls({ get, getOf }: RepositoryReader): Reposit
     },
     async branch(address, name) {
       return (await getOf(address, apiPath("branches", name), gitHubBranchSchema)).value;
+    },
+    async pullRequestsFrom({ installationId, owner, name }, branch) {
+      const permissions = { metadata: "read", pull_requests: "read" } as const;
+      const query = new URLSearchParams({ head: `${owner}:${branch}`, state: "all", per_page: "100" });
+      const path = `${apiPath("repos", owner, name, "pulls")}?${query}`;
+      const scope = { installationId, repository: { name }, permissions };
+      return (await get(scope, path, z.array(gitHubPullRequestSchema))).value;
     },
     async commit(address, ref) {
       return (await getOf(address, apiPath("commits", ref), gitHubCommitSchema)).value;

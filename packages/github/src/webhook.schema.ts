@@ -116,6 +116,14 @@ export const deleteEventSchema = z.object({
   sender: accountSchema.optional(),
 });
 
+export const repositoryEventSchema = z.object({
+  /** renamed | transferred | edited (default branch) | privatized | publicized | archived | deleted | … */
+  action: z.string(),
+  repository: webhookRepositorySchema,
+  installation: installationRefSchema.optional(),
+  sender: accountSchema.optional(),
+});
+
 export const pingEventSchema = z.object({ zen: z.string().optional(), hook_id: z.number().int().optional() });
 
 export type PushEvent = z.infer<typeof pushEventSchema>;
@@ -123,6 +131,7 @@ export type PullRequestEvent = z.infer<typeof pullRequestEventSchema>;
 export type InstallationEvent = z.infer<typeof installationEventSchema>;
 export type InstallationRepositoriesEvent = z.infer<typeof installationRepositoriesEventSchema>;
 export type DeleteEvent = z.infer<typeof deleteEventSchema>;
+export type RepositoryEvent = z.infer<typeof repositoryEventSchema>;
 export type PingEvent = z.infer<typeof pingEventSchema>;
 
 /** `ignored`: an event that Towpath has no use for; it is answered like the others. */
@@ -132,5 +141,6 @@ export type WebhookEvent =
   | { readonly event: "installation"; readonly payload: InstallationEvent }
   | { readonly event: "installation_repositories"; readonly payload: InstallationRepositoriesEvent }
   | { readonly event: "delete"; readonly payload: DeleteEvent }
+  | { readonly event: "repository"; readonly payload: RepositoryEvent }
   | { readonly event: "ping"; readonly payload: PingEvent }
   | { readonly event: "ignored"; readonly name: string };

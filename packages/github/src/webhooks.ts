@@ -6,6 +6,7 @@ import {
   pingEventSchema,
   pullRequestEventSchema,
   pushEventSchema,
+  repositoryEventSchema,
   type WebhookEvent,
 } from "./webhook.schema.ts";
 
@@ -52,6 +53,8 @@ export function parseWebhookPayload(name: string, payload: unknown): WebhookEven
       return { event: name, payload: installationRepositoriesEventSchema.parse(payload) };
     case "delete":
       return { event: name, payload: deleteEventSchema.parse(payload) };
+    case "repository":
+      return { event: name, payload: repositoryEventSchema.parse(payload) };
     case "ping":
       return { event: name, payload: pingEventSchema.parse(payload) };
     default:

@@ -35,10 +35,15 @@ export async function openBoss(settings: QueueSettings, works: boolean): Promise
 export function queueOf(boss: PgBoss): JobQueue {
   return {
     async enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions = {}) {
+      const connection = options.transaction && { db: fromDrizzle(options.transaction, sql) };
+      // The policy `short` refuses a second job that waits for its first run, but not one beside a job that waits for
+      // another try: while GitHub is away, every sweep would add one.
+      if (options.key && (await boss.findJobs(name, { key: options.key, queued: true, ...connection })).length > 0)
+        return;
       await boss.send(name, payload, {
         // Of jobs without a key the policy would let one wait in all: each gets a key of its own.
         singletonKey: options.key ?? newId(),
-        ...(options.transaction && { db: fromDrizzle(options.transaction, sql) }),
+        ...connection,
       });
     },
   };

@@ -10,7 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const idle = { "webhook.process": async () => {}, "build.run": async () => {} };
+const idle = {
+  "webhook.process": async () => {},
+  "branch.sync": async () => {},
+  "installation.sync": async () => {},
+  "build.run": async () => {},
+};
+const oneAtATime = { "webhook.process": 1, "branch.sync": 1, "installation.sync": 1, "build.run": 1 };
 const problems: unknown[] = [];
 const onProblem = (problem: unknown) => problems.push(problem);
 const settings = () => ({ databaseUrl: database.url, onProblem });
@@ -42,7 +48,7 @@ test("BLD-12 a job waits once for each key, and appears only when its transactio
   await commit("kept", false);
   await queue.enqueue("webhook.process", { deliveryId: "other" }, { key: "other" });
   const workers = await startWorkers({
-    concurrency: { "webhook.process": 1, "build.run": 1 },
+    concurrency: oneAtATime,
     handlers: {
       ...idle,
       "webhook.process": async ({ deliveryId }) => {
@@ -77,8 +83,9 @@ test("a failed job comes back, and stopping aborts what runs", async () => {
   let runs = 0;
   let aborted = false;
   const workers = await startWorkers({
-    concurrency: { "webhook.process": 1, "build.run": 1 },
+    concurrency: oneAtATime,
     handlers: {
+      ...idle,
       "webhook.process": async () => {
         runs++;
         if (runs === 1) throw new Error("not yet");
@@ -102,6 +109,36 @@ test("a failed job comes back, and stopping aborts what runs", async () => {
   await queue.close();
 });
 
+test("BLD-12 while a job waits for another try, enqueuing it again adds none", async () => {
+  const queue = await openJobQueue(settings());
+  const job = { projectId: "0192a000-0000-7000-8000-000000000002", branch: "main" };
+  const enqueue = () => queue.enqueue("branch.sync", job, { key: "one" });
+  const waiting = async () => {
+    const { rows } = await database.pool.query(
+      "SELECT state FROM pgboss.job WHERE name = 'branch.sync' AND state IN ('created', 'retry')",
+    );
+    return rows.map((row) => row.state);
+  };
+  let runs = 0;
+  const workers = await startWorkers({
+    concurrency: oneAtATime,
+    handlers: {
+      ...idle,
+      "branch.sync": async () => {
+        runs++;
+        throw new Error("GitHub is away");
+      },
+    },
+  });
+  await enqueue();
+  await until(async () => runs > 0 && (await waiting()).includes("retry"));
+  await workers.stop(1000);
+  for (let sweeps = 0; sweeps < 5; sweeps++) await enqueue();
+  await database.db.transaction((tx) => queue.enqueue("branch.sync", job, { key: "one", transaction: tx }));
+  expect(await waiting()).toEqual(["retry"]);
+  await queue.close();
+});
+
 test("RUN-8 the job of a worker killed with -9 is taken over within 90 s", { timeout: 100_000 }, async () => {
   const queue = await openJobQueue(settings());
   const buildId = "0192a000-0000-7000-8000-000000000001";
@@ -117,7 +154,7 @@ test("RUN-8 the job of a worker killed with -9 is taken over within 90 s", { tim
   const killedAt = Date.now();
   let takenAt = 0;
   const workers = await startWorkers({
-    concurrency: { "webhook.process": 1, "build.run": 1 },
+    concurrency: oneAtATime,
     handlers: {
       ...idle,
       "build.run": async (payload) => {

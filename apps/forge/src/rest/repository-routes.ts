@@ -1,14 +1,17 @@
 import { Hono } from "hono";
+import { z } from "zod";
 import type { ForgeContext } from "../forge.context.ts";
 import { branchCommit, listBranches } from "../git/bare-repository.ts";
 import { listCommits, readCommit } from "../git/commits.ts";
-import { ensureDirectory } from "../repositories.ts";
-import { repositoryById } from "../state/repositories.ts";
-import { authorize } from "./caller.ts";
+import { changeRepository, ensureDirectory } from "../repositories.ts";
+import { repositoryById, repositoryNameSchema } from "../state/repositories.ts";
+import { actingAccount, authorize, authorizeByName } from "./caller.ts";
 import { commitOf, reading } from "./reading.ts";
 import { RestError } from "./rest-error.ts";
-import { numberParam, paginate, type RestEnvironment } from "./rest-request.ts";
+import { numberParam, paginate, type RestEnvironment, readBody, repositoryName } from "./rest-request.ts";
 import { commitShape, repositoryShape } from "./shapes.ts";
+
+const changeSchema = z.object({ name: repositoryNameSchema.optional(), default_branch: z.string().min(1).optional() });
 
 /** One repository, its branches and its commits. */
 export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
@@ -16,6 +19,18 @@ export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const apiUrl = `${context.config.url}/api/v3`;
 
   routes.get("/repos/:owner/:repo", (c) => c.json(repositoryShape(context, reading(context, c, "metadata"))));
+
+  routes.patch("/repos/:owner/:repo", async (c) => {
+    const name = repositoryName(c);
+    const repository = authorizeByName(context, c.get("caller"), name, "administration", "write");
+    const change = await readBody(c, changeSchema);
+    const changed = await changeRepository(context, repository, {
+      change,
+      sender: actingAccount(context, c.get("caller")),
+    });
+    if ("problem" in changed) throw new RestError(422, changed.problem);
+    return c.json(repositoryShape(context, changed));
+  });
 
   routes.get("/repositories/:id", (c) => {
     const repository = repositoryById(context.database, numberParam(c, "id"));

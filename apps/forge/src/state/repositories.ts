@@ -81,6 +81,12 @@ export function setMaker(database: Database, id: number, maker: Maker): void {
   database.run("UPDATE repository SET made_by = ? WHERE id = ?", maker, id);
 }
 
+/** False: the account has another repository of this name. */
+export function renameRepository(database: Database, id: number, name: string): boolean {
+  const sql = "UPDATE OR IGNORE repository SET name = ?, updated_at = ? WHERE id = ?";
+  return database.run(sql, name, timestamp(), id).changes === 1;
+}
+
 export function setDefaultBranch(database: Database, id: number, branch: string): void {
   database.run("UPDATE repository SET default_branch = ?, updated_at = ? WHERE id = ?", branch, timestamp(), id);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PushEvent, parseWebhook, verifyWebhook } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { git, type Received, startTestForge, type TestForge, testSecret } from "../testing/test-forge.ts";
+import { git, type Received, startTestForge, type TestForge, testSecret, userToken } from "../testing/test-forge.ts";
 
 let forge: TestForge;
 let work: string;
@@ -173,6 +173,36 @@ test("GH-3 pull requests are told: opened, synchronize, closed", async () => {
   expect((await call("/pulls/1", "PATCH", { state: "closed" })).status).toBe(200);
   const closed = parseWebhook("pull_request", (await forge.hooks.waitFor(isPull("closed"))).body);
   expect(closed).toMatchObject({ payload: { pull_request: { state: "closed", merged: false } } });
+  const address = { installationId, owner: "ada", name: "tools" };
+  expect(await forge.gitHub.pullRequestsFrom(address, "pr-branch")).toEqual([
+    expect.objectContaining({ number: 1, state: "closed", head: expect.objectContaining({ ref: "pr-branch", sha }) }),
+  ]);
+  expect(await forge.gitHub.pullRequestsFrom(address, "main")).toEqual([]);
+});
+
+test("GH-3 a rename and another default branch are told, and the number leads to the repository under its new name", async () => {
+  const { repository, pushUrl: movingUrl } = await forge.admin.ensureRepository({ owner: "ada", name: "moving" });
+  await git(work, "push", "-q", movingUrl, "HEAD:main", "HEAD:trunk");
+  const token = await userToken(forge, "ada");
+  const change = async (name: string, body: unknown) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const url = `${forge.url}/api/v3/repos/ada/${name}`;
+    return (await fetch(url, { method: "PATCH", headers, body: JSON.stringify(body) })).status;
+  };
+  expect(await change("moving", { default_branch: "nowhere" })).toBe(422);
+  expect(await change("moving", { name: "tools" })).toBe(422);
+  expect(await change("moving", { name: "moved", default_branch: "trunk" })).toBe(200);
+  const told = (action: string) =>
+    forge.hooks.waitFor(({ event }, payload) => event === "repository" && payload.action === action);
+  for (const action of ["renamed", "edited"]) {
+    const { event, body } = await told(action);
+    expect(parseWebhook(event, body)).toMatchObject({
+      event: "repository",
+      payload: { action, repository: { id: repository.id, full_name: "ada/moved", default_branch: "trunk" } },
+    });
+  }
+  const found = await forge.gitHub.repositoryById(installationId, repository.id);
+  expect(found).toMatchObject({ full_name: "ada/moved", default_branch: "trunk" });
 });
 
 test("GH-3 without the App on the account nothing is sent", async () => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, sign } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -36,6 +36,8 @@ export type LocalInstance = {
   stop(role: Role): Promise<{ readonly code: number | null; readonly ms: number }>;
   /** What a process has logged. */
   output(role: Role): string;
+  /** A call to the forge's REST API as an installation, for what the client has no call for; answers the status. */
+  change(installationId: number, method: string, path: string, body: unknown): Promise<number>;
   git(directory: string, ...args: string[]): Promise<string>;
   close(): Promise<void>;
 };
@@ -67,6 +69,11 @@ export async function openLocalInstance(): Promise<LocalInstance> {
       const begun = performance.now();
       await end(processes.get(role), "SIGTERM");
       return { code: processes.get(role)?.child.exitCode ?? null, ms: performance.now() - begun };
+    },
+    async change(installationId, method, path, body) {
+      const asInstallation = await installationToken(settings, installationId);
+      const headers = { authorization: `Bearer ${asInstallation}` };
+      return (await fetch(`${url}/api/v3${path}`, { method, headers, body: JSON.stringify(body) })).status;
     },
     output: (role) => processes.get(role)?.output() ?? "",
     async git(cwd, ...args) {
@@ -116,6 +123,20 @@ async function environment(directory: string, databaseUrl: string, url: string, 
     FORGE_CALLBACK_URL: "http://localhost:3000/api/github/callback",
     FORGE_SETUP_URL: "http://localhost:3000/api/github/setup",
   };
+}
+
+/** A token with all that the App may do there. */
+async function installationToken(settings: { GITHUB_APP_PRIVATE_KEY: string; GITHUB_API_URL: string }, id: number) {
+  const now = Math.floor(Date.now() / 1000);
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const unsigned = `${part({ alg: "RS256", typ: "JWT" })}.${part({ iss: "4242", iat: now, exp: now + 300 })}`;
+  const jwt = `${unsigned}.${sign("sha256", Buffer.from(unsigned), settings.GITHUB_APP_PRIVATE_KEY).toString("base64url")}`;
+  const answer = await fetch(`${settings.GITHUB_API_URL}/app/installations/${id}/access_tokens`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${jwt}` },
+  });
+  const { token } = (await answer.json()) as { token: string };
+  return token;
 }
 
 type Running = { readonly child: ChildProcess; output(): string };

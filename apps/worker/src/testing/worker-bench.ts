@@ -6,7 +6,9 @@ import { createSecretBox } from "@towpath/core/secret";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
 import pino from "pino";
+import { syncWithGitHub } from "../jobs/branch-sync.ts";
 import { runBuild } from "../jobs/build-run.ts";
+import { syncInstallationWithGitHub } from "../jobs/installation-sync.ts";
 import { processDelivery } from "../jobs/webhook-process.ts";
 import { createRunnerClient } from "../rollout/runner-client.ts";
 import type { Services } from "../services.ts";
@@ -65,9 +67,11 @@ export async function openBench(): Promise<Bench> {
     trusted: true,
     work: (concurrency = 2) =>
       workers.work({
-        concurrency: { "webhook.process": 2, "build.run": concurrency },
+        concurrency: { "webhook.process": 2, "branch.sync": 2, "installation.sync": 1, "build.run": concurrency },
         handlers: {
           "webhook.process": ({ deliveryId }) => processDelivery(bench.services, deliveryId),
+          "branch.sync": (branch) => syncWithGitHub(bench.services, branch),
+          "installation.sync": ({ installationId }) => syncInstallationWithGitHub(bench.services, installationId),
           "build.run": ({ buildId }, signal) => runBuild(bench.services, buildId, signal),
         },
       }),
@@ -100,6 +104,20 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
           committer: { name: "Ada", email: "", date: "" },
         },
       }),
+      repositoryById: async (_installationId, id) => ({
+        id,
+        name: "echo",
+        full_name: "acme/echo",
+        private: false,
+        default_branch: "main",
+        description: null,
+        updated_at: null,
+        temp_clone_token: undefined,
+        html_url: "http://localhost:8090/acme/echo",
+        owner: { id: 1, login: "acme" },
+      }),
+      pullRequestsFrom: async () => [],
+      installation: async () => Promise.reject(new Error("no installation is asked for here")),
       tarball: async () => new ReadableStream(),
     },
     builder,

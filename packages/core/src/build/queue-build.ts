@@ -1,6 +1,6 @@
 import type { Transaction } from "@towpath/db";
 import { branch, build, type project } from "@towpath/db/schema";
-import { and, eq, inArray, max } from "drizzle-orm";
+import { and, eq, inArray, max, sql } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
@@ -55,7 +55,10 @@ export type NewBuild = {
  */
 export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild): Promise<BuildRow> {
   const locked = await lockBranch(tx, input.branchId);
-  if (locked.endedAt) await tx.update(branch).set({ endedAt: null }).where(eq(branch.id, locked.id));
+  await tx
+    .update(branch)
+    .set({ endedAt: null, observation: sql`${branch.observation} + 1` })
+    .where(eq(branch.id, locked.id));
   const [newest] = await tx
     .select({ sequence: max(build.sequence) })
     .from(build)

@@ -25,6 +25,9 @@ export type NewDeployment = {
   readonly environment: "production" | "preview";
 };
 
+export const environmentOf = (branch: { readonly isDefault: boolean }) =>
+  branch.isDefault ? ("production" as const) : ("preview" as const);
+
 /**
  * Stores what a build made and gives it a deployment, which can be started but is not live yet. Idempotent for the
  * build's current attempt; null for any other, whose worker must stop.
@@ -54,7 +57,7 @@ async function deploymentOf(
     .innerJoin(project, eq(project.id, branch.projectId))
     .where(eq(branch.id, current.branchId));
   if (!of) return null;
-  const environment = of.branch.isDefault ? "production" : "preview";
+  const environment = environmentOf(of.branch);
   const label = await chooseLabel(tx, {
     projectId: current.projectId,
     projectName: of.projectName,

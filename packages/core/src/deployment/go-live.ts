@@ -10,10 +10,14 @@ import type { Context } from "../context/index.ts";
 import { lockLabels } from "../project/project.store.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { chooseLabel } from "./choose-label.ts";
+import { environmentOf } from "./create-deployment.ts";
 
 export type GoLiveResult =
   | { readonly outcome: "live"; readonly url: string; readonly label: string }
-  /** A newer build of the branch went live before: this one succeeded and stays behind it (BLD-11). */
+  /**
+   * A newer build of the branch went live before, or the branch has become or ceased to be the default one since, and
+   * a build for its new environment is queued: this one succeeded and stays behind (BLD-11).
+   */
   | { readonly outcome: "overtaken" }
   /** The branch was deleted or its pull request closed meanwhile. */
   | { readonly outcome: "branch-ended" }
@@ -53,7 +57,7 @@ export async function goLive(call: {
 function lastLine(result: GoLiveResult): string {
   if (result.outcome === "live") return `Live: ${result.url}`;
   return result.outcome === "overtaken"
-    ? "A newer build of this branch is live already. This one stays behind it."
+    ? "A newer build of this branch takes its place. This one does not go live."
     : "The branch has ended meanwhile: nothing goes live.";
 }
 
@@ -94,6 +98,8 @@ async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch:
     .innerJoin(project, eq(project.id, deployment.projectId))
     .where(eq(deployment.buildId, ended.id));
   if (!target) throw new Error(`build ${ended.id} has no deployment to go live with`);
+  // Production must never run with the secrets of previews, nor a preview with those of production.
+  if (target.deployment.environment !== environmentOf(branch)) return { outcome: "overtaken" };
   const label = await chooseLabel(tx, { projectId: ended.projectId, projectName: target.projectName, branch });
   const values = { deploymentId: target.deployment.id, sequence: ended.sequence, updatedAt: sql`now()` };
   const moved = await tx

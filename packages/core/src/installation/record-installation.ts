@@ -4,8 +4,9 @@ import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
+import { lookAtBranches } from "../webhook/sync-installation.ts";
 import { type RecordInstallationInput, recordInstallationSchema } from "./installation.schema.ts";
-import { installationView } from "./installation.store.ts";
+import { findInstallation, installationView } from "./installation.store.ts";
 import type { InstallationView } from "./installation.view.ts";
 
 /**
@@ -21,6 +22,7 @@ export async function recordInstallation(call: {
   const { organization } = await authorize(ctx, "installation.manage", { orgSlug: call.input.orgSlug });
   const input = parseInput(recordInstallationSchema, call.input);
   return ctx.db.transaction(async (tx) => {
+    const before = await findInstallation(tx, organization.id, input.installationId);
     const [row] = await tx
       .insert(githubInstallation)
       .values({
@@ -31,7 +33,7 @@ export async function recordInstallation(call: {
       })
       .onConflictDoUpdate({
         target: [githubInstallation.organizationId, githubInstallation.installationId],
-        set: { accountLogin: input.accountLogin, accountType: input.accountType },
+        set: { accountLogin: input.accountLogin, accountType: input.accountType, suspendedAt: null },
       })
       .returning();
     if (!row) throw new TowpathError("internal", "The installation could not be recorded.");
@@ -41,6 +43,10 @@ export async function recordInstallation(call: {
       subject: String(input.installationId),
       detail: { accountLogin: input.accountLogin },
     });
+    // Projects that had lost their way to GitHub may have it again.
+    if (!before || before.suspendedAt) {
+      await lookAtBranches(tx, ctx, { organizationId: organization.id }, "default");
+    }
     return installationView(row);
   });
 }

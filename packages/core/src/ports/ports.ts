@@ -4,13 +4,17 @@ import type { Transaction } from "@towpath/db";
 export type JobPayloads = {
   /** A stored, signature-checked webhook delivery waits to be acted on. */
   "webhook.process": { readonly deliveryId: string };
+  /** GitHub said that a branch changed: ask it how the branch is now, and act on the answer. */
+  "branch.sync": { readonly projectId: string; readonly branch: string };
+  /** GitHub said that an installation changed: ask it whether it is still there, and what it may. */
+  "installation.sync": { readonly installationId: number };
   /** A queued build waits to be run. */
   "build.run": { readonly buildId: string };
 };
 export type JobName = keyof JobPayloads;
 
 export type EnqueueOptions = {
-  /** Makes the job unique while it waits: a second enqueue with the same key changes nothing. */
+  /** Makes the job unique while it waits, for its first run or for another try: a second enqueue changes nothing. */
   readonly key?: string;
   /** The job appears when this transaction commits, and never when it does not. */
   readonly transaction?: Transaction;

@@ -1,9 +1,10 @@
-import { webhookDelivery } from "@towpath/db/schema";
+import { branch, webhookDelivery } from "@towpath/db/schema";
 import { and, asc, isNull, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
+import { enqueueSync } from "./hint-branch.ts";
 
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 
 /**
  * Enqueues stored deliveries that nobody has processed although they came more than `olderThanMs` and less than a day
@@ -25,7 +26,29 @@ export async function requeueLostDeliveries(call: {
       ),
     )
     .orderBy(asc(webhookDelivery.receivedAt))
-    .limit(mostAtOnce);
+    .limit(maxAtOnce);
   for (const { id } of lost) await ctx.queue.enqueue("webhook.process", { deliveryId: id }, { key: id });
+  return { requeued: lost.map((row) => row.id) };
+}
+
+/**
+ * The same for branches that GitHub has named and nobody has looked at since: GitHub was away for longer than the job
+ * had patience.
+ */
+export async function requeueLostHints(call: {
+  ctx: Context;
+  input: { readonly olderThanMs: number };
+}): Promise<{ readonly requeued: readonly string[] }> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const lost = await ctx.db
+    .select({ id: branch.id, projectId: branch.projectId, branch: branch.name })
+    .from(branch)
+    .where(
+      sql`${branch.hintedAt} BETWEEN now() - interval '1 day' AND now() - ${input.olderThanMs} * interval '1 millisecond'`,
+    )
+    .orderBy(asc(branch.hintedAt))
+    .limit(maxAtOnce);
+  for (const { id: _id, ...payload } of lost) await enqueueSync(ctx, payload);
   return { requeued: lost.map((row) => row.id) };
 }

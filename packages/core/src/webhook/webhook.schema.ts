@@ -9,23 +9,21 @@ export const receiveWebhookSchema = z.object({
 });
 export type ReceiveWebhookInput = z.input<typeof receiveWebhookSchema>;
 
-/** What a delivery means for Towpath; made from GitHub's payload by the job. */
-export type WebhookChange =
+/**
+ * What a delivery may have to do with; made from GitHub's payload by the job. It says where to look, never what is
+ * there: deliveries come late, twice and out of order (decision 007).
+ */
+export type WebhookHint =
   | {
-      /** A branch was pushed, or its pull request opened or reopened: it shall be built. */
-      readonly kind: "branch-changed";
-      readonly repositoryId: number;
-      /** owner/name as GitHub says it now. */
-      readonly repositoryFullName: string;
-      readonly branch: string;
-      readonly pullRequest: { readonly number: number; readonly url: string } | null;
-    }
-  | { readonly kind: "branch-deleted"; readonly repositoryId: number; readonly branch: string }
-  | {
-      readonly kind: "pull-request-closed";
+      /** A branch was pushed or deleted, or a pull request from it changed. */
+      readonly kind: "branch";
       readonly repositoryId: number;
       readonly branch: string;
-      readonly number: number;
+      /** Whether the branch may be one that Towpath has not seen yet. */
+      readonly mayBeNew: boolean;
     }
-  | { readonly kind: "installation-removed"; readonly installationId: number }
+  /** A repository was renamed or transferred, or has another default branch. */
+  | { readonly kind: "repository"; readonly repositoryId: number }
+  /** An installation was removed, suspended or resumed, or reaches other repositories. */
+  | { readonly kind: "installation"; readonly installationId: number }
   | { readonly kind: "ignored" };

@@ -6,9 +6,11 @@ const workers = await openWorkerQueue({
   onProblem: (problem) => console.error(problem),
 });
 await workers.work({
-  concurrency: { "webhook.process": 1, "build.run": 1 },
+  concurrency: { "webhook.process": 1, "branch.sync": 1, "installation.sync": 1, "build.run": 1 },
   handlers: {
     "webhook.process": async () => {},
+    "branch.sync": async () => {},
+    "installation.sync": async () => {},
     "build.run": (payload) => {
       console.log(payload.buildId);
       return new Promise(() => {});

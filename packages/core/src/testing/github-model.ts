@@ -1,0 +1,118 @@
+import type { AskGitHub, InstallationAtGitHub, PullRequestAtGitHub, WebhookHint } from "../webhook/index.ts";
+import { shaOf } from "./seed.ts";
+
+/** One repository at GitHub as far as webhooks go: what happens there, what it answers, and what it would deliver. */
+export class GitHubModel {
+  readonly repositoryId: number;
+  readonly installationId: number;
+  fullName = "acme/echo";
+  defaultBranch = "main";
+  /** Every question fails. */
+  isAway = false;
+  isSuspended = false;
+  isInstalled = true;
+  /** Branch → name of its newest commit; `shaOf` makes the commit id. */
+  readonly heads = new Map<string, string>();
+  readonly #pulls: (PullRequestAtGitHub & { readonly branch: string })[] = [];
+  /** What has been sent and not been played yet. Tests take from here in any order, or several times. */
+  readonly deliveries: WebhookHint[] = [];
+  questions = 0;
+  /** Branches that were pushed while the App was suspended, and of which GitHub has said nothing since. */
+  readonly missed = new Set<string>();
+
+  constructor(of: { readonly repositoryId: number; readonly installationId: number }) {
+    this.repositoryId = of.repositoryId;
+    this.installationId = of.installationId;
+  }
+
+  push(branch: string, commit: string): void {
+    this.heads.set(branch, commit);
+    this.#change(branch, (pull) => (pull.isOpen ? { ...pull, headSha: shaOf(commit) } : pull));
+    this.#tellBranch(branch, true);
+  }
+
+  remove(branch: string): void {
+    if (!this.heads.delete(branch)) return;
+    this.#change(branch, (pull) => ({ ...pull, isOpen: false }));
+    this.#tellBranch(branch, false);
+  }
+
+  openPull(branch: string): void {
+    const head = this.heads.get(branch);
+    if (head === undefined || this.pullsOf(branch).some((pull) => pull.isOpen)) return;
+    const number = this.#pulls.length + 1;
+    const url = `http://localhost:8090/${this.fullName}/pull/${number}`;
+    this.#pulls.push({ number, url, isOpen: true, headSha: shaOf(head), branch });
+    this.#tellBranch(branch, true);
+  }
+
+  closePull(branch: string): void {
+    this.#change(branch, (pull) => ({ ...pull, isOpen: false }));
+    this.#tellBranch(branch, false);
+  }
+
+  rename(fullName: string): void {
+    this.fullName = fullName;
+    this.#tell({ kind: "repository", repositoryId: this.repositoryId });
+  }
+
+  switchDefault(branch: string): void {
+    this.defaultBranch = branch;
+    this.#tell({ kind: "repository", repositoryId: this.repositoryId });
+  }
+
+  /** As GitHub does it, the App hears of this, and of nothing else until it is resumed. */
+  suspend(isSuspended: boolean): void {
+    this.isSuspended = isSuspended;
+    this.deliveries.push({ kind: "installation", installationId: this.installationId });
+  }
+
+  pullsOf(branch: string): readonly PullRequestAtGitHub[] {
+    return this.#pulls.filter((pull) => pull.branch === branch);
+  }
+
+  /** Whether the branch should have a preview: it is there, and no pull request of its commit was closed. */
+  shouldLive(branch: string): boolean {
+    const head = this.heads.get(branch);
+    if (head === undefined) return false;
+    const pulls = this.pullsOf(branch);
+    return pulls.some((pull) => pull.isOpen) || !pulls.some((pull) => pull.headSha === shaOf(head));
+  }
+
+  readonly ask: AskGitHub = async ({ installationIds, repositoryId, branch }) => {
+    this.questions++;
+    if (this.isAway) throw new Error("GitHub is away");
+    const reaches = this.isInstalled && !this.isSuspended && installationIds.includes(this.installationId);
+    if (!reaches || repositoryId !== this.repositoryId) return { kind: "no-access" };
+    const head = this.heads.get(branch);
+    return {
+      kind: "seen",
+      installationId: this.installationId,
+      repository: { fullName: this.fullName, private: false, defaultBranch: this.defaultBranch },
+      head: head === undefined ? null : { sha: shaOf(head), message: head, author: "Ada" },
+      pullRequests: this.pullsOf(branch),
+    };
+  };
+
+  readonly askInstallation = async (): Promise<InstallationAtGitHub> => {
+    if (this.isAway) throw new Error("GitHub is away");
+    if (!this.isInstalled) return { kind: "gone" };
+    return { kind: "installed", accountLogin: "acme", isSuspended: this.isSuspended };
+  };
+
+  #change(branch: string, how: (pull: PullRequestAtGitHub) => PullRequestAtGitHub): void {
+    for (const [index, pull] of this.#pulls.entries()) {
+      if (pull.branch === branch) this.#pulls[index] = { ...how(pull), branch };
+    }
+  }
+
+  #tellBranch(branch: string, mayBeNew: boolean): void {
+    if (mayBeNew && this.isSuspended) this.missed.add(branch);
+    else if (mayBeNew) this.missed.delete(branch);
+    this.#tell({ kind: "branch", repositoryId: this.repositoryId, branch, mayBeNew });
+  }
+
+  #tell(hint: WebhookHint): void {
+    if (!this.isSuspended && this.isInstalled) this.deliveries.push(hint);
+  }
+}

@@ -1,0 +1,50 @@
+import type { Database } from "@towpath/db";
+import { branch } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import { processWebhook, syncBranch, syncInstallation } from "../webhook/index.ts";
+import { liveCommit, succeedBuild } from "./build-steps.ts";
+import type { GitHubModel } from "./github-model.ts";
+import { type MemoryQueue, memoryQueue, testContext } from "./seed.ts";
+
+/** Plays all that GitHub has to deliver, then the jobs that ask it; builds are left. Says which builds were queued. */
+export async function settle(db: Database, github: GitHubModel, queue = memoryQueue()): Promise<readonly string[]> {
+  const ctx = testContext(db, { kind: "job", job: "webhook.process" }, { queue });
+  for (const hint of github.deliveries.splice(0)) {
+    await processWebhook({ ctx, input: { deliveryId: "not stored", hint } });
+  }
+  return syncAll(db, github, queue);
+}
+
+/** Does the jobs that wait, and those that they enqueue, except builds. */
+export async function syncAll(db: Database, github: GitHubModel, queue: MemoryQueue): Promise<readonly string[]> {
+  const ctx = testContext(db, { kind: "job", job: "branch.sync" }, { queue });
+  const builds: string[] = [];
+  for (let next = queue.jobs.shift(); next; next = queue.jobs.shift()) {
+    const { payload } = next;
+    if ("buildId" in payload) builds.push(payload.buildId);
+    if ("branch" in payload) await syncBranch({ ctx, input: { ...payload, ask: github.ask } });
+    if ("installationId" in payload) {
+      await syncInstallation({ ctx, input: { ...payload, ask: github.askInstallation } });
+    }
+  }
+  return builds;
+}
+
+/** The same, and every build goes well. */
+export async function settleAndBuild(db: Database, github: GitHubModel): Promise<void> {
+  for (const buildId of await settle(db, github)) await succeedBuild(db, buildId);
+}
+
+export async function findBranch(db: Database, projectId: string, name: string) {
+  const [row] = await db
+    .select()
+    .from(branch)
+    .where(and(eq(branch.projectId, projectId), eq(branch.name, name)));
+  return row;
+}
+
+/** Commit that is live on a project's branch; null when nothing is. */
+export async function liveOn(db: Database, projectId: string, name: string): Promise<string | null> {
+  const found = await findBranch(db, projectId, name);
+  return found ? liveCommit(db, found.id) : null;
+}

@@ -1,0 +1,89 @@
+import { build, deployment, project, route } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+
+import type { Actor } from "../context/index.ts";
+import { createDeployment, goLive } from "../deployment/index.ts";
+
+import { GitHubModel } from "../testing/github-model.ts";
+import {
+  memoryQueue,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  shaOf,
+  succeedBuild,
+  testContext,
+} from "../testing/index.ts";
+import * as play from "../testing/play-webhooks.ts";
+
+let database: TestDatabase;
+let team: SeededOrganization;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  team = await seedOrganization(database.db);
+});
+afterAll(() => database.close());
+
+const job: Actor = { kind: "job", job: "webhook.process" };
+const as = (actor: Actor = job, queue = memoryQueue()) => testContext(database.db, actor, { queue });
+
+type Seeded = Awaited<ReturnType<typeof seedProject>>;
+const gitHubOf = (of: Seeded) => new GitHubModel({ ...of, installationId: team.installationId });
+const settle = (github: GitHubModel) => play.settle(database.db, github);
+const settleAndBuild = (github: GitHubModel) => play.settleAndBuild(database.db, github);
+const branchOf = (of: Seeded, name: string) => play.findBranch(database.db, of.id, name);
+const live = (of: Seeded, name: string) => play.liveOn(database.db, of.id, name);
+const routesOf = (of: Seeded) => database.db.select().from(route).where(eq(route.projectId, of.id));
+
+test("BLD-7 another default branch at GitHub becomes production; the old one serves until its build is live", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("main", "m1");
+  github.push("trunk", "t1");
+  await settleAndBuild(github);
+  expect(await routesOf(own)).toHaveLength(2);
+  github.switchDefault("trunk");
+  const [buildId = ""] = await settle(github);
+  const [between, ...more] = await routesOf(own);
+  expect(more).toEqual([]);
+  const trunk = await branchOf(own, "trunk");
+  expect(between).toMatchObject({ label: own.name, branchId: trunk?.id });
+  expect(await live(own, "trunk")).toBe(shaOf("m1"));
+  await succeedBuild(database.db, buildId);
+  expect(await live(own, "trunk")).toBe(shaOf("t1"));
+  const [served] = await database.db
+    .select({ environment: deployment.environment, defaultBranch: project.defaultBranch })
+    .from(route)
+    .innerJoin(deployment, eq(deployment.id, route.deploymentId))
+    .innerJoin(project, eq(project.id, route.projectId))
+    .where(eq(route.label, own.name));
+  expect(served).toEqual({ environment: "production", defaultBranch: "trunk" });
+  // The old one is a branch like others now: a preview with its next push, and its end.
+  github.push("main", "m2");
+  await settleAndBuild(github);
+  expect((await routesOf(own)).map((row) => row.label).toSorted()).toEqual([own.name, `${own.name}-main`]);
+  github.remove("main");
+  await settle(github);
+  expect(await routesOf(own)).toHaveLength(1);
+});
+
+test("KEY-1 BLD-7 a preview that was being built when its branch became the default one never serves production", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("main", "m1");
+  await settleAndBuild(github);
+  github.push("trunk", "t1");
+  const [preview = ""] = await settle(github);
+  await database.db.update(build).set({ status: "building", attempt: 1 }).where(eq(build.id, preview));
+  const fence = { buildId: preview, attempt: 1 };
+  await createDeployment({ ctx: as(), input: { ...fence, layers: {}, manifest: {}, timings: {} } });
+  github.switchDefault("trunk");
+  const [production = ""] = await settle(github);
+  expect(await goLive({ ctx: as(), input: fence })).toEqual({ outcome: "overtaken" });
+  expect(await live(own, "trunk")).toBe(shaOf("m1"));
+  expect(await succeedBuild(database.db, production)).toMatchObject({ outcome: "live", label: own.name });
+});

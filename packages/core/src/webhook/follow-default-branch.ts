@@ -1,0 +1,49 @@
+import type { Transaction } from "@towpath/db";
+import { branch, project, route } from "@towpath/db/schema";
+import { and, eq, ne, sql } from "drizzle-orm";
+import { audit } from "../audit/index.ts";
+import type { BranchRow } from "../build/queue-build.ts";
+import type { Context } from "../context/index.ts";
+import { lockLabels } from "../project/project.store.ts";
+import { routeLabel } from "../server-url/index.ts";
+import { hintBranch } from "./hint-branch.ts";
+
+/**
+ * Makes another branch the project's production, as its repository's default branch has changed. The production URL
+ * goes over to it at once and keeps serving what is live until the new branch's build, which the caller queues, takes
+ * its place. The new branch's preview ends. The old one is an ordinary branch from now on: its next push makes a
+ * preview, and it ends when it is gone at GitHub. The caller holds the locks of the project and of both branches.
+ */
+export async function followDefaultBranch(
+  tx: Transaction,
+  ctx: Context,
+  target: { readonly project: typeof project.$inferSelect; readonly branch: BranchRow },
+): Promise<void> {
+  const { project: of, branch: next } = target;
+  await lockLabels(tx);
+  const raised = { observation: sql`${branch.observation} + 1` };
+  const old = await tx
+    .update(branch)
+    .set({ isDefault: false, ...raised })
+    .where(and(eq(branch.projectId, of.id), eq(branch.isDefault, true), ne(branch.id, next.id)))
+    .returning();
+  await tx.update(branch).set({ isDefault: true, endedAt: null }).where(eq(branch.id, next.id));
+  await tx.update(project).set({ defaultBranch: next.name }).where(eq(project.id, of.id));
+  await tx.delete(route).where(eq(route.branchId, next.id));
+  // Sequence 0: any build of the new branch is newer than what another branch has left here.
+  await tx
+    .update(route)
+    .set({ branchId: next.id, sequence: 0, updatedAt: sql`now()` })
+    .where(and(eq(route.projectId, of.id), eq(route.label, routeLabel(of.name, { ...next, isDefault: true }))));
+  for (const { name } of old) {
+    // It may be gone already: as the default branch it could not end.
+    await hintBranch(tx, ctx, { project: { ...of, defaultBranch: next.name }, branch: name, mayBeNew: false });
+  }
+  await audit(tx, ctx, {
+    organizationId: of.organizationId,
+    projectId: of.id,
+    action: "project.follow-default-branch",
+    subject: of.name,
+    detail: { from: of.defaultBranch, to: next.name },
+  });
+}

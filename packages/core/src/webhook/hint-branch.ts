@@ -1,0 +1,44 @@
+import type { Transaction } from "@towpath/db";
+import { branch, type project } from "@towpath/db/schema";
+import { and, eq, sql } from "drizzle-orm";
+import type { Context } from "../context/index.ts";
+import { newId } from "../ids/index.ts";
+
+type Project = Pick<typeof project.$inferSelect, "id" | "defaultBranch">;
+
+/**
+ * Notes that a branch may have changed at GitHub, and enqueues the job that asks. The mark on the branch outlives a
+ * job that has used up its retries: the sweep finds it. False for a branch that is not known and not to be made.
+ */
+export async function hintBranch(
+  tx: Transaction,
+  ctx: Context,
+  hint: { readonly project: Project; readonly branch: string; readonly mayBeNew: boolean },
+): Promise<boolean> {
+  const { id: projectId, defaultBranch } = hint.project;
+  if (hint.mayBeNew) {
+    const isDefault = hint.branch === defaultBranch;
+    await tx
+      .insert(branch)
+      .values({ id: newId(), projectId, name: hint.branch, isDefault, createdAt: ctx.clock.now() })
+      .onConflictDoNothing({ target: [branch.projectId, branch.name] });
+  }
+  const marked = await tx
+    .update(branch)
+    .set({ hintedAt: sql`clock_timestamp()` })
+    .where(and(eq(branch.projectId, projectId), eq(branch.name, hint.branch)))
+    .returning({ id: branch.id });
+  if (marked.length === 0) return false;
+  await enqueueSync(ctx, { projectId, branch: hint.branch }, tx);
+  return true;
+}
+
+/** One waiting job for each branch, however many deliveries name it. */
+export function enqueueSync(
+  ctx: Context,
+  payload: { readonly projectId: string; readonly branch: string },
+  transaction?: Transaction,
+): Promise<void> {
+  const key = `${payload.projectId}:${payload.branch}`;
+  return ctx.queue.enqueue("branch.sync", payload, { key, ...(transaction && { transaction }) });
+}

@@ -1,0 +1,146 @@
+import type { Transaction } from "@towpath/db";
+import { branch, build, project } from "@towpath/db/schema";
+import { and, asc, desc, eq, inArray, ne, sql } from "drizzle-orm";
+import { audit } from "../audit/index.ts";
+import { type BranchRow, enqueueBuild, insertBuild } from "../build/queue-build.ts";
+import type { Context } from "../context/index.ts";
+import { endBranch } from "../deployment/end-branch.ts";
+import type { Commit } from "../project/project.schema.ts";
+import { followDefaultBranch } from "./follow-default-branch.ts";
+import { hintBranch } from "./hint-branch.ts";
+import type { BranchAtGitHub, SyncTarget } from "./sync-branch.ts";
+
+type Project = typeof project.$inferSelect;
+type Seen = Extract<BranchAtGitHub, { kind: "seen" }>;
+
+export type BranchSettled =
+  | { readonly outcome: "build"; readonly buildId: string }
+  | { readonly outcome: "ended" | "unchanged" | "no-access" }
+  /** The project or the branch is not there (any more). */
+  | { readonly outcome: "unknown" };
+
+/**
+ * Acts on GitHub's answer about a branch. Null when the answer is out of date: since before the question, somebody
+ * has decided about the branch or changed what the project knows of its repository.
+ */
+export async function settleBranch(
+  tx: Transaction,
+  ctx: Context,
+  input: SyncTarget & { readonly seen: BranchAtGitHub },
+): Promise<BranchSettled | null> {
+  const { seen } = input;
+  const target = await lockTarget(tx, input);
+  if (!target) return { outcome: "unknown" };
+  if (target.branch.observation !== input.branch.observation) return null;
+  if (!knowsTheSame(target.project, input.project)) return null;
+  await tx
+    .update(branch)
+    .set({
+      observation: sql`${branch.observation} + 1`,
+      // A hint that came after the question stays, and so does its job.
+      hintedAt: sql`CASE WHEN ${branch.hintedAt} IS DISTINCT FROM ${input.branch.hintedAt} THEN ${branch.hintedAt} END`,
+      ...(seen.kind === "seen" && pullRequestOf(seen)),
+    })
+    .where(eq(branch.id, target.branch.id));
+  if (seen.kind === "no-access") return { outcome: "no-access" };
+  const found = await rememberRepository(tx, target.project, seen);
+  const isNewDefault = seen.repository.defaultBranch !== found.defaultBranch;
+  if (isNewDefault && seen.repository.defaultBranch !== target.branch.name) {
+    await hintBranch(tx, ctx, { project: found, branch: seen.repository.defaultBranch, mayBeNew: true });
+  }
+  if (!seen.head) return { outcome: await end(tx, ctx, found, target.branch, "branch deleted") };
+  if (isNewDefault && seen.repository.defaultBranch === target.branch.name) {
+    await followDefaultBranch(tx, ctx, { project: found, branch: target.branch });
+    const project = { ...found, defaultBranch: target.branch.name };
+    return { outcome: "build", buildId: await buildHead(tx, ctx, project, target.branch, seen.head) };
+  }
+  if (isClosed(seen, seen.head) && !target.branch.isDefault) {
+    return { outcome: await end(tx, ctx, found, target.branch, "pull request closed") };
+  }
+  if ((await hasBuild(tx, target.branch, seen.head)) && !target.branch.endedAt) return { outcome: "unchanged" };
+  return { outcome: "build", buildId: await buildHead(tx, ctx, found, target.branch, seen.head) };
+}
+
+/** Project first, then branches by id: whoever takes several of these locks takes them in this order. */
+async function lockTarget(tx: Transaction, input: SyncTarget): Promise<SyncTarget | undefined> {
+  const [found] = await tx.select().from(project).where(eq(project.id, input.project.id)).for("no key update");
+  if (!found) return undefined;
+  const names = [...new Set([input.branch.name, found.defaultBranch])];
+  const rows = await tx
+    .select()
+    .from(branch)
+    .where(and(eq(branch.projectId, found.id), inArray(branch.name, names)))
+    .orderBy(asc(branch.id))
+    .for("no key update");
+  const own = rows.find((row) => row.id === input.branch.id);
+  return own && { project: found, branch: own };
+}
+
+const knowsTheSame = (now: Project, before: Project) =>
+  now.defaultBranch === before.defaultBranch &&
+  now.repositoryId === before.repositoryId &&
+  now.repositoryFullName === before.repositoryFullName &&
+  now.repositoryPrivate === before.repositoryPrivate &&
+  now.installationId === before.installationId;
+
+/** A repository can be renamed, transferred and made private; its id stays. */
+async function rememberRepository(tx: Transaction, found: Project, seen: Seen): Promise<Project> {
+  const { fullName, private: repositoryPrivate } = seen.repository;
+  const now = { installationId: seen.installationId, repositoryFullName: fullName, repositoryPrivate };
+  if (knowsTheSame({ ...found, ...now }, found)) return found;
+  await tx.update(project).set(now).where(eq(project.id, found.id));
+  return { ...found, ...now };
+}
+
+const openOne = (seen: Seen) => seen.pullRequests.find((each) => each.isOpen);
+
+/** The open pull request of the branch, else the newest that there was. */
+function pullRequestOf(seen: Seen) {
+  const newestFirst = seen.pullRequests.toSorted((one, two) => two.number - one.number);
+  const shown = openOne(seen) ?? newestFirst[0];
+  return shown && { pullRequestNumber: shown.number, pullRequestUrl: shown.url };
+}
+
+/** Its pull request was closed, and nothing was pushed after that. */
+const isClosed = (seen: Seen, head: Commit) =>
+  !openOne(seen) && seen.pullRequests.some((each) => each.headSha === head.sha);
+
+async function end(
+  tx: Transaction,
+  ctx: Context,
+  of: Project,
+  ended: BranchRow,
+  reason: "branch deleted" | "pull request closed",
+): Promise<"ended" | "unchanged"> {
+  return (await endBranch(tx, ctx, { project: of, branchName: ended.name, reason })) ? "ended" : "unchanged";
+}
+
+/** A redeploy builds an older commit on purpose and says nothing about where the branch stands. */
+async function hasBuild(tx: Transaction, of: BranchRow, head: Commit): Promise<boolean> {
+  const [newest] = await tx
+    .select({ commitSha: build.commitSha })
+    .from(build)
+    .where(and(eq(build.branchId, of.id), ne(build.trigger, "redeploy")))
+    .orderBy(desc(build.sequence))
+    .limit(1);
+  return newest?.commitSha === head.sha;
+}
+
+async function buildHead(
+  tx: Transaction,
+  ctx: Context,
+  of: Project,
+  target: BranchRow,
+  commit: Commit,
+): Promise<string> {
+  const row = await insertBuild(tx, ctx, { project: of, branchId: target.id, commit, trigger: "push" });
+  await enqueueBuild(tx, ctx, row.id);
+  await audit(tx, ctx, {
+    organizationId: of.organizationId,
+    projectId: of.id,
+    action: "build.start",
+    subject: row.id,
+    detail: { branch: target.name, commit: commit.sha, trigger: "push" },
+  });
+  return row.id;
+}

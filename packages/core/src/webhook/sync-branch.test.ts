@@ -1,0 +1,247 @@
+import { auditLog, branch, build, project, route } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { and, eq, sql } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { redeployBuild } from "../build/index.ts";
+import type { Actor } from "../context/index.ts";
+
+import { recordInstallation } from "../installation/index.ts";
+import { GitHubModel } from "../testing/github-model.ts";
+import {
+  type MemoryQueue,
+  memoryQueue,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  shaOf,
+  succeedBuild,
+  testContext,
+} from "../testing/index.ts";
+import * as play from "../testing/play-webhooks.ts";
+import { processWebhook, requeueLostHints, syncBranch } from "./index.ts";
+
+let database: TestDatabase;
+let team: SeededOrganization;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  team = await seedOrganization(database.db);
+});
+afterAll(() => database.close());
+
+const job: Actor = { kind: "job", job: "webhook.process" };
+const as = (actor: Actor = job, queue = memoryQueue()) => testContext(database.db, actor, { queue });
+
+type Seeded = Awaited<ReturnType<typeof seedProject>>;
+const gitHubOf = (of: Seeded) => new GitHubModel({ ...of, installationId: team.installationId });
+const settle = (github: GitHubModel) => play.settle(database.db, github);
+const sync = (github: GitHubModel, queue: MemoryQueue) => play.syncAll(database.db, github, queue);
+const settleAndBuild = (github: GitHubModel) => play.settleAndBuild(database.db, github);
+const live = (of: Seeded, name: string) => play.liveOn(database.db, of.id, name);
+const routesOf = (of: Seeded) => database.db.select().from(route).where(eq(route.projectId, of.id));
+
+test("BLD-7 a push to the default branch builds production, another branch a preview, in every project of it", async () => {
+  const one = await seedProject(database.db, team);
+  const two = await seedProject(database.db, team, { repositoryId: one.repositoryId });
+  const github = gitHubOf(one);
+  github.push("main", "m1");
+  github.push("feature/x", "x1");
+  const builds = await settle(github);
+  expect(builds).toHaveLength(4);
+  for (const buildId of builds) await succeedBuild(database.db, buildId);
+  const labels = (await routesOf(two)).map((row) => row.label).toSorted();
+  expect(labels[0]).toBe(two.name);
+  expect(labels[1]).toMatch(new RegExp(`^${two.name}-feature-x-[0-9a-z]{6}$`));
+  const [made] = await database.db
+    .select()
+    .from(build)
+    .where(and(eq(build.projectId, one.id), eq(build.branchId, one.branchId)));
+  expect(made).toMatchObject({ trigger: "push", commitMessage: "m1", commitAuthor: "Ada" });
+});
+
+test("BLD-12 one push, told several times or by several events, makes one build", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("main", "m1");
+  const input = { projectId: own.id, branch: "main", ask: github.ask };
+  const results = await Promise.all(Array.from({ length: 6 }, () => syncBranch({ ctx: as(), input })));
+  expect(results.filter((each) => each.outcome === "build")).toHaveLength(1);
+  // Back to an earlier commit is a change of its own.
+  github.push("main", "m0");
+  expect(await settle(github)).toHaveLength(1);
+  github.push("main", "m1");
+  expect(await settle(github)).toHaveLength(1);
+});
+
+test("BLD-12 a redeploy of an old commit does not hide that the head has its build", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("main", "m1");
+  const [first = ""] = await settle(github);
+  await succeedBuild(database.db, first);
+  github.push("main", "m2");
+  await settle(github);
+  await redeployBuild({ ctx: as({ kind: "operator", ipAddress: null }), input: { buildId: first } });
+  github.openPull("main");
+  expect(await settle(github)).toEqual([]);
+});
+
+test("BLD-12 while GitHub is away nothing is decided, and the sweep finds the branch again", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("main", "m1");
+  github.isAway = true;
+  await expect(settle(github)).rejects.toThrow("away");
+  expect(await database.db.$count(build, eq(build.projectId, own.id))).toBe(0);
+  const queue = memoryQueue();
+  const sweep = () => requeueLostHints({ ctx: as(job, queue), input: { olderThanMs: 60_000 } });
+  expect((await sweep()).requeued).toEqual([]);
+  const longAgo = { hintedAt: sql`now() - interval '2 minutes'` };
+  await database.db.update(branch).set(longAgo).where(eq(branch.id, own.branchId));
+  expect((await sweep()).requeued).toEqual([own.branchId]);
+  expect((await sweep()).requeued).toEqual([own.branchId]);
+  expect(queue.jobs).toHaveLength(1);
+  github.isAway = false;
+  expect(await sync(github, queue)).toHaveLength(1);
+  await database.db.update(branch).set({ endedAt: null }).where(eq(branch.id, own.branchId));
+  expect((await sweep()).requeued).toEqual([]);
+});
+
+test("BLD-11 GitHub is asked without a lock on the branch, and an answer that was overtaken is asked for again", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("main", "m1");
+  let asked = 0;
+  const slow = syncBranch({
+    ctx: as(),
+    input: {
+      projectId: own.id,
+      branch: "main",
+      ask: async (question) => {
+        const answer = await github.ask(question);
+        if (++asked === 1) {
+          // Nothing waits for the one that asks: a later push is decided meanwhile.
+          github.push("main", "m2");
+          const [buildId = ""] = await settle(github);
+          await succeedBuild(database.db, buildId);
+        }
+        return answer;
+      },
+    },
+  });
+  expect(await slow).toEqual({ outcome: "unchanged" });
+  expect(asked).toBe(2);
+  const builds = await database.db.select().from(build).where(eq(build.projectId, own.id));
+  expect(builds.map((each) => each.commitSha)).toEqual([shaOf("m2")]);
+  expect(await live(own, "main")).toBe(shaOf("m2"));
+});
+
+test("BLD-7 deleting a branch or closing its pull request ends the preview; a new push brings it back", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("fix", "f1");
+  github.openPull("fix");
+  await settleAndBuild(github);
+  const [shown] = await database.db.select().from(build).where(eq(build.projectId, own.id));
+  expect(shown).toMatchObject({ pullRequestNumber: 1, pullRequestUrl: "http://localhost:8090/acme/echo/pull/1" });
+  expect(await live(own, "fix")).toBe(shaOf("f1"));
+
+  github.push("fix", "f2");
+  const [waiting = ""] = await settle(github);
+  github.closePull("fix");
+  await settle(github);
+  expect(await live(own, "fix")).toBeNull();
+  const [canceled] = await database.db.select().from(build).where(eq(build.id, waiting));
+  expect(canceled?.status).toBe("canceled");
+
+  github.push("fix", "f3");
+  await settleAndBuild(github);
+  expect(await live(own, "fix")).toBe(shaOf("f3"));
+  github.remove("fix");
+  await settle(github);
+  expect(await live(own, "fix")).toBeNull();
+  expect(await settle(github)).toEqual([]);
+  const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, own.id));
+  expect(audits.filter((each) => each.action === "branch.end")).toHaveLength(2);
+});
+
+test("BLD-7 a late delivery of a deletion or a closed pull request does not end a preview that lives", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("fix", "f1");
+  github.openPull("fix");
+  await settleAndBuild(github);
+  github.remove("fix");
+  const deleted = github.deliveries.splice(0);
+  github.push("fix", "f2");
+  github.openPull("fix");
+  await settleAndBuild(github);
+  github.closePull("fix");
+  const closed = github.deliveries.splice(0);
+  github.openPull("fix");
+  await settleAndBuild(github);
+  expect(await live(own, "fix")).toBe(shaOf("f2"));
+  github.deliveries.push(...deleted, ...closed);
+  expect(await settle(github)).toEqual([]);
+  expect(await live(own, "fix")).toBe(shaOf("f2"));
+});
+
+test("BLD-7 production outlives the deletion of its branch, and pull requests from it", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("main", "m1");
+  await settleAndBuild(github);
+  github.openPull("main");
+  github.closePull("main");
+  await settle(github);
+  github.remove("main");
+  await settle(github);
+  expect(await live(own, "main")).toBe(shaOf("m1"));
+});
+
+test("BLD-7 a renamed repository is found by its number, its new name is stored, and the push is built", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.fullName = "acme-inc/echo-two";
+  github.push("main", "m1");
+  expect(await settle(github)).toHaveLength(1);
+  const stored = async () => (await database.db.select().from(project).where(eq(project.id, own.id)))[0];
+  expect((await stored())?.repositoryFullName).toBe("acme-inc/echo-two");
+  github.rename("acme-inc/echo-three");
+  expect(await settle(github)).toEqual([]);
+  expect((await stored())?.repositoryFullName).toBe("acme-inc/echo-three");
+});
+
+test("BLD-7 a transferred repository is read through another installation that its organization has", async () => {
+  const own = await seedProject(database.db, team);
+  const github = new GitHubModel({ ...own, installationId: 4242 });
+  const account = { installationId: 4242, accountLogin: "acme-inc", accountType: "Organization" };
+  const queue = memoryQueue();
+  github.push("main", "m1");
+  expect(await settle(github)).toEqual([]);
+  await recordInstallation({ ctx: as(team.owner, queue), input: { orgSlug: team.slug, ...account } });
+  expect(await sync(github, queue)).toHaveLength(1);
+  const [stored] = await database.db.select().from(project).where(eq(project.id, own.id));
+  expect(stored?.installationId).toBe(4242);
+});
+
+test("BLD-7 two organizations on one repository: what fails for one does not hold up the other", async () => {
+  const others = await seedOrganization(database.db);
+  const one = await seedProject(database.db, team);
+  const two = await seedProject(database.db, others, { repositoryId: one.repositoryId });
+  const github = gitHubOf(one);
+  const theirs = new GitHubModel({ ...two, installationId: others.installationId });
+  github.push("main", "m1");
+  theirs.push("main", "m1");
+  const queue = memoryQueue();
+  const [hint = { kind: "ignored" as const }] = github.deliveries;
+  await processWebhook({ ctx: as(job, queue), input: { deliveryId: "none", hint } });
+  const payloads = queue.jobs.map((each) => each.payload);
+  expect(payloads).toEqual([one, two].map(({ id }) => ({ projectId: id, branch: "main" })));
+  github.isAway = true;
+  const failing = syncBranch({ ctx: as(), input: { projectId: one.id, branch: "main", ask: github.ask } });
+  await expect(failing).rejects.toThrow("away");
+  const settled = await syncBranch({ ctx: as(), input: { projectId: two.id, branch: "main", ask: theirs.ask } });
+  expect(settled.outcome).toBe("build");
+});

@@ -1,0 +1,104 @@
+import type { Database } from "@towpath/db";
+import { branch, githubInstallation, project } from "@towpath/db/schema";
+import { and, asc, eq, isNull } from "drizzle-orm";
+import { authorizePlatform } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
+import { isId } from "../input/index.ts";
+import type { Commit } from "../project/project.schema.ts";
+import { type BranchSettled, settleBranch } from "./settle-branch.ts";
+
+export type PullRequestAtGitHub = {
+  readonly number: number;
+  readonly url: string;
+  readonly isOpen: boolean;
+  /** Where its branch stood when the pull request was last open. */
+  readonly headSha: string;
+};
+
+/** How a branch is at GitHub at one moment. */
+export type BranchAtGitHub =
+  /** None of the organization's installations reaches the repository: nothing is known of the branch. */
+  | { readonly kind: "no-access" }
+  | {
+      readonly kind: "seen";
+      /** Through which the repository can be read. */
+      readonly installationId: number;
+      readonly repository: { readonly fullName: string; readonly private: boolean; readonly defaultBranch: string };
+      /** null: the branch is gone. */
+      readonly head: Commit | null;
+      /** Those from this branch of the repository itself, not from forks. */
+      readonly pullRequests: readonly PullRequestAtGitHub[];
+    };
+
+/**
+ * Asks GitHub. `installationIds`: those to try, in order; suspended ones are left out.
+ *
+ * @throws when it cannot be known; the job then comes back.
+ */
+export type AskGitHub = (question: {
+  readonly installationIds: readonly number[];
+  readonly repositoryId: number;
+  readonly branch: string;
+}) => Promise<BranchAtGitHub>;
+
+export type SyncBranchInput = { readonly projectId: string; readonly branch: string; readonly ask: AskGitHub };
+
+const maxQuestions = 5;
+
+/**
+ * Brings one branch of one project to where GitHub says that it is *now*: builds its head, follows a renamed repository
+ * or another default branch, or ends the preview of a branch that is gone or whose pull request was closed (BLD-7).
+ *
+ * GitHub is asked outside any transaction. Its answer is acted on under the branch's lock, and only when nobody has
+ * decided anything about the branch since before the question: else it is asked again. So each decision rests on an
+ * answer that is newer than the decision before, and the live commit never goes back (BLD-11, decision 007). A head
+ * that has its build makes no second one (BLD-12).
+ */
+export async function syncBranch(call: { ctx: Context; input: SyncBranchInput }): Promise<BranchSettled> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  for (let questions = 0; questions < maxQuestions; questions++) {
+    const before = await readTarget(ctx.db, input);
+    if (!before) return { outcome: "unknown" };
+    const { repositoryId } = before.project;
+    const installationIds = await usableInstallations(ctx.db, before.project);
+    const seen: BranchAtGitHub =
+      repositoryId === null || installationIds.length === 0
+        ? { kind: "no-access" }
+        : await input.ask({ installationIds, repositoryId, branch: input.branch });
+    const settled = await ctx.db.transaction((tx) => settleBranch(tx, ctx, { ...before, seen }));
+    if (settled) return settled;
+  }
+  throw new TowpathError("conflict", "Others keep deciding about the branch while GitHub is asked.");
+}
+
+/** The branch and its project as they were before GitHub was asked. */
+export type SyncTarget = {
+  readonly project: typeof project.$inferSelect;
+  readonly branch: typeof branch.$inferSelect;
+};
+
+async function readTarget(db: Database, input: SyncBranchInput): Promise<SyncTarget | undefined> {
+  if (!isId(input.projectId)) return undefined;
+  const [row] = await db
+    .select({ project, branch })
+    .from(branch)
+    .innerJoin(project, eq(project.id, branch.projectId))
+    .where(and(eq(branch.projectId, input.projectId), eq(branch.name, input.branch)));
+  return row;
+}
+
+/**
+ * The project's own installation first, then the organization's others: a repository that was transferred, or an App
+ * that was installed anew, is reached through another one.
+ */
+async function usableInstallations(db: Database, of: SyncTarget["project"]): Promise<readonly number[]> {
+  const rows = await db
+    .select({ id: githubInstallation.installationId })
+    .from(githubInstallation)
+    .where(and(eq(githubInstallation.organizationId, of.organizationId), isNull(githubInstallation.suspendedAt)))
+    .orderBy(asc(githubInstallation.createdAt), asc(githubInstallation.installationId));
+  const ids = rows.map((row) => row.id);
+  return ids.toSorted((one, two) => Number(two === of.installationId) - Number(one === of.installationId));
+}

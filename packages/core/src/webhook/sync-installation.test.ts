@@ -1,0 +1,81 @@
+import { auditLog, branch, githubInstallation } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { and, eq, sql } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+
+import type { Actor } from "../context/index.ts";
+
+import { GitHubModel } from "../testing/github-model.ts";
+import {
+  memoryQueue,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  shaOf,
+  testContext,
+} from "../testing/index.ts";
+import * as play from "../testing/play-webhooks.ts";
+import { syncBranch } from "./index.ts";
+
+let database: TestDatabase;
+let team: SeededOrganization;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  team = await seedOrganization(database.db);
+});
+afterAll(() => database.close());
+
+const job: Actor = { kind: "job", job: "webhook.process" };
+const as = (actor: Actor = job, queue = memoryQueue()) => testContext(database.db, actor, { queue });
+
+type Seeded = Awaited<ReturnType<typeof seedProject>>;
+const gitHubOf = (of: Seeded) => new GitHubModel({ ...of, installationId: team.installationId });
+const settle = (github: GitHubModel) => play.settle(database.db, github);
+const settleAndBuild = (github: GitHubModel) => play.settleAndBuild(database.db, github);
+const live = (of: Seeded, name: string) => play.liveOn(database.db, of.id, name);
+
+test("GH-1 an installation that was removed at GitHub is forgotten, and what is live stays", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("main", "m1");
+  await settleAndBuild(github);
+  const installation = () => eq(githubInstallation.organizationId, team.id);
+  // Somebody else's word that it is gone counts for nothing.
+  github.deliveries.push({ kind: "installation", installationId: team.installationId });
+  await settle(github);
+  expect(await database.db.$count(githubInstallation, installation())).toBe(1);
+  github.isInstalled = false;
+  github.deliveries.push({ kind: "installation", installationId: team.installationId });
+  github.deliveries.push({ kind: "repository", repositoryId: own.repositoryId });
+  await settle(github);
+  expect(await database.db.$count(githubInstallation, installation())).toBe(0);
+  expect(await live(own, "main")).toBe(shaOf("m1"));
+  const audits = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, team.id));
+  expect(audits.filter((each) => each.action === "installation.remove")).toHaveLength(1);
+});
+
+test("GH-1 a suspended installation builds nothing and is not asked again and again; resumed, it catches up", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("main", "m1");
+  github.push("fix", "f1");
+  await settleAndBuild(github);
+  github.push("main", "m2");
+  github.suspend(true);
+  expect(await settle(github)).toEqual([]);
+  // The push that came just before: nobody may look, so nobody tries again.
+  expect(await database.db.$count(branch, and(eq(branch.projectId, own.id), sql`${branch.hintedAt} IS NOT NULL`))).toBe(
+    0,
+  );
+  const questions = github.questions;
+  await syncBranch({ ctx: as(), input: { projectId: own.id, branch: "main", ask: github.ask } });
+  expect(github.questions).toBe(questions);
+  github.push("fix", "f2");
+  github.suspend(false);
+  expect(await settle(github)).toHaveLength(2);
+  const audits = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, team.id));
+  const actions = audits.map((each) => each.action).filter((action) => action.startsWith("installation."));
+  expect(actions).toEqual(["installation.suspend", "installation.resume"]);
+});

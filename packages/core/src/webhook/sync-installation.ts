@@ -1,0 +1,122 @@
+import type { Transaction } from "@towpath/db";
+import { branch, githubInstallation, project } from "@towpath/db/schema";
+import { and, asc, eq, isNull, or } from "drizzle-orm";
+import { audit } from "../audit/index.ts";
+import { authorizePlatform } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
+import { hintBranch } from "./hint-branch.ts";
+
+export type InstallationAtGitHub =
+  /** The App was removed from the account. Installation ids are never used again. */
+  | { readonly kind: "gone" }
+  | { readonly kind: "installed"; readonly accountLogin: string; readonly isSuspended: boolean };
+
+export type SyncInstallationInput = {
+  readonly installationId: number;
+  /** @throws when it cannot be known; the job then comes back. */
+  readonly ask: (installationId: number) => Promise<InstallationAtGitHub>;
+};
+
+const maxQuestions = 5;
+
+/**
+ * Brings what is known of an installation to how it is at GitHub (GH-1), for every organization that holds it. One that
+ * was removed is forgotten; a suspended one makes no builds until it is resumed, and then every branch is looked at,
+ * because GitHub sends nothing meanwhile. What is live stays live. After a change GitHub is asked once more: of two
+ * answers that cross, the later one counts.
+ */
+export async function syncInstallation(call: {
+  ctx: Context;
+  input: SyncInstallationInput;
+}): Promise<{ readonly changed: boolean }> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  for (let questions = 0; questions < maxQuestions; questions++) {
+    const seen = await input.ask(input.installationId);
+    const changed = await ctx.db.transaction((tx) => settle(tx, ctx, input.installationId, seen));
+    if (!changed) return { changed: questions > 0 };
+  }
+  throw new TowpathError("conflict", "The installation keeps changing while GitHub is asked.");
+}
+
+type Row = typeof githubInstallation.$inferSelect;
+
+async function settle(
+  tx: Transaction,
+  ctx: Context,
+  installationId: number,
+  seen: InstallationAtGitHub,
+): Promise<boolean> {
+  const rows = await tx
+    .select()
+    .from(githubInstallation)
+    .where(eq(githubInstallation.installationId, installationId))
+    .orderBy(asc(githubInstallation.organizationId))
+    .for("update");
+  let changed = false;
+  for (const row of rows) {
+    if (seen.kind === "gone") {
+      await tx.delete(githubInstallation).where(ofRow(row));
+      await note(tx, ctx, row, "installation.remove");
+      changed = true;
+    } else if ((row.suspendedAt !== null) !== seen.isSuspended || row.accountLogin !== seen.accountLogin) {
+      await change(tx, ctx, row, seen);
+      changed = true;
+    } else if (!seen.isSuspended) {
+      // It may reach other repositories than before.
+      await lookAtBranches(tx, ctx, row, "default");
+    }
+  }
+  return changed;
+}
+
+async function change(
+  tx: Transaction,
+  ctx: Context,
+  row: Row,
+  seen: Extract<InstallationAtGitHub, { kind: "installed" }>,
+): Promise<void> {
+  const suspendedAt = seen.isSuspended ? (row.suspendedAt ?? ctx.clock.now()) : null;
+  await tx.update(githubInstallation).set({ suspendedAt, accountLogin: seen.accountLogin }).where(ofRow(row));
+  if (seen.isSuspended === (row.suspendedAt !== null)) return;
+  await note(tx, ctx, row, seen.isSuspended ? "installation.suspend" : "installation.resume");
+  if (!seen.isSuspended) await lookAtBranches(tx, ctx, row, "all");
+}
+
+const ofRow = (row: Row) =>
+  and(
+    eq(githubInstallation.organizationId, row.organizationId),
+    eq(githubInstallation.installationId, row.installationId),
+  );
+
+function note(tx: Transaction, ctx: Context, row: Row, action: string): Promise<void> {
+  return audit(tx, ctx, {
+    organizationId: row.organizationId,
+    action,
+    subject: String(row.installationId),
+    detail: { accountLogin: row.accountLogin },
+  });
+}
+
+/** Asks for a look at the branches of the organization's projects that are read through the installation. */
+export async function lookAtBranches(
+  tx: Transaction,
+  ctx: Context,
+  of: { readonly organizationId: string; readonly installationId?: number },
+  which: "default" | "all",
+): Promise<void> {
+  const rows = await tx
+    .select({ project, name: branch.name })
+    .from(branch)
+    .innerJoin(project, eq(project.id, branch.projectId))
+    .where(
+      and(
+        eq(project.organizationId, of.organizationId),
+        of.installationId === undefined ? undefined : eq(project.installationId, of.installationId),
+        which === "default" ? eq(branch.isDefault, true) : or(isNull(branch.endedAt), eq(branch.isDefault, true)),
+      ),
+    )
+    .orderBy(asc(project.createdAt), asc(project.id), asc(branch.id));
+  for (const row of rows) await hintBranch(tx, ctx, { project: row.project, branch: row.name, mayBeNew: false });
+}
