@@ -1,6 +1,6 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
-import { build, deployment } from "@towpath/db/schema";
+import { build, deployment, member, session } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { appendBuildLog, writeServerLogs } from "@towpath/logs";
 import { eq } from "drizzle-orm";
@@ -27,9 +27,9 @@ afterAll(async () => {
 });
 
 let sequence = 0;
-async function newBuild(): Promise<string> {
+async function newBuild(of = project): Promise<string> {
   const id = newId();
-  const ids = { projectId: project.id, branchId: project.branchId };
+  const ids = { projectId: of.id, branchId: of.branchId };
   await database.db.insert(build).values({
     ...ids,
     id,
@@ -129,11 +129,15 @@ test("PRJ-3 a server's log streams the newest lines and each new one", async () 
   expect(await stream.next("line")).toMatchObject({ data: { line: "again" } });
   stream.stop();
 
-  const resumed = await open(owner.visitor, `/api/deployments/${deploymentId}/log`, {
-    "last-event-id": first.id ?? "",
-  });
-  expect(await resumed.next("line")).toMatchObject({ data: { line: "again" } });
-  resumed.stop();
+  // A browser's own reconnection says it by header, a page that starts anew by the address.
+  for (const [query, headers] of [
+    ["", { "last-event-id": first.id ?? "" }],
+    [`?after=${first.id}`, {}],
+  ] as const) {
+    const resumed = await open(owner.visitor, `/api/deployments/${deploymentId}/log${query}`, headers);
+    expect(await resumed.next("line")).toMatchObject({ data: { line: "again" } });
+    resumed.stop();
+  }
   expect((await stranger.visitor.get(`/api/deployments/${deploymentId}/log`)).status).toBe(404);
   expect((await newVisitor(web.url).get(`/api/deployments/${deploymentId}/log`)).status).toBe(401);
 });
@@ -150,6 +154,79 @@ test("a build's log is for members and the operator: nobody else learns that it 
   const operator = await open(newVisitor(web.url), path, { authorization: `Bearer ${web.operatorToken}` });
   await operator.next("status");
   operator.stop();
+});
+
+test("PRJ-3 a removed member's stream ends, and so does that of a session that has ended", {
+  timeout: 60_000,
+}, async () => {
+  const buildId = await newBuild();
+  const path = `/api/builds/${buildId}/log`;
+  const [removed, signedOut] = [await seededMember(web.url, database.db), await seededMember(web.url, database.db)];
+  const join = (userId: string) =>
+    database.db.insert(member).values({ id: newId(), organizationId: owner.organization.id, userId, role: "viewer" });
+  await join(removed.userId);
+  await join(signedOut.userId);
+  const [first, second, kept] = [
+    await open(removed.visitor, path),
+    await open(signedOut.visitor, path),
+    await open(owner.visitor, path),
+  ];
+  await first.next("status");
+  await database.db.delete(member).where(eq(member.userId, removed.userId));
+  await database.db.delete(session).where(eq(session.userId, signedOut.userId));
+  expect(await first.next("problem")).toMatchObject({ data: { code: "not_found" } });
+  expect(await second.next("problem")).toMatchObject({ data: { code: "unauthenticated" } });
+  await expect(first.next("line")).rejects.toThrow("the stream ended");
+  // Who may still read, reads on.
+  await say(buildId, "for the others");
+  expect(await kept.next("line")).toMatchObject({ data: { text: "for the others" } });
+  kept.stop();
+});
+
+test("PRJ-3 one person's streams are limited, with a text; all streams share one connection that listens", async () => {
+  const reader = await seededMember(web.url, database.db);
+  const own = await seedProject(database.db, reader.organization);
+  const buildId = await newBuild(own);
+  const path = `/api/builds/${buildId}/log`;
+  const streams = [];
+  for (let count = 0; count < 20; count++) streams.push(await open(reader.visitor, path));
+  for (const stream of streams) await stream.next("status");
+  const refused = await reader.visitor.get(path);
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({
+    error: { code: "limit_reached", message: expect.stringContaining("You have 20 logs open, which is the limit.") },
+  });
+  const others = await open(owner.visitor, `/api/builds/${await newBuild()}/log`);
+  await others.next("status");
+  others.stop();
+  const { rows } = await database.pool.query(
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'towpath-web-listen' AND datname = current_database()",
+  );
+  expect(rows[0].count).toBe(1);
+  for (const stream of streams) stream.stop();
+  // What was closed makes room.
+  await expect
+    .poll(async () => {
+      const again = await open(reader.visitor, path);
+      again.stop();
+      return again.response.status;
+    })
+    .toBe(200);
+});
+
+test("PRJ-3 a stream that fails is logged, and its reader learns that it was not the end", async () => {
+  const buildId = await newBuild();
+  const stream = await open(owner.visitor, `/api/builds/${buildId}/log`);
+  await stream.next("status");
+  await database.pool.query("ALTER TABLE build_log RENAME TO build_log_away");
+  try {
+    expect(await stream.next("problem")).toMatchObject({
+      data: { code: "internal", message: expect.stringContaining("Something went wrong on our side.") },
+    });
+  } finally {
+    await database.pool.query("ALTER TABLE build_log_away RENAME TO build_log");
+  }
+  expect(web.output()).toContain("a log stream failed");
 });
 
 test("open streams do not keep the process from stopping", async () => {

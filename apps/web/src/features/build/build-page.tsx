@@ -5,6 +5,7 @@ import { useMemo } from "react";
 import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { LogViewer } from "~/ui/log-viewer/log-viewer.tsx";
+import { StreamProblem } from "../log-stream/stream-problem.tsx";
 import { StreamStateLabel } from "../log-stream/stream-state-label.tsx";
 import { useLogStream } from "../log-stream/use-log-stream.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -24,12 +25,13 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
   const queryClient = useQueryClient();
   const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));
   const renew = () => void queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
-  const { lines, state } = useLogStream(
+  const stream = useLogStream(
     `/api/builds/${buildId}/log`,
     buildLogLineSchema,
     (line: BuildLogLine) => line.line,
     renew,
   );
+  const { lines, state } = stream;
   const logLines = useMemo(() => lines.map(toLogLine), [lines]);
   const running = isRunning(build.status);
   return (
@@ -37,6 +39,7 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
       <BuildHeader project={projectKey} build={build} screen="build" />
       <div className="flex flex-col gap-4">
         <Outcome project={projectKey} build={build} lines={lines} />
+        <StreamProblem stream={stream} />
         <div className="grid gap-4 xl:grid-cols-[19rem_minmax(0,1fr)]">
           <div className="rounded-lg border bg-surface p-4 xl:self-start">
             <PhaseStepper phases={phaseStates(build, lines)} />

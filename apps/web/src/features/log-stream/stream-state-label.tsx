@@ -1,10 +1,12 @@
 import { StatusDot, type Tone } from "~/ui/status-dot.tsx";
-import type { StreamState } from "./use-log-stream.ts";
+import type { StreamState } from "./log-connection.ts";
 
 const looks: Record<StreamState, { label: string; tone: Tone }> = {
   connecting: { label: "Connecting", tone: "neutral" },
   open: { label: "Live", tone: "ok" },
   reconnecting: { label: "Reconnecting", tone: "warn" },
+  waiting: { label: "Paused", tone: "warn" },
+  refused: { label: "Stopped", tone: "bad" },
   ended: { label: "Ended", tone: "neutral" },
 };
 

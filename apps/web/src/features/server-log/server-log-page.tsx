@@ -6,6 +6,7 @@ import { LogViewer } from "~/ui/log-viewer/log-viewer.tsx";
 import { Select } from "~/ui/select.tsx";
 import { buildQuery } from "../build/build.queries.ts";
 import { BuildHeader } from "../build/build-header.tsx";
+import { StreamProblem } from "../log-stream/stream-problem.tsx";
 import { StreamStateLabel } from "../log-stream/stream-state-label.tsx";
 import { useLogStream } from "../log-stream/use-log-stream.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -23,11 +24,12 @@ export function ServerLogPage({ projectKey, buildId }: { projectKey: ProjectKey;
   const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));
   const [level, setLevel] = useState<ServerLogLevel>("debug");
   const deploymentId = build.deployment?.id ?? null;
-  const { lines, state } = useLogStream(
+  const stream = useLogStream(
     deploymentId && `/api/deployments/${deploymentId}/log`,
     serverLogLineSchema,
     (line: ServerLogLine) => line.id,
   );
+  const { lines, state } = stream;
   const logLines = useMemo(() => atLeast(lines, level).map(toLogLine), [lines, level]);
   return (
     <>
@@ -37,31 +39,34 @@ export function ServerLogPage({ projectKey, buildId }: { projectKey: ProjectKey;
           Only a build that succeeded is started. Its own log says what happened.
         </EmptyState>
       ) : (
-        <LogViewer
-          label="Server log"
-          lines={logLines}
-          live
-          className="h-[max(22rem,calc(100dvh-17rem))]"
-          filters={
-            <>
-              <StreamStateLabel state={state} />
-              <Select
-                aria-label="Level"
-                value={level}
-                onChange={setLevel}
-                options={levelOptions}
-                className="h-7 w-44"
-              />
-            </>
-          }
-          empty={
-            <p className="mx-auto max-w-sm px-4 py-8 text-center font-sans text-sm text-muted">
-              {lines.length > 0
-                ? "No line of this level yet."
-                : "The server has printed nothing yet. It starts with the first request, and what it writes to stdout and stderr appears here."}
-            </p>
-          }
-        />
+        <div className="flex flex-col gap-4">
+          <StreamProblem stream={stream} />
+          <LogViewer
+            label="Server log"
+            lines={logLines}
+            live
+            className="h-[max(22rem,calc(100dvh-17rem))]"
+            filters={
+              <>
+                <StreamStateLabel state={state} />
+                <Select
+                  aria-label="Level"
+                  value={level}
+                  onChange={setLevel}
+                  options={levelOptions}
+                  className="h-7 w-44"
+                />
+              </>
+            }
+            empty={
+              <p className="mx-auto max-w-sm px-4 py-8 text-center font-sans text-sm text-muted">
+                {lines.length > 0
+                  ? "No line of this level yet."
+                  : "The server has printed nothing yet. It starts with the first request, and what it writes to stdout and stderr appears here."}
+              </p>
+            }
+          />
+        </div>
       )}
     </>
   );

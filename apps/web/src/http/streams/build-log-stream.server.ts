@@ -5,6 +5,7 @@ import { buildLogChannel, readBuildLog } from "@towpath/logs";
 import { services } from "~/compose.server.ts";
 import { buildChannel } from "./channels.ts";
 import { eventStream, lastEventId, type Send } from "./event-stream.server.ts";
+import { streamReader } from "./stream-reader.server.ts";
 import { wakeable } from "./wait.server.ts";
 
 /** Notifications say what changed; this is for one that got lost. */
@@ -15,9 +16,11 @@ const pageSize = 1000;
 const endedStatuses: ReadonlySet<string> = new Set(buildStatuses.filter((status) => isEnded(status)));
 
 /** GET /api/builds/{buildId}/log: `line` for each line, `status` when it changes, `end` when nothing more will come. */
-export async function buildLogStream(ctx: Context, buildId: string, request: Request): Promise<Response> {
-  await getBuild({ ctx, input: { buildId } });
-  return eventStream(request, (send, signal) => follow(ctx, buildId, lastEventId(request), send, signal));
+export async function buildLogStream(buildId: string, request: Request): Promise<Response> {
+  const reader = await streamReader(request, (ctx) => getBuild({ ctx, input: { buildId } }));
+  return eventStream(request, reader, (send, signal) =>
+    follow(reader.ctx, buildId, lastEventId(request), send, signal),
+  );
 }
 
 async function follow(ctx: Context, buildId: string, from: number, send: Send, signal: AbortSignal): Promise<void> {
@@ -39,13 +42,13 @@ async function follow(ctx: Context, buildId: string, from: number, send: Send, s
         statusDue = false;
         status = (await getBuild({ ctx, input: { buildId } })).status;
       }
-      line = await sendLines(buildId, line, send);
-      if (status !== shown) send({ event: "status", data: { status } });
+      line = await sendLines(buildId, line, send, signal);
+      if (status !== shown) await send({ event: "status", data: { status } });
       shown = status;
       if (endedStatuses.has(status)) {
         await sleep(lastLinesMs);
-        await sendLines(buildId, line, send);
-        send({ event: "end", data: {} });
+        await sendLines(buildId, line, send, signal);
+        await send({ event: "end", data: {} });
         return;
       }
       const woken = await waiting.wait(lookEveryMs);
@@ -57,11 +60,14 @@ async function follow(ctx: Context, buildId: string, from: number, send: Send, s
   }
 }
 
-async function sendLines(buildId: string, after: number, send: Send): Promise<number> {
+async function sendLines(buildId: string, after: number, send: Send, signal: AbortSignal): Promise<number> {
   let last = after;
   for (;;) {
     const lines = await readBuildLog(services().database.pool, { buildId, afterLine: last, limit: pageSize });
-    for (const entry of lines) send({ event: "line", data: entry, id: entry.line });
+    for (const entry of lines) {
+      if (signal.aborted) return last;
+      await send({ event: "line", data: entry, id: entry.line });
+    }
     last = lines.at(-1)?.line ?? last;
     if (lines.length < pageSize) return last;
   }

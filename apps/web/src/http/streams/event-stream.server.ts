@@ -1,55 +1,60 @@
-import { TowpathError } from "@towpath/core/errors";
+import { setTimeout as sleep } from "node:timers/promises";
+import { asTowpathError } from "@towpath/core/errors";
+import { services } from "~/compose.server.ts";
+import { countStream, type StreamReader } from "./stream-reader.server.ts";
 
 /** One server-sent event; `id` is what a browser sends as Last-Event-ID when it comes back. */
 export type StreamEvent = { readonly event: string; readonly data: unknown; readonly id?: number };
-export type Send = (event: StreamEvent) => void;
+
+/** Resolves when the reader has room for more: whoever awaits it asks the database for no more than is read. */
+export type Send = (event: StreamEvent) => Promise<void>;
 
 const heartbeatMs = 15_000;
-const mostStreams = 1000;
+/** Bytes that wait for a slow reader before `send` makes its caller wait as well. */
+const bufferBytes = 64 * 1024;
+/** How long a buffer may stay full. Then the stream is cut: the reader comes back by Last-Event-ID when it can. */
+const defaultMaxLagMs = 30_000;
 const open = new Set<AbortController>();
 
 /**
- * Answers with server-sent events (WHATWG HTML, section 9.2) until `produce` returns, the reader goes away, or the
- * process stops. `produce` must give up when its signal aborts.
+ * Answers with server-sent events (WHATWG HTML, section 9.2) until `produce` returns, the reader goes away or may read
+ * no longer, or the process stops. `produce` must give up when its signal aborts. What it throws is logged and told
+ * to the reader as the event `problem` with `code` and `message`.
  *
- * @throws TowpathError `limit_reached` when this process serves too many already.
+ * @throws TowpathError `limit_reached` when the reader, or all of them together, have too many streams open.
  */
-export function eventStream(request: Request, produce: (send: Send, signal: AbortSignal) => Promise<void>): Response {
-  if (open.size >= mostStreams)
-    throw new TowpathError("limit_reached", "Too many log streams are open. Try again in a moment.");
-  const abort = new AbortController();
-  open.add(abort);
-  request.signal.addEventListener("abort", () => abort.abort(), { once: true });
-  const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const write = (text: string) => {
-        if (!abort.signal.aborted) controller.enqueue(encoder.encode(text));
-      };
-      // Proxies close what is silent; a comment is no event.
-      const heartbeat = setInterval(() => write(": still here\n\n"), heartbeatMs);
-      const end = () => {
-        clearInterval(heartbeat);
-        open.delete(abort);
-        abort.abort();
-        try {
-          controller.close();
-        } catch {
-          // The reader has cancelled: it is closed already.
-        }
-      };
-      write("retry: 2000\n\n");
-      produce((event) => write(asText(event)), abort.signal).then(end, end);
-      abort.signal.addEventListener("abort", end, { once: true });
-    },
-    cancel: () => abort.abort(),
-  });
+export function eventStream(
+  request: Request,
+  reader: StreamReader,
+  produce: (send: Send, signal: AbortSignal) => Promise<void>,
+  { maxLagMs = defaultMaxLagMs } = {},
+): Response {
+  const release = countStream(reader);
+  const stop = new AbortController();
+  open.add(stop);
+  request.signal.addEventListener("abort", () => stop.abort(), { once: true });
+  if (request.signal.aborted) stop.abort();
+  const channel = openChannel(stop, maxLagMs);
+  const heartbeat = setInterval(channel.heartbeat, heartbeatMs);
+  void (async () => {
+    try {
+      await Promise.race([produce(channel.send, stop.signal), watch(reader, stop.signal)]);
+    } catch (thrown) {
+      if (!stop.signal.aborted) channel.tell(problemOf(thrown, request));
+    } finally {
+      clearInterval(heartbeat);
+      open.delete(stop);
+      release();
+      channel.close();
+      stop.abort();
+    }
+  })();
   const headers = {
     "content-type": "text/event-stream",
     "cache-control": "private, no-store",
     "x-accel-buffering": "no",
   };
-  return new Response(body, { headers });
+  return new Response(channel.body, { headers });
 }
 
 /** Ends all streams: they would keep the process from stopping. Browsers reconnect and go on where they were. */
@@ -57,10 +62,87 @@ export function endEventStreams(): void {
   for (const stream of open) stream.abort();
 }
 
-/** Where a reader that comes back wants to go on; 0 for a new one. */
+/** Where a reader goes on who has read before, by Last-Event-ID or else by `?after=`; 0 for a new one. */
 export function lastEventId(request: Request): number {
-  const id = Number(request.headers.get("last-event-id") ?? 0);
+  const after = () => new URL(request.url).searchParams.get("after");
+  const id = Number(request.headers.get("last-event-id") ?? after() ?? 0);
   return Number.isSafeInteger(id) && id > 0 ? id : 0;
+}
+
+/** Fails when the reader may read no longer: sessions end, members are removed. Ends with the stream. */
+async function watch(reader: StreamReader, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(reader.checkEveryMs, undefined, { signal });
+    await reader.check();
+  }
+}
+
+function problemOf(thrown: unknown, request: Request): StreamEvent {
+  const { code, message } = asTowpathError(thrown);
+  if (code === "internal") {
+    const { pathname } = new URL(request.url);
+    services().log.error({ err: thrown, path: pathname }, "a log stream failed");
+  }
+  return { event: "problem", data: { code, message } };
+}
+
+/** The body of one stream. `stop` ends it; a reader that lags for too long aborts `stop`. */
+function openChannel(stop: AbortController, maxLagMs: number) {
+  const encoder = new TextEncoder();
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let hasRoom: (() => void) | undefined;
+  let closed = false;
+  const write = (text: string) => {
+    if (!closed && !stop.signal.aborted) controller?.enqueue(encoder.encode(text));
+  };
+  const isFull = () => !closed && (controller?.desiredSize ?? 1) <= 0;
+  const end = (finish: (stream: ReadableStreamDefaultController<Uint8Array>) => void) => {
+    hasRoom?.();
+    if (closed || !controller) return;
+    closed = true;
+    finish(controller);
+  };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(started) {
+        controller = started;
+      },
+      pull() {
+        hasRoom?.();
+      },
+      cancel() {
+        closed = true;
+        stop.abort();
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: bufferBytes }),
+  );
+  stop.signal.addEventListener("abort", () => end((stream) => stream.close()), { once: true });
+  write("retry: 2000\n\n");
+  return {
+    body,
+    async send(event: StreamEvent): Promise<void> {
+      write(asText(event));
+      if (!isFull()) return;
+      const lagged = setTimeout(() => {
+        // Not `close`: the connection must not go on to wait for a reader that does not read.
+        end((stream) => stream.error(new DOMException("The reader takes too long.", "AbortError")));
+        stop.abort();
+      }, maxLagMs);
+      while (isFull() && !stop.signal.aborted) {
+        await new Promise<void>((resume) => {
+          hasRoom = resume;
+        });
+      }
+      clearTimeout(lagged);
+    },
+    tell: (event: StreamEvent) => write(asText(event)),
+    /** Proxies close what is silent; a comment is no event. */
+    heartbeat: () => {
+      if (!isFull()) write(": still here\n\n");
+    },
+    close: () => end((stream) => stream.close()),
+  };
 }
 
 const asText = ({ event, data, id }: StreamEvent) =>

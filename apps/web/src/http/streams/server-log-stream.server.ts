@@ -1,8 +1,8 @@
-import type { Context } from "@towpath/core/context";
 import { getDeployment } from "@towpath/core/deployment";
 import { readServerLogs, serverLogChannel } from "@towpath/logs";
 import { services } from "~/compose.server.ts";
 import { eventStream, lastEventId, type Send } from "./event-stream.server.ts";
+import { streamReader } from "./stream-reader.server.ts";
 import { wakeable } from "./wait.server.ts";
 
 /** Notifications come for every batch of lines; this is for one that got lost. */
@@ -10,18 +10,12 @@ const lookEveryMs = 10_000;
 const pageSize = 1000;
 
 /** GET /api/deployments/{deploymentId}/log: the newest lines, then every new one, as `line` events without an end. */
-export async function serverLogStream(ctx: Context, deploymentId: string, request: Request): Promise<Response> {
-  await getDeployment({ ctx, input: { deploymentId } });
-  return eventStream(request, (send, signal) => follow(ctx, deploymentId, lastEventId(request), send, signal));
+export async function serverLogStream(deploymentId: string, request: Request): Promise<Response> {
+  const reader = await streamReader(request, (ctx) => getDeployment({ ctx, input: { deploymentId } }));
+  return eventStream(request, reader, (send, signal) => follow(deploymentId, lastEventId(request), send, signal));
 }
 
-async function follow(
-  ctx: Context,
-  deploymentId: string,
-  from: number,
-  send: Send,
-  signal: AbortSignal,
-): Promise<void> {
+async function follow(deploymentId: string, from: number, send: Send, signal: AbortSignal): Promise<void> {
   const { database, notifications } = services();
   const waiting = wakeable(signal);
   const stop = notifications.subscribe(serverLogChannel, deploymentId, waiting.wake);
@@ -30,12 +24,14 @@ async function follow(
     while (!signal.aborted) {
       const query = last === 0 ? { deploymentId, limit: pageSize } : { deploymentId, afterId: last, limit: pageSize };
       const lines = await readServerLogs(database.pool, query);
-      for (const entry of lines) send({ event: "line", data: entry, id: entry.id });
+      for (const entry of lines) {
+        if (signal.aborted) return;
+        await send({ event: "line", data: entry, id: entry.id });
+      }
+      // The newest page is followed by nothing; any later one may be.
+      const mayHaveMore = last !== 0 && lines.length === pageSize;
       last = lines.at(-1)?.id ?? last;
-      if (lines.length === pageSize && from !== 0) continue;
-      await waiting.wait(lookEveryMs);
-      // Somebody who has lost access in the meantime reads no further.
-      await getDeployment({ ctx, input: { deploymentId } });
+      if (!mayHaveMore) await waiting.wait(lookEveryMs);
     }
   } finally {
     stop();

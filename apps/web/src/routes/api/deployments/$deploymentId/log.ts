@@ -1,14 +1,12 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { answering } from "~/http/error-response.server.ts";
-import { readerContext } from "~/http/reader-context.server.ts";
 import { serverLogStream } from "~/http/streams/server-log-stream.server.ts";
 
 /** PRJ-3 */
 export const Route = createFileRoute("/api/deployments/$deploymentId/log")({
   server: {
     handlers: {
-      GET: ({ request, params }) =>
-        answering(request, async () => serverLogStream(await readerContext(request), params.deploymentId, request)),
+      GET: ({ request, params }) => answering(request, () => serverLogStream(params.deploymentId, request)),
     },
   },
 });

@@ -1,0 +1,176 @@
+import { startBuild } from "@towpath/core/build";
+import { seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
+import { build, member } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expectAccessible } from "./accessible.ts";
+import { type Member, seededMember } from "./seed.ts";
+import { startWeb, type WebProcess } from "./web-process.ts";
+
+let database: TestDatabase;
+let web: WebProcess;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let owner: Member;
+let viewer: Member;
+let project: { readonly name: string; readonly buildId: string };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  web = await startWeb({ databaseUrl: database.url });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  owner = await seededMember(web.url, database.db);
+  viewer = await seededViewer();
+  project = await liveProject();
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await web?.stop();
+  await database?.close();
+});
+beforeEach(async () => {
+  await context?.close();
+  context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+  page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+});
+
+/** Somebody who is a viewer of the owner's organization and in no other. */
+async function seededViewer(): Promise<Member> {
+  const somebody = await seededMember(web.url, database.db);
+  await database.db
+    .update(member)
+    .set({ organizationId: owner.organization.id, role: "viewer" })
+    .where(eq(member.userId, somebody.userId));
+  return somebody;
+}
+
+/** A project with one live build of a server that has one tool. */
+async function liveProject() {
+  const { db } = database;
+  const { id, name } = await seedProject(db, owner.organization);
+  const ctx = testContext(db, owner.organization.owner);
+  const input = { orgSlug: owner.organization.slug, projectName: name, commit: { sha: shaOf("a") } };
+  const { build: started } = await startBuild({ ctx, input });
+  await succeedBuild(db, started.id);
+  const tool = {
+    tool_name: "send_mail",
+    title: null,
+    description: "Sends a mail.",
+    inputSchema: { type: "object", properties: { to: { type: "string" } }, required: ["to"] },
+    outputSchema: null,
+    annotations: null,
+  };
+  const manifest = {
+    protocolVersion: "2025-06-18",
+    server: { name: "mail", version: "1" },
+    instructions: null,
+    tools: [tool],
+    resources: [],
+    templates: [],
+    prompts: [],
+  };
+  await db.update(build).set({ manifest }).where(eq(build.projectId, id));
+  return { name, buildId: started.id };
+}
+
+async function signIn({ visitor }: Member): Promise<void> {
+  const cookie = visitor.sessionCookie();
+  if (!cookie) throw new Error("nobody is signed in");
+  await context.addCookies([{ ...cookie, url: web.url, httpOnly: true, sameSite: "Lax" }]);
+}
+
+const address = (screen: string) => `${web.url}/${owner.organization.slug}/${project.name}/${screen}`;
+
+/** Accessible and no wider than the screen at 360 px, in both themes. */
+async function expectGoodLooks(): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
+    // Colors that are on their way from one theme to the other have no contrast to judge.
+    await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState === "finished"));
+    await expectAccessible(page);
+  }
+}
+
+test("PRJ-4 a viewer sees what a server offers, and why there is nothing to press", async () => {
+  await signIn(viewer);
+  await page.goto(address("inspector"));
+  const call = page.getByRole("button", { name: "Call tool" });
+  await call.waitFor();
+  expect(await call.isDisabled()).toBe(true);
+  const reason = await call.getAttribute("aria-describedby");
+  expect(await page.locator(`[id="${reason}"]`).textContent()).toContain("To call it you need the role member");
+  await expectGoodLooks();
+});
+
+test("PRJ-4 a member's button works", async () => {
+  await signIn(owner);
+  await page.goto(address("inspector"));
+  const call = page.getByRole("button", { name: "Call tool" });
+  await call.waitFor();
+  expect(await call.isEnabled()).toBe(true);
+  expect(await page.getByText("Your role may not call servers").count()).toBe(0);
+});
+
+test("PRJ-3 a log page that is refused for too many streams says so, and goes on by itself", {
+  timeout: 60_000,
+}, async () => {
+  const hangUp = new AbortController();
+  const path = `/api/deployments/${await deploymentId()}/log`;
+  for (let count = 0; count < 20; count++) {
+    const answer = await viewer.visitor.request(path, { signal: hangUp.signal });
+    expect(answer.status).toBe(200);
+  }
+  await signIn(viewer);
+  await page.goto(address(`server-logs/${project.buildId}`));
+  await page.getByText("You have 20 logs open, which is the limit.").waitFor();
+  await page.getByRole("status").getByText("Paused", { exact: true }).waitFor();
+  await expectGoodLooks();
+  hangUp.abort();
+  await page.getByRole("status").getByText("Live", { exact: true }).waitFor({ timeout: 30_000 });
+  expect(await page.getByText("You have 20 logs open").count()).toBe(0);
+});
+
+test("PRJ-3 a removed member's open page says that the log has stopped", { timeout: 60_000 }, async () => {
+  const removed = await seededViewer();
+  await signIn(removed);
+  await page.goto(address(`server-logs/${project.buildId}`));
+  await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
+  await database.db.delete(member).where(eq(member.userId, removed.userId));
+  await page.getByText("The log has stopped").waitFor({ timeout: 30_000 });
+  await page.getByRole("status").getByText("Stopped", { exact: true }).waitFor();
+  await expectGoodLooks();
+});
+
+test("ERR-1 ERR-2 AUTH-2 what a stranger, a wrong address and a guesser see", async () => {
+  const stranger = await seededMember(web.url, database.db);
+  await signIn(stranger);
+  for (const path of [
+    "/provider/problem?error=repeated_cookie",
+    `/${stranger.organization.slug}/no-such-server/logs`,
+  ]) {
+    await page.goto(`${web.url}${path}`);
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+    await expectGoodLooks();
+  }
+  await context.clearCookies();
+  await page.goto(`${web.url}/provider/sign-in`);
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await page.getByLabel("Email").fill("somebody@example.com");
+    await page.getByLabel("Password").fill(`guess number ${attempt}`);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText(/No account matches|Too many attempts/).waitFor();
+    if ((await page.getByText("Too many attempts").count()) > 0) break;
+  }
+  expect(await page.getByText(/Too many attempts. Try again in \d+ seconds?\./).count()).toBe(1);
+  await expectGoodLooks();
+});
+
+async function deploymentId(): Promise<string> {
+  const { rows } = await database.pool.query("SELECT id FROM deployment WHERE build_id = $1", [project.buildId]);
+  return rows[0].id;
+}
