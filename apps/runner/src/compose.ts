@@ -13,6 +13,7 @@ import { InstancePool } from "./instances/instance-pool.ts";
 import { createInstanceRecord } from "./instances/instance-record.ts";
 import { LeaseError } from "./instances/lease-error.ts";
 import { serverLog } from "./instances/server-log.ts";
+import { startIsolationReports } from "./isolation-reports.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
 
 const closeWithinMs = 1500;
@@ -69,10 +70,16 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   });
   const api = createApiServer({ pool, isolation: () => runtime.selfTest(), onError: complain("a request failed") });
   await listenOnSocket(api, socketPath);
+  const reports = startIsolationReports(
+    database.db,
+    () => runtime.selfTest(),
+    complain("the isolation of this host could not be recorded"),
+  );
   return {
     socketPath,
     async close() {
       api.close();
+      await reports.stop();
       // Both at once: a server that is still starting ends by the driver's close, in the pool's turn.
       const stopped = pool.close();
       await Promise.race([

@@ -139,8 +139,10 @@ export type Isolation = {
   }[];
   /** False when a required check failed: nothing is run unless TOWPATH_ALLOW_UNSANDBOXED allows it. */
   readonly trusted: boolean;
-  /** Settings by which the operator allowed less, for example TOWPATH_ALLOW_WEAK_LIMITS. */
-  readonly exceptions: readonly string[];
+  /** Settings by which the operator allowed less, and what each one means on this host. */
+  readonly exceptions: readonly { readonly setting: string; readonly meaning: string }[];
+  /** What cannot be run on this host, why, and what the operator can do: whole sentences. */
+  readonly problems: readonly string[];
   readonly cgroup: "v2" | "v1" | "none";
   readonly canFreeze: boolean;
 };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { migrateDatabase } from "@towpath/db";
 import { findRunning, type Identity, openDataDirectory, startTimeOf, writePrivate } from "../instance/instance.ts";
 import { bold, dim, print, Refusal, step, yellow } from "../terminal/terminal.ts";
+import { isolationNotice } from "./isolation-notice.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
 import { requireFreePorts, requirePrograms } from "./preflight.ts";
 import { rolesOf, usesRealGitHub } from "./roles.ts";
@@ -64,15 +65,6 @@ async function startProcesses(options: UpOptions, started: Started, decided: Dec
   );
 }
 
-/** Without root a sandbox cannot get a network of its own (docs/decisions/004): better said now than by a failed build. */
-function warnWithoutRoot(): void {
-  if (process.getuid?.() === 0 || process.env.TOWPATH_ALLOW_HOST_NETWORK === "yes") return;
-  print(
-    `${yellow("!")} Not started as root, so builds and servers that need the network are refused. Start as root, or let ` +
-      "them share this machine's network, its loopback included: TOWPATH_ALLOW_HOST_NETWORK=yes ./towpath up",
-  );
-}
-
 /** The names may have stopped to resolve, or the folder come from another machine. URLs that people have pasted stay. */
 function warnOfNames(serverUrl: string, resolves: boolean): void {
   if (resolves || !new URL(serverUrl.replace("{name}", "name")).hostname.endsWith(".localhost")) return;
@@ -111,7 +103,8 @@ export async function up(args: string[]): Promise<number> {
       );
       print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serverUrl})`);
       warnOfNames(serverUrl, resolves);
-      warnWithoutRoot();
+      for (const line of await isolationNotice(join(options.runDirectory, "runner.sock")))
+        print(`${yellow("!")} ${line}`);
       print(dim(`Data in ${options.dataDirectory}. Stop with Ctrl-C.\n`));
       await stop;
     }

@@ -127,6 +127,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
       checks: [{ name: "user namespaces", ok: bench().trusted, required: true, detail: "switched off" }],
       trusted: bench().trusted,
       exceptions: [],
+      problems: [],
       cgroup: "none",
       canFreeze: true,
     }),

@@ -17,6 +17,7 @@ export {
   build,
   deployment,
   githubInstallation,
+  hostIsolation,
   instance,
   project,
   route,

@@ -276,3 +276,12 @@ export const auditLog = pgTable(
   },
   (table) => [index().on(table.organizationId, table.createdAt)],
 );
+
+/** What a host's runner last said about its isolation: one row a host, written over every half minute (RUN-1). */
+export const hostIsolation = pgTable("host_isolation", {
+  /** Name of the host. */
+  host: text().primaryKey(),
+  /** `isolationReportSchema` of core. */
+  report: jsonb().notNull(),
+  reportedAt: instant().notNull(),
+});

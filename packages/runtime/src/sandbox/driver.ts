@@ -13,8 +13,9 @@ import { whyNoNamespaces } from "./namespaces.ts";
 import { hostAddresses } from "./network.ts";
 import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
 import { ownerName, ownerRuns } from "./owner.ts";
+import { exceptionsOf, noNetwork, problemsOf, refusalOf } from "./report.ts";
 import { type Check, probeIsolation } from "./self-test.ts";
-import { limitNames, probeLimits } from "./self-test-limits.ts";
+import { probeLimits } from "./self-test-limits.ts";
 import { makeSocketFolder, sweepSocketFolders } from "./socket-folder.ts";
 import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
 
@@ -39,11 +40,6 @@ const missingBubblewrap =
   "bubblewrap is not installed, so servers cannot be isolated: apt-get install bubblewrap, or set " +
   "TOWPATH_ALLOW_UNSANDBOXED=yes to run them without isolation.";
 
-const weakLimits =
-  "The limits on a server's memory, processes and CPU can't be enforced on this host. Start Towpath as root on a host " +
-  "with control groups, or in a group of your own: systemd-run --user --scope -p Delegate=yes ./towpath up. " +
-  "TOWPATH_ALLOW_WEAK_LIMITS=yes runs servers and builds without, for your own code only.";
-
 /** The driver for this host (bubblewrap). It isolates nothing before the self-test has passed, and says why not. */
 export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver {
   const host = config.host ?? inspectHost();
@@ -57,7 +53,7 @@ export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver 
   };
   const spawner = async (): Promise<Spawner> => {
     const { spawn, isolation } = await ready();
-    if (spawn === null) throw new SandboxError("isolation_unavailable", refusal(isolation()));
+    if (spawn === null) throw new SandboxError("isolation_unavailable", refusalOf(isolation().checks));
     return async (spec, reader) => {
       if (closed) throw new SandboxError("setup_failed", "The driver has been closed.");
       const started = await spawn(spec, reader);
@@ -89,13 +85,6 @@ export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver 
   };
 }
 
-function refusal(isolation: Isolation): string {
-  const failed = isolation.checks.filter((check) => check.required && !check.ok);
-  const list = failed.map((check) => `${check.name}: ${check.detail}`).join("; ");
-  if (failed.every((check) => limitNames.includes(check.name))) return `${weakLimits} (${list}.)`;
-  return `Servers cannot be isolated on this host (${list}).`;
-}
-
 async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Prepared> {
   await mkdir(config.stateDirectory, { recursive: true });
   const owner = await ownerName();
@@ -123,41 +112,27 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
     isolated ? limitChecks(spawnWith(null), config, cgroups) : [],
   ]);
   const held = isolated && limits.every(passes);
-  const isolation = (): Isolation => ({
-    driver: "sandbox",
-    checks: [...basic, ...network.state().checks, ...limits],
-    trusted: held,
-    exceptions: exceptions(config),
-    cgroup: cgroups.version,
-    canFreeze: true,
-  });
+  const isolation = (): Isolation => {
+    const state = network.state();
+    return {
+      driver: "sandbox",
+      checks: [...basic, ...state.checks, ...limits],
+      trusted: held,
+      exceptions: exceptionsOf(config, { isolated, limited: limits.every((check) => check.ok), state }),
+      problems: held ? problemsOf(state) : [refusalOf([...basic, ...limits])],
+      cgroup: cgroups.version,
+      canFreeze: true,
+    };
+  };
   const spawn: Spawner = async (spec, reader) => {
     const { internet, checks } = spec.network === "internet" ? await network.refreshed() : network.state();
-    if (spec.network === "internet" && internet === null) throw noNetwork(checks);
+    if (spec.network === "internet" && internet === null)
+      throw new SandboxError("network_unavailable", noNetwork(checks));
     return spawnWith(internet)(spec, reader);
   };
   // Who allows servers without a sandbox still gets one, where only its limits are weak.
   if (held || (isolated && config.allowUnsandboxed)) return { isolation, spawn, owner };
   return { isolation, spawn: config.allowUnsandboxed ? spawnPlain : null, owner };
-}
-
-function exceptions(config: SandboxDriverConfig): string[] {
-  return [
-    ...(config.allowUnsandboxed ? ["TOWPATH_ALLOW_UNSANDBOXED"] : []),
-    ...(config.allowWeakLimits ? ["TOWPATH_ALLOW_WEAK_LIMITS"] : []),
-    ...(config.allowHostNetwork ? ["TOWPATH_ALLOW_HOST_NETWORK"] : []),
-    ...(config.allowedRanges.length > 0 ? [`TOWPATH_NETWORK_ALLOW=${config.allowedRanges.join(",")}`] : []),
-  ];
-}
-
-function noNetwork(checks: readonly Check[]): SandboxError {
-  const why = checks.map((check) => check.detail).join("; ");
-  return new SandboxError(
-    "network_unavailable",
-    `A sandbox cannot have a network of its own here: ${why.replace(/\.$/, "")}. It needs slirp4netns and iproute2 ` +
-      "(apt-get install slirp4netns iproute2) and a /dev/net/tun that Towpath's user may open. " +
-      "TOWPATH_ALLOW_HOST_NETWORK=yes lets servers use the host's network, its loopback included.",
-  );
 }
 
 const passes = (check: Check) => check.ok || !check.required;

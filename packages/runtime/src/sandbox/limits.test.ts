@@ -40,7 +40,7 @@ describe.runIf(root)("RUN-1 a host that enforces the limits", () => {
   test("is trusted, because going over each limit was tried", async () => {
     const { isolation, limits } = await tryHost(await findCgroups(await readCgroupFacts()));
     expect(limits).toEqual({ "memory limit": true, "process limit": true, "cpu limit": true });
-    expect(isolation).toMatchObject({ trusted: true, exceptions: [] });
+    expect(isolation).toMatchObject({ trusted: true, exceptions: [], problems: [] });
   });
 
   test.each([
@@ -61,6 +61,7 @@ describe("RUN-1 a host that cannot enforce the limits", () => {
     const { isolation, limits, exit } = await tryHost(noCgroups);
     expect(limits).toEqual({ "memory limit": false, "process limit": false, "cpu limit": false });
     expect(isolation.trusted).toBe(false);
+    expect(isolation.problems).toEqual([(exit as Error).message]);
     expect(exit).toMatchObject({
       code: "isolation_unavailable",
       message: expect.stringMatching(/memory, processes and CPU.*systemd-run --user.*TOWPATH_ALLOW_WEAK_LIMITS=yes/),
@@ -70,13 +71,16 @@ describe("RUN-1 a host that cannot enforce the limits", () => {
   test("runs when the operator said so by name, and the report tells it", async () => {
     const { isolation, limits, exit } = await tryHost(noCgroups, { allowWeakLimits: true });
     expect(limits).toEqual({ "memory limit": false, "process limit": false, "cpu limit": false });
-    expect(isolation).toMatchObject({ trusted: true, exceptions: ["TOWPATH_ALLOW_WEAK_LIMITS"] });
+    expect(isolation).toMatchObject({
+      trusted: true,
+      exceptions: [{ setting: "TOWPATH_ALLOW_WEAK_LIMITS=yes", meaning: expect.stringContaining("doesn't enforce") }],
+    });
     expect(exit).toMatchObject({ code: 0 });
   });
 
   test("keeps its sandbox when the operator allowed to run without one", async () => {
     const { isolation, exit, lines } = await tryHost(noCgroups, { allowUnsandboxed: true });
-    expect(isolation).toMatchObject({ trusted: false, exceptions: ["TOWPATH_ALLOW_UNSANDBOXED"] });
+    expect(isolation).toMatchObject({ trusted: false, exceptions: [{ setting: "TOWPATH_ALLOW_UNSANDBOXED=yes" }] });
     expect(exit).toMatchObject({ code: 0 });
     expect(Number(lines[0])).toBeGreaterThan(10_000);
   });

@@ -23,6 +23,7 @@ export function createFakeDriver(config: { readonly floodLimits?: FloodLimits } 
       checks: [],
       trusted: true,
       exceptions: [],
+      problems: [],
       cgroup: "none",
       canFreeze: true,
     }),

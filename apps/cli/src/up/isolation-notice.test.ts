@@ -1,0 +1,29 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isolationNotice } from "./isolation-notice.ts";
+
+test("RUN-1 `up` says what this machine refuses and each exception that is set", async () => {
+  const folder = await mkdtemp("/tmp/tw-");
+  const socketPath = join(folder, "runner.sock");
+  let body = {};
+  const runner = createServer((request, response) => response.end(JSON.stringify({ path: request.url, ...body })));
+  await new Promise<void>((resolve) => runner.listen(socketPath, resolve));
+  try {
+    const exceptions = [{ setting: "TOWPATH_ALLOW_WEAK_LIMITS=yes", meaning: "No limit on a server as a whole." }];
+    body = { trusted: true, checks: [], problems: ["No network: do this."], exceptions };
+    expect(await isolationNotice(socketPath)).toEqual([
+      "No network: do this.",
+      "TOWPATH_ALLOW_WEAK_LIMITS=yes: No limit on a server as a whole.",
+    ]);
+    body = { trusted: true, checks: [], problems: [], exceptions: [] };
+    expect(await isolationNotice(socketPath)).toEqual([]);
+    body = { status: "ok" };
+    expect(await isolationNotice(socketPath)).toHaveLength(1);
+  } finally {
+    runner.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+  expect(await isolationNotice(socketPath)).toEqual([expect.stringContaining("did not say")]);
+});

@@ -1,0 +1,40 @@
+import { hostname } from "node:os";
+import { recordHostIsolation } from "@towpath/core/host-isolation";
+import type { Database } from "@towpath/db";
+import type { Isolation } from "@towpath/runtime";
+
+const everyMs = 30_000;
+
+export type IsolationReports = { stop(): Promise<void> };
+
+/**
+ * Writes what this host's self-test found into the database, now and every half minute: the dashboard shows it without
+ * asking the runner, and knows by its age whether the runner is there.
+ */
+export function startIsolationReports(
+  db: Database,
+  isolation: () => Promise<Isolation>,
+  onError: (error: unknown) => void,
+): IsolationReports {
+  let writing: Promise<void> | null = null;
+  const report = async () => {
+    try {
+      await recordHostIsolation(db, { host: hostname(), report: await isolation(), at: new Date() });
+    } catch (error) {
+      onError(error);
+    }
+  };
+  const write = () => {
+    writing ??= report().finally(() => {
+      writing = null;
+    });
+  };
+  write();
+  const timer = setInterval(write, everyMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await writing;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { authorize } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { newestHostIsolation, type StoredIsolation } from "./host-isolation.store.ts";
+import type { HostIsolationView, IsolationWarning } from "./host-isolation.view.ts";
+import { protectionsOf } from "./protections.ts";
+
+/** Three times the runner's pause between two reports. */
+const currentForMs = 90_000;
+
+type Call = { ctx: Context; input: { readonly orgSlug: string } };
+
+const isCurrent = (ctx: Context, found: StoredIsolation) =>
+  ctx.clock.now().getTime() - found.reportedAt.getTime() < currentForMs;
+
+/** Which protections are in force where the organization's servers run, for its admins (RUN-1). */
+export async function getHostIsolation({ ctx, input }: Call): Promise<HostIsolationView> {
+  await authorize(ctx, "organization.manage", { orgSlug: input.orgSlug });
+  const found = await newestHostIsolation(ctx.db);
+  if (found === null)
+    return { reportedAt: null, current: false, trusted: false, protections: [], exceptions: [], problems: [] };
+  const { trusted, exceptions, problems } = found.report;
+  return {
+    reportedAt: found.reportedAt.toISOString(),
+    current: isCurrent(ctx, found),
+    trusted,
+    protections: protectionsOf(found.report),
+    exceptions,
+    problems,
+  };
+}
+
+/** What everybody of an organization should know: null while nothing is missing, or nothing is known. */
+export async function getIsolationWarning({ ctx, input }: Call): Promise<IsolationWarning | null> {
+  await authorize(ctx, "project.read", { orgSlug: input.orgSlug });
+  const found = await newestHostIsolation(ctx.db);
+  if (found === null || !isCurrent(ctx, found)) return null;
+  const missing = protectionsOf(found.report).filter(({ state }) => state === "off");
+  if (missing.length === 0) return null;
+  const allowed = found.report.exceptions.some(({ setting }) => setting.startsWith("TOWPATH_ALLOW_UNSANDBOXED"));
+  return { missing: missing.map(({ name }) => name), refused: !found.report.trusted && !allowed };
+}
