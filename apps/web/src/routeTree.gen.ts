@@ -37,6 +37,7 @@ import { Route as OrgSlugProjectNameLogsRouteImport } from "./routes/$orgSlug/$p
 import { Route as OrgSlugProjectNameSettingsRouteImport } from "./routes/$orgSlug/$projectName/settings";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
+import { Route as OrgSlugSettingsInstanceRouteImport } from "./routes/$orgSlug/settings/instance";
 import { Route as OrgSlugWelcomeChooseRepoRouteImport } from "./routes/$orgSlug/welcome/choose-repo";
 import { Route as OrgSlugWelcomeConnectGithubRouteImport } from "./routes/$orgSlug/welcome/connect-github";
 import { Route as OrgSlugWelcomeServerDeployRouteImport } from "./routes/$orgSlug/welcome/server-deploy";
@@ -199,6 +200,11 @@ const OrgSlugSettingsApiKeysRoute = OrgSlugSettingsApiKeysRouteImport.update({
   path: "/settings/api-keys",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
+const OrgSlugSettingsInstanceRoute = OrgSlugSettingsInstanceRouteImport.update({
+  id: "/settings/instance",
+  path: "/settings/instance",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
 const OrgSlugWelcomeChooseRepoRoute =
   OrgSlugWelcomeChooseRepoRouteImport.update({
     id: "/welcome/choose-repo",
@@ -319,6 +325,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
@@ -364,6 +371,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
@@ -412,6 +420,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
@@ -461,6 +470,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/settings/instance"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
@@ -506,6 +516,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/settings/instance"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
@@ -553,6 +564,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/settings/instance"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
@@ -804,6 +816,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugSettingsApiKeysRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
+    "/$orgSlug/settings/instance": {
+      id: "/$orgSlug/settings/instance";
+      path: "/settings/instance";
+      fullPath: "/$orgSlug/settings/instance";
+      preLoaderRoute: typeof OrgSlugSettingsInstanceRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
     "/$orgSlug/welcome/choose-repo": {
       id: "/$orgSlug/welcome/choose-repo";
       path: "/welcome/choose-repo";
@@ -959,6 +978,7 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugServersRoute: typeof OrgSlugServersRoute;
   OrgSlugIndexRoute: typeof OrgSlugIndexRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
+  OrgSlugSettingsInstanceRoute: typeof OrgSlugSettingsInstanceRoute;
   OrgSlugWelcomeChooseRepoRoute: typeof OrgSlugWelcomeChooseRepoRoute;
   OrgSlugWelcomeConnectGithubRoute: typeof OrgSlugWelcomeConnectGithubRoute;
   OrgSlugWelcomeServerDeployRoute: typeof OrgSlugWelcomeServerDeployRoute;
@@ -971,6 +991,7 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugServersRoute: OrgSlugServersRoute,
   OrgSlugIndexRoute: OrgSlugIndexRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
+  OrgSlugSettingsInstanceRoute: OrgSlugSettingsInstanceRoute,
   OrgSlugWelcomeChooseRepoRoute: OrgSlugWelcomeChooseRepoRoute,
   OrgSlugWelcomeConnectGithubRoute: OrgSlugWelcomeConnectGithubRoute,
   OrgSlugWelcomeServerDeployRoute: OrgSlugWelcomeServerDeployRoute,

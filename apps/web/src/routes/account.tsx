@@ -28,7 +28,14 @@ function Account() {
       person={{ displayName: profile.displayName, email: profile.email, keysHref }}
       organizations={profile.organizations}
       active={organization}
-      bar={organization ? <OrganizationLinks orgSlug={organization.slug} /> : null}
+      bar={
+        organization ? (
+          <OrganizationLinks
+            orgSlug={organization.slug}
+            mayManage={organization.permissions.includes("organization.manage")}
+          />
+        ) : null
+      }
     >
       <AccountPage profile={profile} organization={organization} />
     </AppShell>

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Plus, Search, Server } from "lucide-react";
 import { useEffect, useState } from "react";
+import { IsolationBanner } from "~/features/instance/isolation-banner.tsx";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
@@ -30,10 +31,12 @@ const typingMs = 250;
 /** The organization's servers (ORG-2). */
 export function ServersPage({
   orgSlug,
+  mayManage,
   search,
   onSearch,
 }: {
   readonly orgSlug: string;
+  readonly mayManage: boolean;
   readonly search: ServersSearch;
   readonly onSearch: (change: Partial<ServersSearch>) => void;
 }) {
@@ -47,6 +50,7 @@ export function ServersPage({
         description={nothingYet ? undefined : "Every server of this organization, and the state of its newest build."}
         actions={nothingYet ? null : <NewServerLink orgSlug={orgSlug} />}
       />
+      <IsolationBanner orgSlug={orgSlug} mayManage={mayManage} />
       {nothingYet ? (
         <div className="rounded-lg border bg-surface">
           <EmptyState icon={<Server aria-hidden />} title="No server yet" actions={<NewServerLink orgSlug={orgSlug} />}>

@@ -19,7 +19,12 @@ function OrganizationLayout() {
       person={{ displayName, email, keysHref }}
       organizations={organizations}
       active={organization}
-      bar={<OrganizationLinks orgSlug={organization.slug} />}
+      bar={
+        <OrganizationLinks
+          orgSlug={organization.slug}
+          mayManage={organization.permissions.includes("organization.manage")}
+        />
+      }
     >
       <Outlet />
     </AppShell>

@@ -1,5 +1,6 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import { PageError } from "~/features/error-screens/page-error.tsx";
+import { missingProtectionsQuery } from "~/features/instance/instance.queries.ts";
 import { serversQuery } from "~/features/servers/servers.queries.ts";
 import { ServersPage } from "~/features/servers/servers-page.tsx";
 import { ServersPending } from "~/features/servers/servers-pending.tsx";
@@ -16,7 +17,12 @@ export const Route = createFileRoute("/$orgSlug/servers")({
   validateSearch,
   search: { middlewares: [stripSearchParams({ type: "all", text: "" } as const)] },
   loaderDeps: ({ search: { type, text } }) => ({ type, text }),
-  loader: ({ context, params, deps }) => context.queryClient.ensureQueryData(serversQuery({ ...params, ...deps })),
+  loader: ({ context: { queryClient }, params, deps }) =>
+    Promise.all([
+      queryClient.ensureQueryData(serversQuery({ ...params, ...deps })),
+      // The list is worth showing without it.
+      queryClient.ensureQueryData(missingProtectionsQuery(params.orgSlug)).catch(() => null),
+    ]),
   head: () => ({ meta: [{ title: "Servers · Towpath" }] }),
   component: Servers,
   pendingComponent: ServersPending,
@@ -25,11 +31,13 @@ export const Route = createFileRoute("/$orgSlug/servers")({
 
 function Servers() {
   const { orgSlug } = Route.useParams();
+  const { organization } = Route.useRouteContext();
   const search = Route.useSearch();
   const navigate = Route.useNavigate();
   return (
     <ServersPage
       orgSlug={orgSlug}
+      mayManage={organization.permissions.includes("organization.manage")}
       search={search}
       onSearch={(change) => void navigate({ search: { ...search, ...change }, replace: true })}
     />

@@ -1,0 +1,19 @@
+import { createServerFn } from "@tanstack/react-start";
+import { getHostIsolation, getIsolationWarning } from "@towpath/core/host-isolation";
+import { z } from "zod";
+import { input } from "~/http/input.ts";
+import { organizationAccess } from "~/http/session-middleware.ts";
+
+const organizationInput = z.object({ orgSlug: z.string() });
+
+/** Which protections are in force where the organization's servers run (RUN-1). */
+export const getInstanceIsolation = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("organization.manage")])
+  .validator(input(organizationInput))
+  .handler(({ context, data }) => getHostIsolation({ ctx: context.ctx, input: data }));
+
+/** Which of them are missing, for everybody; null when none is. */
+export const getMissingProtections = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("project.read")])
+  .validator(input(organizationInput))
+  .handler(({ context, data }) => getIsolationWarning({ ctx: context.ctx, input: data }));

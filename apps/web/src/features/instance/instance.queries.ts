@@ -1,0 +1,20 @@
+import { queryOptions } from "@tanstack/react-query";
+import { getInstanceIsolation, getMissingProtections } from "./instance.functions.ts";
+
+/** The runner reports every half minute. */
+const reportedEveryMs = 30_000;
+
+export const instanceIsolationQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["instance-isolation", orgSlug],
+    queryFn: ({ signal }) => getInstanceIsolation({ data: { orgSlug }, signal }),
+    refetchInterval: reportedEveryMs,
+  });
+
+export const missingProtectionsQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["missing-protections", orgSlug],
+    queryFn: ({ signal }) => getMissingProtections({ data: { orgSlug }, signal }),
+    staleTime: reportedEveryMs,
+    refetchInterval: reportedEveryMs,
+  });

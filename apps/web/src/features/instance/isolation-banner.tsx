@@ -1,0 +1,32 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Callout } from "~/ui/callout.tsx";
+import { missingProtectionsQuery } from "./instance.queries.ts";
+import { protectionWords } from "./protections.ts";
+
+/** Above the list of servers, while something that holds them apart is missing. */
+export function IsolationBanner({ orgSlug, mayManage }: { readonly orgSlug: string; readonly mayManage: boolean }) {
+  const { data: warning } = useQuery(missingProtectionsQuery(orgSlug));
+  if (!warning) return null;
+  const missing = new Intl.ListFormat("en").format(warning.missing.map((name) => protectionWords[name].short));
+  return (
+    <Callout
+      tone="warn"
+      className="mb-4"
+      title={
+        warning.refused
+          ? "This instance can't isolate servers, so it doesn't run them"
+          : "Servers of this instance are not fully isolated"
+      }
+    >
+      They lack {missing}.{" "}
+      {mayManage ? (
+        <Link to="/$orgSlug/settings/instance" params={{ orgSlug }} className="font-medium underline">
+          What is in force
+        </Link>
+      ) : (
+        "An admin of this team finds more in the settings."
+      )}
+    </Callout>
+  );
+}

@@ -1,0 +1,111 @@
+import { recordHostIsolation } from "@towpath/core/host-isolation";
+import { seedProject } from "@towpath/core/testing";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectAccessible } from "./accessible.ts";
+import { type Member, seededMember } from "./seed.ts";
+import { startWeb, type WebProcess } from "./web-process.ts";
+
+let database: TestDatabase;
+let web: WebProcess;
+let browser: Browser;
+let owner: Member;
+let page: Page;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  web = await startWeb({ databaseUrl: database.url });
+  owner = await seededMember(web.url, database.db);
+  await seedProject(database.db, owner.organization);
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const context = await browser.newContext({ reducedMotion: "reduce" });
+  const cookie = owner.visitor.sessionCookie();
+  if (cookie === undefined) throw new Error("not signed in");
+  await context.addCookies([{ ...cookie, url: web.url }]);
+  page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await web?.stop();
+  await database?.close();
+});
+
+const tried = [
+  "no host files",
+  "unprivileged user",
+  "own network",
+  "process limit",
+  "disk limit",
+  "system call filter",
+];
+const untroubled = {
+  trusted: true,
+  checks: [...tried, "memory limit", "cpu limit"].map((name) => ({ name, ok: true, detail: "tried" })),
+  exceptions: [],
+  problems: [],
+};
+const weak = {
+  ...untroubled,
+  checks: untroubled.checks.map((check) =>
+    check.name === "cpu limit" ? { ...check, ok: false, detail: "no control group enforces it" } : check,
+  ),
+  exceptions: [{ setting: "TOWPATH_ALLOW_WEAK_LIMITS=yes", meaning: "Servers run although it isn't enforced." }],
+};
+const report = (content: typeof weak | typeof untroubled, at = new Date()) =>
+  recordHostIsolation(database.db, { host: "one", report: content, at });
+
+const open = async (path: string) => {
+  await page.goto(`${web.url}/${owner.organization.slug}/${path}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+};
+const states = async () =>
+  (await page.getByRole("list", { name: "Protections" }).getByRole("listitem").allInnerTexts()).map((text) => {
+    const lines = text.split("\n").filter((line) => line !== "");
+    return `${lines[0]}: ${lines.at(-1)}`;
+  });
+
+test("RUN-1 the dashboard shows which protections are in force and which exceptions are set", async () => {
+  await open("settings/instance");
+  await page.getByText("Not known yet").waitFor();
+  await report(untroubled);
+  await open("servers");
+  expect(await page.getByText("not fully isolated").count()).toBe(0);
+
+  await report(weak);
+  await open("servers");
+  await page.getByText("Servers of this instance are not fully isolated").waitFor();
+  await page.getByText("They lack a CPU limit.").waitFor();
+  await page.getByRole("link", { name: "What is in force" }).click();
+  await page.getByRole("list", { name: "Protections" }).waitFor();
+  expect(await states()).toEqual([
+    "Files: In force",
+    "Users: In force",
+    "Network: In force",
+    "Memory: In force",
+    "CPU: Missing",
+    "Processes: In force",
+    "Disk: In force",
+    "System calls: In force",
+  ]);
+  await page.getByText("cpu limit: no control group enforces it").waitFor();
+  await page.getByText("TOWPATH_ALLOW_WEAK_LIMITS=yes").waitFor();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const path of ["settings/instance", "servers"]) {
+      await open(path);
+      await expectAccessible(page);
+    }
+  }
+});
+
+test("RUN-1 without a runner the panel says since when nothing is known", async () => {
+  await report(weak, new Date(Date.now() - 10 * 60_000));
+  await open("settings/instance");
+  await page.getByText("Unknown since 10m ago").waitFor();
+  expect(new Set((await states()).map((state) => state.split(": ")[1]))).toEqual(new Set(["Unknown"]));
+  await expectAccessible(page);
+  await open("servers");
+  expect(await page.getByText("not fully isolated").count()).toBe(0);
+});
