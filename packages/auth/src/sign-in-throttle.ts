@@ -48,7 +48,7 @@ export async function beginAttempt(
     async succeeded() {
       await db.delete(signInAttempt).where(eq(signInAttempt.key, addressKey));
       await takeBack(db, keys);
-      await db.delete(signInAttempt).where(lt(signInAttempt.updatedAt, sql`now() - ${forgetAfter}`));
+      await forgetOld(db);
     },
     withdrawn: () => takeBack(db, keys),
   };
@@ -88,11 +88,24 @@ function count(db: Database, keys: readonly string[]): Promise<boolean> {
   });
 }
 
+/** Row by row: one statement could lock them in another order than `count` does. */
 async function takeBack(db: Database, keys: readonly string[]): Promise<void> {
-  await db
-    .update(signInAttempt)
-    .set({ failures: sql`greatest(${signInAttempt.failures} - 1, 0)`, retryAt: noWait })
-    .where(inArray(signInAttempt.key, [...keys]));
+  for (const key of keys) {
+    await db
+      .update(signInAttempt)
+      .set({ failures: sql`greatest(${signInAttempt.failures} - 1, 0)`, retryAt: noWait })
+      .where(eq(signInAttempt.key, key));
+  }
+}
+
+/** Leaves what is in use right now for the next time. */
+async function forgetOld(db: Database): Promise<void> {
+  const old = db
+    .select({ key: signInAttempt.key })
+    .from(signInAttempt)
+    .where(lt(signInAttempt.updatedAt, sql`now() - ${forgetAfter}`))
+    .for("update", { skipLocked: true });
+  await db.delete(signInAttempt).where(inArray(signInAttempt.key, old));
 }
 
 async function waitOf(db: Database, keys: readonly string[]): Promise<number> {

@@ -1,0 +1,85 @@
+import { randomUUID } from "node:crypto";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { beginAttempt } from "./sign-in-throttle.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+const newEmail = () => `${randomUUID()}@example.com`;
+const begin = (email: string, address: string | null) => beginAttempt(database.db, { email, address });
+
+/** Lets the waits of everybody pass. */
+const passTime = (interval: string) =>
+  database.pool.query(
+    "UPDATE sign_in_attempt SET retry_at = retry_at - $1::interval, updated_at = updated_at - $1::interval",
+    [interval],
+  );
+
+test("AUTH-2 waits double with each failure, up to a bound, and attempts during a wait do not make it longer", async () => {
+  const email = newEmail();
+  const waits: number[] = [];
+  for (let failure = 0; failure < 18; failure++) {
+    expect(typeof (await begin(email, "192.0.2.1"))).toBe("object");
+    const refused = await begin(email, "192.0.2.1");
+    if (typeof refused !== "number") continue;
+    waits.push(refused);
+    expect(await begin(email, "192.0.2.1")).toBeLessThanOrEqual(refused);
+    await passTime("15 minutes");
+  }
+  // 1, 2, 4, 8 s and so on when they begin; a slow machine sees a little less.
+  for (const [index, wait] of waits.slice(0, 9).entries()) {
+    expect(wait).toBeLessThanOrEqual(2 ** index);
+    if (index > 4) expect(wait).toBeGreaterThan(2 ** (index - 1));
+  }
+  expect(waits.at(-1)).toBeGreaterThan(600);
+  expect(waits.at(-1)).toBeLessThanOrEqual(900);
+  await passTime("25 hours");
+  expect(typeof (await begin(email, "192.0.2.1"))).toBe("object");
+  expect(typeof (await begin(email, "192.0.2.1"))).toBe("object");
+});
+
+test("AUTH-2 guesses sent all at once get no more tries than one after the other", async () => {
+  const email = newEmail();
+  const attempts = await Promise.all(Array.from({ length: 30 }, () => begin(email, "192.0.2.2")));
+  expect(attempts.filter((attempt) => typeof attempt !== "number").length).toBe(5);
+});
+
+test("AUTH-2 a stranger at one address does not keep the owner out at another", async () => {
+  const email = newEmail();
+  for (let failure = 0; failure < 30; failure++) await begin(email, "203.0.113.9");
+  const owner = await begin(email.toUpperCase(), "198.51.100.1");
+  expect(typeof owner).toBe("object");
+});
+
+test("AUTH-2 strangers at many addresses make the owner wait for a minute at most, and not at all where she is signed in", async () => {
+  const email = newEmail();
+  const userId = randomUUID();
+  const { pool } = database;
+  await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'U', $2)`, [userId, email]);
+  await pool.query(
+    "INSERT INTO session (id, user_id, token, expires_at, ip_address) VALUES ($1, $2, $1::uuid::text, now() + interval '1 day', '198.51.100.7')",
+    [randomUUID(), userId],
+  );
+  for (let round = 0; round < 30; round++) {
+    for (let part = 0; part < 4; part++) await begin(email, `203.0.113.${4 * round + part}`);
+    await passTime("10 seconds");
+  }
+  const elsewhere = await begin(email, "198.51.100.1");
+  expect(elsewhere).toBeGreaterThan(1);
+  expect(elsewhere).toBeLessThanOrEqual(60);
+  expect(typeof (await begin(email, "198.51.100.7"))).toBe("object");
+});
+
+test("AUTH-2 a right password clears the address, and what was not looked at does not count", async () => {
+  const email = newEmail();
+  for (let round = 0; round < 40; round++) {
+    const attempt = await begin(email, null);
+    if (typeof attempt === "number") throw new Error("a withdrawn attempt has counted");
+    if (round % 8 === 7) await attempt.succeeded();
+    else if (round % 2 === 0) await attempt.withdrawn();
+  }
+});
