@@ -33,7 +33,8 @@ export type LoadOptions = {
 
 type Caller = { call(text: string): Promise<string>; close(): Promise<void> };
 
-const callTimeoutMs = 90_000;
+/** Longer than the gateway holds a request for a server that starts. */
+const callTimeoutMs = 65_000;
 
 async function openModern(url: string, name: string): Promise<Caller> {
   const client = new Client({ name, version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { openDatabase } from "@towpath/db";
 import { databaseUrlOf } from "../instance/database.ts";
 import { freePorts, repositoryRoot, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { type Clock, prepareClock } from "./clock.ts";
 
 const run = promisify(execFile);
 
@@ -22,6 +23,8 @@ export type Rig = {
   readonly times: number;
   /** Folder of the gateway's state when it is a small file system of its own, else null. */
   readonly smallDisk: string | null;
+  /** Moves the time that roles see; null when that cannot be had. */
+  readonly clock: Clock | null;
 };
 
 export const endpointOf = (rig: Rig, name: string) => `${rig.serversUrl}/${name}/mcp`;
@@ -46,28 +49,34 @@ async def echo(text: str) -> str:
 ${body}
 `;
 
-/** Deploys a server from its source; its folder is made and removed. @throws Error with what the terminal printed. */
-export async function deployServer(dataDirectory: string, name: string, source: string): Promise<void> {
+/**
+ * Deploys a server from its source, open to all; its folder is made and removed.
+ * @throws Error with what the terminal printed.
+ */
+export async function deployServer(
+  dataDirectory: string,
+  name: string,
+  source: string,
+  options: readonly string[] = [],
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "towpath-chaos-server-"));
-  await cp(join(repositoryRoot, "python", "samples", "echo", "requirements.txt"), join(folder, "requirements.txt"));
+  const requirements = join(repositoryRoot, "python", "samples", "echo", "requirements.txt");
+  await cp(requirements, join(folder, "requirements.txt"));
   await writeFile(join(folder, "server.py"), source);
-  const { status, stdout, stderr } = await towpath(
-    "deploy",
-    folder,
-    "--name",
-    name,
-    "--public",
-    "--data-dir",
-    dataDirectory,
-  );
+  const args = ["deploy", folder, "--name", name, "--public", "--data-dir", dataDirectory, ...options];
+  const { status, stdout, stderr } = await towpath(...args);
   await rm(folder, { recursive: true, force: true });
   if (status !== 0) throw new Error(`${name} was not deployed:\n${stdout}${stderr}`);
 }
 
+/** Deploys an echo server again with a remark that makes its code another. */
+export const redeployEcho = (rig: Rig, name: string, remark: string) =>
+  deployServer(rig.dataDirectory, name, `# ${remark}\n${echoSource(variants[name] ?? "    return text")}`);
+
 /** Deploys the variants of echo; returns their names. */
-export async function deployEchoes(dataDirectory: string): Promise<string[]> {
-  for (const [name, body] of Object.entries(variants)) await deployServer(dataDirectory, name, echoSource(body));
-  return Object.keys(variants);
+export async function deployEchoes(dataDirectory: string, names = Object.keys(variants)): Promise<string[]> {
+  for (const name of names) await deployServer(dataDirectory, name, echoSource(variants[name] ?? "    return text"));
+  return names;
 }
 
 /** Only root may mount; without, the disk cannot be filled without harm to others. */
@@ -87,19 +96,31 @@ export async function startRig(times: number): Promise<Rig & { stop(): Promise<v
   await (await startTowpath(dataDirectory, ports)).stop();
   const disk = join(dataDirectory, "gateway");
   const isSmall = await mountSmallDisk(disk);
-  const instance = await startTowpath(dataDirectory, ports);
+  const tools = await mkdtemp(join(tmpdir(), "towpath-chaos-tools-"));
+  const faked = await prepareClock(tools);
+  const instance = await startTowpath(dataDirectory, ports, faked ? { PATH: faked.path } : {});
   const database = openDatabase(databaseUrlOf(dataDirectory), { maxConnections: 2 });
   const stop = async () => {
     await database.close();
     await instance.stop();
     if (isSmall) await run("umount", [disk]);
-    await rm(dataDirectory, { recursive: true, force: true });
+    for (const folder of [dataDirectory, tools]) await rm(folder, { recursive: true, force: true });
   };
   try {
     const { url, serversUrl } = instance;
     const servers = await deployEchoes(dataDirectory);
     const smallDisk = isSmall ? disk : null;
-    return { dataDirectory, url, serversUrl, servers, database: database.pool, times, smallDisk, stop };
+    return {
+      dataDirectory,
+      url,
+      serversUrl,
+      servers,
+      database: database.pool,
+      times,
+      smallDisk,
+      clock: faked?.clock ?? null,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,106 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { repositoryRoot } from "../../instance/towpath-process.ts";
+import { deployServer, endpointOf, type Rig, redeployEcho } from "../rig.ts";
+import { problemsOf, quantile, type Row } from "../row.ts";
+import { errorsInWords, underLoad } from "../under-load.ts";
+
+const measureMs = 30_000;
+const maxSlowdown = 2;
+const hostile = "chaos-hostile";
+const organization = "chaos-hostile";
+
+const hostileSource = `import asyncio
+import sys
+import time
+
+from fastmcp import FastMCP
+
+mcp = FastMCP("Hostile")
+
+
+@mcp.tool
+async def flood(seconds: float) -> str:
+    """Print as fast as it goes."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        sys.stdout.write("\\n" * 500 + "flood\\n" * 500)
+        await asyncio.sleep(0)
+    return "done"
+
+
+@mcp.tool
+def digits(lines: int) -> str:
+    """Print lines that are costly to parse."""
+    for _ in range(lines):
+        print("1" * 60_000, flush=True)
+    return "done"
+
+
+@mcp.tool
+async def hold(seconds: float) -> str:
+    """Let callers wait."""
+    await asyncio.sleep(seconds)
+    return "done"
+`;
+
+const sleepingSource = `import time
+
+time.sleep(45)
+${hostileSource}`;
+
+async function ensureOrganization(rig: Rig): Promise<void> {
+  await rig.database.query(
+    "INSERT INTO organization (id, name, slug) VALUES ($1, 'Hostile', $2) ON CONFLICT DO NOTHING",
+    [randomUUID(), organization],
+  );
+}
+
+/** Attack from outside and builds that sleep, until it is over. */
+async function attack(rig: Rig): Promise<void> {
+  const script = join(repositoryRoot, "tests", "chaos", "attack.ts");
+  const args = [script, endpointOf(rig, hostile), String(measureMs / 1_000)];
+  const child = spawn(process.execPath, args, { stdio: "ignore" });
+  await once(child, "close");
+}
+
+/** One tenant floods its log, holds calls and connections and fills the builder, beside another one that just works. */
+export async function hostileTenant(rig: Rig): Promise<Row> {
+  const quietServer = rig.servers[0] ?? "";
+  const on = { servers: [quietServer] };
+  await ensureOrganization(rig);
+  await deployServer(rig.dataDirectory, hostile, hostileSource, ["--organization", organization]);
+  const alone = await underLoad(rig, "quiet-alone", () => sleep(measureMs), on);
+
+  const sleepers = ["chaos-sleeper-one", "chaos-sleeper-two", "chaos-sleeper-three"].map((name) =>
+    deployServer(rig.dataDirectory, name, sleepingSource, ["--organization", organization]).catch(() => {}),
+  );
+  const beside = await underLoad(rig, "quiet-beside", () => attack(rig), on);
+  const begun = performance.now();
+  await redeployEcho(rig, quietServer, "beside a hostile one");
+  const buildMs = performance.now() - begun;
+  await Promise.all(sleepers);
+
+  const [before, during] = [alone, beside].map(({ totals }) => quantile(totals.durationsMs, 0.99));
+  const slowdown = (during ?? Number.NaN) / (before ?? Number.NaN);
+  const { totals, lost } = beside;
+  const ms = (value = Number.NaN) => `${Math.round(value)} ms`;
+  return {
+    scenario: "hostile tenant beside a quiet one",
+    times: 1,
+    calls: totals.calls,
+    failed: totals.failed,
+    lost,
+    recoveryMs: [],
+    problems: problemsOf({
+      "the quiet one's calls do not fail": totals.failed === 0,
+      "no answered call is missing from the log": lost <= 0,
+      [`the quiet one's p99 stays within ${maxSlowdown} times`]: slowdown <= maxSlowdown,
+      "a quiet build does not wait for sleeping ones": buildMs < 30_000,
+    }),
+    note: `p99 ${ms(before)} alone, ${ms(during)} beside; a build beside sleeping ones took ${ms(buildMs)}${errorsInWords(totals) ? `; ${errorsInWords(totals)}` : ""}`,
+  };
+}

@@ -1,0 +1,39 @@
+import { openDatabase } from "@towpath/db";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { deployEchoes, type Rig } from "../chaos/rig.ts";
+import { killProcess } from "../chaos/scenarios/kill-process.ts";
+import { databaseUrlOf } from "../instance/database.ts";
+
+// A short form of the chaos stage, for every run: two kills each of what calls and log rows pass through.
+const dataDirectory = inject("dataDirectory");
+const { pool: database, close } = openDatabase(databaseUrlOf(dataDirectory), { maxConnections: 2 });
+let rig: Rig;
+
+beforeAll(async () => {
+  const servers = await deployEchoes(dataDirectory, ["chaos-plain"]);
+  rig = {
+    dataDirectory,
+    url: inject("url"),
+    serversUrl: inject("serversUrl"),
+    servers,
+    database,
+    times: 2,
+    smallDisk: null,
+    clock: null,
+  };
+});
+afterAll(close);
+
+test("OPS-1 GW-10 PostgreSQL is killed under load: no call fails, no row is lost, it is back by itself", async () => {
+  const row = await killProcess(rig, "postgres");
+  expect(row).toMatchObject({ problems: [], failed: 0 });
+  expect(row.calls).toBeGreaterThan(20);
+});
+
+test("OPS-1 GW-7 the gateway is killed under load: it is back at once every time, no answered call's row is lost", async () => {
+  const row = await killProcess(rig, "gateway");
+  // How long a start takes depends on the machine; that none is put off does not.
+  expect(Math.max(...row.recoveryMs)).toBeLessThan(10_000);
+  expect(row.lost).toBeLessThanOrEqual(0);
+  expect(row.calls - row.failed).toBeGreaterThan(20);
+});
