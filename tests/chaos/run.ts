@@ -16,6 +16,8 @@ const times = Number(process.env.TOWPATH_CHAOS_TIMES ?? 20);
 const chosen = Object.entries(scenarios).filter(([name]) => wanted.length === 0 || wanted.includes(name));
 const rows: Row[] = [];
 const rig = await startRig(times);
+// A mount and an instance must not be left behind.
+process.once("SIGINT", () => void rig.stop().finally(() => process.exit(130)));
 try {
   for (const [name, scenario] of chosen) {
     say(`· ${name}`);

@@ -1,6 +1,6 @@
 import { openDatabase } from "@towpath/db";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { deployEchoes, type Rig } from "../chaos/rig.ts";
+import { deployEchoes, type Rig, redeployEcho } from "../chaos/rig.ts";
 import { killProcess } from "../chaos/scenarios/kill-process.ts";
 import { databaseUrlOf } from "../instance/database.ts";
 
@@ -28,6 +28,8 @@ test("OPS-1 GW-10 PostgreSQL is killed under load: no call fails, no row is lost
   const row = await killProcess(rig, "postgres");
   expect(row).toMatchObject({ problems: [], failed: 0 });
   expect(row.calls).toBeGreaterThan(20);
+  // The queue, its notifications and the log streams have connected again.
+  await redeployEcho(rig, "chaos-plain", "after a restart of the database");
 });
 
 test("OPS-1 GW-7 the gateway is killed under load: it is back at once every time, no answered call's row is lost", async () => {

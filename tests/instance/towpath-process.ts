@@ -85,10 +85,12 @@ export async function startTowpath(
     readyMs: performance.now() - begun,
     stop: async () => {
       const stopping = performance.now();
-      const closed = once(child, "close");
-      child.kill("SIGTERM");
-      const [status] = await closed;
-      return { status: typeof status === "number" ? status : null, tookMs: performance.now() - stopping };
+      if (child.exitCode === null && child.signalCode === null) {
+        const closed = once(child, "close");
+        child.kill("SIGTERM");
+        await closed;
+      }
+      return { status: child.exitCode, tookMs: performance.now() - stopping };
     },
   };
 }
