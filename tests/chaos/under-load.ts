@@ -2,7 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type LoadTotals, startLoad } from "./load.ts";
 import { endpointOf, type Rig } from "./rig.ts";
 
-export type UnderLoad<Result> = { readonly result: Result; readonly totals: LoadTotals; readonly lost: number };
+export type UnderLoad<Result> = {
+  readonly result: Result;
+  readonly totals: LoadTotals;
+  /** Answered calls that are not in the request log. */
+  readonly lost: number;
+  /** Finds the calls in the request log. */
+  readonly clientName: string;
+};
 
 let loads = 0;
 const steadyMs = 2_000;
@@ -27,7 +34,8 @@ export async function underLoad<Result>(
   const result = await fault();
   await sleep(steadyMs);
   const totals = await load.stop();
-  return { result, totals, lost: totals.answered - (await loggedCalls(rig, clientName, totals.answered)) };
+  const lost = totals.answered - (await loggedCalls(rig, clientName, totals.answered));
+  return { result, totals, lost, clientName };
 }
 
 /** Answered calls in the request log, once all that were expected are there or no more come. */

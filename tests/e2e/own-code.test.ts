@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { towpath } from "../instance/towpath-process.ts";
 import { expectAccessible } from "./accessible.ts";
 import { connectForge, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
 
@@ -173,6 +174,20 @@ describe("own code from a push to previews", () => {
       .waitFor();
     await expectAccessible(page);
     expect(await ask(`${serversUrl}/${server}/mcp`)).toBe("two");
+  });
+
+  test("OPS-4 the terminal does not deploy over a connected repository, and says what to do", async () => {
+    const before = (await git("ls-remote", "towpath", "refs/heads/main")).stdout;
+    const other = await mkdtemp(join(tmpdir(), "towpath-other-"));
+    await writeFile(join(other, "server.py"), source("overwritten"));
+    const options = ["--name", server, "--public", "--data-dir", inject("dataDirectory")];
+    const { status, stderr } = await towpath("deploy", other, ...options);
+    await rm(other, { recursive: true });
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`Push to ${account}/weather`)]);
+    expect(stderr).toContain("choose another --name");
+    expect((await git("ls-remote", "towpath", "refs/heads/main")).stdout).toBe(before);
+    const stranger = await fetch(`${serversUrl}/${server}/mcp`, { method: "POST", body: "{}" });
+    expect(stranger.status).toBe(401);
   });
 
   test("RUN-5 PRJ-3 what the server prints is in its log", async () => {

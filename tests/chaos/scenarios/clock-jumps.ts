@@ -26,13 +26,16 @@ export async function clockJumps(rig: Rig): Promise<Row> {
   await clock.install();
   try {
     await restartRoles(rig);
-    const { totals, lost } = await underLoad(rig, "clock-jumps", async () => {
+    const { totals, lost, clientName } = await underLoad(rig, "clock-jumps", async () => {
       for (const seconds of jumps) {
         await clock.set(seconds);
         await sleep(betweenMs);
       }
     });
     const { calls, failed } = totals;
+    const early =
+      "SELECT count(*)::int AS n FROM request_log WHERE client_name = $1 AND time > now() + interval '30 min'";
+    const { rows } = await rig.database.query(early, [clientName]);
     return {
       scenario,
       times: jumps.length,
@@ -41,6 +44,7 @@ export async function clockJumps(rig: Rig): Promise<Row> {
       lost,
       recoveryMs: [],
       problems: problemsOf({
+        "the clock jumped at all": rows[0].n > 0,
         "calls do not notice": failed === 0,
         "no answered call is missing from the log": lost <= 0,
       }),
