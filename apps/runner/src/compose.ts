@@ -15,6 +15,7 @@ import { LeaseError } from "./instances/lease-error.ts";
 import { serverLog } from "./instances/server-log.ts";
 import { startIsolationReports } from "./isolation-reports.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
+import { Places } from "./places/places.ts";
 
 const closeWithinMs = 1500;
 
@@ -45,17 +46,24 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     complain("server-log lines could not be written"),
   );
   const deployments = rememberingReader((id) => readDeployment(database.db, id), complain("the database is away"));
+  const found = async (deploymentId: string) => {
+    const deployment = await deployments(deploymentId);
+    if (deployment === null) throw new LeaseError("not_found", "There is no such deployment.");
+    return deployment;
+  };
   const pool = new InstancePool({
     driver: runtime,
     timing: config.timing,
-    maxInstances: config.maxInstances,
+    places: new Places(config.budget, config.placeWaitMs),
     record,
     socketDirectory: `${config.runDirectory}/i`,
     onError: complain("a server could not be started"),
     existing: (ids) => existingDeployments(database.db, ids),
+    async owner(deploymentId) {
+      return (await found(deploymentId)).organizationId;
+    },
     async open(deploymentId) {
-      const deployment = await deployments(deploymentId);
-      if (deployment === null) throw new LeaseError("not_found", "There is no such deployment.");
+      const deployment = await found(deploymentId);
       const { sandbox, secrets: values } = await serverOfDeployment(deployment, {
         artifacts: config.artifacts,
         serverUrl: config.serverUrl,

@@ -1,4 +1,4 @@
-import { totalmem } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import {
   type IsolationConfig,
   isolationConfigFrom,
@@ -7,10 +7,17 @@ import {
   serverLimitSettings,
 } from "@towpath/runtime";
 import { z } from "zod";
+import type { Budget } from "./places/placement.ts";
 
 const mebibyte = 1024 * 1024;
 /** Longest path of a unix socket is 107 bytes; below the run folder comes `/i/<12 hex>/shared/mcp.sock`. */
 const longestRunDirectory = 70;
+
+/** More than most servers use once they have started. */
+const usualServerBytes = 128 * mebibyte;
+
+/** Bytes; in a container the container's. */
+const hostMemory = () => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
 const milliseconds = (standard: number, least = 1) => z.coerce.number().int().min(least).default(standard);
 const absolutePath = z.string().startsWith("/", "must be an absolute path");
@@ -29,8 +36,16 @@ const environmentSchema = z.object({
   TOWPATH_FREEZE_AFTER_MS: milliseconds(30_000),
   TOWPATH_STOP_AFTER_MS: milliseconds(15 * 60_000),
   TOWPATH_START_TIMEOUT_MS: milliseconds(60_000),
-  /** Servers that exist at the same time, frozen ones included. Default: as many as have room in 3/4 of the memory. */
-  TOWPATH_MAX_INSTANCES: z.coerce.number().int().min(1).optional(),
+  /** Memory that all servers together may use. Default: 3/4 of the host's. */
+  TOWPATH_MEMORY_MIB: z.coerce.number().int().min(64).optional(),
+  /** Servers that exist at the same time, frozen ones included, however little memory they use. */
+  TOWPATH_MAX_INSTANCES: z.coerce.number().int().min(1).default(1000),
+  /** Servers that start at the same time. Default: twice the processors, at least 4. */
+  TOWPATH_MAX_STARTING: z.coerce.number().int().min(1).optional(),
+  /** Part of these that one organization may have, 0 to 1, where several organizations use the host. */
+  TOWPATH_MAX_ORGANIZATION_SHARE: z.coerce.number().gt(0).max(1).default(0.75),
+  /** The gateway's setting: for how long it holds a request whose server has to start. */
+  TOWPATH_GATEWAY_HOLD_MS: milliseconds(60_000),
   ...sandboxSettings,
   ...serverLimitSettings,
 });
@@ -45,7 +60,9 @@ export type RunnerConfig = {
   readonly logLevel: string;
   readonly uv: string;
   readonly timing: InstanceTiming;
-  readonly maxInstances: number;
+  readonly budget: Budget;
+  /** How long a start waits for a place. */
+  readonly placeWaitMs: number;
   readonly limits: Limits;
   readonly isolation: IsolationConfig;
 };
@@ -54,6 +71,8 @@ export type RunnerConfig = {
 export type InstanceTiming = {
   /** For how long a lease holds. */
   readonly leaseMs: number;
+  /** The same while somebody waits for a place. */
+  readonly contendedLeaseMs: number;
   /** Unleased for this long: frozen. */
   readonly freezeAfterMs: number;
   /** Unleased for this long: stopped. */
@@ -89,6 +108,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
     uv: values.TOWPATH_UV,
     timing: {
       leaseMs: values.TOWPATH_LEASE_MS,
+      contendedLeaseMs: 2500,
       freezeAfterMs: values.TOWPATH_FREEZE_AFTER_MS,
       stopAfterMs: values.TOWPATH_STOP_AFTER_MS,
       startTimeoutMs: values.TOWPATH_START_TIMEOUT_MS,
@@ -98,7 +118,15 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
       backOffLongestMs: 60_000,
       healthyAfterMs: 60_000,
     },
-    maxInstances: values.TOWPATH_MAX_INSTANCES ?? Math.max(4, Math.floor((totalmem() * 0.75) / memoryBytes)),
+    budget: {
+      maxInstances: values.TOWPATH_MAX_INSTANCES,
+      maxStarting: values.TOWPATH_MAX_STARTING ?? Math.max(4, 2 * availableParallelism()),
+      memoryBytes: (values.TOWPATH_MEMORY_MIB ?? Math.floor((hostMemory() * 0.75) / mebibyte)) * mebibyte,
+      startReserveBytes: Math.min(memoryBytes, usualServerBytes),
+      maxShare: values.TOWPATH_MAX_ORGANIZATION_SHARE,
+    },
+    // The answer that names what there is too little of must come before the gateway's own.
+    placeWaitMs: Math.max(values.TOWPATH_GATEWAY_HOLD_MS / 2, values.TOWPATH_GATEWAY_HOLD_MS - 3000),
     limits: {
       memoryBytes,
       cpus: values.TOWPATH_SERVER_CPUS,

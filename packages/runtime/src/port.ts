@@ -82,6 +82,8 @@ export type InstanceHandle = {
   stop(graceMs: number): Promise<Exit>;
   /** Memory in use now; null when the host does not count it. */
   memoryBytes(): Promise<number | null>;
+  /** False from the moment in which the server's process begins to end, long before `exited` resolves. */
+  isAlive(): Promise<boolean>;
   /** Resolves once, when the server has ended for whatever reason. */
   readonly exited: Promise<Exit>;
 };

@@ -55,7 +55,8 @@ function isAnswered(socketPath: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    socket.once("error", () => resolve(false));
+    // EAGAIN: it is too busy to accept.
+    socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "EAGAIN"));
   });
 }
 

@@ -12,6 +12,7 @@ const layersSchema = z.object({
 /** What the runner must know of a deployment to start its server. */
 export type StoredDeployment = {
   readonly deploymentId: string;
+  readonly organizationId: string;
   readonly projectId: string;
   readonly environment: "production" | "preview";
   /** Host label of its route. */
@@ -29,6 +30,7 @@ export type StoredSecret = typeof secret.$inferSelect;
 export async function readDeployment(db: Database, deploymentId: string): Promise<StoredDeployment | null> {
   const [row] = await db
     .select({
+      organizationId: project.organizationId,
       projectId: project.id,
       environment: deployment.environment,
       slug: deployment.slug,

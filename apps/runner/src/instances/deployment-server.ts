@@ -1,26 +1,21 @@
-import { type Exit, type RuntimeDriver, SandboxError } from "@towpath/runtime";
-import type { InstanceTiming } from "../config.ts";
+import type { Exit } from "@towpath/runtime";
 import { DeploymentUnusable } from "../deployments/server-of-deployment.ts";
+import type { Places, Seat } from "../places/places.ts";
 import { type BackOff, createBackOff } from "./back-off.ts";
-import type { InstanceState } from "./instance.state.ts";
 import { Instance, type OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
+import { type LaunchFailure, type LaunchParts, launch } from "./launch.ts";
 import { LeaseError } from "./lease-error.ts";
 import { Turns } from "./turns.ts";
-import { startFailureWords } from "./words.ts";
 
-export type DeploymentServerParts = {
+export type DeploymentServerParts = LaunchParts & {
   readonly deploymentId: string;
-  readonly driver: RuntimeDriver;
-  readonly timing: InstanceTiming;
   readonly record: InstanceRecord;
+  /** The organization that it belongs to. Throws LeaseError `not_found`. */
+  readonly owner: () => Promise<string>;
   /** Throws LeaseError `not_found` or DeploymentUnusable. */
   readonly open: () => Promise<OpenedDeployment>;
-  /** Makes room for one more instance; throws LeaseError `capacity`. */
-  readonly reserve: () => Promise<void>;
-  readonly socketDirectory: (instanceId: string) => string;
-  /** Told of errors of the platform, for its own log: the public gets a text without their detail. */
-  readonly onError: (error: unknown) => void;
+  readonly places: Places;
 };
 
 export type LeaseGrant = {
@@ -30,10 +25,6 @@ export type LeaseGrant = {
   readonly state: "started" | "woken" | "ready";
   readonly waitedMs: number;
 };
-
-/** Those whose messages are written for people. The others quote paths of the host and what its programs said. */
-const hostsFaults: ReadonlySet<string> = new Set(["isolation_unavailable", "network_unavailable"]);
-const sandboxFailed = "its sandbox could not be set up. Try again; if it stays, ask the operator.";
 
 /** A wait for the next start that a request is held for; above it the request is told to come back. */
 const longestHeldBackOffMs = 1000;
@@ -49,6 +40,7 @@ export class DeploymentServer {
   readonly #parts: DeploymentServerParts;
   readonly #backOff: BackOff;
   #instance: Instance | null = null;
+  #memoryBytes: number | null = null;
   #canFreeze = true;
   /** By the monotonic clock, as all of the runner's waits: a wall clock that jumps must end no lease. */
   #leasedUntil = 0;
@@ -57,7 +49,6 @@ export class DeploymentServer {
   #lastFailure = "";
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
-  #isStarting = false;
 
   constructor(parts: DeploymentServerParts) {
     this.#parts = parts;
@@ -68,14 +59,14 @@ export class DeploymentServer {
   async lease(): Promise<LeaseGrant> {
     const asked = performance.now();
     this.#extendLease(asked);
-    const state = this.#isIdleReady() ? "ready" : await this.#obtain();
+    const state = (await this.#isIdleReady()) ? "ready" : await this.#obtain();
     const instance = this.#instance;
     const socketPath = instance?.handle?.socketPath;
     if (instance === null || socketPath === undefined)
       throw new LeaseError("start_failed", "The server ended while it was asked for.", 0);
     const now = performance.now();
-    this.#extendLease(now);
-    return { instanceId: instance.id, socketPath, leaseMs: this.#parts.timing.leaseMs, state, waitedMs: now - asked };
+    const leaseMs = this.#extendLease(now);
+    return { instanceId: instance.id, socketPath, leaseMs, state, waitedMs: now - asked };
   }
 
   /** Freezes or stops what has been unleased for long enough. Called again and again. */
@@ -93,6 +84,10 @@ export class DeploymentServer {
   async stop(reason: string, hurried = false): Promise<void> {
     clearTimeout(this.#restart);
     const { stopGraceMs, hurriedGraceMs } = this.#parts.timing;
+    this.#parts.places.cancel(
+      this.#parts.deploymentId,
+      new LeaseError("start_failed", `Not started: ${reason}.`, 1000),
+    );
     await this.#turns.take(() => this.#stop(reason, hurried ? hurriedGraceMs : stopGraceMs, null));
   }
 
@@ -107,13 +102,11 @@ export class DeploymentServer {
     return now - this.#leasedUntil;
   }
 
-  /** Whether it takes a place among the running servers: an instance exists or is about to. */
-  get takesPlace(): boolean {
-    return this.#isStarting || this.#instance !== null;
-  }
-
-  get state(): InstanceState | null {
-    return this.#instance?.state ?? null;
+  /** Takes its memory for the decisions on places. */
+  async measure(): Promise<void> {
+    const instance = this.#instance;
+    const memoryBytes = (await instance?.handle?.memoryBytes()) ?? null;
+    if (this.#instance === instance) this.#memoryBytes = memoryBytes;
   }
 
   /** Whether it can be forgotten: nothing runs, nothing waits, no failure to remember. */
@@ -124,7 +117,7 @@ export class DeploymentServer {
 
   async describe() {
     const instance = this.#instance;
-    if (instance === null) return null;
+    if (instance === null || (await instance.isDead())) return null;
     return {
       ...(await instance.describe()),
       deploymentId: this.#parts.deploymentId,
@@ -133,12 +126,19 @@ export class DeploymentServer {
     };
   }
 
-  #extendLease(now: number): void {
-    this.#leasedUntil = Math.max(this.#leasedUntil, now + this.#parts.timing.leaseMs);
+  /** Returns for how long it holds: not long while others wait, so that leases that nobody uses lapse soon. */
+  #extendLease(now: number): number {
+    const { leaseMs, contendedLeaseMs } = this.#parts.timing;
+    const granted = this.#parts.places.isContended ? Math.min(leaseMs, contendedLeaseMs) : leaseMs;
+    this.#leasedUntil = Math.max(this.#leasedUntil, now + granted);
+    return granted;
   }
 
-  #isIdleReady(): boolean {
-    return this.#instance?.state === "ready" && !this.#turns.isBusy;
+  /** Ready, alive, and nothing is being done to it. */
+  async #isIdleReady(): Promise<boolean> {
+    const instance = this.#instance;
+    if (instance?.state !== "ready" || this.#turns.isBusy || (await instance.isDead())) return false;
+    return this.#instance === instance && instance.state === "ready" && !this.#turns.isBusy;
   }
 
   #obtain(): Promise<LeaseGrant["state"]> {
@@ -152,56 +152,63 @@ export class DeploymentServer {
 
   async #readyInTurn(): Promise<LeaseGrant["state"]> {
     const instance = this.#instance;
-    if (instance?.state === "ready") return "ready";
-    if (instance?.state === "frozen" && instance.handle !== null) {
-      await instance.handle.wake();
-      // It may have been ended meanwhile.
-      if (this.#instance === instance) {
-        instance.become("ready");
-        return "woken";
-      }
+    const wasFrozen = instance?.state === "frozen";
+    if (wasFrozen) await instance.handle?.wake();
+    // It may end at any moment.
+    if (instance !== null && this.#instance === instance) {
+      if (wasFrozen) instance.become("ready");
+      // Once its end has been told, its crash counts.
+      if (await instance.isDead()) await instance.handle?.exited;
+      else if (this.#instance === instance) return wasFrozen ? "woken" : "ready";
     }
-    this.#isStarting = true;
-    try {
-      await this.#start();
-      return "started";
-    } finally {
-      this.#isStarting = false;
-    }
+    await this.#start();
+    // Before its turn ends: whoever is next in turn, to stop it, finds it leased.
+    this.#extendLease(performance.now());
+    return "started";
   }
 
   async #start(): Promise<void> {
-    const { deploymentId, driver, record, timing } = this.#parts;
-    if (this.#closed) throw new LeaseError("start_failed", "The runner is shutting down.", 1000);
+    const { deploymentId, places } = this.#parts;
     await this.#waitBackOff();
-    await this.#parts.reserve();
+    const organizationId = await this.#parts.owner();
+    if (this.#closed) throw new LeaseError("start_failed", "The runner is shutting down.", 1000);
+    const seat: Seat = { deploymentId, organizationId, look: () => this.#look(), evict: () => this.#evict() };
+    await places.take(seat);
+    try {
+      await this.#startInPlace();
+    } catch (error) {
+      places.release(deploymentId);
+      throw error;
+    }
+  }
+
+  #look(): ReturnType<Seat["look"]> {
+    const state = this.#instance?.state;
+    const phase = state === "ready" || state === "frozen" || state === "stopping" ? state : "starting";
+    const isLeased = this.idleMs(performance.now()) < 0 || this.#obtaining !== null;
+    return { phase, isLeased, lastUsedAt: this.#leasedUntil, memoryBytes: this.#memoryBytes };
+  }
+
+  async #evict(): Promise<void> {
+    const { hurriedGraceMs } = this.#parts.timing;
+    await this.#turns.take(() => this.#stop("another server needed its place", hurriedGraceMs, 0));
+  }
+
+  async #startInPlace(): Promise<void> {
+    const { deploymentId, record, places } = this.#parts;
     const opened = await this.#open();
+    // Told to end while it waited.
+    if (this.#closed) throw new LeaseError("start_failed", "The runner is shutting down.", 1000);
     const instance = new Instance(opened, record, { deploymentId, restarts: this.#backOff.failures });
     this.#instance = instance;
+    this.#memoryBytes = null;
     this.#canFreeze = true;
-    try {
-      const result = await driver.start(
-        {
-          instanceId: instance.id,
-          sandbox: opened.sandbox,
-          socketDirectory: this.#parts.socketDirectory(instance.id),
-          startTimeoutMs: timing.startTimeoutMs,
-        },
-        instance.output(),
-      );
-      if (!result.ok) {
-        const reason = startFailureWords(result, timing.startTimeoutMs, instance.memoryLimit);
-        throw this.#startFailed(instance, reason, result.exit);
-      }
-      instance.ready(result.handle, result.startMs);
-      void result.handle.exited.then((exit) => this.#exited(instance, exit));
-    } catch (error) {
-      if (error instanceof LeaseError) throw error;
-      this.#parts.onError(error);
-      const isHostsFault = error instanceof SandboxError && hostsFaults.has(error.code);
-      const failure = this.#startFailed(instance, isHostsFault ? error.message : sandboxFailed, null);
-      throw isHostsFault ? new LeaseError("isolation_unavailable", error.message) : failure;
-    }
+    const failure = await launch(instance, opened, this.#parts);
+    if (failure !== null) throw this.#startFailed(instance, failure);
+    void instance.handle?.exited.then((exit) => this.#exited(instance, exit));
+    // A start has ended, and what it really uses is known: another one may begin.
+    await this.measure();
+    places.settle();
   }
 
   async #waitBackOff(): Promise<void> {
@@ -220,17 +227,18 @@ export class DeploymentServer {
     }
   }
 
-  #startFailed(instance: Instance, reason: string, exit: Exit | null): LeaseError {
+  #startFailed(instance: Instance, { code, reason, exit }: LaunchFailure): LeaseError {
     if (this.#instance === instance) this.#instance = null;
     const wait = this.#backOff.failed(performance.now(), 0);
     const words = instance.didNotStart(reason, exit);
     this.#lastFailure = words.replace(/\.$/, "");
-    return new LeaseError("start_failed", `The server did not start: ${words}`, wait);
+    if (code === "isolation_unavailable") return new LeaseError(code, words);
+    return new LeaseError(code, `The server did not start: ${words}`, wait);
   }
 
   #exited(instance: Instance, exit: Exit): void {
     if (this.#instance !== instance || instance.state === "stopping") return;
-    this.#instance = null;
+    this.#gone(instance);
     const now = performance.now();
     const wait = this.#backOff.failed(now, instance.readyForMs);
     this.#lastFailure = instance.crashed(exit, wait);
@@ -254,7 +262,13 @@ export class DeploymentServer {
     if (unlessLeasedWithinMs !== null && this.idleMs(performance.now()) < unlessLeasedWithinMs) return;
     instance.become("stopping");
     const exit = await instance.handle.stop(graceMs);
-    if (this.#instance === instance) this.#instance = null;
+    this.#gone(instance);
     instance.stopped(reason, exit);
+  }
+
+  #gone(instance: Instance): void {
+    if (this.#instance !== instance) return;
+    this.#instance = null;
+    this.#parts.places.release(this.#parts.deploymentId);
   }
 }

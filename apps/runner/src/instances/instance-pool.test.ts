@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { InstanceTiming } from "../config.ts";
 import { existingDeployments } from "../deployments/deployment.store.ts";
 import { createServerLogWriter, type ServerLogWriter } from "../logs/server-log-writer.ts";
+import { Places } from "../places/places.ts";
 import { seedDeployment } from "../testing/seed-deployment.ts";
 import { quickTiming } from "../testing/timing.ts";
 import { instanceStore } from "./instance.store.ts";
@@ -57,13 +58,17 @@ type Deployed = Awaited<ReturnType<typeof seedDeployment>>;
 function poolOf(
   sandboxOf: (deploymentId: string) => SandboxSpec,
   change: Partial<InstanceTiming> = {},
-  maxInstances = 10,
+  { maxInstances = 10, placeWaitMs = 20_000 } = {},
 ): { pool: InstancePool; opened: () => number } {
   let opened = 0;
   const pool = new InstancePool({
     driver,
     timing: { ...quickTiming, ...change },
-    maxInstances,
+    places: new Places(
+      { maxInstances, maxStarting: 4, memoryBytes: 2 ** 40, startReserveBytes: 2 ** 20, maxShare: 0.75 },
+      placeWaitMs,
+    ),
+    owner: async (deploymentId) => deploymentId,
     record,
     socketDirectory: `${folder}/i`,
     existing: (ids) => existingDeployments(database.db, ids),
@@ -245,7 +250,7 @@ test("RUN-1 what goes wrong with the host's own files is for the operator's log,
 
 test("RUN-1 too much memory ends the server, not the platform, and is named", async () => {
   const deployed = await seedDeployment(database.db);
-  const { pool } = poolOf(serving, { leaseMs: 100 });
+  const { pool } = poolOf(serving, { freezeAfterMs: 60_000, stopAfterMs: 60_000, leaseMs: 100 });
   const lease = await pool.lease(deployed.deploymentId);
   expect(await tinyServer.get(lease.socketPath, "/allocate/600")).toBeNull();
   await expect
@@ -253,21 +258,29 @@ test("RUN-1 too much memory ends the server, not the platform, and is named", as
     .toMatch(/more than its 128 MiB/);
 });
 
-test("a full host makes room by stopping the frozen one that is idle longest, and refuses when all are in use", async () => {
+test("RUN-3 a full host makes room by stopping what nobody leases, and a start waits for it", async () => {
   const deployments = await Promise.all([
     seedDeployment(database.db),
     seedDeployment(database.db),
     seedDeployment(database.db),
   ]);
   const [first, second, third] = deployments.map((each) => each.deploymentId) as [string, string, string];
-  const { pool } = poolOf(serving, { leaseMs: 400, freezeAfterMs: 100, stopAfterMs: 60_000 }, 2);
+  const { pool } = poolOf(serving, { leaseMs: 1500, freezeAfterMs: 60_000, stopAfterMs: 60_000 }, { maxInstances: 2 });
   await Promise.all([pool.lease(first), pool.lease(second)]);
-  await expect(pool.lease(third)).rejects.toMatchObject({ code: "capacity", retryAfterMs: 5000 });
-  await expect
-    .poll(async () => (await pool.list()).map((each) => each.state), { timeout: 4000 })
-    .toEqual(["frozen", "frozen"]);
+  await pool.lease(second);
+  // Both are leased, so it waits; then the one that was used longest ago leaves, although it is not frozen.
   expect((await pool.lease(third)).state).toBe("started");
-  expect(await pool.list()).toHaveLength(2);
+  expect((await pool.list()).map((each) => each.deploymentId).toSorted()).toEqual([second, third].toSorted());
+});
+
+test("RUN-6 a server that has died is not named again from that moment on", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool } = poolOf(serving, { leaseMs: 5000, backOffFirstMs: 1 });
+  for (let round = 0; round < 3; round += 1) {
+    const lease = await pool.lease(deployed.deploymentId);
+    await tinyServer.get(lease.socketPath, "/crash");
+    expect((await pool.lease(deployed.deploymentId)).instanceId).not.toBe(lease.instanceId);
+  }
 });
 
 test("a deleted deployment's server is stopped by the next reconciliation", async () => {

@@ -1,5 +1,6 @@
 import type { RuntimeDriver } from "@towpath/runtime";
 import type { InstanceTiming } from "../config.ts";
+import type { Places } from "../places/places.ts";
 import { DeploymentServer, type LeaseGrant } from "./deployment-server.ts";
 import type { OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
@@ -8,10 +9,12 @@ import { LeaseError } from "./lease-error.ts";
 export type InstancePoolParts = {
   readonly driver: RuntimeDriver;
   readonly timing: InstanceTiming;
-  readonly maxInstances: number;
+  readonly places: Places;
   readonly record: InstanceRecord;
   /** Folder below which each instance gets its own. */
   readonly socketDirectory: string;
+  /** The organization that a deployment belongs to. Throws LeaseError `not_found`. */
+  readonly owner: (deploymentId: string) => Promise<string>;
   /** Throws LeaseError `not_found` or DeploymentUnusable. */
   readonly open: (deploymentId: string) => Promise<OpenedDeployment>;
   /** Which of these deployments still exist. */
@@ -22,18 +25,21 @@ export type InstancePoolParts = {
 
 const longestTickMs = 1000;
 const reconcileMs = 10_000;
+const measureMs = 2000;
 
 /** All servers of this host. */
 export class InstancePool {
   readonly #parts: InstancePoolParts;
   readonly #servers = new Map<string, DeploymentServer>();
   readonly #timers: NodeJS.Timeout[] = [];
+  #isMeasuring = false;
   #closing = false;
 
   constructor(parts: InstancePoolParts) {
     this.#parts = parts;
     const tickMs = Math.max(20, Math.min(longestTickMs, parts.timing.freezeAfterMs / 4, parts.timing.stopAfterMs / 4));
     this.#timers.push(setInterval(() => this.#tick(), tickMs).unref());
+    this.#timers.push(setInterval(() => void this.#measure(), measureMs).unref());
     this.#timers.push(setInterval(() => void this.reconcile().catch(() => {}), reconcileMs).unref());
   }
 
@@ -71,20 +77,28 @@ export class InstancePool {
   #server(deploymentId: string): DeploymentServer {
     const known = this.#servers.get(deploymentId);
     if (known !== undefined) return known;
-    const { driver, timing, record, open, socketDirectory, onError } = this.#parts;
+    const { driver, timing, record, places, owner, open, socketDirectory, onError } = this.#parts;
     const server = new DeploymentServer({
       deploymentId,
       driver,
       timing,
       record,
       onError,
+      places,
+      owner: () => owner(deploymentId),
       open: () => open(deploymentId),
-      reserve: () => this.#reserve(deploymentId),
       // The last 12 digits of a UUIDv7 are random; the path must stay short.
       socketDirectory: (instanceId) => `${socketDirectory}/${instanceId.slice(-12)}`,
     });
     this.#servers.set(deploymentId, server);
     return server;
+  }
+
+  async #measure(): Promise<void> {
+    if (this.#isMeasuring) return;
+    this.#isMeasuring = true;
+    await Promise.all([...this.#servers.values()].map((server) => server.measure()));
+    this.#isMeasuring = false;
   }
 
   #tick(): void {
@@ -93,19 +107,7 @@ export class InstancePool {
       server.tick(now);
       if (server.isForgettable(now)) this.#servers.delete(id);
     }
-  }
-
-  /** Makes room by stopping the frozen server that has been idle for longest. */
-  async #reserve(deploymentId: string): Promise<void> {
-    const now = performance.now();
-    const own = this.#servers.get(deploymentId);
-    const running = [...this.#servers.values()].filter((server) => server !== own && server.takesPlace);
-    if (running.length < this.#parts.maxInstances) return;
-    const idle = running
-      .filter((server) => server.state === "frozen" && server.idleMs(now) > 0)
-      .sort((a, b) => b.idleMs(now) - a.idleMs(now))[0];
-    if (idle === undefined)
-      throw new LeaseError("capacity", "All places for running servers are taken. Try again shortly.", 5000);
-    await idle.stop("another server needed its place", true);
+    // Leases have lapsed.
+    this.#parts.places.settle();
   }
 }

@@ -53,6 +53,11 @@ export class Instance {
     return this.#opened.sandbox.limits.memoryBytes;
   }
 
+  /** Whether its process has begun to end, be it that nobody has been told yet. */
+  async isDead(): Promise<boolean> {
+    return this.#handle !== null && !(await this.#handle.isAlive());
+  }
+
   /** Where its output goes. */
   output(): OutputSink {
     return this.#opened.log.output(this.id);

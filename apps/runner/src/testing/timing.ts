@@ -3,6 +3,7 @@ import type { InstanceTiming } from "../config.ts";
 /** Short times, so that tests see a whole life. */
 export const quickTiming: InstanceTiming = {
   leaseMs: 300,
+  contendedLeaseMs: 150,
   freezeAfterMs: 200,
   stopAfterMs: 1500,
   startTimeoutMs: 5000,

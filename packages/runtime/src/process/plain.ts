@@ -2,9 +2,10 @@ import { spawn } from "node:child_process";
 import { SandboxError } from "../errors.ts";
 import type { Exit, SandboxSpec } from "../port.ts";
 import { naturalExit } from "./exit.ts";
+import { treeMemoryBytes } from "./memory.ts";
 import { readOutput } from "./read-output.ts";
 import type { OutputReader, RunningProcess } from "./running-process.ts";
-import { processTree, signalProcess } from "./tree.ts";
+import { isRunning, processTree, signalProcess } from "./tree.ts";
 
 /** Where a path of the sandbox is on the host. The longest matching mount wins. */
 export function hostPath(spec: SandboxSpec, path: string): string {
@@ -60,6 +61,7 @@ export async function spawnPlain(spec: SandboxSpec, reader: OutputReader): Promi
   };
   return {
     ended: finish(),
+    isAlive: () => isRunning(pid),
     async terminate() {
       child.kill("SIGTERM");
     },
@@ -69,7 +71,7 @@ export async function spawnPlain(spec: SandboxSpec, reader: OutputReader): Promi
       return true;
     },
     wake: () => signalAll("SIGCONT"),
-    memoryBytes: async () => null,
+    memoryBytes: () => treeMemoryBytes(pid),
     limitEvents: async () => ({ outOfMemory: null, refusedProcesses: null, throttledPeriods: null }),
   };
 }

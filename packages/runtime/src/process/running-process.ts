@@ -14,6 +14,8 @@ export type LimitEvents = {
 export type RunningProcess = {
   /** Resolves when nothing of it is left and its output has been read. Tells how it ended by itself. */
   readonly ended: Promise<Exit>;
+  /** False from the moment in which the command begins to end, before anybody is told. */
+  isAlive(): Promise<boolean>;
   /** SIGTERM to the command. */
   terminate(): Promise<void>;
   /** SIGKILL to everything that it started. */

@@ -33,12 +33,31 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
+/** PF_EXITING in Linux' include/linux/sched.h: set before the process closes its files. */
+const exitingFlag = 0x4;
+
+/** Whether a process exists and has not begun to end: from then on it answers nobody, though others still see it. */
+export async function isRunning(pid: number): Promise<boolean> {
+  try {
+    const fields = await statFields(pid);
+    return fields[0] !== "Z" && fields[0] !== "X" && (Number(fields[6]) & exitingFlag) === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The fields of /proc/<pid>/stat from the third one on. */
+async function statFields(pid: number): Promise<string[]> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  // The name in parentheses may hold spaces.
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
 /** When a process started, in clock ticks since boot: with its id it names a process for good. Null when it is gone. */
 export async function processStartTime(pid: number): Promise<string | null> {
   try {
-    const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-    // The name in parentheses may hold spaces; start time is field 22, the twentieth after it.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+    // Field 22.
+    return (await statFields(pid))[19] ?? null;
   } catch {
     return null;
   }

@@ -3,9 +3,10 @@ import { chown, readFile, stat } from "node:fs/promises";
 import { SandboxError } from "../errors.ts";
 import type { Exit, SandboxSpec } from "../port.ts";
 import { naturalExit } from "../process/exit.ts";
+import { treeMemoryBytes } from "../process/memory.ts";
 import { readOutput } from "../process/read-output.ts";
 import type { OutputReader, RunningProcess } from "../process/running-process.ts";
-import { childrenOf, processTree, signalProcess } from "../process/tree.ts";
+import { childrenOf, isRunning, processTree, signalProcess } from "../process/tree.ts";
 import { type Identity, type NetworkPlan, type SandboxPlan, sandboxCommand } from "./arguments.ts";
 import { type Cgroup, createCgroup } from "./cgroup.ts";
 import type { CgroupLayout } from "./cgroup-layout.ts";
@@ -121,6 +122,11 @@ function supervise(
   };
   return {
     ended: finish(),
+    async isAlive() {
+      // The command is the oldest child; orphans of it come after it.
+      const [command] = await childrenOf(firstPid);
+      return command !== undefined && (await isRunning(command));
+    },
     async terminate() {
       // The first process only waits for the command; the command is its child.
       for (const pid of await childrenOf(firstPid)) signalProcess(pid, "SIGTERM");
@@ -141,7 +147,7 @@ function supervise(
       if (cgroup.canFreeze) return await cgroup.thaw();
       for (const pid of (await processTree(firstPid)).slice(1)) signalProcess(pid, "SIGCONT");
     },
-    memoryBytes: () => cgroup.memoryBytes(),
+    memoryBytes: async () => (await cgroup.memoryBytes()) ?? (await treeMemoryBytes(firstPid)),
     limitEvents: () => cgroup.limitEvents(),
   };
 }

@@ -19,6 +19,76 @@ test("RUN-6 the end of a server is told even when its folder cannot be removed",
   await removeFolder(own);
 });
 
+test("RUN-3 a server whose backlog is full listens: it is busy, not dead", async () => {
+  const own = await shortDirectory();
+  const shared = `${own}/shared`;
+  await mkdir(shared);
+  const folder = { own, shared, remove: () => removeFolder(own) };
+  // Its backlog is taken before it says that it is ready, and it accepts nobody.
+  const busy = `
+import json, socket, sys, time
+path, status = [argument.split("=", 1)[1] for argument in sys.argv[1:3]]
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(path)
+listener.listen(0)
+waiting = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+for each in waiting:
+    each.setblocking(False)
+    try:
+        each.connect(path)
+    except BlockingIOError:
+        pass
+open(status, "w").write(json.dumps({"state": "ready", "kind": "asgi", "frameworks": {}, "importMs": 1}))
+time.sleep(60)
+`;
+  const spec = tinyServer.instance("serve", own);
+  const argv = ["/usr/bin/python3", "-c", busy, ...spec.sandbox.argv.slice(2)] as const;
+  const sandbox = { ...spec.sandbox, argv };
+  const result = await startServer(
+    spawnPlain,
+    folder,
+    { ...spec, startTimeoutMs: 5000, sandbox },
+    () => {},
+    defaultFloodLimits,
+  );
+  if (!result.ok) throw new Error(`it did not start: ${result.cause}`);
+  await result.handle.stop(0);
+});
+
+test("RUN-5 a server that writes its status without an end costs the platform little, and its start ends in time", async () => {
+  const own = await shortDirectory();
+  const shared = `${own}/shared`;
+  await mkdir(shared);
+  const folder = { own, shared, remove: () => removeFolder(own) };
+  const flooding = `
+import json, os, sys
+status = sys.argv[2].split("=", 1)[1]
+text = json.dumps({"state": "ready", "kind": "x", "frameworks": {str(n): "1" for n in range(10000)}, "importMs": 1})
+open(status, "w").write(text)
+file = os.open(status, os.O_WRONLY)
+other = os.open(status + ".other", os.O_WRONLY | os.O_CREAT)
+while True:
+    os.pwrite(file, b"{", 0)
+    os.pwrite(other, b"{", 0)
+`;
+  const spec = tinyServer.instance("serve", own);
+  const argv = ["/usr/bin/python3", "-c", flooding, ...spec.sandbox.argv.slice(2)] as const;
+  const sandbox = { ...spec.sandbox, argv };
+  const before = process.cpuUsage();
+  const begun = performance.now();
+  const result = await startServer(
+    spawnPlain,
+    folder,
+    { ...spec, startTimeoutMs: 3000, sandbox },
+    () => {},
+    defaultFloodLimits,
+  );
+  expect(result).toMatchObject({ ok: false, cause: "timeout" });
+  const { user, system } = process.cpuUsage(before);
+  // Before, each write made the platform read and parse the file again.
+  expect((user + system) / 1000 / (performance.now() - begun)).toBeLessThan(0.5);
+});
+
 test("RUN-8 of several graces the shortest counts: a platform that ends does not wait for an earlier, longer one", async () => {
   const own = await shortDirectory();
   const shared = `${own}/shared`;

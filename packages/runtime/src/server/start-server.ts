@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { link, lstat, unlink } from "node:fs/promises";
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Exit, HarnessStatus, InstanceHandle, InstanceSpec, OutputSink, StartResult } from "../port.ts";
 import { type FloodLimits, floodGate } from "../process/flood.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
@@ -17,6 +18,7 @@ export type SocketFolder = {
 };
 
 const pollMs = 100;
+const maxPauseMs = 50;
 const flushMs = 1000;
 
 /** Starts a server and waits for its socket. Common to all drivers of this host. */
@@ -73,24 +75,48 @@ async function firstOutcome(folder: SocketFolder, ended: Promise<Exit>, timeoutM
     if (status?.state === "failed") outcome.resolve({ kind: "failed", status });
     if (status?.state === "ready" && (await takeSocket(folder))) outcome.resolve({ kind: "ready" });
   };
-  let watcher: FSWatcher | null = null;
-  try {
-    watcher = watch(folder.shared, () => void look());
-    watcher.on("error", () => {});
-  } catch {
-    // No more inotify instances: the poll below finds it.
-  }
-  const poll = setInterval(() => void look(), pollMs);
   const timer = setTimeout(() => outcome.resolve({ kind: "timeout" }), timeoutMs);
   // It may have said why it ends just before it ended.
   void ended.then(look).then(() => outcome.resolve({ kind: "exited" }));
+  const looking = new AbortController();
+  void lookAtChanges(folder.shared, look, looking.signal);
   try {
     return await outcome.promise;
   } finally {
-    watcher?.close();
-    clearInterval(poll);
+    looking.abort();
     clearTimeout(timer);
   }
+}
+
+/**
+ * Looks at once, and again when something in the folder changes or `pollMs` later. One look at a time, and the pauses
+ * between them grow: a server that writes without an end must not keep the platform busy.
+ */
+async function lookAtChanges(path: string, look: () => Promise<void>, done: AbortSignal): Promise<void> {
+  for (let pauseMs = 1; !done.aborted; pauseMs = Math.min(pauseMs + 1, maxPauseMs)) {
+    // From before the look, so that no change is missed.
+    const change = firstChange(path);
+    await look();
+    await Promise.race([change.happened, sleep(pollMs)]);
+    change.stopWaiting();
+    await sleep(pauseMs);
+  }
+}
+
+/** Only the first one: each further one would cost the platform a call. */
+function firstChange(path: string): { readonly happened: Promise<void>; stopWaiting(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let watcher: FSWatcher | null = null;
+  try {
+    watcher = watch(path, () => {
+      watcher?.close();
+      resolve();
+    });
+    watcher.on("error", () => {});
+  } catch {
+    // No more inotify instances: the poll finds it.
+  }
+  return { happened: promise, stopWaiting: () => watcher?.close() };
 }
 
 /**
@@ -121,7 +147,8 @@ function answers(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    socket.once("error", () => resolve(false));
+    // EAGAIN: its backlog is full, so it listens and is busy.
+    socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "EAGAIN"));
   });
 }
 
@@ -152,6 +179,7 @@ function instanceHandle(
   return {
     instanceId,
     socketPath,
+    isAlive: () => running.isAlive(),
     exited: exited.then((exit) => (stopping === null ? exit : { ...exit, reason: "stopped" })),
     async freeze() {
       if (!frozen) frozen = await running.freeze();

@@ -181,7 +181,11 @@ function startTests(driver: () => RuntimeDriver, nextFolder: () => string): void
   test("a server that crashes resolves `exited`", async () => {
     const result = await driver().start(tinyServer.instance("serve", nextFolder()), ignore);
     if (!result.ok) throw new Error("did not start");
+    expect(await result.handle.isAlive()).toBe(true);
+    expect(await result.handle.memoryBytes()).toBeGreaterThan(1024 * 1024);
     await tinyServer.get(result.handle.socketPath, "/crash");
+    // Its end has not been told yet.
+    expect(await result.handle.isAlive()).toBe(false);
     expect(await result.handle.exited).toEqual({ reason: "exited", code: 3, signal: null });
     expect((await result.handle.stop(100)).code).toBe(3);
   });

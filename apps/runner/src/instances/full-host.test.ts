@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { newId } from "@towpath/core/ids";
+import { tinyServer } from "@towpath/runtime/testing";
+import { afterEach, expect, test } from "vitest";
+import type { InstanceTiming } from "../config.ts";
+import type { Budget } from "../places/placement.ts";
+import { Places } from "../places/places.ts";
+import { createLightDriver } from "../testing/light-driver.ts";
+import { quickTiming } from "../testing/timing.ts";
+import { InstancePool } from "./instance-pool.ts";
+
+const mebibyte = 1024 * 1024;
+const pools: InstancePool[] = [];
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.close()));
+});
+
+type Change = {
+  readonly budget?: Partial<Budget>;
+  readonly timing?: Partial<InstanceTiming>;
+  readonly waitMs?: number;
+  readonly memoryBytes?: () => number | null;
+};
+
+/** A pool of servers of which no process exists; the organization of a deployment is what stands before its dash. */
+function lightPool(change: Change = {}) {
+  const light = createLightDriver(change.memoryBytes);
+  const budget = {
+    maxInstances: 35,
+    maxStarting: 8,
+    memoryBytes: 100_000 * mebibyte,
+    startReserveBytes: 128 * mebibyte,
+    maxShare: 0.75,
+    ...change.budget,
+  };
+  const pool = new InstancePool({
+    driver: light.driver,
+    timing: { ...quickTiming, stopAfterMs: 60_000, ...change.timing },
+    places: new Places(budget, change.waitMs ?? 20_000),
+    record: { started: () => {}, changed: () => {}, close: async () => {} },
+    socketDirectory: "/light",
+    owner: async (deploymentId) => deploymentId.split("-")[0] ?? "",
+    open: async () => ({
+      sandbox: tinyServer.sandbox("serve"),
+      log: { output: () => () => {}, platform: () => {} },
+      redact: (text) => text,
+    }),
+    existing: async (ids) => new Set(ids),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  pools.push(pool);
+  return { pool, ...light };
+}
+
+const named = (organization: string, count: number) =>
+  Array.from({ length: count }, () => `${organization}-${newId()}`);
+
+test("RUN-3 of 200 servers called once each, all at the same time, none is refused where 35 have room", async () => {
+  const { pool, peak } = lightPool();
+  const servers = ["a", "b", "c", "d"].flatMap((organization) => named(organization, 50));
+  const leases = await Promise.all(servers.map((server) => pool.lease(server)));
+  expect(new Set(leases.map((lease) => lease.instanceId)).size).toBe(200);
+  expect(peak.running).toBe(35);
+  expect(peak.starting).toBeLessThanOrEqual(8);
+});
+
+test("RUN-3 of 200 servers of one organization called one after the other none is refused, by memory too", async () => {
+  const { pool, peak } = lightPool({ budget: { memoryBytes: 1280 * mebibyte }, timing: { leaseMs: 20 } });
+  for (const server of named("a", 200)) await pool.lease(server);
+  expect(peak.running).toBeLessThanOrEqual(10);
+});
+
+test("RUN-3 real memory counts: servers that use little take no more room than they use", async () => {
+  const { pool, running } = lightPool({
+    budget: { memoryBytes: 1280 * mebibyte, maxInstances: 100 },
+    timing: { leaseMs: 60_000, contendedLeaseMs: 60_000 },
+    memoryBytes: () => 20 * mebibyte,
+  });
+  // Ten start reserves fill the budget; once they are measured there is room for many more.
+  await Promise.all(named("a", 50).map((server) => pool.lease(server)));
+  expect(running.size).toBe(50);
+});
+
+test("RUN-3 two starts for the last free place: one gets it, the other waits and does not fail", async () => {
+  const { pool, peak } = lightPool({ budget: { maxInstances: 2 } });
+  const [first, second, third] = named("a", 3) as [string, string, string];
+  await pool.lease(first);
+  const both = await Promise.all([pool.lease(second), pool.lease(third)]);
+  expect(both.map((lease) => lease.state)).toEqual(["started", "started"]);
+  expect(peak.running).toBe(2);
+});
+
+test("RUN-3 who waits in vain reads what there was too little of and what the operator can set", async () => {
+  const held = { leaseMs: 60_000, contendedLeaseMs: 60_000 };
+  const places = lightPool({ budget: { maxInstances: 1 }, timing: held, waitMs: 50 }).pool;
+  const [first, second] = named("a", 2) as [string, string];
+  await places.lease(first);
+  await expect(places.lease(second)).rejects.toMatchObject({
+    code: "capacity",
+    message: expect.stringMatching(/All 1 places .*TOWPATH_MAX_INSTANCES/),
+    retryAfterMs: 5000,
+  });
+  const memory = lightPool({ budget: { memoryBytes: 200 * mebibyte }, timing: held, waitMs: 50 }).pool;
+  await memory.lease(first);
+  await expect(memory.lease(second)).rejects.toThrow(/200 MiB .*TOWPATH_MEMORY_MIB/);
+  const share = lightPool({ budget: { maxInstances: 4 }, timing: held, waitMs: 50 }).pool;
+  await share.lease(named("b", 1)[0] ?? "");
+  for (const server of named("a", 3)) await share.lease(server);
+  await expect(share.lease(second)).rejects.toThrow(/75 %.*TOWPATH_MAX_ORGANIZATION_SHARE/);
+});
+
+test("RUN-3 while somebody waits leases are short, so that what nobody uses gives its place soon", async () => {
+  const { pool } = lightPool({ budget: { maxInstances: 1 }, timing: { leaseMs: 700, contendedLeaseMs: 50 } });
+  const [first, second] = named("a", 2) as [string, string];
+  expect((await pool.lease(first)).leaseMs).toBe(700);
+  const waiting = pool.lease(second);
+  await sleep(20);
+  expect((await pool.lease(first)).leaseMs).toBe(50);
+  expect((await waiting).state).toBe("started");
+});
+
+test("RUN-3 an organization that calls all its servers again and again leaves the other one's in place", async () => {
+  const { pool } = lightPool({ budget: { maxInstances: 8 }, timing: { leaseMs: 30, contendedLeaseMs: 30 } });
+  const quiet = named("quiet", 2);
+  const before = await Promise.all(quiet.map((server) => pool.lease(server)));
+  const loud = named("loud", 60);
+  await Promise.all(loud.map((server) => pool.lease(server)));
+  const after = await Promise.all(quiet.map((server) => pool.lease(server)));
+  expect(after.map((lease) => lease.instanceId)).toEqual(before.map((lease) => lease.instanceId));
+});
+
+test("RUN-6 an instance whose process has died is not named again, be it that its end has not been told yet", async () => {
+  const { pool, kill } = lightPool({ timing: { leaseMs: 5000, backOffFirstMs: 10 } });
+  const server = named("a", 1)[0] ?? "";
+  const first = await pool.lease(server);
+  kill(first.instanceId, 300);
+  expect(await pool.list()).toEqual([]);
+  const second = await pool.lease(server);
+  expect(second.instanceId).not.toBe(first.instanceId);
+});
+
+test("RUN-6 a server that stops while it waits for a place is not started later", async () => {
+  const { pool, running } = lightPool({ budget: { maxInstances: 1 }, timing: { leaseMs: 500, contendedLeaseMs: 500 } });
+  const [first, second] = named("a", 2) as [string, string];
+  await pool.lease(first);
+  const refused = expect(pool.lease(second)).rejects.toMatchObject({ code: "start_failed" });
+  await sleep(20);
+  await pool.stop(second);
+  await refused;
+  await sleep(600);
+  expect(running.size).toBe(1);
+});

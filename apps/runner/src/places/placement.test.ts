@@ -1,0 +1,191 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Budget, type Decision, decide, type Occupant, shortageOf, type View, type Waiter } from "./placement.ts";
+
+const organization = fc.constantFrom("a", "b", "c");
+const budgetArbitrary: fc.Arbitrary<Budget> = fc.record({
+  maxInstances: fc.integer({ min: 1, max: 12 }),
+  maxStarting: fc.integer({ min: 1, max: 6 }),
+  memoryBytes: fc.integer({ min: 50, max: 1500 }),
+  startReserveBytes: fc.integer({ min: 1, max: 200 }),
+  maxShare: fc.constantFrom(0.5, 0.75, 1),
+});
+const occupantArbitrary = fc.record({
+  organizationId: organization,
+  phase: fc.constantFrom("starting" as const, "ready" as const, "frozen" as const, "stopping" as const),
+  isLeased: fc.boolean(),
+  lastUsedAt: fc.integer({ min: 0, max: 100 }),
+  memoryBytes: fc.option(fc.integer({ min: 0, max: 300 })),
+});
+const viewArbitrary: fc.Arbitrary<View> = fc
+  .record({
+    budget: budgetArbitrary,
+    occupants: fc.array(occupantArbitrary, { maxLength: 14 }),
+    waiters: fc.array(organization, { maxLength: 8 }),
+    served: fc.array(organization, { maxLength: 3 }),
+  })
+  .map(({ budget, occupants, waiters, served }) => ({
+    budget,
+    occupants: occupants.map((each, index) => ({ ...each, deploymentId: `o${index}` })),
+    waiters: waiters.map((organizationId, index) => ({ deploymentId: `w${index}`, organizationId })),
+    servedAt: new Map(served.map((organizationId, index) => [organizationId, index + 1])),
+  }));
+
+const always = (holds: (view: View, decision: Decision) => void) =>
+  fc.assert(
+    fc.property(viewArbitrary, (view) => holds(view, decide(view))),
+    { numRuns: 2000 },
+  );
+const find = <Each extends Waiter>(all: readonly Each[], id: string): Each => {
+  const found = all.find(({ deploymentId }) => deploymentId === id);
+  if (found === undefined) throw new Error(`${id} was not asked about`);
+  return found;
+};
+const sizeOf = ({ budget }: View, { phase, memoryBytes }: Occupant) =>
+  phase === "starting"
+    ? Math.max(memoryBytes ?? 0, budget.startReserveBytes)
+    : (memoryBytes ?? budget.startReserveBytes);
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0);
+const isIdle = ({ phase, isLeased }: Occupant) => !isLeased && (phase === "ready" || phase === "frozen");
+
+test("RUN-3 places, starts and memory are never given twice", () => {
+  always((view, { admit }) => {
+    expect(new Set(admit).size).toBe(admit.length);
+    if (admit.length === 0) return;
+    const { budget, occupants } = view;
+    expect(occupants.length + admit.length).toBeLessThanOrEqual(budget.maxInstances);
+    const starting = occupants.filter(({ phase }) => phase === "starting").length;
+    expect(starting + admit.length).toBeLessThanOrEqual(budget.maxStarting);
+    const used = sumOf(occupants.map((each) => sizeOf(view, each)));
+    const isFirst = occupants.length === 0 && admit.length === 1;
+    if (!isFirst) expect(used + admit.length * budget.startReserveBytes).toBeLessThanOrEqual(budget.memoryBytes);
+  });
+});
+
+test("RUN-3 evicted are idle instances only, each once", () => {
+  always((view, { evict }) => {
+    expect(new Set(evict).size).toBe(evict.length);
+    for (const id of evict) expect(isIdle(find(view.occupants, id))).toBe(true);
+  });
+});
+
+test("RUN-3 nothing is evicted while nobody waits and memory suffices", () => {
+  always((view, { evict }) => {
+    const used = sumOf(view.occupants.map((each) => sizeOf(view, each)));
+    if (view.waiters.length === 0 && used <= view.budget.memoryBytes) expect(evict).toEqual([]);
+  });
+});
+
+const withMemoryForAll = (view: View): View => ({ ...view, budget: { ...view.budget, memoryBytes: 1_000_000 } });
+
+test("RUN-3 no more is evicted than waiters need where places are what is short", () => {
+  always((view) => {
+    if (view.occupants.length > view.budget.maxInstances) return;
+    const { admit, evict } = decide(withMemoryForAll(view));
+    expect(evict.length).toBeLessThanOrEqual(view.waiters.length - admit.length);
+  });
+});
+
+test("RUN-3 within an organization places go first come, first served", () => {
+  always((view, { admit }) => {
+    for (const name of ["a", "b", "c"]) {
+      const own = view.waiters.filter(({ organizationId }) => organizationId === name);
+      const given = admit.filter((id) => find(view.waiters, id).organizationId === name);
+      expect(given).toEqual(own.slice(0, given.length).map(({ deploymentId }) => deploymentId));
+    }
+  });
+});
+
+test("RUN-3 no organization gets more than its part while others use the host, and each may have one", () => {
+  always((view, { admit }) => {
+    const { budget, occupants, waiters, servedAt } = view;
+    const present = [...occupants, ...waiters].map(({ organizationId }) => organizationId);
+    if (new Set([...present, ...servedAt.keys()]).size < 2) return;
+    for (const name of new Set(admit.map((id) => find(waiters, id).organizationId))) {
+      const own = occupants.filter(({ organizationId }) => organizationId === name);
+      const given = admit.filter((id) => find(waiters, id).organizationId === name);
+      const count = own.length + given.length;
+      expect(count).toBeLessThanOrEqual(Math.max(1, Math.floor(budget.maxInstances * budget.maxShare)));
+      const used = sumOf(own.map((each) => sizeOf(view, each))) + given.length * budget.startReserveBytes;
+      if (count > 1) expect(used).toBeLessThanOrEqual(budget.memoryBytes * budget.maxShare);
+    }
+  });
+});
+
+test("RUN-3 whoever nothing stands in the way of gets a place at once", () => {
+  always((view, { admit }) => {
+    const free = view.waiters.filter((waiter) => shortageOf(view, waiter) === null);
+    if (free.length > 0) expect(admit.length).toBeGreaterThan(0);
+  });
+});
+
+test("RUN-3 when places are short and something is idle, room is made or is on its way", () => {
+  always((anyView) => {
+    const view = withMemoryForAll(anyView);
+    const { admit, evict } = decide(view);
+    const isShort = view.waiters.some((waiter) => shortageOf(view, waiter) === "places");
+    if (admit.length > 0 || !isShort || view.occupants.length > view.budget.maxInstances) return;
+    const isLeaving = view.occupants.some(({ phase }) => phase === "stopping");
+    if (view.occupants.some(isIdle)) expect(evict.length > 0 || isLeaving).toBe(true);
+  });
+});
+
+const budget: Budget = {
+  maxInstances: 8,
+  maxStarting: 8,
+  memoryBytes: 1_000_000,
+  startReserveBytes: 1,
+  maxShare: 0.75,
+};
+const occupant = (id: string, change: Partial<Occupant> = {}): Occupant => ({
+  deploymentId: id,
+  organizationId: id.slice(0, 1),
+  phase: "ready",
+  isLeased: false,
+  lastUsedAt: 0,
+  memoryBytes: 1,
+  ...change,
+});
+const waiter = (id: string): Waiter => ({ deploymentId: id, organizationId: id.slice(0, 1) });
+const decided = (occupants: readonly Occupant[], waiters: readonly string[], change: Partial<Budget> = {}) =>
+  decide({ budget: { ...budget, ...change }, occupants, waiters: waiters.map(waiter), servedAt: new Map() });
+
+test("RUN-3 frozen instances leave first, then what was used longest ago", () => {
+  const occupants = [
+    occupant("a1", { lastUsedAt: 1 }),
+    occupant("a2", { lastUsedAt: 9, phase: "frozen" }),
+    occupant("a3", { lastUsedAt: 5 }),
+    occupant("a4", { lastUsedAt: 0, isLeased: true }),
+  ];
+  expect(decided(occupants, ["a5", "a6"], { maxInstances: 4 })).toEqual({ admit: [], evict: ["a2", "a1"] });
+});
+
+test("RUN-3 idle servers of an organization beyond its fair share leave before older ones of others", () => {
+  const occupants = [
+    occupant("b1", { lastUsedAt: 0, phase: "frozen" }),
+    ...[1, 2, 3, 4, 5].map((number) => occupant(`a${number}`, { lastUsedAt: 10 + number })),
+  ];
+  expect(decided(occupants, ["c1"], { maxInstances: 6 })).toEqual({ admit: [], evict: ["a1"] });
+});
+
+test("RUN-3 organizations get places in turns, however many one of them waits for", () => {
+  const loud = Array.from({ length: 20 }, (_, index) => `a${index}`);
+  expect(decided([], [...loud, "b1", "c1"]).admit.slice(0, 3)).toEqual(["a0", "b1", "c1"]);
+});
+
+test("RUN-3 one organization cannot take all starts while others are here", () => {
+  const starting = [1, 2, 3].map((number) => occupant(`a${number}`, { phase: "starting" }));
+  expect(decided(starting, ["a4", "b1"], { maxStarting: 4 }).admit).toEqual(["b1"]);
+  expect(decided(starting, ["a4"], { maxStarting: 4 }).admit).toEqual(["a4"]);
+});
+
+test("RUN-3 what is needed altogether is stopped, or nothing is", () => {
+  const occupants = [occupant("a1", { memoryBytes: 40 }), occupant("a2", { memoryBytes: 400, isLeased: true })];
+  expect(decided(occupants, ["a3"], { memoryBytes: 450, startReserveBytes: 100 })).toEqual({ admit: [], evict: [] });
+  expect(decided(occupants, ["a3"], { memoryBytes: 450, startReserveBytes: 30 })).toEqual({ admit: [], evict: ["a1"] });
+});
+
+test("RUN-3 where servers have grown beyond the memory, idle ones leave although nobody waits", () => {
+  const occupants = [occupant("a1", { memoryBytes: 600 }), occupant("a2", { memoryBytes: 600, lastUsedAt: 1 })];
+  expect(decided(occupants, [], { memoryBytes: 1000 })).toEqual({ admit: [], evict: ["a1"] });
+});

@@ -1,0 +1,133 @@
+import { LeaseError } from "../instances/lease-error.ts";
+import { type Budget, decide, type Occupant, type Shortage, shortageOf, type View, type Waiter } from "./placement.ts";
+
+/** What takes a place: the server of one deployment. */
+export type Seat = {
+  readonly deploymentId: string;
+  readonly organizationId: string;
+  /** As it is now. */
+  look(): Omit<Occupant, "deploymentId" | "organizationId">;
+  /** Stops it unless it has been leased meanwhile. Resolves when it has ended, or will not. */
+  evict(): Promise<void>;
+};
+
+type Waiting = { readonly seat: Seat; readonly admit: () => void; readonly refuse: (error: LeaseError) => void };
+
+const mebibyte = 1024 * 1024;
+const retryAfterMs = 5000;
+
+/**
+ * The places for instances on this host: who holds one and who waits. What `decide` decides is entered here before
+ * anything else can run, so that a place is given once.
+ */
+export class Places {
+  readonly #budget: Budget;
+  readonly #waitMs: number;
+  readonly #held = new Map<string, Seat>();
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #leaving = new Set<string>();
+  readonly #servedAt = new Map<string, number>();
+  #turn = 0;
+
+  /** `waitMs`: how long a start waits for its place; less than callers are held for. */
+  constructor(budget: Budget, waitMs: number) {
+    this.#budget = budget;
+    this.#waitMs = waitMs;
+  }
+
+  /**
+   * Resolves when the seat has its place; it holds it until `release`.
+   * @throws LeaseError `capacity` that names what there was too little of, after `waitMs`
+   */
+  async take(seat: Seat): Promise<void> {
+    const { deploymentId } = seat;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => this.cancel(deploymentId, this.#refusal(seat)), this.#waitMs);
+    this.#waiting.set(deploymentId, { seat, admit: resolve, refuse: reject });
+    this.settle();
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Gives the place back. */
+  release(deploymentId: string): void {
+    if (this.#held.delete(deploymentId)) this.settle();
+  }
+
+  /** Ends the wait of a deployment for its place, if it waits. */
+  cancel(deploymentId: string, error: LeaseError): void {
+    const waiting = this.#waiting.get(deploymentId);
+    this.#waiting.delete(deploymentId);
+    waiting?.refuse(error);
+  }
+
+  /** Whether somebody waits: leases are kept short then, so that those that nobody uses lapse soon. */
+  get isContended(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** Gives places to those that wait and makes room. To be called whenever a seat has changed, and now and then. */
+  settle(): void {
+    const { admit, evict } = decide(this.#view());
+    for (const deploymentId of admit) this.#admit(deploymentId);
+    for (const deploymentId of evict) this.#evict(deploymentId);
+  }
+
+  #admit(deploymentId: string): void {
+    const waiting = this.#waiting.get(deploymentId);
+    if (waiting === undefined) return;
+    this.#waiting.delete(deploymentId);
+    this.#held.set(deploymentId, waiting.seat);
+    this.#turn += 1;
+    this.#servedAt.set(waiting.seat.organizationId, this.#turn);
+    waiting.admit();
+  }
+
+  #evict(deploymentId: string): void {
+    const seat = this.#held.get(deploymentId);
+    if (seat === undefined) return;
+    this.#leaving.add(deploymentId);
+    void seat.evict().finally(() => {
+      this.#leaving.delete(deploymentId);
+      this.settle();
+    });
+  }
+
+  #view(): View {
+    const occupants = [...this.#held.values()].map((seat) => {
+      const { deploymentId, organizationId } = seat;
+      const seen = seat.look();
+      const phase = this.#leaving.has(deploymentId) ? "stopping" : seen.phase;
+      return { ...seen, phase, deploymentId, organizationId } satisfies Occupant;
+    });
+    const waiters = [...this.#waiting.values()].map(({ seat }) => waiterOf(seat));
+    return { budget: this.#budget, occupants, waiters, servedAt: this.#servedAt };
+  }
+
+  #refusal(seat: Seat): LeaseError {
+    const shortage = shortageOf(this.#view(), waiterOf(seat)) ?? "starts";
+    return new LeaseError("capacity", this.#words(shortage), retryAfterMs);
+  }
+
+  #words(shortage: Shortage): string {
+    const { maxInstances, maxStarting, memoryBytes, maxShare } = this.#budget;
+    const percent = Math.round(maxShare * 100);
+    const memory = `${Math.floor(memoryBytes / mebibyte)} MiB`;
+    switch (shortage) {
+      case "share":
+        return `The organization's servers in use take the ${percent} % of this machine that one organization may have. Try again when some are idle; the operator can set TOWPATH_MAX_ORGANIZATION_SHARE.`;
+      case "own starts":
+      case "starts":
+        return `Too many servers are starting at the same time (at most ${maxStarting}, of which one organization may have ${percent} %). Try again shortly; the operator can set TOWPATH_MAX_STARTING.`;
+      case "places":
+        return `All ${maxInstances} places for running servers are in use. Try again shortly; the operator can set TOWPATH_MAX_INSTANCES.`;
+      case "memory":
+        return `The servers in use take all ${memory} of memory that this machine has for servers. Try again shortly; the operator can set TOWPATH_MEMORY_MIB.`;
+    }
+  }
+}
+
+const waiterOf = ({ deploymentId, organizationId }: Seat): Waiter => ({ deploymentId, organizationId });

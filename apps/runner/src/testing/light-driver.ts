@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Exit, InstanceHandle, RuntimeDriver } from "@towpath/runtime";
+import { createFakeDriver } from "@towpath/runtime/testing";
+
+export type LightDriver = {
+  readonly driver: RuntimeDriver;
+  readonly running: ReadonlySet<string>;
+  /** The most that ran, or were starting, at the same time. */
+  readonly peak: { running: number; starting: number };
+  /** The process of an instance dies; its end is told `toldAfterMs` later. */
+  kill(instanceId: string, toldAfterMs: number): void;
+};
+
+/** A driver without processes, for tests with hundreds of servers. Each start takes a few milliseconds. */
+export function createLightDriver(memoryBytes: () => number | null = () => null): LightDriver {
+  const running = new Set<string>();
+  const peak = { running: 0, starting: 0 };
+  const kills = new Map<string, (toldAfterMs: number) => void>();
+  let starting = 0;
+  const handleOf = (instanceId: string): InstanceHandle => {
+    const { promise: exited, resolve } = Promise.withResolvers<Exit>();
+    let hasEnded = false;
+    const end = async (exit: Exit, afterMs: number) => {
+      hasEnded = true;
+      await sleep(afterMs);
+      running.delete(instanceId);
+      resolve(exit);
+    };
+    kills.set(instanceId, (ms) => void end({ reason: "signaled", code: null, signal: "SIGKILL" }, ms));
+    return {
+      instanceId,
+      socketPath: `/light/${instanceId}`,
+      isAlive: async () => !hasEnded,
+      exited,
+      freeze: async () => true,
+      wake: async () => {},
+      memoryBytes: async () => memoryBytes(),
+      async stop() {
+        if (!hasEnded) void end({ reason: "stopped", code: null, signal: null }, 3);
+        return await exited;
+      },
+    };
+  };
+  return {
+    running,
+    peak,
+    kill: (instanceId, toldAfterMs) => kills.get(instanceId)?.(toldAfterMs),
+    driver: {
+      ...createFakeDriver(),
+      name: "light",
+      async start({ instanceId }) {
+        starting += 1;
+        running.add(instanceId);
+        peak.starting = Math.max(peak.starting, starting);
+        peak.running = Math.max(peak.running, running.size);
+        await sleep(5);
+        starting -= 1;
+        return { ok: true, handle: handleOf(instanceId), startMs: 5 };
+      },
+      close: async () => {},
+    },
+  };
+}
