@@ -9,7 +9,9 @@ import { createSecretBox } from "@towpath/core/secret";
 import { liveCommit, type SeededOrganization, seedOrganization, testContext } from "@towpath/core/testing";
 import { build, deployment, project, route } from "@towpath/db/schema";
 import { readBuildLog } from "@towpath/logs";
+import { openClient } from "@towpath/mcp/client";
 import { manifestSchema } from "@towpath/mcp/manifest";
+import { inspectPath } from "@towpath/runtime";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRunnerClient } from "./rollout/runner-client.ts";
@@ -159,6 +161,33 @@ test("BLD-7 another branch has a preview with its own URL until it is deleted", 
   expect(await live()).toBe(production);
   await git("push", "-q", "origin", "--delete", "draft");
   await until(async () => (await instance.database.db.$count(route)) === 1);
+});
+
+test("BLD-10 GW-4 a server that does its own sign-in goes live, and answers those who bring its token", {
+  timeout: 120_000,
+}, async () => {
+  await git("checkout", "-q", "main");
+  const verifier = 'StaticTokenVerifier(tokens={"letmein": {"client_id": "me", "scopes": []}})';
+  const own = server("forecast_guarded", "from fastmcp.server.auth.providers.jwt import StaticTokenVerifier");
+  const sha = await push({ "server.py": own.replace('FastMCP("Weather")', `FastMCP("Weather", auth=${verifier})`) });
+  const built = await ended(sha);
+  expect(built.diagnosis).toBeNull();
+  expect(built).toMatchObject({
+    status: "succeeded",
+    warnings: [],
+    manifest: { tools: [{ tool_name: "forecast_guarded" }] },
+  });
+  expect(await live()).toBe(sha);
+  const runner = createRunnerClient(join(instance.runDirectory, "runner.sock"));
+  const lease = await runner.lease(built.deployment?.id ?? "", AbortSignal.timeout(10_000));
+  if (!lease.ok) throw new Error(lease.message);
+  const { socketPath } = lease.lease;
+  await expect(openClient({ socketPath })).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(openClient({ socketPath, path: inspectPath })).rejects.toMatchObject({ code: "not_found" });
+  const client = await openClient({ socketPath, headers: { Authorization: "Bearer letmein" } });
+  const { result } = await client.callTool("forecast_guarded", { city: "Oslo" });
+  expect(result).toMatchObject({ content: [{ text: "Oslo: sunny" }] });
+  await client.close();
 });
 
 test("BLD-7 a renamed repository with another default branch: the push is built, and production follows", {

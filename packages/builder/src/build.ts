@@ -108,7 +108,7 @@ class Build {
     };
     const store = new LayerStore(this.#config.dataDirectory);
     const layers = await this.#timed("install", () => this.#install(plan, source, scratch, sandbox, store));
-    const manifest = await this.#timed("inspect", () =>
+    const { manifest, warnings } = await this.#timed("inspect", () =>
       inspectServer({
         request: this.#request,
         plan,
@@ -119,6 +119,7 @@ class Build {
         signal: this.#signal,
       }),
     );
+    for (const warning of warnings) this.#warn("inspect", warning);
     return { ok: true, layers, manifest, warnings: this.#warnings, timings: this.#timings };
   }
 

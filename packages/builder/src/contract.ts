@@ -96,7 +96,8 @@ export type BuildResult =
   | {
       readonly ok: true;
       readonly layers: Layers;
-      readonly manifest: Manifest;
+      /** Null when the server protects itself and its lists cannot be had: see `warnings`. */
+      readonly manifest: Manifest | null;
       readonly warnings: readonly BuildWarning[];
       /** Milliseconds by phase. */
       readonly timings: Readonly<Partial<Record<BuildPhase, number>>>;

@@ -23,9 +23,12 @@ def add(a: int, b: int) -> int:
     return a + b
 `;
 
-function success({ result, text }: Tried): Extract<BuildResult, { ok: true }> {
+type Success = Extract<BuildResult, { ok: true }>;
+
+function success({ result, text }: Tried): Success & { manifest: NonNullable<Success["manifest"]> } {
   if (!result.ok) throw new Error(`${JSON.stringify(result.diagnosis, null, 2)}\n${text}`);
-  return result;
+  if (result.manifest === null) throw new Error(text);
+  return { ...result, manifest: result.manifest };
 }
 
 test.each<[string, string, string]>([

@@ -37,6 +37,7 @@ export {
   dependencyPath,
   harnessDirectory,
   harnessPath,
+  inspectPath,
   pythonPrefix,
   runtimeDirectory,
   socketName,

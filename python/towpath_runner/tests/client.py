@@ -45,6 +45,11 @@ class Client:
         assert status == 202
         return answer["result"]
 
+    def status(self, headers: dict[str, str] | None = None) -> int:
+        """The HTTP status of an `initialize`."""
+        params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        return self._post({"method": "initialize", "params": params}, headers or {})[0]
+
     def call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
         """A request in the legacy session."""
         message = {"method": method} | ({"params": params} if params else {})

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             entrypoint: str = "server.py",
             environment: str = "fastmcp4",
             folder: Path | None = None,
+            arguments: Sequence[str] = (),
             **env: str,
         ) -> Harness:
             for path, text in ({"server.py": files} if isinstance(files, str) else files).items():
@@ -35,7 +36,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
                 target.write_text(textwrap.dedent(text))
             (tmp_path / "repo").mkdir(exist_ok=True)
             place = folder or Path(tempfile.mkdtemp(dir=base))
-            harness = Harness(python_of(environment), tmp_path / "repo", entrypoint, place, env)
+            harness = Harness(python_of(environment), tmp_path / "repo", entrypoint, place, env, arguments)
             started.append(harness)
             return harness
 

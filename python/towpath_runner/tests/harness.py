@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,13 @@ START_SECONDS = 40
 class Harness:
     """One process with its socket and status file in `folder`; the repository is `root`."""
 
-    def __init__(self, python: Path, root: Path, entrypoint: str, folder: Path, env: dict[str, str]) -> None:
+    def __init__(self, python: Path, root: Path, entrypoint: str, folder: Path, env: dict[str, str], more: Sequence[str] = ()) -> None:
         self.folder = folder
         self.socket = folder / "mcp.sock"
         self.status_file = folder / "status.json"
         self._output = folder / "output.txt"
         command = [str(python), "-m", "towpath_runner", "--entrypoint", entrypoint]
-        command += ["--socket", str(self.socket), "--status", str(self.status_file)]
+        command += ["--socket", str(self.socket), "--status", str(self.status_file), *more]
         base = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(HARNESS), "PYTHONSAFEPATH": "1"}
         with open(self._output, "w") as output:
             self.process = subprocess.Popen(

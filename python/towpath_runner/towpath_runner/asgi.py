@@ -68,7 +68,7 @@ class EitherSlash:
         if scope["type"] != "http" or path not in _OTHER:
             await self._app(scope, receive, send)
         elif self._served_at is not None:
-            await self._app(_at(scope, self._served_at), receive, send)
+            await self._app(at_path(scope, self._served_at), receive, send)
         else:
             await self._first(scope, receive, send, _OTHER[path])
 
@@ -90,10 +90,11 @@ class EitherSlash:
         await self._app(scope, watched_receive, watched_send)
         if redirected:
             self._served_at = other
-            await self._app(_at(scope, other), receive, send)
+            await self._app(at_path(scope, other), receive, send)
 
 
-def _at(scope: MutableMapping[str, Any], path: str) -> MutableMapping[str, Any]:
+def at_path(scope: MutableMapping[str, Any], path: str) -> MutableMapping[str, Any]:
+    """The same request under another path."""
     return {**scope, "path": path, "raw_path": path.encode("ascii")}
 
 

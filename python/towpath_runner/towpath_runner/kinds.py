@@ -35,7 +35,7 @@ def kind_of(value: object) -> str | None:
         for name, module, kind in _SERVERS:
             if base.__name__ == name and base.__module__.startswith(module):
                 return kind
-    return ASGI if _is_asgi(value) else None
+    return ASGI if is_asgi(value) else None
 
 
 def is_factory(value: object) -> bool:
@@ -72,7 +72,8 @@ def describe(value: object) -> str:
     return f"a `{named}`{wsgi}"
 
 
-def _is_asgi(value: object) -> bool:
+def is_asgi(value: object) -> bool:
+    """Whether it can be called as an ASGI app: three arguments, and the right ones as far as can be told."""
     if inspect.isclass(value) or not callable(value):
         return False
     plain = value if inspect.isroutine(value) else type(value).__call__

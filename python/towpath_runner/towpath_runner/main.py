@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from towpath_runner.choose import choose, unsupported
@@ -21,6 +22,14 @@ from towpath_runner.load import load_module
 from towpath_runner.status import Failure, StatusFile
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where the server is served: the socket, and for builds the path past its sign-in."""
+
+    socket_path: str
+    inspect_path: str | None
+
+
 def main(arguments: list[str]) -> int:
     """Serves until a signal ends it. Returns the exit status: 0, or 1 when the status file says `failed`."""
     options = _parse(arguments)
@@ -29,7 +38,7 @@ def main(arguments: list[str]) -> int:
     # Absolute before the server's code runs, which may change the working folder.
     socket_path = os.path.abspath(options.socket)
     try:
-        _run(options.entrypoint, socket_path, status)
+        _run(options.entrypoint, socket_path, options.inspect_path, status)
     except Failure as failure:
         status.failed(failure)
         print(failure.message, file=sys.stderr)
@@ -44,10 +53,11 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--entrypoint", required=True, help="file.py or file.py:object, relative to the working folder")
     parser.add_argument("--socket", required=True, help="path of the unix socket; MCP is at /mcp")
     parser.add_argument("--status", required=True, help="path of the status file, written once")
+    parser.add_argument("--inspect-path", help="for builds: serve MCP here too, past the server's own sign-in")
     return parser.parse_args(arguments)
 
 
-def _run(text: str, socket_path: str, status: StatusFile) -> None:
+def _run(text: str, socket_path: str, inspect_path: str | None, status: StatusFile) -> None:
     entrypoint = parse_entrypoint(text, os.getcwd())
     prepare_process(entrypoint.path)
     started = time.perf_counter()
@@ -58,7 +68,8 @@ def _run(text: str, socket_path: str, status: StatusFile) -> None:
         made = value if kind_of(value) is not None else _call_factory(name, value, entrypoint)
     import_ms = round((time.perf_counter() - started) * 1000)
     subject = f"`{name}`" if made is value else f"What `{name}` returned"
-    asyncio.run(_serve(subject, made, entrypoint, socket_path, lambda kind: _ready(status, kind, import_ms)))
+    place = Place(socket_path, inspect_path)
+    asyncio.run(_serve(subject, made, entrypoint, place, lambda kind: _ready(status, kind, import_ms)))
 
 
 def _told_apart(entrypoint: Entrypoint, otherwise: str, action: Callable[[], Any]) -> Any:
@@ -82,7 +93,7 @@ def _call_factory(name: str, factory: Any, entrypoint: Entrypoint) -> Any:
 
 
 async def _serve(
-    subject: str, made: Any, entrypoint: Entrypoint, socket_path: str, on_ready: Callable[[str], None]
+    subject: str, made: Any, entrypoint: Entrypoint, place: Place, on_ready: Callable[[str], None]
 ) -> None:
     server = await _awaited(made, entrypoint) if inspect.isawaitable(made) else made
     kind = kind_of(server)
@@ -90,14 +101,17 @@ async def _serve(
         raise unsupported(subject, server, entrypoint)
     try:
         from towpath_runner.adapt import to_asgi
+        from towpath_runner.inspection import Inspection
         from towpath_runner.serve import StartFailed, remove_socket, serve
     except ImportError as error:
         message = f"`{error.name}` is not installed, which serves MCP over HTTP; add `uvicorn` to the dependencies."
         raise Failure("module_missing", message, module=error.name) from None
     app = _told_apart(entrypoint, "lifespan_failed", lambda: to_asgi(server, kind))
-    remove_socket(socket_path)
+    if place.inspect_path is not None:
+        app = Inspection(app, server, place.inspect_path)
+    remove_socket(place.socket_path)
     try:
-        await serve(app, kind, socket_path, lambda: on_ready(kind))
+        await serve(app, kind, place.socket_path, lambda: on_ready(kind))
     except StartFailed as failed:
         if failed.error is not None:
             raise diagnose(failed.error, entrypoint, "lifespan_failed") from None
@@ -106,7 +120,7 @@ async def _serve(
     except OSError as error:
         raise Failure("lifespan_failed", f"The socket could not be opened: {error}") from None
     finally:
-        remove_socket(socket_path)
+        remove_socket(place.socket_path)
 
 
 async def _awaited(pending: Any, entrypoint: Entrypoint) -> Any:

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Api, openApi } from "../instance/api.ts";
-import { dim, green, print, step } from "../terminal/terminal.ts";
-import { buildSchema, followBuild, readOutcome } from "./follow-build.ts";
+import { dim, print, step } from "../terminal/terminal.ts";
+import { buildSchema, followBuild, printLive, readOutcome } from "./follow-build.ts";
 import { type DeployOptions, findEntrypoint, parseDeployOptions } from "./options.ts";
 import { pushFolder } from "./push-folder.ts";
 
@@ -75,11 +75,11 @@ export async function deploy(args: string[]): Promise<number> {
   const target = await api.call("POST", "/api/v1/repositories", targetSchema, { body: { name, organization } });
   const { build, created } = await beginBuild(api, options, target);
   if (!created && build.status === "succeeded") {
-    const { url } = await readOutcome(api, build.id);
+    const outcome = await readOutcome(api, build.id);
     print(
       `Nothing changed since the last build ${dim(`(commit ${build.commitSha.slice(0, 7)})`)}; --rebuild builds anyway.`,
     );
-    print(`\n${green("Live:")} ${url}`);
+    printLive(outcome);
     return 0;
   }
   return followBuild(api, build.id, `${api.url}/${target.organization}/${name}/build-logs/${build.id}`);

@@ -10,7 +10,9 @@ const outcomeSchema = z.object({
   diagnosis: z
     .object({ title: z.string(), detail: z.string(), remedy: z.string(), excerpt: z.string().nullable() })
     .nullable(),
+  warnings: z.array(z.object({ title: z.string(), detail: z.string(), remedy: z.string() })),
 });
+type Outcome = z.infer<typeof outcomeSchema>;
 const lineSchema = z.object({
   phase: z.string(),
   kind: z.enum(["step", "output", "warning", "error"]),
@@ -52,9 +54,17 @@ export async function followBuild(api: Api, buildId: string, page: string): Prom
   }
 }
 
-function report({ build, url, diagnosis }: z.infer<typeof outcomeSchema>, lastError: string | null): number {
+/** Where the server is live, and what is wrong with it all the same. */
+export function printLive({ url, warnings }: Pick<Outcome, "url" | "warnings">): void {
+  print(`\n${green("Live:")} ${url}`);
+  for (const { title, detail, remedy } of warnings) {
+    print(`\n${yellow("!")} ${bold(`Warning: ${title}`)}\n  ${detail}\n  ${bold("What to do:")} ${remedy}`);
+  }
+}
+
+function report({ build, url, diagnosis, warnings }: Outcome, lastError: string | null): number {
   if (build.status === "succeeded" && url) {
-    print(`\n${green("Live:")} ${url}`);
+    printLive({ url, warnings });
     return 0;
   }
   if (!diagnosis) {

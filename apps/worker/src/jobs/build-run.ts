@@ -8,7 +8,7 @@ import { rollOut } from "../rollout/roll-out.ts";
 import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
 import { internalFailure, isolationMissing, sourceNotConnected } from "./diagnoses.ts";
-import { redactDiagnosis } from "./redact-diagnosis.ts";
+import { redactDiagnosis, redactWarning } from "./redact-diagnosis.ts";
 
 /** Why the work on a build ends before it is done. */
 class BuildLost extends Error {
@@ -112,7 +112,9 @@ async function build(
     log: (phase, kind, text) => log(phase, kind, redact(text)),
     signal,
   });
-  return result.ok ? result : { ...result, diagnosis: redactDiagnosis(result.diagnosis, redact) };
+  return result.ok
+    ? { ...result, warnings: result.warnings.map((warning) => redactWarning(warning, redact)) }
+    : { ...result, diagnosis: redactDiagnosis(result.diagnosis, redact) };
 }
 
 /** A failure before the builder had a chance to say it. */

@@ -1,4 +1,4 @@
-import type { Diagnosis } from "@towpath/builder";
+import type { BuildWarning, Diagnosis } from "@towpath/builder";
 
 /** A diagnosis quotes messages and tracebacks. */
 export function redactDiagnosis(diagnosis: Diagnosis, redact: (text: string) => string): Diagnosis {
@@ -10,3 +10,10 @@ export function redactDiagnosis(diagnosis: Diagnosis, redact: (text: string) => 
     excerpt: diagnosis.excerpt === null ? null : redact(diagnosis.excerpt),
   };
 }
+
+/** A warning may quote the server too. */
+export const redactWarning = (warning: BuildWarning, redact: (text: string) => string): BuildWarning => ({
+  ...warning,
+  title: redact(warning.title),
+  detail: redact(warning.detail),
+});

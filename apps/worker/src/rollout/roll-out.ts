@@ -34,7 +34,13 @@ export async function rollOut(input: {
   const fence = { buildId: taken.buildId, attempt: taken.attempt };
   const made = await createDeployment({
     ctx,
-    input: { ...fence, layers: built.layers, manifest: built.manifest, timings: definedTimings(built.timings) },
+    input: {
+      ...fence,
+      layers: built.layers,
+      manifest: built.manifest,
+      warnings: built.warnings,
+      timings: definedTimings(built.timings),
+    },
   });
   if (!made) return { ok: true, result: { outcome: "lost" } };
   log("rollout", "step", `Starting the server where it will run, before any request reaches it (${made.environment}).`);

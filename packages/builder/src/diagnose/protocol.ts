@@ -39,10 +39,6 @@ export function diagnoseProtocol(
     );
   }
   const remedies: Partial<Record<McpClientError["code"], string>> = {
-    unauthorized:
-      "A server that checks sign-ins itself must let the handshake of the build through, or leave that to the platform's authentication.",
-    forbidden:
-      "A server that checks sign-ins itself must let the handshake of the build through, or leave that to the platform's authentication.",
     not_found:
       "The app must serve MCP at /mcp: mount it there, or let the entrypoint name the MCP server instead of an app around it.",
     too_large: "Give tools and resources shorter descriptions and schemas, or list fewer of them.",

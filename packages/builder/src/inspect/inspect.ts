@@ -1,9 +1,16 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { type McpClientError, readManifest } from "@towpath/mcp/client";
+import { McpClientError, type ReadManifest, type ReadManifestOptions, readManifest } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
-import { type Exit, type RuntimeDriver, type SandboxSpec, type StartResult, serverSandboxSpec } from "@towpath/runtime";
-import type { BuildRequest, Layers } from "../contract.ts";
+import {
+  type Exit,
+  inspectPath,
+  type RuntimeDriver,
+  type SandboxSpec,
+  type StartResult,
+  serverSandboxSpec,
+} from "@towpath/runtime";
+import type { BuildRequest, BuildWarning, Layers } from "../contract.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
 import { diagnoseHarness } from "../diagnose/harness.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
@@ -12,6 +19,7 @@ import type { BuildSandbox, LayerStore } from "../install/index.ts";
 import type { Plan } from "../plan/index.ts";
 import { failedBeforeCommand, retrySandbox } from "../sandbox-trouble.ts";
 import { type Transcript, transcript } from "./transcript.ts";
+import { listsNotRead, manifestWarnings } from "./warnings.ts";
 
 export type InspectInput = {
   readonly request: BuildRequest;
@@ -25,12 +33,18 @@ export type InspectInput = {
 
 const graceMs = 2_000;
 
+export type Inspection = {
+  /** Null when the server protects itself and its lists cannot be had. */
+  readonly manifest: Manifest | null;
+  readonly warnings: readonly BuildWarning[];
+};
+
 /**
  * Starts the server from its layers as it will run, with its own environment, and has a real MCP handshake with it
  * (BLD-6). The server is told to stop in any case.
  * @throws BuildFailure with phase `inspect`
  */
-export async function inspectServer(input: InspectInput): Promise<Manifest> {
+export async function inspectServer(input: InspectInput): Promise<Inspection> {
   const { request, sandbox, plan } = input;
   let said = transcript(request.log);
   const started = await retrySandbox(
@@ -53,9 +67,9 @@ export async function inspectServer(input: InspectInput): Promise<Manifest> {
   const timeoutMs = sandbox.limits.handshakeMs;
   try {
     const signal = AbortSignal.any([input.signal, ended.signal]);
-    const manifest = await readManifest({ socketPath: handle.socketPath }, { timeoutMs, signal });
-    request.log("inspect", "step", summary(manifest));
-    return manifest;
+    const inspection = await inspect(input, handle.socketPath, { timeoutMs, signal });
+    if (inspection.manifest !== null) request.log("inspect", "step", summary(inspection.manifest));
+    return inspection;
   } catch (error) {
     input.signal.throwIfAborted();
     // The connection breaks a moment before the end of the process is known.
@@ -75,6 +89,40 @@ export async function inspectServer(input: InspectInput): Promise<Manifest> {
   }
 }
 
+/**
+ * What the server says of itself. One that refuses strangers (HTTP 401 or 403) is alive and does its own sign-in; its
+ * lists are then read inside its process, past that sign-in.
+ */
+async function inspect(
+  { request, plan }: InspectInput,
+  socketPath: string,
+  options: ReadManifestOptions,
+): Promise<Inspection> {
+  const found = (read: ReadManifest): Inspection => ({
+    manifest: read.manifest,
+    warnings: manifestWarnings(read, plan.entryFile),
+  });
+  try {
+    return found(await readManifest({ socketPath }, options));
+  } catch (error) {
+    if (!(error instanceof McpClientError) || !refusals.has(error.code)) throw error;
+    request.log(
+      "inspect",
+      "step",
+      `${error.message} It does its own sign-in, so its lists are read inside its process.`,
+    );
+  }
+  try {
+    return found(await readManifest({ socketPath, path: inspectPath }, options));
+  } catch (error) {
+    if (!(error instanceof McpClientError) || options.signal?.aborted) throw error;
+    const reason = error.code === "not_found" ? "there is no MCP server that can be told apart." : error.message;
+    return { manifest: null, warnings: [listsNotRead(reason, plan.entryFile)] };
+  }
+}
+
+const refusals: ReadonlySet<McpClientError["code"]> = new Set(["unauthorized", "forbidden"]);
+
 function serverSpec({ request, plan, layers, sandbox, store }: InspectInput): SandboxSpec {
   return serverSandboxSpec({
     python: sandbox.python,
@@ -83,6 +131,7 @@ function serverSpec({ request, plan, layers, sandbox, store }: InspectInput): Sa
     harness: sandbox.config.harness,
     entrypoint: plan.entrypoint,
     environment: request.environment,
+    inspectable: true,
     limits: sandbox.limits.server,
   });
 }

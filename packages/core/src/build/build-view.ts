@@ -6,11 +6,12 @@ import { deploymentSummary } from "../deployment/deployment-summary.ts";
 import { notFound } from "../errors/index.ts";
 import { authModeSchema } from "../project/project.schema.ts";
 import { repositoryView } from "../project/project-view.ts";
-import { buildStatusSchema, buildTriggerSchema, diagnosisViewSchema } from "./build.schema.ts";
+import { buildStatusSchema, buildTriggerSchema, buildWarningViewSchema, diagnosisViewSchema } from "./build.schema.ts";
 import { type BuildJoin, type BuildSummaryJoin, selectBuilds } from "./build.store.ts";
 import type { BuildSummary, BuildView } from "./build.view.ts";
 
 const timingsSchema = z.record(z.string(), z.number()).catch({});
+const warningsSchema = z.array(buildWarningViewSchema).catch([]);
 const layersSchema = z.object({ pythonVersion: z.string() }).nullable().catch(null);
 
 export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary {
@@ -53,6 +54,7 @@ export function buildView(ctx: Context, row: BuildJoin): BuildView {
   return {
     ...buildSummary(ctx, row),
     manifest: row.build.manifest,
+    warnings: warningsSchema.parse(row.build.warnings ?? []),
     timings: timingsSchema.parse(row.build.timings ?? {}),
     entrypoint: row.build.entrypoint,
     requirements: row.build.requirements,

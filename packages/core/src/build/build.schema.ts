@@ -48,4 +48,13 @@ export const diagnosisViewSchema = z.object({
   line: z.number().int().nullable().default(null),
   excerpt: z.string().nullable().default(null),
 });
+/** `BuildWarning` of the builder, kept loose too. */
+export const buildWarningViewSchema = z.object({
+  code: z.string(),
+  title: z.string(),
+  detail: z.string(),
+  remedy: z.string(),
+});
+export type BuildWarningView = z.infer<typeof buildWarningViewSchema>;
+
 export type DiagnosisView = z.infer<typeof diagnosisViewSchema>;

@@ -8,7 +8,13 @@ import { expectedBefore } from "./build.state.ts";
 type Queryable = Database | Transaction;
 
 // A manifest can be a megabyte, and sorting a list carries every column of it along.
-const { manifest: _manifest, layers: _layers, timings: _timings, ...summaryColumns } = getTableColumns(build);
+const {
+  manifest: _manifest,
+  layers: _layers,
+  timings: _timings,
+  warnings: _warnings,
+  ...summaryColumns
+} = getTableColumns(build);
 
 const joined = {
   branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault },

@@ -150,13 +150,26 @@ test("BLD-2 a failed build names its cause and changes nothing that is live", as
   await takeBuild({ ctx: worker(), input: { buildId: bad.build.id } });
   const fence = { buildId: bad.build.id, attempt: 1 };
   // As far as it may have come: a deployment that is not live.
-  await createDeployment({ ctx: worker(), input: { ...fence, layers: {}, manifest: {}, timings: {} } });
+  await createDeployment({ ctx: worker(), input: { ...fence, layers: {}, manifest: {}, warnings: [], timings: {} } });
   expect(await failBuild({ ctx: worker(), input: { ...fence, diagnosis, timings: { install: 5 } } })).toBe(true);
   expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("good"));
   const shown = await getBuild({ ctx: as(team.owner), input: { buildId: bad.build.id } });
   expect(shown).toMatchObject({ status: "failed", diagnosis, timings: { install: 5 } });
   expect(shown.deployment?.isLive).toBe(false);
   expect(shown.endedAt).not.toBeNull();
+});
+
+test("BLD-6 warnings are kept with their build, in text that the database takes", async () => {
+  const project = await seedProject(database.db, team);
+  const { build: queued } = await start(project, "a");
+  const input = { buildId: queued.id };
+  await takeBuild({ ctx: worker(), input });
+  const warning = { code: "list_failed", title: "No list", detail: "It said \0\ud800.", remedy: "Mend it." };
+  const outcome = { ...input, attempt: 1, layers: {}, manifest: null, warnings: [warning], timings: {} };
+  await createDeployment({ ctx: worker(), input: outcome });
+  const shown = await getBuild({ ctx: as(team.owner), input });
+  expect(shown.manifest).toBeNull();
+  expect(shown.warnings).toEqual([{ ...warning, detail: "It said \ufffd\ufffd." }]);
 });
 
 test("RUN-8 a build whose worker is gone is queued again, three times at most, and gets its job", async () => {
@@ -255,7 +268,7 @@ test("what only the platform may do is refused to users", async () => {
       releaseBuild({ ctx, input: fence }),
       failBuild({ ctx, input: { ...fence, diagnosis } }),
       requeueLostBuilds({ ctx, input: { staleMs: 1 } }),
-      createDeployment({ ctx, input: { ...fence, layers: {}, manifest: {}, timings: {} } }),
+      createDeployment({ ctx, input: { ...fence, layers: {}, manifest: {}, warnings: [], timings: {} } }),
       goLive({ ctx, input: fence }),
     ].map(refusalCode),
   );

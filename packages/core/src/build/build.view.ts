@@ -1,6 +1,6 @@
 import type { AuthMode } from "../project/project.schema.ts";
 import type { DeploymentSummary } from "../project/project.view.ts";
-import type { BuildStatus, BuildTrigger, DiagnosisView } from "./build.schema.ts";
+import type { BuildStatus, BuildTrigger, BuildWarningView, DiagnosisView } from "./build.schema.ts";
 
 /** The specification's Build without its manifest, which lists do not need and can be large. */
 export type BuildSummary = {
@@ -36,8 +36,13 @@ export type BuildSummary = {
 };
 
 export type BuildView = BuildSummary & {
-  /** `Manifest` of `@towpath/mcp/manifest`; null until the server answered. Parse it with `manifestSchema`. */
+  /**
+   * `Manifest` of `@towpath/mcp/manifest`; null until the server answered, and when its lists could not be read
+   * (`warnings` says why). Parse it with `manifestSchema`.
+   */
   readonly manifest: unknown;
+  /** What people should know of a build that succeeded all the same. */
+  readonly warnings: readonly BuildWarningView[];
   /** Wall time in milliseconds by phase. */
   readonly timings: Readonly<Record<string, number>>;
   readonly entrypoint: string;

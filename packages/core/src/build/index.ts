@@ -1,6 +1,7 @@
 export {
   type BuildStatus,
   type BuildTrigger,
+  type BuildWarningView,
   buildStatuses,
   buildTriggers,
   type DiagnosisView,

@@ -1,4 +1,4 @@
-import type { DiagnosisView } from "./build.schema.ts";
+import type { BuildWarningView, DiagnosisView } from "./build.schema.ts";
 
 /** PostgreSQL's jsonb refuses NUL and halves of surrogate pairs; a diagnosis may quote them from a tenant's server. */
 export function storableDiagnosis(diagnosis: DiagnosisView): DiagnosisView {
@@ -12,5 +12,13 @@ export function storableDiagnosis(diagnosis: DiagnosisView): DiagnosisView {
     excerpt: excerpt === null ? null : storable(excerpt),
   };
 }
+
+/** The same for warnings. */
+export const storableWarning = ({ code, title, detail, remedy }: BuildWarningView): BuildWarningView => ({
+  code,
+  title: storable(title),
+  detail: storable(detail),
+  remedy: storable(remedy),
+});
 
 const storable = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed();

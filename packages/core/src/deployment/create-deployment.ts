@@ -2,6 +2,8 @@ import type { Transaction } from "@towpath/db";
 import { branch, build, deployment, project } from "@towpath/db/schema";
 import { and, eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
+import type { BuildWarningView } from "../build/build.schema.ts";
+import { storableWarning } from "../build/storable-diagnosis.ts";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { lockLabels } from "../project/project.store.ts";
@@ -13,8 +15,10 @@ export type BuildOutcome = {
   readonly attempt: number;
   /** `Layers` of the builder. */
   readonly layers: Readonly<Record<string, unknown>>;
-  /** `Manifest` of the mcp package. */
-  readonly manifest: Readonly<Record<string, unknown>>;
+  /** `Manifest` of the mcp package; null when the server's lists could not be read. */
+  readonly manifest: Readonly<Record<string, unknown>> | null;
+  /** `BuildWarning[]` of the builder. */
+  readonly warnings: readonly BuildWarningView[];
   readonly timings: Readonly<Record<string, number>>;
 };
 
@@ -39,7 +43,13 @@ export async function createDeployment(call: { ctx: Context; input: BuildOutcome
     await lockLabels(tx);
     const [current] = await tx
       .update(build)
-      .set({ layers: input.layers, manifest: input.manifest, timings: input.timings, updatedAt: sql`now()` })
+      .set({
+        layers: input.layers,
+        manifest: input.manifest,
+        warnings: input.warnings.map(storableWarning),
+        timings: input.timings,
+        updatedAt: sql`now()`,
+      })
       .where(and(eq(build.id, input.buildId), eq(build.status, "building"), eq(build.attempt, input.attempt)))
       .returning();
     return current ? deploymentOf(tx, ctx, current) : null;

@@ -31,7 +31,7 @@ export async function finishBuild(
   fence: { readonly buildId: string; readonly attempt: number },
 ): Promise<GoLiveResult> {
   const ctx = testContext(db, { kind: "job", job: "build.run" });
-  const outcome = { ...fence, layers: sampleLayers, manifest: sampleManifest, timings: { install: 12 } };
+  const outcome = { ...fence, layers: sampleLayers, manifest: sampleManifest, warnings: [], timings: { install: 12 } };
   if (!(await createDeployment({ ctx, input: outcome }))) return { outcome: "lost" };
   return goLive({ ctx, input: fence });
 }

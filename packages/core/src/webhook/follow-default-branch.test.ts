@@ -80,7 +80,7 @@ test("KEY-1 BLD-7 a preview that was being built when its branch became the defa
   const [preview = ""] = await settle(github);
   await database.db.update(build).set({ status: "building", attempt: 1 }).where(eq(build.id, preview));
   const fence = { buildId: preview, attempt: 1 };
-  await createDeployment({ ctx: as(), input: { ...fence, layers: {}, manifest: {}, timings: {} } });
+  await createDeployment({ ctx: as(), input: { ...fence, layers: {}, manifest: {}, warnings: [], timings: {} } });
   github.switchDefault("trunk");
   const [production = ""] = await settle(github);
   expect(await goLive({ ctx: as(), input: fence })).toEqual({ outcome: "overtaken" });

@@ -134,7 +134,9 @@ export const build = pgTable(
     requirements: text(),
     /** `Diagnosis` of the builder; null unless failed. */
     diagnosis: jsonb(),
-    /** `Manifest` of the mcp package; null until the server answered. `json`, not `jsonb`: forms keep the order of arguments. */
+    /** `BuildWarning[]` of the builder: what people should know of a build that succeeded; null = none. */
+    warnings: jsonb(),
+    /** `Manifest` of the mcp package; null until the server answered, and when a server that does its own sign-in kept it. `json`, not `jsonb`: forms keep the order of arguments. */
     manifest: json(),
     /** `Layers` of the builder: python version, dependency and code layer digests. */
     layers: jsonb(),

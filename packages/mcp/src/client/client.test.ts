@@ -1,7 +1,15 @@
 import type { RequestListener } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import { McpClientError, openClient, readManifest } from "./index.ts";
-import { type Listening, legacy, legacyPagedServer, legacyToolServer, listen, modern } from "./testing/servers.ts";
+import {
+  type Listening,
+  legacy,
+  legacyBrokenResources,
+  legacyPagedServer,
+  legacyToolServer,
+  listen,
+  modern,
+} from "./testing/servers.ts";
 
 const running: Listening[] = [];
 afterEach(async () => {
@@ -25,7 +33,7 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
 
 test("BLD-6 the manifest of a 2026-07-28 server, over a URL and over a unix socket", async () => {
   const { url, socketPath } = await serve(modern());
-  const manifest = await readManifest({ url }, { timeoutMs: 10_000 });
+  const { manifest } = await readManifest({ url }, { timeoutMs: 10_000 });
   expect(manifest).toMatchObject({
     protocolVersion: "2026-07-28",
     server: { name: "modern", version: "2.0.0" },
@@ -41,13 +49,13 @@ test("BLD-6 the manifest of a 2026-07-28 server, over a URL and over a unix sock
     outputSchema: { properties: { sum: { type: "number" } } },
     annotations: { readOnlyHint: true },
   });
-  expect(await readManifest({ socketPath }, { timeoutMs: 10_000 })).toEqual(manifest);
+  expect((await readManifest({ socketPath }, { timeoutMs: 10_000 })).manifest).toEqual(manifest);
 });
 
 test("BLD-6 the manifest of a 2025 server; lacking capabilities are empty lists; its session is ended", async () => {
   const { handler, sessions } = legacy(legacyToolServer);
   const { socketPath } = await serve(handler);
-  const manifest = await readManifest({ socketPath }, { timeoutMs: 10_000 });
+  const { manifest } = await readManifest({ socketPath }, { timeoutMs: 10_000 });
   expect(manifest.protocolVersion).toBe("2025-11-25");
   expect(manifest.tools.map((tool) => tool.tool_name)).toEqual(["echo"]);
   expect([manifest.resources, manifest.templates, manifest.prompts]).toEqual([[], [], []]);
@@ -56,10 +64,19 @@ test("BLD-6 the manifest of a 2025 server; lacking capabilities are empty lists;
 
 test("BLD-6 all pages are read; resources without templates are no failure", async () => {
   const { url } = await serve(legacy(() => legacyPagedServer()).handler);
-  const manifest = await readManifest({ url }, { timeoutMs: 10_000 });
+  const { manifest } = await readManifest({ url }, { timeoutMs: 10_000 });
   expect(manifest.tools).toHaveLength(130);
   expect(manifest.tools.at(-1)?.tool_name).toBe("tool_129");
   expect(manifest.templates).toEqual([]);
+});
+
+test("BLD-6 a list that fails is named with the server's error; the others are read", async () => {
+  const { url } = await serve(legacy(legacyBrokenResources).handler);
+  const { manifest, failedLists } = await readManifest({ url }, { timeoutMs: 10_000 });
+  expect(manifest.tools.map((tool) => tool.tool_name)).toEqual(["fine"]);
+  expect(manifest.resources).toEqual([]);
+  expect(failedLists.map(({ list, error }) => [list, error.code])).toEqual([["resources", "server_error"]]);
+  expect(failedLists[0]?.error.message).toContain("the catalogue is away");
 });
 
 test("BLD-6 a manifest is bounded in items and in bytes", async () => {

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
 import { type Manifest, manifestSchema } from "../manifest/index.ts";
-import { McpClientError } from "./errors.ts";
+import { asMcpClientError, McpClientError } from "./errors.ts";
 import { type OpenConnection, openConnection } from "./open-client.ts";
 import type { McpTarget } from "./target.ts";
 
@@ -14,11 +14,20 @@ export type ReadManifestOptions = {
   readonly maxBytes?: number;
 };
 
+export type ListName = "tools" | "resources" | "templates" | "prompts";
+
+export type ReadManifest = {
+  readonly manifest: Manifest;
+  /** Lists that the server offers and could not give, with what it answered; empty in the manifest. */
+  readonly failedLists: readonly { readonly list: ListName; readonly error: McpClientError }[];
+};
+
 /**
- * What the server says of itself in a real handshake, all pages (BLD-6). A capability that it lacks is an empty list.
- * @throws McpClientError
+ * What the server says of itself in a real handshake, all pages (BLD-6). A capability that it lacks is an empty list,
+ * and so is a list that it answers with an error.
+ * @throws McpClientError when the handshake fails, and for what concerns all lists: sign-in, time, size, the connection
  */
-export async function readManifest(target: McpTarget, options: ReadManifestOptions): Promise<Manifest> {
+export async function readManifest(target: McpTarget, options: ReadManifestOptions): Promise<ReadManifest> {
   const { timeoutMs, maxItems = 5_000, maxBytes = 8 * 1024 * 1024 } = options;
   const deadline = performance.now() + timeoutMs;
   const connection = await openConnection(target, {
@@ -28,19 +37,15 @@ export async function readManifest(target: McpTarget, options: ReadManifestOptio
   });
   try {
     // What the handshake took is gone: `timeoutMs` is for all of it.
-    const lists = await connection.guard((signal) => readLists(connection, signal), {
+    const { lists, failedLists } = await connection.guard((signal) => readLists(connection, signal), {
       timeoutMs: Math.max(1, deadline - performance.now()),
     });
     const items = lists.tools.length + lists.resources.length + lists.templates.length + lists.prompts.length;
     if (items > maxItems) {
       throw new McpClientError("too_large", `The server lists ${items} items; at most ${maxItems} are kept.`);
     }
-    return parse({
-      protocolVersion: connection.protocolVersion,
-      server: connection.server,
-      instructions: connection.instructions,
-      ...lists,
-    });
+    const { protocolVersion, server, instructions } = connection;
+    return { manifest: parse({ protocolVersion, server, instructions, ...lists }), failedLists };
   } finally {
     await connection.close();
   }
@@ -57,17 +62,35 @@ function parse(manifest: Manifest): Manifest {
 
 type Lists = Pick<Manifest, "tools" | "resources" | "templates" | "prompts">;
 
-async function readLists({ client }: OpenConnection, signal: AbortSignal): Promise<Lists> {
+async function readLists(
+  { client }: OpenConnection,
+  signal: AbortSignal,
+): Promise<{ readonly lists: Lists; readonly failedLists: ReadManifest["failedLists"] }> {
   // `guard` holds the deadline; the library's own must not fire before it.
   const options = { signal, timeout: 2 ** 31 - 1 };
   const has = client.getServerCapabilities() ?? {};
+  const failedLists: { list: ListName; error: McpClientError }[] = [];
+  const attempt = async <T>(list: ListName, capability: object | undefined, read: () => Promise<T[]>): Promise<T[]> => {
+    try {
+      return await orEmpty(capability, read);
+    } catch (error) {
+      const answered = asMcpClientError(error);
+      if (signal.aborted || !concernsOneList(answered)) throw error;
+      failedLists.push({ list, error: answered });
+      return [];
+    }
+  };
   const [tools, resources, templates, prompts] = await Promise.all([
-    orEmpty(has.tools, async () => (await client.listTools(undefined, options)).tools),
-    orEmpty(has.resources, async () => (await client.listResources(undefined, options)).resources),
-    orEmpty(has.resources, async () => (await client.listResourceTemplates(undefined, options)).resourceTemplates),
-    orEmpty(has.prompts, async () => (await client.listPrompts(undefined, options)).prompts),
+    attempt("tools", has.tools, async () => (await client.listTools(undefined, options)).tools),
+    attempt("resources", has.resources, async () => (await client.listResources(undefined, options)).resources),
+    attempt(
+      "templates",
+      has.resources,
+      async () => (await client.listResourceTemplates(undefined, options)).resourceTemplates,
+    ),
+    attempt("prompts", has.prompts, async () => (await client.listPrompts(undefined, options)).prompts),
   ]);
-  return {
+  const lists = {
     tools: tools.map((tool) => ({
       tool_name: tool.name,
       title: tool.title ?? null,
@@ -105,7 +128,12 @@ async function readLists({ client }: OpenConnection, signal: AbortSignal): Promi
       ...iconsOf(prompt.icons),
     })),
   };
+  return { lists, failedLists };
 }
+
+/** The server answered this request, only not with a list: an error, an HTTP status, something malformed. */
+const concernsOneList = ({ code, httpStatus }: McpClientError) =>
+  code === "server_error" || code === "not_mcp" || (code === "unreachable" && httpStatus !== null);
 
 const iconsOf = <T extends { src: string }>(icons: readonly T[] | undefined) =>
   icons === undefined ? {} : { icons: icons.map((icon) => ({ ...icon })) };

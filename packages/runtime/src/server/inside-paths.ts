@@ -15,5 +15,8 @@ export const runtimeDirectory = "/run/towpath";
 export const socketName = "mcp.sock";
 export const statusName = "status.json";
 
+/** On the socket of a server that a build inspects: its MCP endpoint without what the server puts before it. */
+export const inspectPath = "/-/towpath/inspect";
+
 /** The harness on the host: the folder of this checkout that holds the package towpath_runner. */
 export const harnessDirectory = fileURLToPath(new URL("../../../../python/towpath_runner", import.meta.url));

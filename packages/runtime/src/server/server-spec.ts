@@ -1,7 +1,15 @@
 import type { Limits, SandboxSpec } from "../port.ts";
 import { pythonMount, type ResolvedPython } from "../python/resolve-python.ts";
 import { sandboxHome } from "../sandbox/system-files.ts";
-import { codePath, dependencyPath, harnessPath, runtimeDirectory, socketName, statusName } from "./inside-paths.ts";
+import {
+  codePath,
+  dependencyPath,
+  harnessPath,
+  inspectPath,
+  runtimeDirectory,
+  socketName,
+  statusName,
+} from "./inside-paths.ts";
 
 export type ServerSpecInput = {
   readonly python: ResolvedPython;
@@ -16,6 +24,8 @@ export type ServerSpecInput = {
   /** Secrets and TOWPATH_CLOUD_* (RUN-4). */
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: Limits;
+  /** Serve MCP at `inspectPath` too, past the server's own sign-in. For builds: nobody else is at the socket then. */
+  readonly inspectable?: boolean;
 };
 
 const searchPath = `${dependencyPath}/bin:/usr/local/bin:/usr/bin:/bin`;
@@ -32,6 +42,7 @@ export function serverSandboxSpec(input: ServerSpecInput): SandboxSpec {
       `--entrypoint=${input.entrypoint}`,
       `--socket=${runtimeDirectory}/${socketName}`,
       `--status=${runtimeDirectory}/${statusName}`,
+      ...(input.inspectable === true ? [`--inspect-path=${inspectPath}`] : []),
     ],
     env: {
       PATH: searchPath,

@@ -1,27 +1,43 @@
 import { Link } from "@tanstack/react-router";
-import { CircleCheck, SquareTerminal } from "lucide-react";
+import { CircleCheck, SquareTerminal, TriangleAlert } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
+import { classNames } from "~/ui/class-names.ts";
 import { Duration } from "~/ui/duration.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/server-url.tsx";
 import type { BuildDetail } from "./build.queries.ts";
 import { buildDuration } from "./build-status.ts";
+import { BuildWarnings, withWarnings } from "./build-warnings.tsx";
 
 const shownNames = 12;
 
-/** A build that succeeded: where it answers, and what it offers. */
+/** A build that succeeded: where it answers, what is wrong all the same, and what it offers. */
 export function SuccessPanel({ project, build }: { project: ProjectKey; build: BuildDetail }) {
-  const { deployment, manifest } = build;
+  const { deployment, manifest, warnings } = build;
+  const isFine = warnings.length === 0;
   const duration = buildDuration(build);
   const isDefault = build.branch.name === build.project.defaultBranch;
   return (
-    <section aria-labelledby="success-title" className="overflow-hidden rounded-lg border border-ok/35 bg-surface">
-      <div className="flex flex-wrap items-center gap-x-6 gap-y-3 bg-ok-soft px-4 py-3.5">
+    <section
+      aria-labelledby="success-title"
+      className={classNames("overflow-hidden rounded-lg border bg-surface", isFine ? "border-ok/35" : "border-warn/35")}
+    >
+      <div
+        className={classNames(
+          "flex flex-wrap items-center gap-x-6 gap-y-3 px-4 py-3.5",
+          isFine ? "bg-ok-soft" : "bg-warn-soft",
+        )}
+      >
         <div className="flex min-w-0 flex-1 basis-72 gap-3">
-          <CircleCheck className="mt-0.5 size-5 shrink-0 text-ok" aria-hidden />
+          {isFine ? (
+            <CircleCheck className="mt-0.5 size-5 shrink-0 text-ok" aria-hidden />
+          ) : (
+            <TriangleAlert className="mt-0.5 size-5 shrink-0 text-warn" aria-hidden />
+          )}
           <div className="min-w-0">
             <h2 id="success-title" className="text-lg font-semibold tracking-tight">
               {deployment?.isLive ? "Live" : "Built"}
+              {withWarnings(warnings)}
               {duration !== null && (
                 <span className="font-normal">
                   {" "}
@@ -50,6 +66,9 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
             </Link>
           </div>
         )}
+      </div>
+      <div className="p-4 pb-0 empty:hidden">
+        <BuildWarnings warnings={warnings} />
       </div>
       {manifest && (
         <dl className="grid gap-x-6 gap-y-2 px-4 py-3.5 text-sm sm:grid-cols-[auto_minmax(0,1fr)]">

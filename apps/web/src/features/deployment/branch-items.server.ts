@@ -1,3 +1,4 @@
+import type { BuildWarningView } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
 import { type BranchView, getBuildByDeployment, listBranchesWithDeployments } from "@towpath/core/deployment";
 import { readManifest } from "../build/read-manifest.ts";
@@ -16,6 +17,7 @@ export type LiveBuild = {
   readonly createdAt: string;
   /** How much the server offers; null when its manifest cannot be read. */
   readonly found: { tools: number; resources: number; templates: number; prompts: number } | null;
+  readonly warnings: readonly BuildWarningView[];
 };
 
 /** Branches with what is live on each (PRJ-2). Manifests are counted here: lists need no more of them. */
@@ -46,5 +48,5 @@ async function liveBuildOf(ctx: Context, deploymentId: string): Promise<LiveBuil
     templates: manifest.templates.length,
     prompts: manifest.prompts.length,
   };
-  return { id, commitSha, commitMessage, createdAt, found };
+  return { id, commitSha, commitMessage, createdAt, found, warnings: build.warnings };
 }

@@ -6,6 +6,7 @@ import { RelativeTime } from "~/ui/relative-time.tsx";
 import { StatusDot } from "~/ui/status-dot.tsx";
 import { isRunning } from "../build/build-status.ts";
 import { BuildStatusLabel } from "../build/build-status-label.tsx";
+import { BuildWarnings, withWarnings } from "../build/build-warnings.tsx";
 import { CommitSummary } from "../build/commit-line.tsx";
 import { RedeployButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -16,14 +17,15 @@ import { foundText } from "./found-text.ts";
 /** What callers reach under the project's name: the default branch's live deployment. */
 export function ProductionCard({ project, branch }: { project: ProjectKey; branch: BranchItem }) {
   const { deployment, latestBuild, liveBuild } = branch;
+  const warnings = liveBuild?.warnings ?? [];
   const newer = latestBuild && latestBuild.id !== liveBuild?.id ? latestBuild : null;
   return (
     <Card aria-label="Production">
       <div className="flex flex-wrap items-start gap-x-10 gap-y-4 p-4">
         <div className="flex min-w-0 flex-1 basis-80 flex-col gap-2.5">
           <h2 className="flex items-center gap-2 text-base font-semibold tracking-tight">
-            <StatusDot tone={deployment ? "ok" : "neutral"} />
-            {deployment ? "Production is live" : "Production is not live yet"}
+            <StatusDot tone={!deployment ? "neutral" : warnings.length > 0 ? "warn" : "ok"} />
+            {deployment ? `Production is live${withWarnings(warnings)}` : "Production is not live yet"}
           </h2>
           {deployment ? (
             <ServerUrl url={deployment.url} className="self-start" />
@@ -49,6 +51,9 @@ export function ProductionCard({ project, branch }: { project: ProjectKey; branc
             )}
           </dl>
         )}
+      </div>
+      <div className="px-4 pb-4 empty:hidden">
+        <BuildWarnings warnings={warnings} />
       </div>
       {newer && <NewerBuild project={project} build={newer} hasLive={liveBuild !== null} />}
       <footer className="flex flex-wrap gap-2 border-t px-4 py-2.5 empty:hidden">

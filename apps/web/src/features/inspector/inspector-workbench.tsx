@@ -2,6 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Tabs } from "~/ui/tabs.tsx";
+import { BuildWarnings } from "../build/build-warnings.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.queries.ts";
 import { CallHistory } from "./call-history.tsx";
@@ -38,6 +39,8 @@ export function InspectorWorkbench({
   const calls = useCalls(projectKey, branchId);
   const manifest = found?.manifest ?? null;
   if (!manifest) {
+    const why = found?.warnings.find((warning) => warning.code === "lists_not_read");
+    if (why) return <BuildWarnings warnings={[why]} />;
     return (
       <EmptyState title="The server's offer cannot be read">
         The build that is live left no manifest that this version of Towpath reads. Redeploy it.

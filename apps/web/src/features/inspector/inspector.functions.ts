@@ -16,7 +16,9 @@ export const getBranchManifest = createServerFn({ method: "GET", strict: { outpu
   .validator(input(projectKeySchema.extend({ branchId: z.uuid() })))
   .handler(async ({ context, data }) => {
     const build = await getLastSuccessfulBuildByBranch({ ctx: context.ctx, input: data });
-    return build && { buildId: build.id, commitSha: build.commitSha, manifest: readManifest(build.manifest) };
+    if (!build) return null;
+    const { id, commitSha, warnings } = build;
+    return { buildId: id, commitSha, warnings, manifest: readManifest(build.manifest) };
   });
 
 /** Calls a tool, reads a resource or gets a prompt through the gateway (PRJ-4). */

@@ -142,3 +142,14 @@ export function legacyPagedServer(padding = 0): LegacyServer {
   server.setRequestHandler(ListResourcesRequestSchema, async () => ({ resources: [] }));
   return server;
 }
+
+/** One tool, and a list of resources that fails. */
+export function legacyBrokenResources(): LegacyServer {
+  const server = new LegacyServer({ name: "broken", version: "1.0.0" }, { capabilities: { tools: {}, resources: {} } });
+  const tools = [{ name: "fine", inputSchema: { type: "object" as const } }];
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools }));
+  server.setRequestHandler(ListResourcesRequestSchema, async () => {
+    throw new Error("the catalogue is away");
+  });
+  return server;
+}

@@ -8,7 +8,7 @@ export const Route = createFileRoute("/api/v1/builds/$buildId")({
       GET: ({ request, params }) =>
         operatorRoute(request, async (ctx) => {
           const build = await getBuild({ ctx, input: { buildId: params.buildId } });
-          return { build, url: build.deployment?.url ?? null, diagnosis: build.diagnosis };
+          return { build, url: build.deployment?.url ?? null, diagnosis: build.diagnosis, warnings: build.warnings };
         }),
     },
   },

@@ -1,0 +1,23 @@
+import { renderToStaticMarkup } from "react-dom/server";
+import { expect, test } from "vitest";
+import { BuildWarnings, withWarnings } from "./build-warnings.tsx";
+
+const warning = {
+  code: "nothing_offered",
+  title: "The server offers nothing",
+  detail: "It answers MCP, but has no tools.",
+  remedy: "Import them in `server.py`.",
+};
+
+test("PRJ-3 UI-4 warnings are said in words and with an icon, with what to do", () => {
+  const html = renderToStaticMarkup(<BuildWarnings warnings={[warning]} />);
+  expect(html).toContain("<svg");
+  for (const text of ["Warning:", warning.title, warning.detail, "What to do:", "<code"]) expect(html).toContain(text);
+  expect(renderToStaticMarkup(<BuildWarnings warnings={[]} />)).toBe("");
+});
+
+test("PRJ-2 a heading says that there are warnings", () => {
+  expect(withWarnings([])).toBe("");
+  expect(withWarnings([warning])).toBe(", with a warning");
+  expect(withWarnings([warning, warning])).toBe(", with 2 warnings");
+});

@@ -1,0 +1,37 @@
+import type { BuildWarningView } from "@towpath/core/build/schema";
+import { Callout } from "~/ui/callout.tsx";
+import { InlineCode } from "~/ui/inline-code.tsx";
+
+/** What people should know of a build that succeeded all the same: what, why, what to do. Nothing when it is fine. */
+export function BuildWarnings({ warnings }: { warnings: readonly BuildWarningView[] }) {
+  if (warnings.length === 0) return null;
+  return (
+    <ul aria-label="Warnings" className="flex flex-col gap-2">
+      {warnings.map((warning) => (
+        <li key={`${warning.code} ${warning.title}`}>
+          <Callout
+            tone="warn"
+            title={
+              <>
+                Warning: <InlineCode text={warning.title} />
+              </>
+            }
+          >
+            <p className="whitespace-pre-line">
+              <InlineCode text={warning.detail} />
+            </p>
+            <p className="mt-1">
+              <span className="font-medium">What to do:</span> <InlineCode text={warning.remedy} />
+            </p>
+          </Callout>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** ", with 2 warnings" after what is otherwise good news. */
+export function withWarnings(warnings: readonly BuildWarningView[]): string {
+  if (warnings.length === 0) return "";
+  return warnings.length === 1 ? ", with a warning" : `, with ${warnings.length} warnings`;
+}

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { BuildResult } from "../index.ts";
+import { openWorkshop, type Tried, type Workshop } from "../testing/try-build.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let workshop: Workshop;
+beforeAll(async () => {
+  workshop = await openWorkshop();
+});
+afterAll(() => workshop.close());
+
+const requirements = { "requirements.txt": "fastmcp\n" };
+const build = (text: string) => workshop.tryBuild({ "server.py": text, ...requirements });
+
+function success({ result, text }: Tried): Extract<BuildResult, { ok: true }> {
+  if (!result.ok) throw new Error(`${JSON.stringify(result.diagnosis, null, 2)}\n${text}`);
+  return result;
+}
+
+const protectedServer = `
+from fastmcp import FastMCP
+from fastmcp.server.auth.providers.jwt import JWTVerifier, RSAKeyPair
+
+auth = JWTVerifier(public_key=RSAKeyPair.generate().public_key, issuer="https://issuer.example", audience="demo")
+mcp = FastMCP("Guarded", auth=auth, instructions="Sign in.")
+
+@mcp.tool
+def add(a: int, b: int) -> int:
+    """Adds."""
+    return a + b
+
+@mcp.resource("text://motd")
+def motd() -> str:
+    return "hello"
+
+@mcp.prompt
+def greet(name: str) -> str:
+    return f"Greet {name}"
+`;
+
+test("BLD-6 GW-4 a server that answers 401 to strangers is alive: its manifest is read inside its process", async () => {
+  const tried = await build(protectedServer);
+  const { manifest, warnings } = success(tried);
+  expect(manifest).toMatchObject({
+    server: { name: "Guarded" },
+    instructions: "Sign in.",
+    tools: [{ tool_name: "add", description: "Adds." }],
+    resources: [{ uri: "text://motd" }],
+    prompts: [{ prompt_name: "greet", arguments: [{ name: "name", required: true }] }],
+  });
+  expect(warnings).toEqual([]);
+  expect(tried.text).toContain("HTTP 401");
+});
+
+test("BLD-6 a server with an OAuth provider of its own, and one behind an app with a mount", async () => {
+  const oauth = protectedServer
+    .replace("jwt import JWTVerifier, RSAKeyPair", "in_memory import InMemoryOAuthProvider")
+    .replace(/^auth = .*$/m, 'auth = InMemoryOAuthProvider(base_url="https://demo.example")');
+  expect(success(await build(oauth)).manifest?.tools).toHaveLength(1);
+  const mounted = `${protectedServer}
+from starlette.applications import Starlette
+from starlette.routing import Mount
+inner = mcp.http_app(path="/")
+app = Starlette(routes=[Mount("/mcp", inner)], lifespan=inner.lifespan)
+del mcp
+`;
+  expect(success(await build(mounted)).manifest?.tools).toHaveLength(1);
+});
+
+test("BLD-6 an app that refuses strangers and shows no server goes live with a warning that its lists are unknown", async () => {
+  const app = `async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while True:
+            message = await receive()
+            await send({"type": message["type"] + ".complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+    await send({"type": "http.response.start", "status": 401, "headers": [(b"www-authenticate", b"Bearer")]})
+    await send({"type": "http.response.body", "body": b""})
+`;
+  const tried = await build(app);
+  const { manifest, warnings } = success(tried);
+  expect(manifest).toBeNull();
+  expect(warnings).toMatchObject([{ code: "lists_not_read" }]);
+  expect(tried.log).toContainEqual({
+    phase: "inspect",
+    kind: "warning",
+    text: expect.stringContaining("could not be read"),
+  });
+});
+
+test("BLD-6 a server without tools, resources and prompts is told as such", async () => {
+  const tried = await build('from fastmcp import FastMCP\nmcp = FastMCP("Empty")\n');
+  expect(success(tried).warnings).toMatchObject([{ code: "nothing_offered", title: "The server offers nothing" }]);
+  expect(tried.text).toContain("inspect warning The server offers nothing");
+});
+
+test("BLD-6 one list that fails is a warning with the server's error, not a failed build", async () => {
+  const broken = `
+from fastmcp import FastMCP
+from fastmcp.server.middleware import Middleware
+from mcp.shared.exceptions import MCPError
+
+class Broken(Middleware):
+    async def on_list_resources(self, context, call_next):
+        raise MCPError(-32000, "the catalogue is away")
+
+mcp = FastMCP("Half", middleware=[Broken()])
+
+@mcp.tool
+def add(a: int, b: int) -> int:
+    return a + b
+`;
+  const { manifest, warnings } = success(await build(broken));
+  expect(manifest?.tools).toHaveLength(1);
+  expect(warnings).toMatchObject([{ code: "list_failed", title: "The server could not list its resources" }]);
+  expect(warnings[0]?.detail).toContain("the catalogue is away");
+});

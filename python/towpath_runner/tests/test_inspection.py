@@ -1,0 +1,118 @@
+"""BLD-6: a server that does its own sign-in answers 401 to strangers; a build reads its lists past that."""
+
+from __future__ import annotations
+
+import pytest
+from client import Client
+from conftest import Start
+
+PATH = "/-/towpath/inspect"
+INSPECT = [f"--inspect-path={PATH}"]
+
+TOKEN_FASTMCP = """
+    from fastmcp import FastMCP
+    from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
+    auth = StaticTokenVerifier(tokens={"letmein": {"client_id": "me", "scopes": ["read"]}}, required_scopes=["read"])
+    mcp = FastMCP("demo", auth=auth, instructions="Sign in first.")
+
+    @mcp.tool
+    def add(a: int, b: int) -> int:
+        return a + b
+"""
+
+OAUTH_FASTMCP = TOKEN_FASTMCP.replace("jwt import StaticTokenVerifier", "in_memory import InMemoryOAuthProvider").replace(
+    'StaticTokenVerifier(tokens={"letmein": {"client_id": "me", "scopes": ["read"]}}, required_scopes=["read"])',
+    'InMemoryOAuthProvider(base_url="https://demo.towpath.example")',
+)
+
+SDK = """
+    from mcp.server.{module} import {name}
+    from mcp.server.auth.provider import AccessToken
+    from mcp.server.auth.settings import AuthSettings
+
+    class Verifier:
+        async def verify_token(self, token):
+            if token == "letmein":
+                return AccessToken(token=token, client_id="me", scopes=["read"], expires_at=None)
+
+    url = "https://demo.towpath.example"
+    auth = AuthSettings(issuer_url=url, resource_server_url=url + "/mcp", required_scopes=["read"]{more})
+    mcp = {name}("demo", token_verifier=Verifier(), auth=auth, instructions="Sign in first.")
+
+    @mcp.tool()
+    def add(a: int, b: int) -> int:
+        return a + b
+"""
+SDK_1 = SDK.format(module="fastmcp", name="FastMCP", more="")
+SDK_2 = SDK.format(module="mcpserver", name="MCPServer", more=", validate_token_resource=False")
+
+MOUNTED = """
+    from starlette.applications import Starlette
+    from starlette.routing import Mount
+
+    inner = mcp.http_app(path="/")
+
+    class Wrapped:
+        def __init__(self, app):
+            self.app = app
+
+        async def __call__(self, scope, receive, send):
+            await self.app(scope, receive, send)
+
+    app = Wrapped(Starlette(routes=[Mount("/mcp", inner)], lifespan=inner.lifespan))
+"""
+
+#: FastMCP hides it from whoever has no token with that scope.
+HIDDEN = """
+    from fastmcp.server.auth import require_scopes
+
+    @mcp.tool(auth=require_scopes("admin"))
+    def wipe() -> str:
+        return "gone"
+"""
+
+CASES = {
+    "fastmcp_2_token": (TOKEN_FASTMCP, "fastmcp2", ["add"]),
+    "fastmcp_2_oauth": (OAUTH_FASTMCP, "fastmcp2", ["add"]),
+    "fastmcp_3_token": (TOKEN_FASTMCP + HIDDEN, "fastmcp3", ["add", "wipe"]),
+    "fastmcp_3_oauth": (OAUTH_FASTMCP, "fastmcp3", ["add"]),
+    "fastmcp_4_token": (TOKEN_FASTMCP + HIDDEN, "fastmcp4", ["add", "wipe"]),
+    "fastmcp_4_oauth": (OAUTH_FASTMCP, "fastmcp4", ["add"]),
+    "mcp_1_token": (SDK_1, "mcp1", ["add"]),
+    "mcp_2_token": (SDK_2, "mcp2", ["add"]),
+    "mcp_1_app": (SDK_1 + "\n    app = mcp.streamable_http_app()\n    del mcp\n", "mcp1", ["add"]),
+    "mcp_2_app": (SDK_2 + "\n    app = mcp.streamable_http_app()\n    del mcp\n", "mcp2", ["add"]),
+    "fastmcp_4_mounted_and_wrapped": (TOKEN_FASTMCP + MOUNTED + "\n    del mcp\n", "fastmcp4", ["add"]),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_BLD_6_lists_past_its_own_sign_in(start: Start, case: tuple[str, str, list[str]]) -> None:
+    source, environment, tools = case
+    harness = start(source, environment=environment, arguments=INSPECT)
+    harness.ready()
+    assert Client(harness.socket).status() == 401
+    inside = Client(harness.socket, PATH)
+    assert inside.initialize()["instructions"] == "Sign in first."
+    assert [tool["name"] for tool in inside.call("tools/list")["tools"]] == tools
+    assert Client(harness.socket).status() == 401
+    assert Client(harness.socket).status({"Authorization": "Bearer letmein"}) == (401 if "OAuth" in source else 200)
+
+
+def test_BLD_6_nothing_leads_past_the_sign_in_of_a_server_that_runs(start: Start) -> None:
+    harness = start(TOKEN_FASTMCP)
+    harness.ready()
+    assert Client(harness.socket, PATH).status() == 404
+
+
+def test_BLD_6_an_app_whose_server_cannot_be_told_apart_says_so(start: Start) -> None:
+    source = """
+        async def app(scope, receive, send):
+            assert scope["type"] == "http"
+            await send({"type": "http.response.start", "status": 401, "headers": []})
+            await send({"type": "http.response.body", "body": b"who are you?"})
+    """
+    harness = start(source, arguments=INSPECT)
+    harness.ready()
+    assert Client(harness.socket).status() == 401
+    assert Client(harness.socket, PATH).status() == 404
