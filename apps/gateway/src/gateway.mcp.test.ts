@@ -193,3 +193,29 @@ test("GW-7 payloads are kept only where the project asks for it, and without sec
   });
   expect(row?.responsePayload).toMatchObject({ result: { content: [{ text: "kept" }] } });
 });
+
+test("GW-7 PRJ-11 capture is switched on and off while clients call", async () => {
+  const server = await rig.deploy(createMcpListener());
+  const client = await connectModern(new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`));
+  let calls = 0;
+  const isKept = async (): Promise<boolean> => {
+    const text = `call ${++calls}`;
+    await client.callTool({ name: "echo", arguments: { text } });
+    let row: Awaited<ReturnType<typeof rig.rows>>[number] | undefined;
+    await until(async () => {
+      const rows = (await rig.rows(server.projectId, 1)).filter((entry) => entry.method === "tools/call");
+      row = rows.length === calls ? rows[0] : undefined;
+      return row !== undefined;
+    });
+    if (row?.requestPayload === null) return false;
+    expect(row?.requestPayload).toMatchObject({ params: { arguments: { text } } });
+    return true;
+  };
+  expect(await isKept()).toBe(false);
+  for (const capturePayloads of [true, false]) {
+    const change = "UPDATE project SET capture_payloads = $2 WHERE id = $1";
+    await rig.database.pool.query(change, [server.projectId, capturePayloads]);
+    await until(async () => (await isKept()) === capturePayloads);
+  }
+  await client.close();
+});

@@ -39,7 +39,7 @@ export async function authorize(
 }
 
 /**
- * The same for a project, by its name within an organization or by its id.
+ * The same for a project, by its name (or id) within an organization or by its id alone.
  *
  * @throws TowpathError `not_found` for what is absent or of others, `forbidden` for a role that is too low.
  */
@@ -87,9 +87,15 @@ async function findProject(ctx: Context, scope: ProjectScope) {
     .where(
       "projectId" in scope
         ? eq(project.id, scope.projectId)
-        : and(eq(organization.slug, scope.orgSlug), eq(sql`lower(${project.name})`, scope.projectName.toLowerCase())),
+        : and(eq(organization.slug, scope.orgSlug), namedBy(scope.projectName)),
     );
   return found;
+}
+
+/** A project whose name is that of a page is addressed by its id; no name is as long as an id. */
+function namedBy(name: string) {
+  const lower = name.toLowerCase();
+  return isId(name) ? eq(project.id, name) : eq(sql`lower(${project.name})`, lower);
 }
 
 /** The operator and jobs act as owners everywhere; a user acts by membership. */

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from "@towpath/db";
 import { project, route } from "@towpath/db/schema";
 import { and, eq, inArray, ne, sql } from "drizzle-orm";
-import { isReservedName } from "../project/name-availability.ts";
+import { isReservedName } from "../reserved-names/index.ts";
 import { hashedRouteLabel, routeLabel } from "../server-url/index.ts";
 
 export type LabelOwner = {

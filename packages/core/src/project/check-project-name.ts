@@ -1,5 +1,5 @@
 import type { Context } from "../context/index.ts";
-import { isReservedName } from "./name-availability.ts";
+import { isReservedName } from "../reserved-names/index.ts";
 import { projectNameSchema } from "./project.schema.ts";
 import { takenNames } from "./project.store.ts";
 import type { ProjectNameAvailability } from "./project.view.ts";

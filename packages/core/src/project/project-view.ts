@@ -1,4 +1,5 @@
 import type { Context } from "../context/index.ts";
+import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { authModeSchema } from "./project.schema.ts";
 import type { ProjectRow } from "./project.store.ts";
@@ -10,11 +11,13 @@ export function projectView(ctx: Context, row: ProjectRow, more: { orgSlug: stri
     id: row.id,
     orgSlug: more.orgSlug,
     name: row.name,
+    pathName: projectPathName(row),
     kind: row.kind === "external" ? "external" : "hosted",
     description: row.description,
     // A mode of a later version must not read as an open one.
     authMode: authModeSchema.catch("towpath-cloud").parse(row.authMode),
     isPublic: row.isPublic,
+    capturePayloads: row.capturePayloads,
     entrypoint: row.entrypoint,
     requirements: row.requirements,
     defaultBranch: row.defaultBranch,

@@ -58,6 +58,8 @@ export const createProjectSchema = z.object({
   requirements: requirementsSchema,
   authMode: authModeSchema.default("towpath-cloud"),
   isPublic: z.boolean().default(false),
+  /** Whether request logs keep payloads (GW-7). */
+  capturePayloads: z.boolean().default(false),
   trigger: z.enum(["quickstart", "import", "cli"]),
   /** The default branch's newest commit; null for a repository that is still empty: the first push builds. */
   commit: commitSchema.nullable(),
@@ -72,6 +74,7 @@ export const updateProjectSchema = z.object({
   requirements: requirementsSchema.optional(),
   authMode: authModeSchema.optional(),
   isPublic: z.boolean().optional(),
+  capturePayloads: z.boolean().optional(),
   installationId: z.number().int().positive().optional(),
   repository: repositorySchema.optional(),
 });

@@ -2,6 +2,7 @@ import { auditLog, branch, build, buildLog, deployment, project, route } from "@
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Actor } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import {
   memoryQueue,
@@ -279,4 +280,31 @@ test("PRJ-16 deleting takes a project's builds, logs and routes with it, and is 
   const row = and(eq(auditLog.action, "project.delete"), eq(auditLog.projectId, created.project.id));
   expect(await database.db.$count(auditLog, row)).toBe(1);
   expect(await refusalCode(deleteProject({ ctx: as(team.owner), input }))).toBe("not_found");
+});
+
+test("VAL-1 a name that is or will be a page of the dashboard is refused; a project that has one is reached by its id", async () => {
+  for (const name of ["servers", "Portals", "settings", "members", "well-known", "registry"]) {
+    expect(await checkProjectName({ ctx: as(team.owner), input: { name } })).toMatchObject({ reason: "reserved" });
+  }
+  const old = await seedProject(database.db, team, { name: "portals" });
+  const [listed] = await listProjects({ ctx: as(team.owner), input: { orgSlug: team.slug, text: "portals" } });
+  expect(listed).toMatchObject({ name: "portals", pathName: old.id, url: "http://localhost:8080/portals/mcp" });
+  const input = { orgSlug: team.slug, projectName: old.id };
+  expect(await getProject({ ctx: as(team.owner), input })).toMatchObject({ name: "portals" });
+  expect(await refusalCode(getProject({ ctx: as(others.owner), input }))).toBe("not_found");
+  const elsewhere = { orgSlug: others.slug, projectName: old.id };
+  expect(await refusalCode(getProject({ ctx: as(others.owner), input: elsewhere }))).toBe("not_found");
+});
+
+test("GW-7 capturing payloads is switched by members, and both ways are in the audit", async () => {
+  const { name, id } = await seedProject(database.db, team);
+  const input = { orgSlug: team.slug, projectName: name };
+  const member = await team.join("member");
+  const set = (capturePayloads: boolean, actor: Actor = member) =>
+    updateProject({ ctx: as(actor), input: { ...input, capturePayloads } });
+  expect(await set(true)).toMatchObject({ capturePayloads: true });
+  expect(await set(false)).toMatchObject({ capturePayloads: false });
+  expect(await refusalCode(set(true, await team.join("viewer")))).toBe("forbidden");
+  const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, id));
+  expect(audits.map((row) => row.detail)).toEqual([{ capturePayloads: true }, { capturePayloads: false }]);
 });

@@ -18,10 +18,14 @@ export type ProjectView = {
   readonly id: string;
   readonly orgSlug: string;
   readonly name: string;
+  /** What stands for the project in the dashboard's paths: its name, or its id where a page has that name. */
+  readonly pathName: string;
   readonly kind: "hosted" | "external";
   readonly description: string | null;
   readonly authMode: AuthMode;
   readonly isPublic: boolean;
+  /** Whether request logs keep redacted payloads. */
+  readonly capturePayloads: boolean;
   readonly entrypoint: string;
   readonly requirements: string | null;
   readonly defaultBranch: string;

@@ -8,8 +8,9 @@ import { type BuildDetail, buildQuery } from "./build.queries.ts";
 export async function loadBuild(queryClient: QueryClient, key: ProjectKey, buildId: string): Promise<BuildDetail> {
   try {
     const build = await queryClient.ensureQueryData(buildQuery(key, buildId));
-    const same =
-      build.project.orgSlug === key.orgSlug && build.project.name.toLowerCase() === key.projectName.toLowerCase();
+    const { project } = build;
+    const names = [project.name.toLowerCase(), project.id];
+    const same = project.orgSlug === key.orgSlug && names.includes(key.projectName.toLowerCase());
     if (same) return build;
   } catch (error) {
     const unknown = error instanceof TowpathError && (error.code === "not_found" || error.code === "invalid_input");

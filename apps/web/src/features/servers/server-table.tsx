@@ -33,7 +33,7 @@ export function ServerTable({
               <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
                 <Link
                   to="/$orgSlug/$projectName/deployments"
-                  params={{ orgSlug, projectName: server.name }}
+                  params={{ orgSlug, projectName: server.pathName }}
                   className="font-medium underline-offset-3 hover:underline"
                 >
                   {server.name}
@@ -58,7 +58,7 @@ export function ServerTable({
               {server.latestBuild ? (
                 <Link
                   to="/$orgSlug/$projectName/build-logs/$buildId"
-                  params={{ orgSlug, projectName: server.name, buildId: server.latestBuild.id }}
+                  params={{ orgSlug, projectName: server.pathName, buildId: server.latestBuild.id }}
                   className="inline-flex flex-wrap items-center gap-x-2 underline-offset-3 hover:underline"
                 >
                   <BuildStatusLabel status={server.latestBuild.status} />

@@ -4,12 +4,13 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { BuildSettings } from "./build-settings.tsx";
+import { CaptureSettings } from "./capture-settings.tsx";
 import { VariableSettings } from "./variable-settings.tsx";
 
 export const settingsHeader = (
   <PageHeader
     title="Settings"
-    description="What is built, who may call it, and what the server finds in its environment."
+    description="What is built, who may call it, what its log keeps, and what the server finds in its environment."
   />
 );
 
@@ -25,6 +26,7 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
       {mayChange ? (
         <div className="flex max-w-4xl flex-col gap-5">
           <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
+          <CaptureSettings projectKey={projectKey} />
           <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
         </div>
       ) : (

@@ -28,6 +28,14 @@ export const saveBuildSettings = createServerFn({ method: "POST" })
     await updateProject({ ctx: context.ctx, input: data });
   });
 
+/** Whether the request log keeps what was sent and answered (GW-7). */
+export const saveCapture = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.update")])
+  .validator(input(projectKeySchema.extend({ capturePayloads: z.boolean() })))
+  .handler(async ({ context, data }) => {
+    await updateProject({ ctx: context.ctx, input: data });
+  });
+
 /** Adds variables, or gives existing ones a new value; all of them or none (KEY-1). */
 export const saveVariables = createServerFn({ method: "POST" })
   .middleware([projectAccess("secret.manage")])

@@ -13,6 +13,7 @@ const settingsSchema = z.object({
   entrypoint: entrypointSchema.optional(),
   requirements: requirementsSchema.optional(),
   authMode: authModeSchema.optional(),
+  capturePayloads: z.boolean().optional(),
 });
 
 export const deployProjectSchema = settingsSchema.extend({

@@ -1,0 +1,73 @@
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Switch } from "~/ui/switch.tsx";
+import { failureText } from "~/ui/toast.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery, projectQueryKey } from "../project-screen/project-screen.queries.ts";
+import { saveCapture } from "./settings.functions.ts";
+
+/** Switches the capture of payloads (GW-7); says what is stored before anybody does. */
+export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
+  const queryClient = useQueryClient();
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+  const change = async (capturePayloads: boolean) => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      await saveCapture({ data: { ...projectKey, capturePayloads } });
+      await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
+    } catch (error) {
+      setFailure(failureText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Card id="request-log" className="scroll-mt-24">
+      <CardHeader
+        title="Request log"
+        description="What the log keeps of each call beside its method, time and outcome."
+      />
+      <CardBody className="flex flex-col gap-4">
+        {failure ? (
+          <Callout tone="bad" title="The setting was not saved">
+            {failure}
+          </Callout>
+        ) : null}
+        <div className="flex items-start gap-3">
+          <Switch
+            id="capture-payloads"
+            checked={project.capturePayloads}
+            disabled={busy}
+            onChange={(checked) => void change(checked)}
+            aria-describedby="capture-payloads-note"
+          />
+          <div className="text-sm">
+            <label htmlFor="capture-payloads" className="font-medium">
+              Keep payloads
+            </label>
+            <ul id="capture-payloads-note" className="mt-1.5 list-disc space-y-1 pl-5 text-muted marker:text-faint">
+              <li>Stores what clients send and what the server answers, up to 64 KiB of each.</li>
+              <li>Everybody in this team who can see the log sees them, viewers too.</li>
+              <li>
+                Fields whose names look like secrets (password, token, API key, authorization) are blanked. Secrets in
+                other fields are kept.
+              </li>
+              <li>
+                Payloads stay as long as their log rows. Switching this off stops new ones and does not delete those
+                that are there.
+              </li>
+            </ul>
+          </div>
+        </div>
+        <p role="status" className="sr-only">
+          {project.capturePayloads ? "Payloads are kept." : "Payloads are not kept."}
+        </p>
+      </CardBody>
+    </Card>
+  );
+}

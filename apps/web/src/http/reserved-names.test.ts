@@ -1,0 +1,34 @@
+import { readFile } from "node:fs/promises";
+import { isReservedName, isReservedSlug } from "@towpath/core/reserved-names";
+import { expect, test } from "vitest";
+
+/** `/$orgSlug/servers` and so on, as the router knows them. */
+async function paths(): Promise<readonly (readonly string[])[]> {
+  const tree = await readFile(new URL("../routeTree.gen.ts", import.meta.url), "utf8");
+  const listed = /interface FileRoutesByFullPath \{(.*?)\n\}/s.exec(tree)?.[1] ?? "";
+  return [...listed.matchAll(/"(\/[^"]*)"/g)].map(([, path = ""]) => path.split("/").filter(Boolean));
+}
+
+const isFixed = (segment: string | undefined): segment is string => segment !== undefined && !segment.startsWith("$");
+
+test("VAL-1 ONB-1 no organization and no project can have the name of a route", async () => {
+  const all = await paths();
+  const first = all.map(([segment]) => segment).filter(isFixed);
+  const below = all.filter(([segment]) => segment === "$orgSlug").map(([, segment]) => segment);
+  expect(new Set(first)).toContain("account");
+  expect(new Set(below)).toContain("servers");
+  expect([...new Set(first)].filter((segment) => !isReservedSlug(segment))).toEqual([]);
+  expect([...new Set(below)].filter(isFixed).filter((segment) => !isReservedName(segment))).toEqual([]);
+});
+
+// From the specification: routes that are not there yet.
+test.each(["servers", "portals", "settings", "welcome"])("VAL-1 the project name %s is reserved", (name) => {
+  expect(isReservedName(name)).toBe(true);
+});
+
+test.each([..."app account welcome new blog pricing login logout signup api docs v0-1".split(" ")])(
+  "ONB-1 the organization's slug %s is reserved",
+  (slug) => {
+    expect(isReservedSlug(slug)).toBe(true);
+  },
+);

@@ -1,0 +1,1 @@
+export { isReservedName, isReservedSlug, projectPathName } from "./reserved-names.ts";
