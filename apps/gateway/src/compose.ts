@@ -18,6 +18,7 @@ import { createListener } from "./read-model/listener.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { InFlight } from "./record/in-flight.ts";
 import { Recorder } from "./record/recorder.ts";
+import { RefusedRows } from "./record/refused-rows.ts";
 import { Spool } from "./record/spool.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
 import { RouteTable } from "./route/route-table.ts";
@@ -70,6 +71,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
   const upstreams = new Upstreams();
   const runner = createRunnerClient(config.runnerSocket, config.holdMs * 2);
   const leases = new Leases({ runner, upstreams });
+  const refusedRows = new RefusedRows();
   const counters = new Counters();
   const platform = createPages({
     health: () => ({ ok: routes.isLoaded, detail: { routes: routes.size, database: feed.isFresh() } }),
@@ -83,6 +85,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
         towpath_gateway_log_rows_dropped: recorder.counters.dropped,
         towpath_gateway_log_rows_refused: recorder.counters.refused,
         towpath_gateway_log_rows_held: recorder.held,
+        towpath_gateway_log_rows_left_out: refusedRows.leftOut,
         towpath_gateway_spool_bytes: spool.bytes,
       }),
   });
@@ -99,6 +102,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       leases,
       inFlight: new InFlight(),
       recorder,
+      refusedRows,
       counters,
       platform,
       log,

@@ -129,8 +129,12 @@ describe("towpath-cloud", () => {
     await (await connectModern(server.url, key.bearer)).close();
     const { token } = await signAdminJwt({ secret, projectId: server.projectId });
     await (await connectModern(server.url, { authorization: `Bearer ${token}` })).close();
-    const rows = await rig.rows(server.projectId, 2);
-    expect(new Set(rows.map((row) => row.principal))).toEqual(new Set([`key:${key.id}`, "admin"]));
+    const rows = await rig.rows(server.projectId, 7);
+    expect(rows.filter((row) => row.httpStatus === 401).map((row) => row.principal)).toEqual(
+      Array(5).fill("anonymous"),
+    );
+    const answered = rows.filter((row) => row.httpStatus !== 401);
+    expect(new Set(answered.map((row) => row.principal))).toEqual(new Set([`key:${key.id}`, "admin"]));
   });
 
   test("GW-4 a revoked key stops at once, although it was remembered", async () => {

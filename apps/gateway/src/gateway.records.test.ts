@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectModern, connectOld } from "./testing/clients.ts";
+import { connectModern, connectOld, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, type Rig, until } from "./testing/rig.ts";
 
@@ -118,4 +118,53 @@ test("GW-7 a successful answer of several megabytes is no error", async () => {
   const answer = await fetch(server.url, { method: "POST", body: '{"jsonrpc":"2.0","id":1,"method":"tools/call"}' });
   await answer.arrayBuffer();
   expect(await callRow(server.projectId)).toMatchObject({ outcome: "ok", isError: false });
+});
+
+test("GW-7 every refused message to a known server leaves its row, with what can be known of it", async () => {
+  const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
+  const key = await storeApiKey(rig, server.organizationId);
+  const foreign = await storeApiKey(rig, (await rig.deploy(createMcpListener())).organizationId);
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 5, method: "tools/call", params: { name: "echo" } });
+  const post = async (headers: Record<string, string>, sent: string | Buffer = body) => {
+    const answer = await fetch(server.url, { method: "POST", headers, body: sent });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const named = { "mcp-method": "tools/call", "mcp-name": "=?base64?ZWNobw==?=", "mcp-protocol-version": "2026-07-28" };
+  expect(await post(named)).toBe(401);
+  expect(await post(foreign.bearer)).toBe(404);
+  expect(await post({ ...key.bearer, origin: "https://evil.example" })).toBe(403);
+  expect(await post(key.bearer, Buffer.alloc(4 * 1024 * 1024 + 1))).toBe(413);
+  expect(await post({ ...key.bearer, "mcp-session-id": "dead" })).toBe(404);
+
+  const rows = (await rig.rows(server.projectId, 5)).reverse();
+  expect(rows.map((row) => [row.httpStatus, row.method, row.tool, row.principal, row.protocolVersion])).toEqual([
+    [401, "tools/call", "echo", "anonymous", "2026-07-28"],
+    [404, null, null, "anonymous", null],
+    [403, null, null, "anonymous", null],
+    [413, null, null, `key:${key.id}`, null],
+    [404, "tools/call", "echo", `key:${key.id}`, null],
+  ]);
+  for (const row of rows) {
+    expect(row).toMatchObject({ outcome: "gateway_error", isError: true, errorCode: expect.any(Number) });
+    expect(row.errorMessage?.length).toBeGreaterThan(10);
+  }
+});
+
+test("GW-7 strangers cannot fill the log of a project: what is left out is counted", async () => {
+  const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
+  const key = await storeApiKey(rig, server.organizationId);
+  const knock = () => fetch(server.url, { method: "POST", body: "{}" }).then((answer) => answer.arrayBuffer());
+  for (let at = 0; at < 20; at++) await Promise.all(Array.from({ length: 50 }, knock));
+  // Whoever may call is logged all the same.
+  await (await connectModern(server.url, key.bearer)).close();
+  await until(async () => (await rig.rows(server.projectId, 1)).some((row) => row.principal === `key:${key.id}`));
+  const { rows } = await rig.database.pool.query(
+    "SELECT count(*)::int AS count FROM request_log WHERE project_id = $1 AND http_status = 401",
+    [server.projectId],
+  );
+  expect(rows[0].count).toBeGreaterThanOrEqual(60);
+  expect(rows[0].count).toBeLessThan(500);
+  const metrics = await (await fetch(`http://127.0.0.1:${rig.gateway.port}/-/metrics`)).text();
+  expect(Number(/^towpath_gateway_log_rows_left_out (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(500);
 });

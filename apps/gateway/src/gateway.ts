@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { peekRequest } from "@towpath/mcp/peek";
 import type { Logger } from "pino";
 import { type Site, siteOf } from "./forward/cookies.ts";
 import { type ForwardEnd, forward } from "./forward/forward.ts";
@@ -16,10 +15,11 @@ import { checkOrigin, isNavigation } from "./police/origin.ts";
 import { claimSession, idForClient, type SessionClaim, sessionNotFound } from "./police/session.ts";
 import type { SessionIds, SessionOwner } from "./police/session-ids.ts";
 import type { Route } from "./read-model/routes.ts";
-import { answersOf, type Exchange, rowsOf } from "./record/exchange.ts";
+import { answersOf, beginExchange, type Exchange, rowsOf, takeBody } from "./record/exchange.ts";
 import type { InFlight } from "./record/in-flight.ts";
 import type { Recorder } from "./record/recorder.ts";
-import { credentialsEnded, Refusal, sendRefusal, unknownServer } from "./refusal.ts";
+import type { RefusedRows } from "./record/refused-rows.ts";
+import { busy, credentialsEnded, noAnswer, Refusal, sendRefusal, unknownServer, unreachable } from "./refusal.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
 
@@ -34,6 +34,7 @@ export type GatewayParts = {
   leases: Leases;
   inFlight: InFlight;
   recorder: Recorder;
+  refusedRows: RefusedRows;
   counters: Counters;
   /** The gateway's own pages (text, health, metrics). */
   platform: (request: IncomingMessage, response: ServerResponse, path: string) => void;
@@ -58,85 +59,35 @@ export function createGateway(parts: GatewayParts): (request: IncomingMessage, r
 }
 
 async function handle(parts: GatewayParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const time = Date.now();
-  const startedAt = performance.now();
-
   // Decide: which server is meant?
   const destination = destinationOf(parts.serverAddress, request.headers.host, request.url ?? "");
   if (destination.kind === "platform") return parts.platform(request, response, destination.path);
-  const { found, label, path, isMcp } = decide(parts, destination);
+  const target = decide(parts, destination);
+  const exchange = target.found && beginExchange(target.found, request);
 
-  // Police: may this caller ask it, and is the request one to pass on?
-  const site = siteOf(parts.serverAddress, { label, isMcp, cookiesSent: request.headers.cookie });
-  checkOrigin(request.headers.origin, {
-    isLoopback: parts.serverAddress.isLoopback,
-    allowed: parts.allowedOrigins,
-    isOwnForm: site.form === "path" && !isMcp && found?.authMode === "passthrough" && isNavigation(request),
-  });
-  if (isPreflight(request)) return answerPreflight(request, response);
-  const caller = { authorization: request.headers.authorization, url: path };
-  const { route, principal } = await parts.authenticate(found, caller);
-  parts.openAnswers.watch(response, principal);
-  const forwarded = forwardedHeaders(parts.serverAddress, label, request);
-  const passed = headersForServer(request.rawHeaders, { principal, forwarded, site });
-  const body = await readBody(request);
-  if (body === null) return;
-  const owner = { projectId: route.projectId, label, principal: principal.id };
-  const session = claimSession(parts.sessionIds, headerOf(request, sessionIdHeader), owner);
-  const headers = session ? withSessionId(passed, session.session.serverId) : passed;
-
-  const exchange: Exchange = {
-    route,
-    httpMethod: request.method ?? "GET",
-    principal: principal.id,
-    peek: peekRequest(body, {
-      protocolVersion: headerOf(request, "mcp-protocol-version"),
-      method: headerOf(request, "mcp-method"),
-      name: headerOf(request, "mcp-name"),
-    }),
-    body,
-    traceparent: headerOf(request, "traceparent"),
-    userAgent: headerOf(request, "user-agent"),
-    time,
-    startedAt,
-    deploymentId: session?.session.deploymentId ?? route.deploymentId,
-    heldMs: 0,
-    session: session?.key ?? null,
-    client: session?.session,
-    canceled: new Set(),
-    status: 0,
-    responseBytes: 0,
-    answers: null,
-    end: null,
-    refusal: null,
-  };
-
-  // Forward: to a warm instance, passing bytes and closes both ways.
-  const passing: Passing = { request, response, path, site, headers, exchange, owner, session, sendEnd: null };
-  parts.leases.enter(exchange.deploymentId);
-  parts.inFlight.enter(exchange);
+  let passing: Passing | null = null;
   try {
+    // Police: may this caller ask it, and is the request one to pass on?
+    passing = await admit(parts, { request, response, target, exchange });
+    if (passing === null) return;
+    // Forward: to a warm instance, passing bytes and closes both ways.
     await pass(parts, passing);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Refusal) || !exchange) throw error;
     exchange.refusal = error;
     exchange.status = error.status;
-    exchange.responseBytes = refuse(parts, request, response, error, isMcp ? exchange.peek.id : undefined);
-  } finally {
-    parts.leases.leave(exchange.deploymentId);
-    parts.inFlight.leave(exchange);
+    const rpcId = target.isMcp && exchange.body ? exchange.peek.id : undefined;
+    exchange.responseBytes = refuse(parts, request, response, error, rpcId);
   }
 
-  if (parts.openAnswers.wasRevoked(response)) exchange.refusal ??= credentialsEnded();
-
   // Record: one row for each JSON-RPC message, kept before the client has all of its answer.
-  if (isMcp) for (const row of rowsOf(exchange)) parts.recorder.add(row);
-  if (passing.sendEnd) parts.recorder.whenSpooled(passing.sendEnd);
-  parts.counters.ended(exchange.status, exchange.end, performance.now() - startedAt);
+  if (exchange) record(parts, { response, exchange, passing, isMcp: target.isMcp });
 }
 
 /** `found` is undefined for a name that no server has: to a stranger that must look like a private server's. */
-function decide(parts: GatewayParts, destination: Destination): ServerDestination & { found: Route | undefined } {
+type Target = ServerDestination & { found: Route | undefined };
+
+function decide(parts: GatewayParts, destination: Destination): Target {
   if (destination.kind === "unknown-host") {
     throw new Refusal("unknown_host", "No server has this host name. Check the address.");
   }
@@ -154,12 +105,61 @@ function decide(parts: GatewayParts, destination: Destination): ServerDestinatio
   return { ...destination, found };
 }
 
+type Arrival = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  target: Target;
+  exchange: Exchange | undefined;
+};
+
+/**
+ * Checks a request; what it may be passed on with. Null when that was all: the question of a browser, which has its
+ * answer, or a client that left before the end of its body.
+ *
+ * @throws Refusal
+ */
+async function admit(parts: GatewayParts, arrival: Arrival): Promise<Passing | null> {
+  const { request, response, target, exchange } = arrival;
+  const { found, label, path, isMcp } = target;
+  const site = siteOf(parts.serverAddress, { label, isMcp, cookiesSent: request.headers.cookie });
+  checkOrigin(request.headers.origin, {
+    isLoopback: parts.serverAddress.isLoopback,
+    allowed: parts.allowedOrigins,
+    isOwnForm: site.form === "path" && !isMcp && found?.authMode === "passthrough" && isNavigation(request),
+  });
+  if (isPreflight(request)) {
+    answerPreflight(request, response);
+    return null;
+  }
+  const caller = { authorization: request.headers.authorization, url: path };
+  const { route, principal } = await parts.authenticate(found, caller);
+  // Of a name that no server has nobody gets this far.
+  if (!exchange) throw unknownServer();
+  exchange.principal = principal.id;
+  parts.openAnswers.watch(response, principal);
+  const forwarded = forwardedHeaders(parts.serverAddress, label, request);
+  const passed = headersForServer(request.rawHeaders, { principal, forwarded, site });
+  const body = await readBody(request);
+  if (body === null) return null;
+  takeBody(exchange, body, request);
+  const owner = { projectId: route.projectId, label, principal: principal.id };
+  const session = claimSession(parts.sessionIds, headerOf(request, sessionIdHeader), owner);
+  if (session) {
+    exchange.session = session.key;
+    exchange.client = session.session;
+    exchange.deploymentId = session.session.deploymentId;
+  }
+  const headers = session ? withSessionId(passed, session.session.serverId) : passed;
+  return { request, response, path, site, headers, body, exchange, owner, session, sendEnd: null };
+}
+
 type Passing = {
   request: IncomingMessage;
   response: ServerResponse;
   path: string;
   site: Site;
   headers: string[];
+  body: Buffer;
   exchange: Exchange;
   owner: SessionOwner;
   session: SessionClaim | null;
@@ -171,6 +171,8 @@ type Passing = {
 async function pass(parts: GatewayParts, passing: Passing): Promise<void> {
   const { response, exchange } = passing;
   const hold = new Hold(parts.holdMs, { response, gauge: parts.counters });
+  parts.leases.enter(exchange.deploymentId);
+  parts.inFlight.enter(exchange);
   try {
     while (!response.destroyed) {
       const lease = await ensure(parts, passing, hold);
@@ -197,6 +199,8 @@ async function pass(parts: GatewayParts, passing: Passing): Promise<void> {
     exchange.end = "client-closed";
   } finally {
     exchange.heldMs = hold.heldMs;
+    parts.leases.leave(exchange.deploymentId);
+    parts.inFlight.leave(exchange);
   }
 }
 
@@ -227,13 +231,13 @@ async function ensure(parts: GatewayParts, passing: Passing, hold: Hold): Promis
 }
 
 function send(parts: GatewayParts, passing: Passing, lease: Lease): Promise<ForwardEnd> {
-  const { request, response, path, site, headers, exchange, owner, session } = passing;
+  const { request, response, path, site, headers, body, exchange, owner, session } = passing;
   return forward({
     upstream: lease.upstream,
     method: exchange.httpMethod,
     path,
     headers,
-    body: exchange.body,
+    body,
     response,
     extraHeaders: corsHeaders(request.headers.origin),
     site,
@@ -257,22 +261,17 @@ function send(parts: GatewayParts, passing: Passing, lease: Lease): Promise<Forw
   });
 }
 
-function unreachable(): Refusal {
-  const message = "The server cannot be reached. Its log in the dashboard may say why; try again shortly.";
-  return new Refusal("server_unreachable", message, { "retry-after": "2" }, 0);
-}
+type Ended = { response: ServerResponse; exchange: Exchange; passing: Passing | null; isMcp: boolean };
 
-function busy(): Refusal {
-  const message = "The server takes no more connections: it is busy. Try again shortly.";
-  return new Refusal("server_busy", message, { "retry-after": "2" }, 0);
-}
-
-function noAnswer(): Refusal {
-  return new Refusal(
-    "server_unreachable",
-    "The server closed the connection before it answered. It may have carried the request out, so the request was " +
-      "not sent again. The server's log in the dashboard may say why.",
-  );
+function record(parts: GatewayParts, { response, exchange, passing, isMcp }: Ended): void {
+  if (parts.openAnswers.wasRevoked(response)) exchange.refusal ??= credentialsEnded();
+  for (const row of isMcp ? rowsOf(exchange) : []) {
+    // Anybody can be refused at the door, as often as they like.
+    const kept = passing === null ? parts.refusedRows.admit(row) : row;
+    if (kept) parts.recorder.add(kept);
+  }
+  if (passing?.sendEnd) parts.recorder.whenSpooled(passing.sendEnd);
+  parts.counters.ended(exchange.status, exchange.end, performance.now() - exchange.startedAt);
 }
 
 function refuse(

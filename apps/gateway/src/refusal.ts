@@ -70,6 +70,27 @@ export function unknownServer(): Refusal {
   );
 }
 
+/** Nothing was sent: asking again may reach it. */
+export function unreachable(): Refusal {
+  const message = "The server cannot be reached. Its log in the dashboard may say why; try again shortly.";
+  return new Refusal("server_unreachable", message, { "retry-after": "2" }, 0);
+}
+
+/** Nothing was sent: the server's queue of new connections is full. */
+export function busy(): Refusal {
+  const message = "The server takes no more connections: it is busy. Try again shortly.";
+  return new Refusal("server_busy", message, { "retry-after": "2" }, 0);
+}
+
+/** The request was sent, and the connection died. */
+export function noAnswer(): Refusal {
+  return new Refusal(
+    "server_unreachable",
+    "The server closed the connection before it answered. It may have carried the request out, so the request was " +
+      "not sent again. The server's log in the dashboard may say why.",
+  );
+}
+
 /** For the log: the connection itself was cut. */
 export function credentialsEnded(): Refusal {
   return new Refusal(

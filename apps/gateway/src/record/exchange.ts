@@ -1,6 +1,16 @@
+import type { IncomingMessage } from "node:http";
 import type { Outcome, RequestLogRow } from "@towpath/logs";
-import { type AnswerPeek, type MessagePeek, type RequestPeek, ResponsePeek } from "@towpath/mcp/peek";
+import {
+  type AnswerPeek,
+  type MessagePeek,
+  type PeekHints,
+  peekHeaders,
+  peekRequest,
+  type RequestPeek,
+  ResponsePeek,
+} from "@towpath/mcp/peek";
 import type { ForwardEnd } from "../forward/forward.ts";
+import { headerOf } from "../forward/headers.ts";
 import type { Session } from "../police/session-ids.ts";
 import type { Route } from "../read-model/routes.ts";
 import type { Refusal } from "../refusal.ts";
@@ -11,9 +21,11 @@ import { newRowId } from "./row-id.ts";
 export type Exchange = {
   readonly route: Route;
   readonly httpMethod: string;
-  readonly principal: string;
-  readonly peek: RequestPeek;
-  readonly body: Buffer;
+  /** Who calls; anonymous until it is known. */
+  principal: string;
+  /** What the headers say; once the body was read, what that says. */
+  peek: RequestPeek;
+  body: Buffer | null;
   readonly traceparent: string | undefined;
   readonly userAgent: string | undefined;
   /** Date.now() and performance.now() of its begin. */
@@ -33,6 +45,45 @@ export type Exchange = {
   end: ForwardEnd | null;
   refusal: Refusal | null;
 };
+
+/** The exchange of a request that has just come for a known server. */
+export function beginExchange(route: Route, request: IncomingMessage): Exchange {
+  return {
+    route,
+    httpMethod: request.method ?? "GET",
+    principal: "anonymous",
+    peek: peekHeaders(hintsOf(request)),
+    body: null,
+    traceparent: headerOf(request, "traceparent"),
+    userAgent: headerOf(request, "user-agent"),
+    time: Date.now(),
+    startedAt: performance.now(),
+    deploymentId: route.deploymentId,
+    heldMs: 0,
+    session: null,
+    client: undefined,
+    canceled: new Set(),
+    status: 0,
+    responseBytes: 0,
+    answers: null,
+    end: null,
+    refusal: null,
+  };
+}
+
+/** Notes what a request's body says of it. */
+export function takeBody(exchange: Exchange, body: Buffer, request: IncomingMessage): void {
+  exchange.body = body;
+  exchange.peek = peekRequest(body, hintsOf(request));
+}
+
+function hintsOf(request: IncomingMessage): PeekHints {
+  return {
+    protocolVersion: headerOf(request, "mcp-protocol-version"),
+    method: headerOf(request, "mcp-method"),
+    name: headerOf(request, "mcp-name"),
+  };
+}
 
 /** Begins to look at a response, as its kind allows: JSON and event streams that answer requests, not compressed. */
 export function answersOf(
@@ -84,7 +135,7 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     outcome,
     durationMs: Math.round(durationMs * 1000) / 1000,
     heldMs: Math.round(exchange.heldMs * 1000) / 1000,
-    requestBytes: exchange.body.length,
+    requestBytes: exchange.body?.length ?? 0,
     responseBytes: exchange.responseBytes,
     protocolVersion: answer?.protocolVersion ?? peek.protocolVersion ?? exchange.client?.protocolVersion ?? null,
     clientName: client.name,

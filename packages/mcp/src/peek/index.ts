@@ -2,6 +2,7 @@ export {
   decodeHeaderValue,
   type MessagePeek,
   type PeekHints,
+  peekHeaders,
   peekRequest,
   type RequestPeek,
 } from "./request-peek.ts";

@@ -91,6 +91,23 @@ export function peekRequest(body: Buffer, hints: PeekHints = {}): RequestPeek {
   };
 }
 
+/** What the headers alone say of a request whose body was not read (2026-07-28 names its method and target there). */
+export function peekHeaders({ protocolVersion, method, name }: PeekHints): RequestPeek {
+  const kind = method === undefined ? "other" : method.startsWith("notifications/") ? "notification" : "request";
+  return {
+    kind,
+    id: null,
+    method: method ?? null,
+    target: name === undefined ? null : decodeHeaderValue(name),
+    cancels: null,
+    messages: [],
+    era: (protocolVersion ?? "") >= firstModernVersion ? "modern" : "legacy",
+    protocolVersion: protocolVersion ?? null,
+    clientName: null,
+    clientVersion: null,
+  };
+}
+
 function fieldsOf(body: Buffer): { found: readonly Fields[]; isBatch: boolean; isCut: boolean } {
   const small = body.length <= smallBytes ? parseSmall(body, shape) : null;
   if (small) return { found: small.messages.slice(0, mostMessages), isBatch: small.isBatch, isCut: false };

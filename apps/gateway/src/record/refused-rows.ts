@@ -1,0 +1,40 @@
+import type { RequestLogRow } from "@towpath/logs";
+
+/** Rows of one project at once, and each second after that. */
+const burstRows = 60;
+const rowsPerSecond = 5;
+
+type Allowance = { rows: number; at: number; leftOut: number };
+
+/**
+ * Bounds the rows of requests that were refused before they reached their server: anybody may send those, and a flood
+ * of them must not fill a project's log. What was left out is counted, and told in the next row that is kept.
+ */
+export class RefusedRows {
+  /** Rows left out since the start. */
+  leftOut = 0;
+  readonly #allowances = new Map<string, Allowance>();
+  readonly #now: () => number;
+
+  /** `now`: milliseconds that only grow. */
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** The row as it is to be kept; null to leave it out. */
+  admit(row: RequestLogRow): RequestLogRow | null {
+    const now = this.#now();
+    // One for each project that has ever refused a request: as many as there are routes, at most.
+    const before = this.#allowances.get(row.projectId) ?? { rows: burstRows, at: now, leftOut: 0 };
+    const rows = Math.min(burstRows, before.rows + ((now - before.at) / 1000) * rowsPerSecond);
+    if (rows < 1) {
+      this.leftOut++;
+      this.#allowances.set(row.projectId, { rows, at: now, leftOut: before.leftOut + 1 });
+      return null;
+    }
+    this.#allowances.set(row.projectId, { rows: rows - 1, at: now, leftOut: 0 });
+    if (before.leftOut === 0) return row;
+    const told = `Before this one, ${before.leftOut} refused requests were left out of the log.`;
+    return { ...row, errorMessage: row.errorMessage === null ? told : `${row.errorMessage} ${told}` };
+  }
+}
