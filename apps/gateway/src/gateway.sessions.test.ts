@@ -168,7 +168,7 @@ test("GW-14 two gateways behind a round-robin serve one session together, and ne
   const stateDirectory = await mkdtemp(join(tmpdir(), "tp-g2-"));
   const second = await startGateway({ ...rig.config, stateDirectory }, pino({ level: "silent" }));
   const { server } = await deployWatched();
-  await until(async () => (await fetch(`http://127.0.0.1:${second.port}/${server.label}/mcp`)).status !== 404);
+  await until(async () => (await fetch(`http://127.0.0.1:${second.port}/${server.label}/mcp`)).status !== 401);
   const served = new Map<number, number>();
   let turn = 0;
   const roundRobin = (url: string | URL, init?: RequestInit) => {
