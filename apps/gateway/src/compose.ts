@@ -11,6 +11,8 @@ import { Upstreams } from "./forward/upstreams.ts";
 import { createGateway } from "./gateway.ts";
 import { Counters } from "./platform/counters.ts";
 import { createPages } from "./platform/pages.ts";
+import { Capacity } from "./police/capacity.ts";
+import { Connections } from "./police/connections.ts";
 import { createAuthenticate } from "./police/credentials.ts";
 import { OpenAnswers } from "./police/open-answers.ts";
 import { createSessionIds } from "./police/session-ids.ts";
@@ -73,12 +75,21 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
   const leases = new Leases({ runner, upstreams });
   const refusedRows = new RefusedRows();
   const counters = new Counters();
+  const connections = new Connections(config.connections);
+  const capacity = new Capacity(config.capacity);
   const platform = createPages({
     health: () => ({ ok: routes.isLoaded, detail: { routes: routes.size, database: feed.isFresh() } }),
     metrics: () =>
       counters.render({
         towpath_gateway_routes: routes.size,
         towpath_gateway_leases: leases.count,
+        towpath_gateway_connections: connections.count,
+        towpath_gateway_connections_max: config.connections.maxConnections,
+        towpath_gateway_connections_refused: connections.refused,
+        towpath_gateway_connections_evicted: connections.evicted,
+        towpath_gateway_requests_open: capacity.requests,
+        towpath_gateway_body_bytes: capacity.bodyBytes,
+        towpath_gateway_body_bytes_max: config.capacity.maxBodyBytes,
         towpath_gateway_upstreams: upstreams.count,
         towpath_gateway_log_rows_written: recorder.counters.written,
         towpath_gateway_log_rows_spooled: recorder.counters.spooled,
@@ -98,6 +109,8 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       routes,
       authenticate: createAuthenticate({ apiKeys, isMember: createMembershipChecker(pool), secret: config.secret }),
       openAnswers,
+      capacity,
+      proxies: config.connections.proxies,
       sessionIds: createSessionIds(config.secret),
       leases,
       inFlight: new InFlight(),
@@ -107,6 +120,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       platform,
       log,
     }),
+    connections,
   );
 
   // From files only: after a crash, running servers are served again before the database has been asked.

@@ -40,3 +40,16 @@ test("OPS-1 defaults: loopback, port 8080, a hold of one minute", () => {
     allowedOrigins: [],
   });
 });
+
+test("OPS-1 GW-9 the limits of connections follow from how many files may be open, and a setting beyond that is refused", () => {
+  expect(readConfig(complete, 20_000)).toMatchObject({
+    connections: { maxConnections: 9936, maxConnectionsPerAddress: 2484 },
+    capacity: { maxRequestsPerServer: 1242, maxBodyBytes: 256 * 1024 * 1024 },
+  });
+  expect(readConfig(complete, 1_000_000).connections.maxConnections).toBe(10_000);
+  expect(readConfig(complete, 1024).connections.maxConnections).toBe(448);
+  const many = { ...complete, TOWPATH_GATEWAY_MAX_CONNECTIONS: "2000", TOWPATH_GATEWAY_PROXIES: "proxy.example" };
+  expect(() => readConfig(many, 4000)).toThrow(/MAX_CONNECTIONS: .*4000 are allowed/);
+  expect(() => readConfig(many, 4000)).toThrow(/PROXIES: proxy.example is neither/);
+  expect(readConfig({ ...many, TOWPATH_GATEWAY_PROXIES: "" }, 5000).connections.maxConnections).toBe(2000);
+});

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { BlockList } from "node:net";
 import type { Logger } from "pino";
 import { type Site, siteOf } from "./forward/cookies.ts";
 import { type ForwardEnd, forward } from "./forward/forward.ts";
@@ -8,6 +9,7 @@ import { Hold } from "./forward/hold.ts";
 import type { Lease, Leases } from "./forward/leases.ts";
 import type { Counters } from "./platform/counters.ts";
 import { discardBody, readBody } from "./police/body.ts";
+import type { Capacity } from "./police/capacity.ts";
 import { answerPreflight, corsHeaders, isPreflight } from "./police/cors.ts";
 import type { Authenticate } from "./police/credentials.ts";
 import type { OpenAnswers } from "./police/open-answers.ts";
@@ -26,10 +28,12 @@ import { type Destination, destinationOf, type ServerAddress } from "./route/ser
 export type GatewayParts = {
   serverAddress: ServerAddress;
   allowedOrigins: readonly string[];
+  proxies: BlockList;
   holdMs: number;
   routes: RouteTable;
   authenticate: Authenticate;
   openAnswers: OpenAnswers;
+  capacity: Capacity;
   sessionIds: SessionIds;
   leases: Leases;
   inFlight: InFlight;
@@ -137,9 +141,10 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<Passing | n
   if (!exchange) throw unknownServer();
   exchange.principal = principal.id;
   parts.openAnswers.watch(response, principal);
-  const forwarded = forwardedHeaders(parts.serverAddress, label, request);
+  const place = parts.capacity.admit(route.projectId, response);
+  const forwarded = forwardedHeaders(parts.serverAddress, label, { request, proxies: parts.proxies });
   const passed = headersForServer(request.rawHeaders, { principal, forwarded, site });
-  const body = await readBody(request);
+  const body = await readBody(request, place);
   if (body === null) return null;
   takeBody(exchange, body, request);
   const owner = { projectId: route.projectId, label, principal: principal.id };

@@ -12,6 +12,7 @@ export type RefusalCode =
   | "server_unreachable"
   | "server_busy"
   | "server_failed_to_start"
+  | "gateway_busy"
   | "gateway_not_ready"
   | "credentials_unavailable"
   | "start_timeout";
@@ -27,6 +28,7 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   server_unreachable: 502,
   server_busy: 503,
   server_failed_to_start: 503,
+  gateway_busy: 503,
   gateway_not_ready: 503,
   credentials_unavailable: 503,
   start_timeout: 504,

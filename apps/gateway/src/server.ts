@@ -1,12 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Connections } from "./police/connections.ts";
+
+const lingerMs = 1000;
 
 /**
  * The HTTP server in front of the gateway, with the limits of GW-9: head 32 KiB within 10 s, whole request within
  * 60 s (answers have no limit), strict parsing, so that a request that two parsers could read differently
  * (Content-Length beside Transfer-Encoding, bad line ends, odd header names) never gets in.
  */
-export function createHttpServer(handle: (request: IncomingMessage, response: ServerResponse) => void): Server {
+export function createHttpServer(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  connections: Connections,
+): Server {
   const server = createServer(
     {
       maxHeaderSize: 32 * 1024,
@@ -18,8 +24,12 @@ export function createHttpServer(handle: (request: IncomingMessage, response: Se
       // A request without Host gets our own answer: it is no server's address.
       requireHostHeader: false,
     },
-    handle,
+    (request, response) => {
+      connections.spoke(request.socket, response);
+      handle(request, response);
+    },
   );
+  server.on("connection", (socket) => connections.accept(socket));
   server.timeout = 0;
   server.maxHeadersCount = 200;
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -34,6 +44,8 @@ export function createHttpServer(handle: (request: IncomingMessage, response: Se
           ? "408 Request Timeout"
           : "400 Bad Request";
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    // The client gets time to read that, and no say in when the connection ends.
+    setTimeout(() => socket.destroy(), lingerMs).unref();
   });
   return server;
 }

@@ -1,4 +1,5 @@
 import { createServer, request as httpRequest } from "node:http";
+import { BlockList } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseServerUrl } from "../route/server-address.ts";
 import { forwardedHeaders } from "./forwarded.ts";
@@ -6,7 +7,7 @@ import { forwardedHeaders } from "./forwarded.ts";
 let template = "";
 let flat: string[] = [];
 const server = createServer((request, response) => {
-  flat = forwardedHeaders(parseServerUrl(template), "weather", request);
+  flat = forwardedHeaders(parseServerUrl(template), "weather", { request, proxies: new BlockList() });
   response.end();
 });
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));

@@ -1,16 +1,21 @@
 import type { IncomingMessage } from "node:http";
-import { isIP } from "node:net";
+import { type BlockList, isIP } from "node:net";
+import { isListed, isLoopback, plainAddress } from "../police/connections.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 
 /**
  * Flat list of the headers that tell a server its public address and its caller's: a server that does its own
  * sign-in makes its URLs from them (GW-4), and the harness believes them.
  */
-export function forwardedHeaders(address: ServerAddress, label: string, request: IncomingMessage): string[] {
+export function forwardedHeaders(
+  address: ServerAddress,
+  label: string,
+  { request, proxies }: { request: IncomingMessage; proxies: BlockList },
+): string[] {
   const { form, hostName, port, protocol } = address;
   return [
     "x-forwarded-for",
-    clientAddress(address, request),
+    clientAddress(address, request, proxies),
     "x-forwarded-proto",
     protocol,
     "x-forwarded-host",
@@ -19,13 +24,12 @@ export function forwardedHeaders(address: ServerAddress, label: string, request:
 }
 
 /**
- * Who called. On a public gateway a proxy on this machine ends TLS, and is believed about the last hop that it saw;
- * anybody else's X-Forwarded-For is only what a client likes to say.
+ * Who called. On a public gateway a proxy on this machine ends TLS, or one of those in the settings: it is believed
+ * about the last hop that it saw; anybody else's X-Forwarded-For is only what a client likes to say.
  */
-function clientAddress({ isLoopback }: ServerAddress, request: IncomingMessage): string {
-  const remote = request.socket.remoteAddress ?? "";
-  const peer = remote.startsWith("::ffff:") ? remote.slice("::ffff:".length) : remote;
-  if (isLoopback || !(peer === "::1" || peer.startsWith("127."))) return peer;
+function clientAddress(address: ServerAddress, request: IncomingMessage, proxies: BlockList): string {
+  const peer = plainAddress(request.socket.remoteAddress ?? "");
+  if (address.isLoopback || !(isLoopback(peer) || isListed(proxies, peer))) return peer;
   const told = request.headers["x-forwarded-for"];
   if (typeof told !== "string") return peer;
   const last = told.slice(told.lastIndexOf(",") + 1).trim();

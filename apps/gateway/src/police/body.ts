@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Refusal } from "../refusal.ts";
+import type { Place } from "./capacity.ts";
 
 /** As in the SDKs. */
 export const bodyLimitBytes = 4 * 1024 * 1024;
@@ -7,12 +8,15 @@ export const bodyLimitBytes = 4 * 1024 * 1024;
 const discardedBytes = 64 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
 
+/** A refused request gets so long to end by itself, milliseconds: time to read the answer. */
+const lingerMs = 2000;
+
 /**
  * Reads a request's body whole, up to 4 MiB (GW-9). Null when the client went away before its end.
  *
- * @throws Refusal 413, as soon as it is known
+ * @throws Refusal 413 or, when the gateway holds too much, 503, as soon as it is known
  */
-export function readBody(request: IncomingMessage): Promise<Buffer | null> | Buffer {
+export function readBody(request: IncomingMessage, place: Place): Promise<Buffer | null> | Buffer {
   const declared = request.headers["content-length"];
   if (declared === undefined && request.headers["transfer-encoding"] === undefined) return nothing;
   if (declared !== undefined && Number(declared) > bodyLimitBytes) throw tooLarge();
@@ -21,13 +25,16 @@ export function readBody(request: IncomingMessage): Promise<Buffer | null> | Buf
     let size = 0;
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= bodyLimitBytes) {
+      try {
+        if (size > bodyLimitBytes) throw tooLarge();
+        place.hold(chunk.length);
         chunks.push(chunk);
-        return;
+      } catch (error) {
+        chunks.length = 0;
+        request.off("data", onData);
+        request.pause();
+        reject(error);
       }
-      request.off("data", onData);
-      request.pause();
-      reject(tooLarge());
     };
     request.on("data", onData);
     request.on("end", () => resolve(chunks.length === 1 ? (chunks[0] ?? nothing) : Buffer.concat(chunks, size)));
@@ -38,10 +45,13 @@ export function readBody(request: IncomingMessage): Promise<Buffer | null> | Buf
 
 /**
  * Reads and forgets what is left of a refused request, so that its sender gets to read the answer: closing while
- * bytes arrive resets the connection. One that goes on for too long is cut off.
+ * bytes arrive resets the connection. One that goes on for too long, or sends nothing more, is cut off.
  */
 export function discardBody(request: IncomingMessage): void {
   let size = 0;
+  const timer = setTimeout(() => request.destroy(), lingerMs);
+  timer.unref();
+  request.once("close", () => clearTimeout(timer));
   request.on("error", () => {});
   request.on("data", (chunk: Buffer) => {
     size += chunk.length;

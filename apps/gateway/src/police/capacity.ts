@@ -1,0 +1,81 @@
+import type { ServerResponse } from "node:http";
+import { Refusal } from "../refusal.ts";
+
+export type CapacityLimits = {
+  /** Requests of one project at a time, streams included. */
+  maxRequestsPerServer: number;
+  /** Bytes of request bodies that are held at a time, for all servers. */
+  maxBodyBytes: number;
+};
+
+type Use = { requests: number; bodyBytes: number };
+
+/** A place for one request; it is given up when the response closes. */
+export type Place = {
+  /**
+   * Counts bytes of the request's body that are held from now on.
+   *
+   * @throws Refusal 503 when there is no room for them
+   */
+  hold: (bytes: number) => void;
+};
+
+/** What requests to all servers may take of the gateway, so that one server's callers leave room for the others'. */
+export class Capacity {
+  readonly #limits: CapacityLimits;
+  readonly #uses = new Map<string, Use>();
+  #requests = 0;
+  #bodyBytes = 0;
+
+  constructor(limits: CapacityLimits) {
+    this.#limits = limits;
+  }
+
+  get requests(): number {
+    return this.#requests;
+  }
+
+  get bodyBytes(): number {
+    return this.#bodyBytes;
+  }
+
+  /** @throws Refusal 503 when the project has as many requests under way as it may */
+  admit(projectId: string, response: ServerResponse): Place {
+    const use = this.#uses.get(projectId) ?? { requests: 0, bodyBytes: 0 };
+    if (use.requests >= this.#limits.maxRequestsPerServer) throw tooManyRequests();
+    // It has closed already: nothing would give the place up, and nothing will be sent.
+    if (response.destroyed) return { hold: () => {} };
+    this.#uses.set(projectId, use);
+    use.requests++;
+    this.#requests++;
+    let held = 0;
+    response.once("close", () => {
+      use.requests--;
+      use.bodyBytes -= held;
+      this.#requests--;
+      this.#bodyBytes -= held;
+      if (use.requests === 0) this.#uses.delete(projectId);
+    });
+    return {
+      hold: (bytes) => {
+        if (response.destroyed) return;
+        // A server may hold as much as it leaves free: at most half, and the rest stays for others.
+        const free = this.#limits.maxBodyBytes - this.#bodyBytes - bytes;
+        if (use.bodyBytes + bytes > free) throw tooManyBytes();
+        held += bytes;
+        use.bodyBytes += bytes;
+        this.#bodyBytes += bytes;
+      },
+    };
+  }
+}
+
+function tooManyRequests(): Refusal {
+  const message = "The server has as many requests under way as it may have. Try again when some have ended.";
+  return new Refusal("server_busy", message, { "retry-after": "5" });
+}
+
+function tooManyBytes(): Refusal {
+  const message = "Requests with too much data are under way. Try again shortly.";
+  return new Refusal("gateway_busy", message, { "retry-after": "5" });
+}
