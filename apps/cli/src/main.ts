@@ -6,9 +6,10 @@ const usage = `Towpath: from a Python MCP server in a Git repository to a live e
   ./towpath up [--data-dir DIR] [--port 3000] [--gateway-port 8080] [--forge-port 8090]
       Starts everything on this machine and prints the URL. Ctrl-C stops it.
   ./towpath deploy DIR --name NAME [--entrypoint FILE.py[:OBJECT]] [--requirements FILE] [--public | --private]
-                   [--rebuild] [--organization SLUG] [--data-dir DIR]
+                   [--rebuild] [--overwrite] [--organization SLUG] [--data-dir DIR]
       Deploys a folder to the running instance and follows the build. On a server that exists, only the settings that
-      are named change. Without changes nothing is built, unless --rebuild says so.
+      are named change. Without changes nothing is built, unless --rebuild says so; commits
+      that others pushed are not undone, unless --overwrite says so.
   ./towpath logs NAME [--json] [--limit N] [--errors] [--data-dir DIR]
       Prints the newest requests of a server.
   ./towpath test [STAGE …]

@@ -55,7 +55,7 @@ async function beginBuild(api: Api, options: DeployOptions, target: Target): Pro
   const entrypoint = project ? undefined : (options.entrypoint ?? findEntrypoint(folder));
   if (project) await changeSettings(api, options, target);
   const pushed = await step("Pushing the folder to the local forge", () =>
-    pushFolder(folder, { url: pushUrl, branch: repository.defaultBranch }),
+    pushFolder(folder, { url: pushUrl, branch: repository.defaultBranch, overwrite: options.overwrite }),
   );
   if (!project) {
     const { build } = await saveProject(api, target, { name, entrypoint, requirements, authMode });

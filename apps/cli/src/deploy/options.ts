@@ -14,6 +14,8 @@ export type DeployOptions = {
   readonly organization: string | undefined;
   /** Build even when nothing changed. */
   readonly rebuild: boolean;
+  /** Deploy over commits that others have pushed. */
+  readonly overwrite: boolean;
   readonly dataDirectory: string;
 };
 
@@ -49,6 +51,7 @@ export function parseDeployOptions(args: string[]): DeployOptions {
       public: { type: "boolean", default: false },
       private: { type: "boolean", default: false },
       rebuild: { type: "boolean", default: false },
+      overwrite: { type: "boolean", default: false },
       organization: { type: "string" },
       "data-dir": { type: "string" },
     },
@@ -66,6 +69,7 @@ export function parseDeployOptions(args: string[]): DeployOptions {
     authMode: authModeOf(values),
     organization: values.organization,
     rebuild: values.rebuild,
+    overwrite: values.overwrite,
     dataDirectory: resolveDataDirectory(values["data-dir"]),
   };
 }

@@ -1,8 +1,12 @@
+import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
 import { pushFolder } from "./push-folder.ts";
+
+const run = promisify(execFile);
 
 test("GH-2 the forge gets the credential, and no process has it among its arguments", async () => {
   const folder = await mkdtemp("/tmp/tw-");
@@ -21,7 +25,9 @@ test("GH-2 the forge gets the credential, and no process has it among its argume
     await mkdir(`${folder}/work`);
     const { port } = server.address() as AddressInfo;
     const url = `http://ada:very%20secret@127.0.0.1:${port}/ada/tools.git`;
-    await expect(pushFolder(`${folder}/work`, { url, branch: "main" })).rejects.toThrow("could not be pushed");
+    await expect(pushFolder(`${folder}/work`, { url, branch: "main", overwrite: false })).rejects.toThrow(
+      "could not be pushed",
+    );
     const calls = await readFile(`${folder}/calls`, "utf8");
     expect(calls).toContain(`http://127.0.0.1:${port}/ada/tools.git`);
     expect(calls).not.toContain("secret");
@@ -29,6 +35,38 @@ test("GH-2 the forge gets the credential, and no process has it among its argume
   } finally {
     vi.unstubAllEnvs();
     server.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test("OPS-4 what somebody else has pushed is not undone unasked", async () => {
+  const folder = await mkdtemp("/tmp/tw-");
+  const [bare, mine, theirs] = [`${folder}/bare.git`, `${folder}/mine`, `${folder}/theirs`];
+  const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+  const git = async (...args: string[]) => (await run("git", ["-C", theirs, ...identity, ...args])).stdout.trim();
+  const remote = { url: `file://${bare}`, branch: "main", overwrite: false };
+  try {
+    await run("git", ["init", "--quiet", "--bare", "--initial-branch=main", bare]);
+    await mkdir(mine);
+    await writeFile(`${mine}/server.py`, "x = 1\n");
+    await writeFile(`${mine}/old.py`, "");
+    const first = await pushFolder(mine, remote);
+    expect(await pushFolder(mine, remote)).toEqual({ commitSha: first.commitSha, changed: false });
+    await rm(`${mine}/old.py`);
+    expect((await pushFolder(mine, remote)).changed).toBe(true);
+
+    await run("git", ["clone", "--quiet", bare, theirs]);
+    expect(await git("ls-files")).toBe("server.py");
+    await writeFile(`${theirs}/fix.py`, "");
+    await git("add", ".");
+    await git("commit", "--quiet", "-m", "Fix it");
+    await git("push", "--quiet");
+    await expect(pushFolder(mine, remote)).rejects.toThrow(/"Fix it" by Ada[\s\S]*--overwrite/);
+    expect(await git("ls-remote", "origin", "refs/heads/main")).toContain(await git("rev-parse", "HEAD"));
+    // The folder as they have it: nothing to undo.
+    expect((await pushFolder(theirs, remote)).changed).toBe(false);
+    expect((await pushFolder(mine, { ...remote, overwrite: true })).changed).toBe(true);
+  } finally {
     await rm(folder, { recursive: true, force: true });
   }
 });

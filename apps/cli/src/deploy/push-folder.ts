@@ -33,27 +33,33 @@ function withoutCredential(address: string): { url: string; environment: Record<
   };
 }
 
+const author = { name: "Towpath CLI", email: "cli@towpath.localhost" };
+
+export type Remote = {
+  readonly url: string;
+  readonly branch: string;
+  /** Also when the branch's newest commit is somebody else's. */
+  readonly overwrite: boolean;
+};
+
 export type Pushed = { readonly commitSha: string; readonly changed: boolean };
 
 /**
  * Commits the folder as it stands on top of what the repository's branch holds, and pushes it. The folder itself is
  * not touched: Git's own files live in a temporary folder. Ignored files stay behind.
- * @throws Refusal with Git's words.
+ * @throws Refusal with Git's words, or when it would undo what somebody else has pushed.
  */
-export async function pushFolder(
-  folder: string,
-  remote: { readonly url: string; readonly branch: string },
-): Promise<Pushed> {
+export async function pushFolder(folder: string, remote: Remote): Promise<Pushed> {
   const { url, environment } = withoutCredential(remote.url);
   const gitDirectory = await mkdtemp(join(tmpdir(), "towpath-push-"));
   const git = async (...args: string[]) => {
-    const identity = { GIT_AUTHOR_NAME: "Towpath CLI", GIT_AUTHOR_EMAIL: "cli@towpath.localhost" };
     const env = {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
-      ...identity,
-      GIT_COMMITTER_NAME: identity.GIT_AUTHOR_NAME,
-      GIT_COMMITTER_EMAIL: identity.GIT_AUTHOR_EMAIL,
+      GIT_AUTHOR_NAME: author.name,
+      GIT_AUTHOR_EMAIL: author.email,
+      GIT_COMMITTER_NAME: author.name,
+      GIT_COMMITTER_EMAIL: author.email,
       GIT_TERMINAL_PROMPT: "0",
       ...environment,
     };
@@ -71,14 +77,26 @@ export async function pushFolder(
     await git("add", "--all", ".");
     const changed = heads === "" || (await git("status", "--porcelain", "--untracked-files=no")) !== "";
     if (changed) {
+      if (heads !== "" && !remote.overwrite) await requireOwnHead(git);
       await git("commit", "--quiet", "--allow-empty", "--no-verify", "-m", "Deploy from the command line");
       await git("push", "--quiet", url, `HEAD:refs/heads/${remote.branch}`);
     }
     return { commitSha: await git("rev-parse", "HEAD"), changed };
   } catch (error) {
+    if (error instanceof Refusal) throw error;
     const words = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
     throw new Refusal(`The folder could not be pushed to the local forge:\n${words.replaceAll(url, "the forge")}`);
   } finally {
     await rm(gitDirectory, { recursive: true, force: true });
   }
+}
+
+/** The repository is the terminal's, but people can push to it too, and their work is not in this folder. */
+async function requireOwnHead(git: (...args: string[]) => Promise<string>): Promise<void> {
+  const [email, shown] = (await git("log", "-1", '--format=%ae%n%h "%s" by %an')).split("\n");
+  if (email === author.email) return;
+  throw new Refusal(
+    `The newest commit of this server is not from this command: ${shown}. Deploying the folder as it is would undo it. ` +
+      "Bring the change into the folder first; then, or to undo it on purpose, add --overwrite.",
+  );
 }
