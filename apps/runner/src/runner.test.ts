@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { newId } from "@towpath/core/ids";
-import { secret } from "@towpath/db/schema";
+import { hostIsolation, secret } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import {
   createSandboxDriver,
@@ -167,6 +167,10 @@ test("RUN-3 RUN-4 the runner serves a deployment from its layers, with its envir
   expect((await stat(join(folder, "run/runner.sock"))).mode & 0o777).toBe(0o600);
   expect(await call("GET", "/healthz")).toEqual({ status: 200, body: { status: "ok" } });
   expect((await call("GET", "/v1/isolation")).body).toMatchObject({ driver: "sandbox", trusted: true });
+  // For the dashboard, which must know it without asking the runner.
+  const reports = () => database.db.select().from(hostIsolation);
+  await expect.poll(async () => (await reports()).length).toBe(1);
+  expect((await reports())[0]).toMatchObject({ report: { trusted: true, exceptions: [], problems: [] } });
 
   const lease = await call("POST", `/v1/deployments/${deployed.deploymentId}/lease`);
   expect(lease).toMatchObject({ status: 200, body: { state: "started", leaseMs: 10_000 } });

@@ -106,6 +106,9 @@ test("RUN-1 without a runner the panel says since when nothing is known", async 
   await page.getByText("Unknown since 10m ago").waitFor();
   expect(new Set((await states()).map((state) => state.split(": ")[1]))).toEqual(new Set(["Unknown"]));
   await expectAccessible(page);
+  await page.setViewportSize({ width: 360, height: 800 });
   await open("servers");
+  await page.getByRole("button", { name: /account of/ }).click();
+  expect(await page.getByRole("menuitem", { name: "Instance" }).getAttribute("href")).toMatch(/\/settings\/instance$/);
   expect(await page.getByText("not fully isolated").count()).toBe(0);
 });

@@ -22,20 +22,15 @@ export const Route = createFileRoute("/account")({
 function Account() {
   const { profile } = Route.useRouteContext();
   const organization = Route.useLoaderData();
+  const mayManage = organization?.permissions.includes("organization.manage") ?? false;
+  const instanceHref = organization && mayManage ? `/${organization.slug}/settings/instance` : null;
   const keysHref = organization ? `/${organization.slug}/settings/api-keys` : null;
   return (
     <AppShell
-      person={{ displayName: profile.displayName, email: profile.email, keysHref }}
+      person={{ displayName: profile.displayName, email: profile.email, keysHref, instanceHref }}
       organizations={profile.organizations}
       active={organization}
-      bar={
-        organization ? (
-          <OrganizationLinks
-            orgSlug={organization.slug}
-            mayManage={organization.permissions.includes("organization.manage")}
-          />
-        ) : null
-      }
+      bar={organization ? <OrganizationLinks orgSlug={organization.slug} mayManage={mayManage} /> : null}
     >
       <AccountPage profile={profile} organization={organization} />
     </AppShell>

@@ -36,6 +36,5 @@ export async function getIsolationWarning({ ctx, input }: Call): Promise<Isolati
   if (found === null || !isCurrent(ctx, found)) return null;
   const missing = protectionsOf(found.report).filter(({ state }) => state === "off");
   if (missing.length === 0) return null;
-  const allowed = found.report.exceptions.some(({ setting }) => setting.startsWith("TOWPATH_ALLOW_UNSANDBOXED"));
-  return { missing: missing.map(({ name }) => name), refused: !found.report.trusted && !allowed };
+  return { missing: missing.map(({ name }) => name), refused: found.report.problems.length > 0 };
 }

@@ -43,12 +43,13 @@ async function prepareV2(root: string): Promise<CgroupLayout["v2"]> {
   const wanted = ["memory", "pids", "cpu"];
   const offered = (await read(`${root}/cgroup.controllers`)).split(/\s+/);
   const enable = wanted.filter((name) => offered.includes(name));
+  // Only a group that is not the machine's own root has a type.
+  const mayLeave = await exists(`${root}/cgroup.type`);
   for (const name of enable) {
-    const refused = !(await write(`${root}/cgroup.subtree_control`, `+${name}`));
-    // Only a group that is not the machine's own root has a type.
-    if (refused && (await exists(`${root}/cgroup.type`))) {
+    // More than once: a process that is moved may have forked in that moment.
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      if ((await write(`${root}/cgroup.subtree_control`, `+${name}`)) || !mayLeave) break;
       await leaveRoot(root);
-      await write(`${root}/cgroup.subtree_control`, `+${name}`);
     }
     await write(`${path}/cgroup.subtree_control`, `+${name}`);
   }

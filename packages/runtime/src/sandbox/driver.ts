@@ -112,14 +112,16 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
     isolated ? limitChecks(spawnWith(null), config, cgroups) : [],
   ]);
   const held = isolated && limits.every(passes);
+  // Who allows servers without a sandbox still gets one, where only its limits are weak.
+  const sandboxed = held || (isolated && config.allowUnsandboxed);
   const isolation = (): Isolation => {
     const state = network.state();
     return {
       driver: "sandbox",
       checks: [...basic, ...state.checks, ...limits],
       trusted: held,
-      exceptions: exceptionsOf(config, { isolated, limited: limits.every((check) => check.ok), state }),
-      problems: held ? problemsOf(state) : [refusalOf([...basic, ...limits])],
+      exceptions: exceptionsOf(config, { isolated, limits, state }),
+      problems: sandboxed ? problemsOf(state) : config.allowUnsandboxed ? [] : [refusalOf([...basic, ...limits])],
       cgroup: cgroups.version,
       canFreeze: true,
     };
@@ -130,8 +132,7 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
       throw new SandboxError("network_unavailable", noNetwork(checks));
     return spawnWith(internet)(spec, reader);
   };
-  // Who allows servers without a sandbox still gets one, where only its limits are weak.
-  if (held || (isolated && config.allowUnsandboxed)) return { isolation, spawn, owner };
+  if (sandboxed) return { isolation, spawn, owner };
   return { isolation, spawn: config.allowUnsandboxed ? spawnPlain : null, owner };
 }
 

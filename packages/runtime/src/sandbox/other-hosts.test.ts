@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SandboxSpec } from "../port.ts";
 import { runToEnd } from "../process/run-to-end.ts";
@@ -106,6 +106,19 @@ test.runIf(root)(
     await cgroup.remove();
   },
 );
+
+test("RUN-1 without root: the group that was handed over is used, also from its refuge, and no other", async () => {
+  const own = `${folder}/user.slice/towpath.scope`;
+  await mkdir(own, { recursive: true });
+  const facts = { root: false, mounts: `cgroup2 ${folder} cgroup2 rw 0 0\n` };
+  const found = async (path: string) => (await findCgroups({ ...facts, membership: `0::${path}\n` })).v2?.path;
+  expect(await found("/user.slice/towpath.scope")).toBeUndefined();
+  for (const name of ["cgroup.procs", "cgroup.subtree_control"]) await writeFile(`${own}/${name}`, "");
+  expect(await found("/user.slice/towpath.scope")).toBe(`${own}/towpath`);
+  expect(await found("/user.slice/towpath.scope/towpath-platform")).toBe(`${own}/towpath`);
+  expect(await found("/user.slice")).toBeUndefined();
+  expect(await found("/../outside")).toBeUndefined();
+});
 
 test("hosts with version 2: the limits in the files that the kernel reads", async () => {
   const path = `${folder}/towpath`;

@@ -38,23 +38,25 @@ export function problemsOf({ internet, checks }: NetworkState): string[] {
 /** The exceptions that the operator's settings name, with what each one means on this host. */
 export function exceptionsOf(
   config: IsolationConfig,
-  found: { readonly isolated: boolean; readonly limited: boolean; readonly state: NetworkState },
+  found: { readonly isolated: boolean; readonly limits: readonly Check[]; readonly state: NetworkState },
 ): Isolation["exceptions"] {
+  const limited = found.limits.every((check) => check.ok || !limitNames.includes(check.name));
+  const weak = "this host doesn't enforce all limits on their memory, processes and CPU.";
   const exception = (setting: string, isSet: boolean, meaning: string) => (isSet ? [{ setting, meaning }] : []);
   return [
     ...exception(
       "TOWPATH_ALLOW_UNSANDBOXED=yes",
       config.allowUnsandboxed,
-      found.isolated
-        ? "Not needed: servers have a sandbox. Without the setting they would be refused if they had none."
-        : "Servers and builds run as plain processes of this host, without a sandbox.",
+      !found.isolated
+        ? "Servers and builds run as plain processes of this host, without a sandbox."
+        : limited
+          ? "Not needed: servers have a sandbox and its limits are enforced."
+          : `Servers have a sandbox, but ${weak}`,
     ),
     ...exception(
       "TOWPATH_ALLOW_WEAK_LIMITS=yes",
       config.allowWeakLimits,
-      found.limited
-        ? "Not needed: the limits are enforced here."
-        : "Servers run although this host doesn't enforce all limits on their memory, processes and CPU.",
+      limited ? "Not needed: the limits are enforced here." : `Servers run although ${weak}`,
     ),
     ...exception(
       "TOWPATH_ALLOW_HOST_NETWORK=yes",

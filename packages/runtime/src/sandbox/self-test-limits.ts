@@ -7,7 +7,7 @@ import type { Check } from "./self-test.ts";
 const mebibyte = 1024 * 1024;
 const script = "/opt/towpath-probe/limits.sh";
 const everyMs = 20;
-const giveUpAfterMs = 20_000;
+const giveUpAfterMs = 30_000;
 
 /** Each process of the memory probe stays well below the limit; the four together are far above it. */
 const memoryOfEach = 96 * mebibyte;

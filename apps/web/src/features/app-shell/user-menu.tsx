@@ -1,5 +1,5 @@
 import { Menu as BaseMenu } from "@base-ui/react/menu";
-import { Check, KeyRound, LogOut, UserRound } from "lucide-react";
+import { Check, KeyRound, LogOut, ShieldCheck, UserRound } from "lucide-react";
 import { useRef } from "react";
 import { Menu, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
 import { setTheme, type Theme, themes, useTheme } from "~/ui/theme.ts";
@@ -9,6 +9,8 @@ export type UserMenuPerson = {
   readonly email: string;
   /** Where the organization's API keys are; null before the first organization. */
   readonly keysHref: string | null;
+  /** Where the protections of this instance are; null for who may not see them. */
+  readonly instanceHref: string | null;
 };
 
 const initials = (name: string) =>
@@ -47,6 +49,11 @@ export function UserMenu({ person }: { readonly person: UserMenuPerson }) {
         {person.keysHref ? (
           <MenuItem icon={<KeyRound aria-hidden />} render={<a href={person.keysHref} />}>
             API keys
+          </MenuItem>
+        ) : null}
+        {person.instanceHref ? (
+          <MenuItem icon={<ShieldCheck aria-hidden />} render={<a href={person.instanceHref} />}>
+            Instance
           </MenuItem>
         ) : null}
         <MenuSeparator />

@@ -13,18 +13,15 @@ export const Route = createFileRoute("/$orgSlug")({
 function OrganizationLayout() {
   const { profile, organization } = Route.useRouteContext();
   const { displayName, email, organizations } = profile;
+  const mayManage = organization.permissions.includes("organization.manage");
+  const instanceHref = mayManage ? `/${organization.slug}/settings/instance` : null;
   const keysHref = `/${organization.slug}/settings/api-keys`;
   return (
     <AppShell
-      person={{ displayName, email, keysHref }}
+      person={{ displayName, email, keysHref, instanceHref }}
       organizations={organizations}
       active={organization}
-      bar={
-        <OrganizationLinks
-          orgSlug={organization.slug}
-          mayManage={organization.permissions.includes("organization.manage")}
-        />
-      }
+      bar={<OrganizationLinks orgSlug={organization.slug} mayManage={mayManage} />}
     >
       <Outlet />
     </AppShell>
