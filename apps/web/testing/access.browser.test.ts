@@ -170,6 +170,18 @@ test("ERR-1 ERR-2 AUTH-2 what a stranger, a wrong address and a guesser see", as
   await expectGoodLooks();
 });
 
+test("AUTH-2 a cookie that a neighbour plants for one path does not send a browser in circles, and is forgotten", async () => {
+  await signIn(owner);
+  const { name, value } = viewer.visitor.sessionCookie() ?? { name: "", value: "" };
+  const { hostname } = new URL(web.url);
+  await context.addCookies([{ name, value, domain: hostname, path: "/account" }]);
+  await page.goto(`${web.url}/account`);
+  await page.getByText("Your browser sent two sign-in cookies").waitFor();
+  expect((await context.cookies(`${web.url}/account`)).filter((cookie) => cookie.name === name)).toEqual([]);
+  await page.getByRole("link", { name: "Try again" }).click();
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
+});
+
 async function deploymentId(): Promise<string> {
   const { rows } = await database.pool.query("SELECT id FROM deployment WHERE build_id = $1", [project.buildId]);
   return rows[0].id;

@@ -18,7 +18,7 @@ export const documentHeaders = createMiddleware().server(async ({ next, handlerT
 });
 
 /** Answers made by `fetch` or `Response.redirect` have headers that cannot be changed: those are copied. */
-function writableHeaders(result: { response: Response }): Headers {
+export function writableHeaders(result: { response: Response }): Headers {
   try {
     result.response.headers.delete("x-towpath-probe");
   } catch {

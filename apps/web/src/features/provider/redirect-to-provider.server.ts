@@ -5,22 +5,11 @@ import { services } from "~/compose.server.ts";
 export async function redirectToProvider(request: Request, options: { readonly signUp: boolean }): Promise<Response> {
   const { auth } = services();
   const returnPath = safeReturnPath(new URL(request.url).searchParams.get("returnTo"));
-  if (auth.hasRepeatedCookie(request.headers)) return repeatedCookie();
   if (await auth.session(request.headers)) return redirectTo(returnPath);
   const started = await auth.start({ returnPath, signUp: options.signUp, headers: request.headers });
   if (started.kind === "redirect") return redirectTo(started.location, started.headers);
   const error = started.kind === "too_many_attempts" ? "too_many_attempts" : "provider_unreachable";
   return redirectTo(`${signInProblemPath}?error=${error}`);
-}
-
-/**
- * For a request that brings a cookie of ours twice: says so, and has the browser forget the site's cookies, the
- * stranger's with them. Browsers do as they are told over TLS and on localhost; elsewhere the page says how.
- */
-export function repeatedCookie(): Response {
-  const response = redirectTo(`${signInProblemPath}?error=repeated_cookie`, new Headers(), 303);
-  response.headers.set("clear-site-data", '"cookies"');
-  return response;
 }
 
 /** Where the embedded provider's pages lead while an issuer signs people in; null while they are in use themselves. */

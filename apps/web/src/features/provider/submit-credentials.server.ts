@@ -4,7 +4,7 @@ import { parseInput } from "@towpath/core/input";
 import { services } from "~/compose.server.ts";
 import { isSameOrigin } from "~/http/same-origin.ts";
 import { type RefusedForm, signInSchema, signUpSchema } from "./credentials.schema.ts";
-import { redirectTo, repeatedCookie } from "./redirect-to-provider.server.ts";
+import { redirectTo } from "./redirect-to-provider.server.ts";
 
 const messages = {
   wrong_credentials: "No account matches this email and password.",
@@ -37,7 +37,6 @@ export async function submitCredentials(
   const { auth, config } = services();
   // Otherwise another site could sign its visitor in to an account of its own.
   if (!auth.embedded || !isSameOrigin(request, config.baseUrl)) return new Response("Forbidden", { status: 403 });
-  if (auth.hasRepeatedCookie(request.headers)) return repeatedCookie();
   const typed = await readForm(request);
   if (!typed) return new Response("Payload Too Large", { status: 413 });
   const { password: _password, ...values } = typed;
