@@ -7,7 +7,7 @@ import { createSandboxDriver } from "@towpath/runtime";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
 import { syncWithGitHub } from "./jobs/branch-sync.ts";
-import { runBuild } from "./jobs/build-run.ts";
+import { runNextBuild } from "./jobs/build-run.ts";
 import { syncInstallationWithGitHub } from "./jobs/installation-sync.ts";
 import { processDelivery } from "./jobs/webhook-process.ts";
 import { createRunnerClient } from "./rollout/runner-client.ts";
@@ -57,11 +57,12 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       "installation.sync": 1,
       "build.run": config.buildConcurrency,
     },
+    concurrencyOfGroup: { "build.run": config.buildsOfOrganization },
     handlers: {
       "webhook.process": ({ deliveryId }) => processDelivery(services, deliveryId),
       "branch.sync": (branch) => syncWithGitHub(services, branch),
       "installation.sync": ({ installationId }) => syncInstallationWithGitHub(services, installationId),
-      "build.run": ({ buildId }, signal) => runBuild(services, buildId, signal),
+      "build.run": ({ organizationId }, signal) => runNextBuild(services, organizationId, signal),
     },
   });
   const stopSweeping = startSweeping(services, sweepEveryMs);

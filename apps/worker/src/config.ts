@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { type BuilderConfig, defaultBuildLimits, pickBuildEnvironment } from "@towpath/builder";
 import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import {
@@ -21,8 +22,8 @@ const environmentSchema = z.object({
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_UV: z.string().default("uv"),
   TOWPATH_PYTHON: z.string().optional(),
-  /** Builds at the same time in this process. */
-  TOWPATH_BUILD_CONCURRENCY: z.coerce.number().int().min(1).max(32).default(2),
+  /** Builds at the same time in this process. Default: one more than there are processors, at least 3. */
+  TOWPATH_BUILD_CONCURRENCY: z.coerce.number().int().min(1).max(32).optional(),
   ...sandboxSettings,
   ...serverLimitSettings,
   ...gitHubSettingsSchema.shape,
@@ -35,6 +36,8 @@ export type WorkerConfig = {
   readonly serverUrl: string;
   readonly logLevel: string;
   readonly buildConcurrency: number;
+  /** Of these for one organization: one place is left for others, so that nobody waits for a single slow neighbour. */
+  readonly buildsOfOrganization: number;
   readonly isolation: IsolationConfig;
   readonly builder: BuilderConfig;
   readonly github: GitHubConfig;
@@ -48,13 +51,15 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     throw new Error(`The worker's settings are not valid:\n${problems.join("\n")}`);
   }
   const values = result.data;
+  const buildConcurrency = values.TOWPATH_BUILD_CONCURRENCY ?? Math.max(3, availableParallelism() + 1);
   return {
     databaseUrl: values.DATABASE_URL,
     runDirectory: values.TOWPATH_RUN_DIR,
     secret: values.TOWPATH_SECRET,
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,
-    buildConcurrency: values.TOWPATH_BUILD_CONCURRENCY,
+    buildConcurrency,
+    buildsOfOrganization: Math.max(1, buildConcurrency - 1),
     isolation: isolationConfigFrom(values),
     builder: {
       dataDirectory: values.TOWPATH_DATA_DIR,

@@ -14,7 +14,7 @@ import { build, route, secret } from "@towpath/db/schema";
 import { readBuildLog } from "@towpath/logs";
 import { eq, sql } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { runBuild } from "./jobs/build-run.ts";
+import { runNextBuild } from "./jobs/build-run.ts";
 import { sweep } from "./sweep.ts";
 import { type Bench, goodBuild, openBench, rootSecret, until } from "./testing/worker-bench.ts";
 
@@ -218,11 +218,11 @@ test("RUN-8 a worker that was taken for dead writes nothing more, and the next o
       request.signal.addEventListener("abort", () => reject(request.signal.reason));
       release = () => resolve(goodBuild);
     });
-  const first = runBuild(bench.services, buildId, new AbortController().signal);
+  const first = runNextBuild(bench.services, team.id, new AbortController().signal);
   await until(async () => requests === 1 && (await logOf(buildId)).includes("attempt 1"));
   // What the sweep does with a build without a sign of life, and another worker takes it.
   await bench.database.db.update(build).set({ status: "queued" }).where(eq(build.id, buildId));
-  await runBuild(bench.services, buildId, new AbortController().signal);
+  await runNextBuild(bench.services, team.id, new AbortController().signal);
   release();
   await first;
   expect(await show(buildId)).toMatchObject({ status: "succeeded", attempt: 2, deployment: { isLive: true } });
@@ -239,7 +239,7 @@ test("RUN-8 a worker that stops gives its build back, and it is built again", as
       request.signal.addEventListener("abort", () => reject(request.signal.reason));
     });
   const stopping = new AbortController();
-  const running = runBuild(bench.services, buildId, stopping.signal);
+  const running = runNextBuild(bench.services, team.id, stopping.signal);
   await until(() => begun);
   stopping.abort(new Error("stopping"));
   await expect(running).rejects.toThrow("stopping");
@@ -266,7 +266,7 @@ test("RUN-8 the sweep finds builds that lost their worker or their job, and make
   expect((await bench.database.db.execute<{ name: string | null }>(day)).rows[0]?.name).not.toBeNull();
 });
 
-test("BLD-13 builds run two at a time", async () => {
+test("BLD-13 builds run two at a time, those of a lone organization too", async () => {
   const projects = await Promise.all(Array.from({ length: 5 }, () => seedProject(bench.database.db, team)));
   let running = 0;
   let most = 0;
@@ -280,4 +280,38 @@ test("BLD-13 builds run two at a time", async () => {
   await bench.work(2);
   for (const buildId of ids) await ended(buildId);
   expect(most).toBe(2);
+});
+
+test("BLD-13 an organization with many slow builds leaves a place for others, who are served in turns", async () => {
+  const teams = await Promise.all([1, 2, 3].map(() => seedOrganization(bench.database.db)));
+  const [slow, ...quick] = teams as [SeededOrganization, ...SeededOrganization[]];
+  const release = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  bench.build = async (request) => {
+    begun.push(request.organizationId);
+    if (request.organizationId === slow.id) await release.promise;
+    return goodBuild;
+  };
+  const startFor = async (of: SeededOrganization) => {
+    const project = await seedProject(bench.database.db, of);
+    const ctx = testContext(bench.database.db, of.owner, { queue: bench.services.queue });
+    const input = { orgSlug: of.slug, projectName: project.name, commit: { sha: shaOf("a") } };
+    return (await startBuild({ ctx, input })).build.id;
+  };
+  const statusOf = async (buildId: string) =>
+    (await bench.database.db.select({ status: build.status }).from(build).where(eq(build.id, buildId)))[0]?.status;
+  const hasEnded = async (buildId: string) => !["queued", "building"].includes((await statusOf(buildId)) ?? "");
+  const sleeping: string[] = [];
+  for (let index = 0; index < 6; index++) sleeping.push(await startFor(slow));
+  await bench.work(3, 2);
+  await until(() => begun.length === 2);
+  const others: string[] = [];
+  for (const each of [...quick, ...quick]) others.push(await startFor(each));
+  for (const buildId of others) await until(() => hasEnded(buildId));
+  expect(begun.filter((id) => id === slow.id)).toHaveLength(2);
+  // In turns, not all of one before the other.
+  const [first, second] = quick.map(({ id }) => id);
+  expect(begun.slice(2)).toEqual([first, second, first, second]);
+  release.resolve();
+  for (const buildId of sleeping) await until(() => hasEnded(buildId), 30_000);
 });

@@ -43,6 +43,7 @@ export function queueOf(boss: PgBoss): JobQueue {
       await boss.send(name, payload, {
         // Of jobs without a key the policy would let one wait in all: each gets a key of its own.
         singletonKey: options.key ?? newId(),
+        ...(options.group && { group: { id: options.group } }),
         ...connection,
       });
     },

@@ -11,6 +11,8 @@ export type WorkerOptions = {
   readonly handlers: JobHandlers;
   /** How many jobs of each kind this process does at a time. */
   readonly concurrency: Readonly<Record<JobName, number>>;
+  /** How many of these with the same group; as many as of all without it. */
+  readonly concurrencyOfGroup?: Readonly<Partial<Record<JobName, number>>>;
 };
 
 export type WorkerQueue = {
@@ -25,9 +27,12 @@ export type WorkerQueue = {
 export async function openWorkerQueue(settings: QueueSettings): Promise<WorkerQueue> {
   const boss = await openBoss(settings, true);
   const stopping = new AbortController();
-  async function workOn<Name extends JobName>(name: Name, { handlers, concurrency }: WorkerOptions): Promise<void> {
+  async function workOn<Name extends JobName>(name: Name, worker: WorkerOptions): Promise<void> {
+    const { handlers, concurrency, concurrencyOfGroup } = worker;
+    const ofGroup = concurrencyOfGroup?.[name];
     const options = {
       localConcurrency: concurrency[name],
+      ...(ofGroup !== undefined && { localGroupConcurrency: ofGroup }),
       // NOTIFY wakes an idle worker at once; after a job it waits this long before it looks for the next waiting one.
       pollingIntervalSeconds: 1,
       notifyPollingIntervalSeconds: 1,

@@ -102,7 +102,7 @@ test("a failed job comes back, and stopping aborts what runs", async () => {
   });
   await queue.enqueue("webhook.process", { deliveryId: "again" });
   await until(() => runs === 2);
-  await queue.enqueue("build.run", { buildId: "0192a000-0000-7000-8000-000000000000" });
+  await queue.enqueue("build.run", { organizationId: "0192a000-0000-7000-8000-000000000000" });
   await until(() => runs === 3);
   await workers.stop(2000);
   expect(aborted).toBe(true);
@@ -141,15 +141,15 @@ test("BLD-12 while a job waits for another try, enqueuing it again adds none", a
 
 test("RUN-8 the job of a worker killed with -9 is taken over within 90 s", { timeout: 100_000 }, async () => {
   const queue = await openJobQueue(settings());
-  const buildId = "0192a000-0000-7000-8000-000000000001";
+  const organizationId = "0192a000-0000-7000-8000-000000000001";
   const program = fileURLToPath(new URL("./testing/stuck-worker.ts", import.meta.url));
   const victim = spawn(process.execPath, [program, database.url], { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   victim.stdout.on("data", (chunk) => {
     output += chunk;
   });
-  await queue.enqueue("build.run", { buildId }, { key: buildId });
-  await until(() => output.includes(buildId));
+  await queue.enqueue("build.run", { organizationId }, { key: organizationId });
+  await until(() => output.includes(organizationId));
   victim.kill("SIGKILL");
   const killedAt = Date.now();
   let takenAt = 0;
@@ -158,7 +158,7 @@ test("RUN-8 the job of a worker killed with -9 is taken over within 90 s", { tim
     handlers: {
       ...idle,
       "build.run": async (payload) => {
-        if (payload.buildId === buildId) takenAt = Date.now();
+        if (payload.organizationId === organizationId) takenAt = Date.now();
       },
     },
   });

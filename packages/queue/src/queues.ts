@@ -57,5 +57,5 @@ export const payloadSchemas: { [Name in JobName]: z.ZodType<JobPayloads[Name]> }
   "webhook.process": z.object({ deliveryId: z.string() }),
   "branch.sync": z.object({ projectId: z.uuid(), branch: z.string() }),
   "installation.sync": z.object({ installationId: z.number().int() }),
-  "build.run": z.object({ buildId: z.uuid() }),
+  "build.run": z.object({ organizationId: z.uuid() }),
 };

@@ -1,5 +1,5 @@
 import type { BuildLogSink, BuildResult, Diagnosis } from "@towpath/builder";
-import { failBuild, keepBuild, releaseBuild, type TakenBuild, takeBuild } from "@towpath/core/build";
+import { failBuild, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
 import { readEnvironment, redactor } from "@towpath/core/secret";
 import { isGitHubError } from "@towpath/github";
@@ -16,14 +16,15 @@ class BuildLost extends Error {
 }
 
 /**
- * Runs one queued build to its end: build, then rollout. Taking it is a compare-and-swap, and its attempt number goes
+ * Runs the oldest queued build of an organization to its end: build, then rollout. Taking it is a compare-and-swap, and its attempt number goes
  * into every write, so a second worker on the same build, or one that was taken for dead, changes nothing. A throw
  * gives the job back to the queue.
  */
-export async function runBuild(services: Services, buildId: string, stopping: AbortSignal): Promise<void> {
+export async function runNextBuild(services: Services, organizationId: string, stopping: AbortSignal): Promise<void> {
   const ctx = jobContext(services, "build.run");
-  const taken = await takeBuild({ ctx, input: { buildId } });
+  const taken = await takeNextBuild({ ctx, input: { organizationId } });
   if (!taken) return;
+  const { buildId } = taken;
   const log = services.log.child({ buildId, attempt: taken.attempt });
   log.info({ project: taken.project.name, commit: taken.commitSha }, "build started");
   const lost = new AbortController();

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
 import pino from "pino";
 import { syncWithGitHub } from "../jobs/branch-sync.ts";
-import { runBuild } from "../jobs/build-run.ts";
+import { runNextBuild } from "../jobs/build-run.ts";
 import { syncInstallationWithGitHub } from "../jobs/installation-sync.ts";
 import { processDelivery } from "../jobs/webhook-process.ts";
 import { createRunnerClient } from "../rollout/runner-client.ts";
@@ -46,7 +46,7 @@ export type Bench = {
   /** Where each branch stands at GitHub. */
   readonly heads: Map<string, string>;
   trusted: boolean;
-  readonly work: (concurrency?: number) => Promise<void>;
+  readonly work: (concurrency?: number, ofOrganization?: number) => Promise<void>;
   close(): Promise<void>;
 };
 
@@ -65,14 +65,15 @@ export async function openBench(): Promise<Bench> {
     serverStatus: 200,
     heads: new Map(),
     trusted: true,
-    work: (concurrency = 2) =>
+    work: (concurrency = 2, ofOrganization = concurrency) =>
       workers.work({
         concurrency: { "webhook.process": 2, "branch.sync": 2, "installation.sync": 1, "build.run": concurrency },
+        concurrencyOfGroup: { "build.run": ofOrganization },
         handlers: {
           "webhook.process": ({ deliveryId }) => processDelivery(bench.services, deliveryId),
           "branch.sync": (branch) => syncWithGitHub(bench.services, branch),
           "installation.sync": ({ installationId }) => syncInstallationWithGitHub(bench.services, installationId),
-          "build.run": ({ buildId }, signal) => runBuild(bench.services, buildId, signal),
+          "build.run": ({ organizationId }, signal) => runNextBuild(bench.services, organizationId, signal),
         },
       }),
     async close() {

@@ -21,3 +21,4 @@ export { releaseBuild } from "./release-build.ts";
 export { requeueLostBuilds } from "./requeue-lost-builds.ts";
 export { startBuild } from "./start-build.ts";
 export { type TakenBuild, takeBuild } from "./take-build.ts";
+export { takeNextBuild } from "./take-next-build.ts";

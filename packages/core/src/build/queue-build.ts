@@ -1,5 +1,5 @@
 import type { Transaction } from "@towpath/db";
-import { branch, build, type project } from "@towpath/db/schema";
+import { branch, build, project } from "@towpath/db/schema";
 import { and, eq, inArray, max, sql } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
@@ -89,9 +89,24 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
   return row;
 }
 
-/** The job appears when the transaction commits; a second one for the same build is not made while one waits. */
-export function enqueueBuild(tx: Transaction, ctx: Context, buildId: string): Promise<void> {
-  return ctx.queue.enqueue("build.run", { buildId }, { key: buildId, transaction: tx });
+/** Gives the build's organization a turn when the transaction commits; one that has a turn waiting keeps that one. */
+export async function enqueueBuild(tx: Transaction, ctx: Context, buildId: string): Promise<void> {
+  const [of] = await tx
+    .select({ organizationId: project.organizationId })
+    .from(build)
+    .innerJoin(project, eq(project.id, build.projectId))
+    .where(eq(build.id, buildId));
+  if (of) await enqueueTurn(tx, ctx, of.organizationId);
+}
+
+/**
+ * Builds wait in the database, and in the queue waits one turn for each organization that has any: so organizations
+ * are served in turns however many builds one of them has (BLD-13). A build that is queued in the very moment in which
+ * its organization's turn begins gets one by the next sweep.
+ */
+export function enqueueTurn(tx: Transaction, ctx: Context, organizationId: string): Promise<void> {
+  const key = organizationId;
+  return ctx.queue.enqueue("build.run", { organizationId }, { key, group: organizationId, transaction: tx });
 }
 
 /** Cancels what waits on a branch and says so in the log of each. */

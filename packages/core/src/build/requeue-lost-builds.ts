@@ -1,19 +1,19 @@
-import { build } from "@towpath/db/schema";
-import { and, asc, eq, gte, inArray, lt, sql } from "drizzle-orm";
+import { build, project } from "@towpath/db/schema";
+import { and, eq, gte, lt, min, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import type { DiagnosisView } from "./build.schema.ts";
-import { enqueueBuild } from "./queue-build.ts";
+import { enqueueTurn } from "./queue-build.ts";
 
 /** A build that took this many workers with it is not tried again. */
-export const mostAttempts = 3;
-const mostAtOnce = 200;
+export const maxAttempts = 3;
+const maxAtOnce = 200;
 
 const workersLost: DiagnosisView = {
   code: "internal_error",
   phase: "fetch",
   title: "The build was interrupted several times",
-  detail: `The worker that ran this build ended before it was done, ${mostAttempts} times in a row.`,
+  detail: `The worker that ran this build ended before it was done, ${maxAttempts} times in a row.`,
   remedy: "Redeploy the build. If it happens again, the operator finds the cause in the worker's log.",
   file: null,
   line: null,
@@ -22,7 +22,7 @@ const workersLost: DiagnosisView = {
 
 /**
  * Repairs what lost workers and lost jobs leave behind: a build that shows no sign of life for `staleMs` is queued
- * again, and every queued build gets its job. Safe to run anywhere at any time; answers with what it did.
+ * again, and every organization with queued builds gets its turn. Safe to run anywhere at any time; answers with what it did.
  */
 export async function requeueLostBuilds(call: {
   ctx: Context;
@@ -38,27 +38,29 @@ export async function requeueLostBuilds(call: {
   const failed = await ctx.db
     .update(build)
     .set({ status: "failed", diagnosis: workersLost, endedAt: sql`now()`, updatedAt: sql`now()` })
-    .where(and(stale, gte(build.attempt, mostAttempts)))
+    .where(and(stale, gte(build.attempt, maxAttempts)))
     .returning({ id: build.id });
   const requeued = await ctx.db
     .update(build)
     .set({ status: "queued", updatedAt: sql`now()` })
-    .where(and(stale, lt(build.attempt, mostAttempts)))
+    .where(and(stale, lt(build.attempt, maxAttempts)))
     .returning({ id: build.id });
   await enqueueWaiting(ctx);
   return { requeued: requeued.map((row) => row.id), failed: failed.map((row) => row.id) };
 }
 
-/** Enqueueing is unique by build while a job waits, so doing it for all changes nothing for those that have one. */
+/** A turn is unique while it waits, so giving one to all changes nothing for those that have one. */
 async function enqueueWaiting(ctx: Context): Promise<void> {
   const waiting = await ctx.db
-    .select({ id: build.id })
+    .select({ organizationId: project.organizationId })
     .from(build)
-    .where(inArray(build.status, ["queued"]))
-    .orderBy(asc(build.createdAt))
-    .limit(mostAtOnce);
+    .innerJoin(project, eq(project.id, build.projectId))
+    .where(eq(build.status, "queued"))
+    .groupBy(project.organizationId)
+    .orderBy(min(build.createdAt))
+    .limit(maxAtOnce);
   if (waiting.length === 0) return;
   await ctx.db.transaction(async (tx) => {
-    for (const { id } of waiting) await enqueueBuild(tx, ctx, id);
+    for (const { organizationId } of waiting) await enqueueTurn(tx, ctx, organizationId);
   });
 }

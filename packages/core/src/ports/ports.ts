@@ -8,14 +8,16 @@ export type JobPayloads = {
   "branch.sync": { readonly projectId: string; readonly branch: string };
   /** GitHub said that an installation changed: ask it whether it is still there, and what it may. */
   "installation.sync": { readonly installationId: number };
-  /** A queued build waits to be run. */
-  "build.run": { readonly buildId: string };
+  /** It is the turn of an organization that has queued builds: the oldest of them is run. */
+  "build.run": { readonly organizationId: string };
 };
 export type JobName = keyof JobPayloads;
 
 export type EnqueueOptions = {
   /** Makes the job unique while it waits, for its first run or for another try: a second enqueue changes nothing. */
   readonly key?: string;
+  /** Whose job it is: a worker can limit how many of one group it does at a time. */
+  readonly group?: string;
   /** The job appears when this transaction commits, and never when it does not. */
   readonly transaction?: Transaction;
 };

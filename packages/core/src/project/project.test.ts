@@ -86,7 +86,7 @@ test("ONB-4 creating a project makes its default branch, its first build and the
     deployment: null,
     manifest: null,
   });
-  expect(queue.jobs).toEqual([{ name: "build.run", payload: { buildId: created.build?.id }, key: created.build?.id }]);
+  expect(queue.jobs).toEqual([{ name: "build.run", payload: { organizationId: team.id }, key: team.id }]);
   const [branchRow] = await database.db.select().from(branch).where(eq(branch.projectId, created.project.id));
   expect(branchRow).toMatchObject({ name: "trunk", isDefault: true });
   const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, created.project.id));

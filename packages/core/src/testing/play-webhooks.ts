@@ -1,5 +1,5 @@
 import type { Database } from "@towpath/db";
-import { branch } from "@towpath/db/schema";
+import { branch, build } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { processWebhook, syncBranch, syncInstallation } from "../webhook/index.ts";
 import { liveCommit, succeedBuild } from "./build-steps.ts";
@@ -15,19 +15,22 @@ export async function settle(db: Database, github: GitHubModel, queue = memoryQu
   return syncAll(db, github, queue);
 }
 
-/** Does the jobs that wait, and those that they enqueue, except builds. */
+/** Does the jobs that wait, and those that they enqueue, except builds: answers with those that they queued. */
 export async function syncAll(db: Database, github: GitHubModel, queue: MemoryQueue): Promise<readonly string[]> {
   const ctx = testContext(db, { kind: "job", job: "branch.sync" }, { queue });
-  const builds: string[] = [];
+  const queuedBuilds = async () => {
+    const rows = await db.select({ id: build.id }).from(build).where(eq(build.status, "queued")).orderBy(build.id);
+    return rows.map(({ id }) => id);
+  };
+  const before = new Set(await queuedBuilds());
   for (let next = queue.jobs.shift(); next; next = queue.jobs.shift()) {
     const { payload } = next;
-    if ("buildId" in payload) builds.push(payload.buildId);
     if ("branch" in payload) await syncBranch({ ctx, input: { ...payload, ask: github.ask } });
     if ("installationId" in payload) {
       await syncInstallation({ ctx, input: { ...payload, ask: github.askInstallation } });
     }
   }
-  return builds;
+  return (await queuedBuilds()).filter((id) => !before.has(id));
 }
 
 /** The same, and every build goes well. */

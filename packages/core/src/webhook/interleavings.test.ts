@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { takeBuild } from "../build/index.ts";
+import { takeNextBuild } from "../build/index.ts";
 import type { Context } from "../context/index.ts";
 import type { JobPayloads } from "../ports/index.ts";
 import { GitHubModel } from "../testing/github-model.ts";
@@ -146,7 +146,7 @@ class World {
     const taken = waiting[indexIn(waiting, choice)];
     if (!taken) return;
     this.queue.jobs.splice(this.queue.jobs.indexOf(taken), 1);
-    const build = await takeBuild({ ctx: this.ctx, input: taken.payload as JobPayloads["build.run"] });
+    const build = await takeNextBuild({ ctx: this.ctx, input: taken.payload as JobPayloads["build.run"] });
     if (build) this.running.push({ buildId: build.buildId, attempt: build.attempt });
   }
 

@@ -12,7 +12,7 @@ await workers.work({
     "branch.sync": async () => {},
     "installation.sync": async () => {},
     "build.run": (payload) => {
-      console.log(payload.buildId);
+      console.log(payload.organizationId);
       return new Promise(() => {});
     },
   },
