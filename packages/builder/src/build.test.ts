@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type BuildResult, layersSchema } from "./index.ts";
+import { type BuildResult, defaultBuildLimits, layersSchema } from "./index.ts";
 import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -157,6 +157,65 @@ test("RUN-1 a build that would fill the disk is ended", async () => {
   const { result } = await greedy.tryBuild({ "server.py": server, ...requirements });
   expect(result).toMatchObject({ ok: false, diagnosis: { phase: "install", title: "The disk is nearly full" } });
   await greedy.close();
+});
+
+const MiB = 1024 * 1024;
+
+test("RUN-1 a package that writes without end is stopped at the build's limit", async () => {
+  const small = await openWorkshop({ limits: { diskBytes: 256 * MiB } });
+  // 8 GiB, if nobody stops it.
+  const greedy = `
+for number in range(256):
+    with open(f"/app/build/{number}", "wb") as part:
+        for _ in range(32):
+            part.write(bytes(1024 * 1024))
+raise SystemExit("the disk is mine")
+`;
+  let most = 0;
+  const measuring = setInterval(async () => {
+    const builds = join(small.dataDirectory, "builds");
+    const [build = ""] = await readdir(builds).catch(() => []);
+    const names = await readdir(join(builds, build, "work")).catch(() => []);
+    const sizes = names.map((name) =>
+      stat(join(builds, build, "work", name))
+        .then(({ size }) => size)
+        .catch(() => 0),
+    );
+    most = Math.max(
+      most,
+      (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0),
+    );
+  }, 20);
+  const files = { "server.py": server, "requirements.txt": "./greedy\n", "greedy/setup.py": greedy };
+  const tried = await small.tryBuild(files);
+  clearInterval(measuring);
+  expect(tried.result, tried.text).toMatchObject({
+    ok: false,
+    diagnosis: { phase: "install", title: "Installing the dependencies needed too much disk" },
+  });
+  expect(most).toBeGreaterThan(128 * MiB);
+  // The overshoot is what a busy machine writes until the build is ended.
+  expect(most).toBeLessThan(4_096 * MiB);
+  await small.close();
+});
+
+test("RUN-1 no single file of a build passes its limit, and nothing can be reserved at a stroke", async () => {
+  const install = { ...defaultBuildLimits.install, fileBytes: 64 * MiB };
+  const small = await openWorkshop({ limits: { install } });
+  const large = `
+import ctypes, os, sys
+file = os.open("/app/build/large", os.O_RDWR | os.O_CREAT)
+libc = ctypes.CDLL(None, use_errno=True)
+reserved = libc.fallocate(file, 0, ctypes.c_int64(0), ctypes.c_int64(32 * 1024 * 1024))
+print("RESERVE", reserved, os.strerror(ctypes.get_errno()), file=sys.stderr)
+os.write(file, bytes(64 * 1024 * 1024))
+os.write(file, b"one more")
+`;
+  const files = { "server.py": server, "requirements.txt": "./large\n", "large/setup.py": large };
+  const { text } = await small.tryBuild(files);
+  expect(text).toContain("RESERVE -1 Operation not supported");
+  expect(text).toContain("File too large");
+  await small.close();
 });
 
 test("RUN-4 the server is inspected with its own environment; install steps never see it", async () => {

@@ -36,7 +36,9 @@ export type BuildLimits = {
   readonly handshakeMs: number;
   readonly outputBytes: number;
   readonly dependencyBytes: number;
-  /** A step that leaves less than this free on the disk is ended: the disk is everybody's. */
+  /** All that a build writes to the disk while it installs, what it adds to its organization's cache included. */
+  readonly diskBytes: number;
+  /** A build that leaves less than this free on the disk is ended: the disk is everybody's. */
   readonly freeBytes: number;
   /** How long a resolution without a lock is taken again for the same question. */
   readonly resolutionMs: number;
@@ -56,9 +58,16 @@ export const defaultBuildLimits: BuildLimits = {
   handshakeMs: 30_000,
   outputBytes: 4 * MiB,
   dependencyBytes: 2_048 * MiB,
+  diskBytes: 4_096 * MiB,
   freeBytes: 1_024 * MiB,
   resolutionMs: 24 * 60 * 60_000,
-  install: { memoryBytes: 2_048 * MiB, processes: 256, cpus: 2, tmpBytes: 512 * MiB },
+  install: {
+    memoryBytes: 2_048 * MiB,
+    processes: 256,
+    cpus: 2,
+    tmpBytes: 512 * MiB,
+    fileBytes: 2_048 * MiB,
+  },
   server: { memoryBytes: 512 * MiB, processes: 256, cpus: 1, tmpBytes: 256 * MiB },
 };
 

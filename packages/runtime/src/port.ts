@@ -13,6 +13,8 @@ export type Limits = {
   readonly cpus: number;
   /** Bytes that the private /tmp of the sandbox may hold. */
   readonly tmpBytes: number;
+  /** Bytes of the largest file that may be written; not limited when it is left out. */
+  readonly fileBytes?: number;
 };
 
 /** `none`: no interface but its own loopback. `internet`: outgoing only, never the host's loopback. */

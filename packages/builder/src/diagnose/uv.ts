@@ -120,11 +120,11 @@ const rules: readonly Rule[] = [
     say: () => unreachable("The connection failed or took too long."),
   },
   {
-    pattern: /No space left on device|os error 28/,
+    pattern: /No space left on device|File too large|os error 2[78]\b/,
     say: () => ({
       code: "dependency_build_failed",
       title: "The dependencies do not fit",
-      detail: "Installing them needed more space than a build has.",
+      detail: "Installing them needed more space than a build has, or a larger file than it may write.",
       remedy: "Remove large packages, or choose their smaller variants (for example CPU-only builds).",
     }),
   },

@@ -19,13 +19,26 @@ import {
 import type { InstallInput } from "./install.ts";
 import { dependencyKey, resolutionKey } from "./layer-key.ts";
 import { runStep, type StepOutcome } from "./run-step.ts";
-import { watchDisk } from "./watch-disk.ts";
+import { type DiskWatch, watchDisk } from "./watch-disk.ts";
 
 const largestExact = 4 * 1024 * 1024;
 const sealedSchema = z.object({ bytes: z.number(), files: z.number() });
 
 /** Makes the dependency layer, or finds that it is already there. Resolves to its key. @throws BuildFailure */
 export async function dependencyLayer(input: InstallInput): Promise<string> {
+  const { diskBytes, freeBytes } = input.sandbox.limits;
+  const { scratch, cache } = input;
+  const disk = watchDisk({ folder: scratch, cache, maxBytes: diskBytes, minFreeBytes: freeBytes });
+  try {
+    return await makeLayer({ ...input, disk, signal: AbortSignal.any([input.signal, disk.full]) });
+  } finally {
+    disk.stop();
+  }
+}
+
+type LayerInput = InstallInput & { readonly disk: DiskWatch };
+
+async function makeLayer(input: LayerInput): Promise<string> {
   const { plan, store, log, sandbox } = input;
   const folders = await prepareFolders(input);
   const exact = await exactList(input, folders);
@@ -51,7 +64,7 @@ export async function dependencyLayer(input: InstallInput): Promise<string> {
 
 type Folders = StepFolders;
 
-async function prepareFolders(input: InstallInput): Promise<Folders> {
+async function prepareFolders(input: LayerInput): Promise<Folders> {
   const { scratch, plan, source, cache } = input;
   const writable = { dependencies: join(scratch, "dependencies"), work: join(scratch, "work"), cache };
   for (const folder of Object.values(writable)) await mkdir(folder, { recursive: true });
@@ -67,7 +80,7 @@ async function prepareFolders(input: InstallInput): Promise<Folders> {
 }
 
 /** The lock, or the exact list that a resolution gives: from memory when the same was asked a short while ago. */
-async function exactList(input: InstallInput, folders: Folders): Promise<string> {
+async function exactList(input: LayerInput, folders: Folders): Promise<string> {
   const { plan, memory, sandbox, log, buildId } = input;
   const command = resolveCommand(plan, sandbox.python.insideExecutable);
   if (command === null) return plan.inputDigest;
@@ -108,11 +121,11 @@ async function readOwn(path: string): Promise<string> {
   }
 }
 
-async function createEmpty(input: InstallInput, folders: Folders): Promise<void> {
+async function createEmpty(input: LayerInput, folders: Folders): Promise<void> {
   await step(input, createEnvironment(input.sandbox.python.insideExecutable), folders, "none");
 }
 
-async function finish(input: InstallInput, folders: Folders): Promise<void> {
+async function finish(input: LayerInput, folders: Folders): Promise<void> {
   const { plan, sandbox } = input;
   const done = await step(input, finishDependencies(plan, sandbox.python.insideExecutable), folders, "none", true);
   const { bytes } = sealedSchema.parse(JSON.parse(done.output.split("\n").at(-1) ?? ""));
@@ -130,23 +143,23 @@ async function finish(input: InstallInput, folders: Folders): Promise<void> {
 }
 
 async function step(
-  input: InstallInput,
+  input: LayerInput,
   command: readonly [string, ...string[]],
   folders: Folders,
   network: "none" | "internet",
   quietStdout = false,
 ): Promise<StepOutcome> {
   const { sandbox, driver, log, signal, plan } = input;
+  input.disk.start();
   const { installMs, outputBytes } = sandbox.limits;
-  const disk = watchDisk(sandbox.config.dataDirectory, sandbox.limits.freeBytes);
   const outcome = await runStep(driver, stepSpec(sandbox, command, folders, network), {
     phase: "install",
     log,
     timeoutMs: installMs,
     outputBytes,
-    signal: AbortSignal.any([signal, disk.full]),
+    signal,
     quietStdout,
-  }).finally(disk.stop);
+  });
   if (outcome.ok) return outcome;
   const { file } = plan.dependencies;
   const limited = diagnoseInstallExit(outcome.exit, sandbox.limits, file);

@@ -1,22 +1,99 @@
-import { statfs } from "node:fs/promises";
+import { lstat, readdir, statfs } from "node:fs/promises";
+import { join } from "node:path";
 import { BuildFailure, diagnosis } from "../failure.ts";
 
-const everyMs = 1_000;
+/** Short enough that what is written in between stays far below the space that is kept free. */
+const freeEveryMs = 50;
+/** Others may free space while a build writes, which hides its writing from the free space. */
+const measureEveryMs = 15_000;
+const maxEntries = 500_000;
+
+export type DiskLimits = {
+  /** The build's own folder, on the file system of the platform's data. */
+  readonly folder: string;
+  /** A folder that other builds of the organization fill too: only what is added counts. */
+  readonly cache: string;
+  /** What the build may write to both. */
+  readonly maxBytes: number;
+  /** What must stay free on its file system: the disk is everybody's. */
+  readonly minFreeBytes: number;
+};
+
+export type DiskWatch = {
+  /** Aborted with a BuildFailure when a limit is passed. */
+  readonly full: AbortSignal;
+  /** Begins to watch; what the cache holds by then doesn't count. */
+  start(): void;
+  stop(): void;
+};
 
 /**
- * Watches the free space of a folder's file system while a package's build script may write to it. `full` is aborted
- * with a BuildFailure when less than `leastBytes` are free.
+ * Watches a build's disk while packages' build scripts may write to it. No kernel limits a folder without quotas on
+ * the file system, so a build can overshoot by what it writes within two looks; a single file is limited by the
+ * kernel, and nothing can be reserved at a stroke (see the sandbox's `fileBytes` and system call filter). The folders
+ * are measured only when so much was written that the build may have reached its limit.
  */
-export function watchDisk(folder: string, leastBytes: number): { readonly full: AbortSignal; stop(): void } {
+export function watchDisk({ folder, cache, maxBytes, minFreeBytes }: DiskLimits): DiskWatch {
   const controller = new AbortController();
+  const { signal } = controller;
+  let base: { readonly free: number; readonly headroom: number; readonly time: number } | null = null;
+  let measuring = false;
+  let cacheBefore: number | null = null;
+  const measure = async (free: number) => {
+    measuring = true;
+    const [own, cached] = await Promise.all([folderBytes(folder, signal), folderBytes(cache, signal)]).finally(() => {
+      measuring = false;
+    });
+    cacheBefore ??= cached;
+    const bytes = own + Math.max(0, cached - cacheBefore);
+    if (bytes > maxBytes) controller.abort(tooLarge(maxBytes));
+    base = { free, headroom: maxBytes - bytes, time: performance.now() };
+  };
   const look = async () => {
     const { bavail, bsize } = await statfs(folder);
-    if (bavail * bsize < leastBytes) controller.abort(noSpace());
+    const free = bavail * bsize;
+    if (free < minFreeBytes) controller.abort(noSpace());
+    if (signal.aborted || measuring) return;
+    const due = base === null || base.free - free > base.headroom || performance.now() - base.time > measureEveryMs;
+    if (due) await measure(free);
   };
   // A file system that cannot be asked is no reason to end a build.
-  const timer = setInterval(() => void look().catch(() => {}), everyMs);
-  timer.unref();
-  return { full: controller.signal, stop: () => clearInterval(timer) };
+  const lookOrPass = () => void look().catch(() => {});
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    full: signal,
+    start() {
+      if (timer !== null) return;
+      lookOrPass();
+      timer = setInterval(lookOrPass, freeEveryMs);
+      timer.unref();
+    },
+    stop: () => clearInterval(timer ?? undefined),
+  };
+}
+
+/** Bytes on disk of everything below a folder; what vanishes meanwhile doesn't count. */
+async function folderBytes(folder: string, signal: AbortSignal): Promise<number> {
+  let bytes = 0;
+  let entries = 0;
+  const waiting = [folder];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const children = await readdir(path, { withFileTypes: true }).catch(() => []);
+    entries += children.length;
+    if (signal.aborted || entries > maxEntries) break;
+    const files: string[] = [];
+    for (const child of children) (child.isDirectory() ? waiting : files).push(join(path, child.name));
+    const sizes = await Promise.all(
+      files.map((file) =>
+        lstat(file).then(
+          ({ blocks }) => blocks * 512,
+          () => 0,
+        ),
+      ),
+    );
+    for (const size of sizes) bytes += size;
+  }
+  return bytes;
 }
 
 const noSpace = () =>
@@ -28,5 +105,17 @@ const noSpace = () =>
       detail: "Installing the dependencies was ended, because the platform's disk has almost no space left.",
       remedy:
         "Remove large packages. If the dependencies are small, tell the operator: the disk is full for another reason.",
+    }),
+  );
+
+const tooLarge = (maxBytes: number) =>
+  new BuildFailure(
+    diagnosis({
+      code: "dependency_build_failed",
+      phase: "install",
+      title: "Installing the dependencies needed too much disk",
+      detail: `It was ended when it had written more than the ${Math.round(maxBytes / 1024 / 1024)} MB that a build has.`,
+      remedy:
+        "Remove large packages, or choose their smaller variants (for example CPU-only builds). If they are small, a package's build script writes without end: choose another version of it.",
     }),
   );

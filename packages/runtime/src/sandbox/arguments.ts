@@ -199,6 +199,7 @@ function resourceLimits(spec: SandboxSpec, host: HostFacts, plan: SandboxPlan): 
     host.tools.prlimit ?? "/usr/bin/prlimit",
     "--core=0",
     `--nofile=${openFiles}`,
+    ...(spec.limits.fileBytes === undefined ? [] : [`--fsize=${spec.limits.fileBytes}`]),
     ...(plan.withoutCgroup.memory ? [`--data=${spec.limits.memoryBytes}`] : []),
     // Counted by user: right for a user of its own, wrong for a user that also runs the platform.
     ...(plan.withoutCgroup.processes && host.root ? [`--nproc=${spec.limits.processes}`] : []),

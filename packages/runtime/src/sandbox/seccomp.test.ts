@@ -3,8 +3,17 @@ import { seccompFilter } from "./seccomp.ts";
 
 const allow = "allow";
 const architectures = {
-  x64: { audit: 0xc000003e, socket: 41, socketpair: 53, clone: 56, clone3: 435, read: 0, keyctl: 250 },
-  arm64: { audit: 0xc00000b7, socket: 198, socketpair: 199, clone: 220, clone3: 435, read: 63, keyctl: 219 },
+  x64: { audit: 0xc000003e, socket: 41, socketpair: 53, clone: 56, clone3: 435, read: 0, keyctl: 250, fallocate: 285 },
+  arm64: {
+    audit: 0xc00000b7,
+    socket: 198,
+    socketpair: 199,
+    clone: 220,
+    clone3: 435,
+    read: 63,
+    keyctl: 219,
+    fallocate: 47,
+  },
 };
 
 /** What the kernel would decide: an interpreter of the four instructions that the filter uses. */
@@ -42,6 +51,7 @@ test.each(Object.entries(architectures))("RUN-1 the system call filter on %s", (
     decide(program, { audit, number, arguments: values.map(BigInt) });
   expect(call(numbers.read)).toBe(allow);
   expect(call(numbers.keyctl)).toBe("errno 1");
+  expect(call(numbers.fallocate)).toBe("errno 95");
   expect(call(numbers.clone, 0x11)).toBe(allow);
   expect(call(numbers.clone, 0x10000011)).toBe("errno 1");
   expect(call(numbers.clone3)).toBe("errno 38");
