@@ -206,3 +206,37 @@ test("PRJ-11 VAL-2 VAL-3 a wrong entrypoint is told beside its field, and the ne
   await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
   expect(complaints).toEqual([]);
 });
+
+test("GW-7 PRJ-11 payloads are in the log's drawer while the project keeps them, and not after", async () => {
+  const keep = page.getByRole("switch", { name: "Keep payloads" });
+  const switchTo = async (kept: boolean) => {
+    await page.goto(`${url}/${slug}/${server}/settings`);
+    await keep.click();
+    await expect.poll(() => keep.getAttribute("aria-checked")).toBe(String(kept));
+    await page.reload();
+    await expect.poll(() => keep.getAttribute("aria-checked")).toBe(String(kept));
+    await expectAccessible(page);
+  };
+  const logs = `${url}/${slug}/${server}/logs?methodType=tool:variables`;
+  /** Calls the tool until the drawer of the newest call shows what is expected: the gateway follows within moments. */
+  const newestCallShows = (expected: boolean) =>
+    expect
+      .poll(
+        async () => {
+          await toolAnswer(server);
+          await page.goto(logs);
+          await page.getByRole("row").filter({ hasText: "variables" }).first().click();
+          await page.getByText("Request id").waitFor();
+          return (await page.getByText("Response payload").count()) > 0;
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(expected);
+  await newestCallShows(false);
+  await switchTo(true);
+  await newestCallShows(true);
+  expect(await page.getByText("good morning").count()).toBeGreaterThan(0);
+  await switchTo(false);
+  await newestCallShows(false);
+  expect(complaints).toEqual([]);
+});

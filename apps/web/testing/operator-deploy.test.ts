@@ -138,6 +138,9 @@ test("OPS-4 deploying again changes only the settings that are given and makes n
   expect([project.entrypoint, project.authMode, build]).toEqual(["other.py", "towpath-public", null]);
   const { project: closed } = await call("POST", "/api/v1/projects", { ...unchanged, authMode: "towpath-cloud" });
   expect([closed.entrypoint, closed.authMode]).toEqual(["other.py", "towpath-cloud"]);
+  expect(closed.capturePayloads).toBe(false);
+  const { project: captured } = await call("POST", "/api/v1/projects", { ...unchanged, capturePayloads: true });
+  expect([captured.capturePayloads, captured.authMode]).toEqual([true, "towpath-cloud"]);
   const { rows } = await database.pool.query("SELECT count(*)::int AS n FROM project");
   expect(rows[0].n).toBe(1);
 });
