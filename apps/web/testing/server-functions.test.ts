@@ -1,7 +1,8 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
-import { build, deployment } from "@towpath/db/schema";
+import { build, deployment, project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callServerFunction } from "./call-server-function.ts";
 import { listServerFunctions } from "./list-server-functions.ts";
@@ -153,4 +154,17 @@ test("VAL-1 a name that is faulty is told in the specification's words, and inpu
     const { status } = await callServerFunction(owner.visitor, "servers.getServers", "GET", data);
     expect([data, status]).toEqual([data, 422]);
   }
+});
+
+test("PRJ-11 saving one build setting leaves those that somebody else has changed meanwhile", async () => {
+  const { organization, visitor } = owner;
+  const own = await seedProject(database.db, organization, { requirements: "r.txt", authMode: "towpath-cloud" });
+  const data = { orgSlug: organization.slug, projectName: own.name, entrypoint: "other.py" };
+  expect((await callServerFunction(visitor, "settings.saveBuildSettings", "POST", data)).status).toBe(200);
+  const [stored] = await database.db.select().from(project).where(eq(project.id, own.id));
+  expect(stored).toMatchObject({ entrypoint: "other.py", requirements: "r.txt", authMode: "towpath-cloud" });
+  const none = { ...data, requirements: "" };
+  expect((await callServerFunction(visitor, "settings.saveBuildSettings", "POST", none)).status).toBe(200);
+  const [cleared] = await database.db.select().from(project).where(eq(project.id, own.id));
+  expect(cleared?.requirements).toBeNull();
 });

@@ -9,9 +9,10 @@ import { projectAccess } from "~/http/session-middleware.ts";
 import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 
 const buildSettingsSchema = projectKeySchema.extend({
-  entrypoint: entrypointSchema,
-  requirements: requirementsSchema,
-  authMode: authModeSchema,
+  entrypoint: entrypointSchema.optional(),
+  // Not `.optional()`: the schema takes "absent" for "none", and here it means "as it is".
+  requirements: z.union([z.undefined(), requirementsSchema]),
+  authMode: authModeSchema.optional(),
 });
 
 /** Names of the project's variables, never their values (KEY-1). */
@@ -20,7 +21,7 @@ export const getVariables = createServerFn({ method: "GET" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => listSecrets({ ctx: context.ctx, input: data }));
 
-/** What is built and who may call it (PRJ-11). */
+/** What is built and who may call it; what is not given stays (PRJ-11). */
 export const saveBuildSettings = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
   .validator(input(buildSettingsSchema))

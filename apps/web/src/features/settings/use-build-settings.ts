@@ -19,6 +19,7 @@ export function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved
     requirements: stored.requirements ?? "",
     authMode: stored.authMode,
   });
+  const [opened, setOpened] = useState(stored);
   const [refused, setRefused] = useState<Readonly<Record<string, string>>>({});
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -40,8 +41,15 @@ export function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved
     onSaved(null);
     try {
       const requirements = values.requirements || null;
-      await saveBuildSettings({ data: { ...projectKey, ...values, requirements } });
-      const isBuilt = values.entrypoint !== stored.entrypoint || requirements !== stored.requirements;
+      // Only what was changed here: the rest may have been changed elsewhere since this page was opened.
+      const changed = {
+        ...(values.entrypoint !== opened.entrypoint && { entrypoint: values.entrypoint }),
+        ...(requirements !== opened.requirements && { requirements }),
+        ...(values.authMode !== opened.authMode && { authMode: values.authMode }),
+      };
+      await saveBuildSettings({ data: { ...projectKey, ...changed } });
+      setOpened({ ...values, requirements });
+      const isBuilt = "entrypoint" in changed || "requirements" in changed;
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
       onSaved(isBuilt ? "build" : "access");
     } catch (error) {
