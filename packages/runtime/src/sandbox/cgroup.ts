@@ -8,10 +8,13 @@ const cpuPeriodMicroseconds = 100_000;
 /** Version 1: TCP's buffers get this part of the memory limit, in addition to it. */
 const tcpShare = 8;
 
+export type LimitName = "memory" | "processes" | "cpu";
+
 /** The control groups of one sandbox. */
 export type Cgroup = {
   readonly memory: boolean;
   readonly processes: boolean;
+  readonly cpu: boolean;
   readonly canFreeze: boolean;
   add(pid: number): Promise<void>;
   freeze(): Promise<boolean>;
@@ -24,7 +27,7 @@ export type Cgroup = {
   remove(): Promise<void>;
 };
 
-/** Makes the groups and sets the limits. A limit that the host cannot set is left out; `memory`, `processes` say so. */
+/** Makes the groups and sets the limits. A limit that the host cannot set is left out; `memory`, `processes` and `cpu` say so. */
 export async function createCgroup(layout: CgroupLayout, name: string, limits: Limits): Promise<Cgroup> {
   const below = (parent: string | null) => (parent === null ? null : makeFolder(`${parent}/${name}`));
   const unified = await below(layout.v2?.path ?? null);
@@ -48,6 +51,7 @@ export async function createCgroup(layout: CgroupLayout, name: string, limits: L
   return {
     memory: hasMemory,
     processes: hasPids,
+    cpu: hasCpu,
     canFreeze: canFreezeV2 || freezer !== null,
     async add(pid) {
       for (const path of folders) await writeFile(`${path}/cgroup.procs`, String(pid));

@@ -1,11 +1,11 @@
 import { mkdir } from "node:fs/promises";
 import type { IsolationConfig } from "../config.ts";
 import { SandboxError } from "../errors.ts";
-import type { InstanceHandle, InstanceSpec, Isolation, RuntimeDriver, SandboxSpec } from "../port.ts";
+import type { InstanceHandle, InstanceSpec, Isolation, RuntimeDriver } from "../port.ts";
 import { defaultFloodLimits, type FloodLimits } from "../process/flood.ts";
 import { spawnPlain } from "../process/plain.ts";
 import { runToEnd } from "../process/run-to-end.ts";
-import type { OutputReader, RunningProcess, Spawner } from "../process/running-process.ts";
+import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { startServer } from "../server/start-server.ts";
 import { type CgroupLayout, findCgroups, readCgroupFacts, sweepCgroups } from "./cgroup-layout.ts";
 import { type HostFacts, inspectHost } from "./host.ts";
@@ -15,7 +15,7 @@ import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
 import { ownerName, ownerRuns } from "./owner.ts";
 import { exceptionsOf, noNetwork, problemsOf, refusalOf } from "./report.ts";
 import { type Check, probeIsolation } from "./self-test.ts";
-import { probeLimits } from "./self-test-limits.ts";
+import { enforcedBy, probeLimits } from "./self-test-limits.ts";
 import { makeSocketFolder, sweepSocketFolders } from "./socket-folder.ts";
 import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
 
@@ -92,7 +92,11 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
   await sweepCgroups(cgroups, ownerRuns);
   if (host.root) await sweepSocketFolders(config.stateDirectory);
   let count = 0;
-  const context = (internet: SpawnContext["internet"]): SpawnContext => ({
+  const context = (
+    internet: SpawnContext["internet"],
+    requiredLimits: SpawnContext["requiredLimits"],
+  ): SpawnContext => ({
+    requiredLimits,
     host,
     cgroups,
     internet,
@@ -102,8 +106,10 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
       return `${owner}.${count}`;
     },
   });
-  const spawnWith = (internet: SpawnContext["internet"]) => (spec: SandboxSpec, reader: OutputReader) =>
-    spawnSandboxed(context(internet), spec, reader);
+  const spawnWith =
+    (internet: SpawnContext["internet"], requiredLimits: SpawnContext["requiredLimits"] = []): Spawner =>
+    (spec, reader) =>
+      spawnSandboxed(context(internet, requiredLimits), spec, reader);
 
   const basic = await basicChecks(spawnWith(null), config, host);
   const isolated = basic.every(passes);
@@ -130,7 +136,7 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
     const { internet, checks } = spec.network === "internet" ? await network.refreshed() : network.state();
     if (spec.network === "internet" && internet === null)
       throw new SandboxError("network_unavailable", noNetwork(checks));
-    return spawnWith(internet)(spec, reader);
+    return spawnWith(internet, enforcedBy(limits))(spec, reader);
   };
   if (sandboxed) return { isolation, spawn, owner };
   return { isolation, spawn: config.allowUnsandboxed ? spawnPlain : null, owner };

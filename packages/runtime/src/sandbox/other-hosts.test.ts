@@ -23,6 +23,7 @@ const context = (cgroups: CgroupLayout): SpawnContext => ({
   cgroups,
   internet: "slirp",
   allowedRanges: [],
+  requiredLimits: [],
   nextName() {
     count += 1;
     return `${process.pid}-0.other${count}`;
@@ -84,6 +85,19 @@ describe("hosts without control groups", () => {
   });
 
   test("RUN-3 freezing is by signals, and what is frozen can be ended", () => expectFreezing(noCgroups));
+});
+
+test("RUN-1 a limit that this host enforces and that cannot be set for one sandbox keeps that one from starting", async () => {
+  await writeFile(`${folder}/file`, "");
+  // No group can be made below a file: what a full or vanished tree looks like.
+  const broken: CgroupLayout = { ...noCgroups, v1: { memory: `${folder}/file`, pids: null, cpu: null } };
+  const start = (requiredLimits: SpawnContext["requiredLimits"]) =>
+    spawnSandboxed({ ...context(broken), requiredLimits }, python("print(1)"), { onLine: () => {} });
+  await expect(start(["memory"])).rejects.toMatchObject({
+    code: "setup_failed",
+    message: expect.stringContaining("limit on memory could not be set"),
+  });
+  await (await start([])).ended;
 });
 
 describe.runIf(root)("hosts with version 1 only", () => {

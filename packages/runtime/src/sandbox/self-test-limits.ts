@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Limits, SandboxSpec } from "../port.ts";
 import type { LimitEvents, Spawner } from "../process/running-process.ts";
+import type { LimitName } from "./cgroup.ts";
 import type { Check } from "./self-test.ts";
 
 const mebibyte = 1024 * 1024;
@@ -16,7 +17,15 @@ const processLimit = 16;
 /** So little that it runs out within a period on a machine whose CPUs are wanted by fifty others, too. */
 const cpuLimit = 0.02;
 
-export const limitNames: readonly string[] = ["memory limit", "process limit", "cpu limit"];
+const namesOfChecks = { "memory limit": "memory", "process limit": "processes", "cpu limit": "cpu" } as const;
+
+export const limitNames: readonly string[] = Object.keys(namesOfChecks);
+
+/** The limits that hold according to these checks. */
+export function enforcedBy(checks: readonly Check[]): LimitName[] {
+  const enforced = new Set(checks.filter((check) => check.ok).map((check) => check.name));
+  return Object.entries(namesOfChecks).flatMap(([check, limit]) => (enforced.has(check) ? [limit] : []));
+}
 
 const nothingCounts = "no control group enforces it";
 

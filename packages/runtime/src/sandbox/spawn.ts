@@ -8,7 +8,7 @@ import { readOutput } from "../process/read-output.ts";
 import type { OutputReader, RunningProcess } from "../process/running-process.ts";
 import { childrenOf, isRunning, processTree, signalProcess } from "../process/tree.ts";
 import { type Identity, type NetworkPlan, type SandboxPlan, sandboxCommand } from "./arguments.ts";
-import { type Cgroup, createCgroup } from "./cgroup.ts";
+import { type Cgroup, createCgroup, type LimitName } from "./cgroup.ts";
 import type { CgroupLayout } from "./cgroup-layout.ts";
 import type { HostFacts } from "./host.ts";
 import { sandboxIdentity } from "./identity.ts";
@@ -22,6 +22,8 @@ export type SpawnContext = {
   readonly internet: "slirp" | "host" | null;
   /** Address ranges that are reachable although they are private. */
   readonly allowedRanges: readonly string[];
+  /** Limits that this host was seen to enforce: a sandbox for which one of them cannot be set is not started. */
+  readonly requiredLimits: readonly LimitName[];
   /** A new name for a sandbox's control groups; begins with the owner (see owner.ts). */
   readonly nextName: () => string;
 };
@@ -40,6 +42,9 @@ export async function spawnSandboxed(
   let launched: LaunchedSandbox | null = null;
   let connection: NetworkHandle | null = null;
   try {
+    const missing = context.requiredLimits.filter((name) => !cgroup[name]);
+    if (missing.length > 0)
+      throw new SandboxError("setup_failed", `The limit on ${missing.join(", ")} could not be set for this sandbox.`);
     const holder = internet === "slirp" && !host.root ? await holdNetwork(host, context.allowedRanges) : null;
     connection = holder;
     const network: NetworkPlan = holder === null ? internet : { heldBy: holder.pid };
