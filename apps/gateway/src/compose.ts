@@ -18,7 +18,8 @@ import { OpenAnswers } from "./police/open-answers.ts";
 import { createSessionIds } from "./police/session-ids.ts";
 import { createListener } from "./read-model/listener.ts";
 import { createReadModel } from "./read-model/routes.ts";
-import { InFlight } from "./record/in-flight.ts";
+import { rowsOf } from "./record/exchange.ts";
+import { OpenCalls } from "./record/open-calls.ts";
 import { Recorder } from "./record/recorder.ts";
 import { RefusedRows } from "./record/refused-rows.ts";
 import { Spool } from "./record/spool.ts";
@@ -73,6 +74,9 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
   const upstreams = new Upstreams();
   const runner = createRunnerClient(config.runnerSocket, config.holdMs * 2);
   const leases = new Leases({ runner, upstreams });
+  const openCalls = new OpenCalls((call) => {
+    for (const row of rowsOf(call)) recorder.add(row);
+  });
   const refusedRows = new RefusedRows();
   const counters = new Counters();
   const connections = new Connections(config.connections);
@@ -113,7 +117,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       proxies: config.connections.proxies,
       sessionIds: createSessionIds(config.secret),
       leases,
-      inFlight: new InFlight(),
+      openCalls,
       recorder,
       refusedRows,
       counters,
@@ -138,6 +142,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       await closeHttpServer(server, graceMs);
       feed.stop();
       openAnswers.stop();
+      openCalls.stop();
       leases.stop();
       await Promise.all([recorder.stop(), upstreams.destroy(), runner.close()]);
       // A database that hangs does not answer a goodbye either.

@@ -168,3 +168,47 @@ test("GW-7 strangers cannot fill the log of a project: what is left out is count
   const metrics = await (await fetch(`http://127.0.0.1:${rig.gateway.port}/-/metrics`)).text();
   expect(Number(/^towpath_gateway_log_rows_left_out (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(500);
 });
+
+test("GW-7 a call whose stream ends early has one row, with its whole duration and the error that came later", async () => {
+  const server = await rig.deploy(createMcpListener({ resumable: true }));
+  const { client } = await connectOld(server.url);
+  const from = performance.now();
+  const result = await client.callTool({ name: "resume", arguments: { text: "x" } });
+  const tookMs = performance.now() - from;
+  expect(result.isError).toBe(true);
+  const row = await callRow(server.projectId);
+  expect(row).toMatchObject({ outcome: "tool_error", isError: true, httpStatus: 200 });
+  expect(row?.durationMs).toBeGreaterThan(600);
+  expect(row?.durationMs).toBeLessThanOrEqual(tookMs);
+  await client.close();
+  const calls = (await rig.rows(server.projectId, 4)).filter((entry) => entry.method === "tools/call");
+  expect(calls).toHaveLength(1);
+  // The request that brought the answer is no failure of its own.
+  await until(async () => (await rig.rows(server.projectId, 5)).some((entry) => entry.httpMethod === "GET"));
+  const gets = (await rig.rows(server.projectId, 5)).filter((entry) => entry.httpMethod === "GET");
+  expect(gets.map((entry) => entry.isError)).not.toContain(true);
+});
+
+test("GW-7 a call that nobody resumes keeps its row when the gateway stops, and a failure found later is told", async () => {
+  const server = await rig.deploy(createMcpListener({ resumable: true }));
+  const { client, transport } = await connectOld(server.url);
+  const headers = {
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+    "mcp-session-id": transport.sessionId ?? "",
+    "mcp-protocol-version": "2025-11-25",
+  };
+  const params = { name: "resume", arguments: { text: "x" } };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 9, method: "tools/call", params });
+  const begun = await (await fetch(server.url, { method: "POST", headers, body })).text();
+  const lastEventId = /^id: (.+)$/m.exec(begun)?.[1] ?? "";
+  expect(lastEventId).not.toBe("");
+  await rig.restart();
+  expect(await callRow(server.projectId)).toMatchObject({ outcome: "closed_by_server", isError: false });
+  // The gateway that has started since knows nothing of the call, but tells of its failure.
+  const url = `http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`;
+  const rest = await fetch(url, { headers: { ...headers, "last-event-id": lastEventId } });
+  expect(await rest.text()).toContain("it failed");
+  await until(async () => (await rig.rows(server.projectId, 1)).some((row) => row.outcome === "tool_error"));
+  await client.close();
+});

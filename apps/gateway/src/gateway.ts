@@ -18,7 +18,7 @@ import { claimSession, idForClient, type SessionClaim, sessionNotFound } from ".
 import type { SessionIds, SessionOwner } from "./police/session-ids.ts";
 import type { Route } from "./read-model/routes.ts";
 import { answersOf, beginExchange, type Exchange, rowsOf, takeBody } from "./record/exchange.ts";
-import type { InFlight } from "./record/in-flight.ts";
+import type { OpenCalls } from "./record/open-calls.ts";
 import type { Recorder } from "./record/recorder.ts";
 import type { RefusedRows } from "./record/refused-rows.ts";
 import { busy, credentialsEnded, noAnswer, Refusal, sendRefusal, unknownServer, unreachable } from "./refusal.ts";
@@ -36,7 +36,7 @@ export type GatewayParts = {
   capacity: Capacity;
   sessionIds: SessionIds;
   leases: Leases;
-  inFlight: InFlight;
+  openCalls: OpenCalls;
   recorder: Recorder;
   refusedRows: RefusedRows;
   counters: Counters;
@@ -177,7 +177,7 @@ async function pass(parts: GatewayParts, passing: Passing): Promise<void> {
   const { response, exchange } = passing;
   const hold = new Hold(parts.holdMs, { response, gauge: parts.counters });
   parts.leases.enter(exchange.deploymentId);
-  parts.inFlight.enter(exchange);
+  parts.openCalls.enter(exchange);
   try {
     while (!response.destroyed) {
       const lease = await ensure(parts, passing, hold);
@@ -205,7 +205,6 @@ async function pass(parts: GatewayParts, passing: Passing): Promise<void> {
   } finally {
     exchange.heldMs = hold.heldMs;
     parts.leases.leave(exchange.deploymentId);
-    parts.inFlight.leave(exchange);
   }
 }
 
@@ -259,6 +258,7 @@ function send(parts: GatewayParts, passing: Passing, lease: Lease): Promise<Forw
     onData: (chunk) => {
       exchange.responseBytes += chunk.length;
       exchange.answers?.push(chunk);
+      parts.openCalls.take(exchange);
     },
     onWhole: (sendEnd) => {
       passing.sendEnd = sendEnd;
@@ -270,13 +270,15 @@ type Ended = { response: ServerResponse; exchange: Exchange; passing: Passing | 
 
 function record(parts: GatewayParts, { response, exchange, passing, isMcp }: Ended): void {
   if (parts.openAnswers.wasRevoked(response)) exchange.refusal ??= credentialsEnded();
-  for (const row of isMcp ? rowsOf(exchange) : []) {
+  exchange.endedAt = performance.now();
+  const isLater = passing !== null && parts.openCalls.leave(exchange);
+  for (const row of isMcp && !isLater ? rowsOf(exchange) : []) {
     // Anybody can be refused at the door, as often as they like.
     const kept = passing === null ? parts.refusedRows.admit(row) : row;
     if (kept) parts.recorder.add(kept);
   }
   if (passing?.sendEnd) parts.recorder.whenSpooled(passing.sendEnd);
-  parts.counters.ended(exchange.status, exchange.end, performance.now() - exchange.startedAt);
+  parts.counters.ended(exchange.status, exchange.end, exchange.endedAt - exchange.startedAt);
 }
 
 function refuse(

@@ -26,11 +26,16 @@ export type Exchange = {
   /** What the headers say; once the body was read, what that says. */
   peek: RequestPeek;
   body: Buffer | null;
+  requestBytes: number;
   readonly traceparent: string | undefined;
   readonly userAgent: string | undefined;
+  /** Set on a request for the rest of a stream that ended early. */
+  readonly lastEventId: string | undefined;
   /** Date.now() and performance.now() of its begin. */
   readonly time: number;
   readonly startedAt: number;
+  /** performance.now() of its end, and with it of its answer; null while it lasts. */
+  endedAt: number | null;
   deploymentId: string;
   heldMs: number;
   /** Tells the legacy sessions of a project apart; no id that anybody could use. */
@@ -44,6 +49,10 @@ export type Exchange = {
   answers: ResponsePeek | null;
   end: ForwardEnd | null;
   refusal: Refusal | null;
+  /** Of a request with Last-Event-ID: the calls of its session that still wait for their answers. */
+  resumes: readonly Exchange[] | null;
+  /** The answer that came on another stream than its own. */
+  resumedAnswer: AnswerPeek | null;
 };
 
 /** The exchange of a request that has just come for a known server. */
@@ -54,10 +63,13 @@ export function beginExchange(route: Route, request: IncomingMessage): Exchange 
     principal: "anonymous",
     peek: peekHeaders(hintsOf(request)),
     body: null,
+    requestBytes: 0,
     traceparent: headerOf(request, "traceparent"),
     userAgent: headerOf(request, "user-agent"),
+    lastEventId: headerOf(request, "last-event-id"),
     time: Date.now(),
     startedAt: performance.now(),
+    endedAt: null,
     deploymentId: route.deploymentId,
     heldMs: 0,
     session: null,
@@ -68,12 +80,15 @@ export function beginExchange(route: Route, request: IncomingMessage): Exchange 
     answers: null,
     end: null,
     refusal: null,
+    resumes: null,
+    resumedAnswer: null,
   };
 }
 
 /** Notes what a request's body says of it. */
 export function takeBody(exchange: Exchange, body: Buffer, request: IncomingMessage): void {
   exchange.body = body;
+  exchange.requestBytes = body.length;
   exchange.peek = peekRequest(body, hintsOf(request));
 }
 
@@ -85,20 +100,29 @@ function hintsOf(request: IncomingMessage): PeekHints {
   };
 }
 
-/** Begins to look at a response, as its kind allows: JSON and event streams that answer requests, not compressed. */
+/**
+ * Begins to look at a response, as its kind allows: JSON and event streams, not compressed, that answer requests or
+ * bring the rest of an earlier answer.
+ */
 export function answersOf(
   exchange: Exchange,
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): ResponsePeek | null {
-  const requests = exchange.peek.messages.filter((message) => message.kind === "request");
+  const own = exchange.peek.messages.filter((message) => message.kind === "request");
+  const requests = exchange.resumes ? exchange.resumes.map((call) => call.peek) : own;
   const type = headers["content-type"];
-  if (requests.length === 0 || typeof type !== "string" || headers["content-encoding"] !== undefined) return null;
+  if (
+    (requests.length === 0 && !exchange.resumes) ||
+    typeof type !== "string" ||
+    headers["content-encoding"] !== undefined
+  )
+    return null;
   const format = type.startsWith("text/event-stream") ? "sse" : type.startsWith("application/json") ? "json" : null;
   if (format === null) return null;
   const ids = requests.map((message) => message.id);
   return new ResponsePeek({
     // An id beyond the part that was looked at is not known: then any answer is the one.
-    ids: ids.some((id) => id === null) ? null : ids.filter((id) => id !== null),
+    ids: ids.length === 0 || ids.some((id) => id === null) ? null : ids.filter((id) => id !== null),
     format,
     captureBytes: exchange.route.capturePayloads ? captureBytes : 0,
   });
@@ -107,7 +131,7 @@ export function answersOf(
 /** The rows of an exchange that has ended: one per JSON-RPC message of the client, one when there was none. */
 export function rowsOf(exchange: Exchange): RequestLogRow[] {
   exchange.answers?.end({ isWhole: exchange.end === "complete" });
-  const durationMs = performance.now() - exchange.startedAt;
+  const durationMs = (exchange.endedAt ?? performance.now()) - exchange.startedAt;
   const { messages } = exchange.peek;
   if (messages.length <= 1) return [rowOf(exchange, durationMs, messages[0] ?? exchange.peek)];
   return messages.map((message) => rowOf(exchange, durationMs, message));
@@ -116,7 +140,7 @@ export function rowsOf(exchange: Exchange): RequestLogRow[] {
 function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | RequestPeek): RequestLogRow {
   const { route, peek, refusal } = exchange;
   const client = clientOf(exchange);
-  const answer = message.kind === "request" ? answerTo(exchange, message.id) : undefined;
+  const answer = message.kind === "request" ? answerTo(exchange, message.id) : unclaimedAnswer(exchange);
   const outcome = outcomeOf(exchange, message, answer);
   return {
     id: newRowId(exchange.time),
@@ -135,7 +159,7 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     outcome,
     durationMs: Math.round(durationMs * 1000) / 1000,
     heldMs: Math.round(exchange.heldMs * 1000) / 1000,
-    requestBytes: exchange.body?.length ?? 0,
+    requestBytes: exchange.requestBytes,
     responseBytes: exchange.responseBytes,
     protocolVersion: answer?.protocolVersion ?? peek.protocolVersion ?? exchange.client?.protocolVersion ?? null,
     clientName: client.name,
@@ -153,7 +177,18 @@ function isFirst({ peek }: Exchange, message: MessagePeek | RequestPeek): boolea
   return peek.messages.length === 0 || peek.messages[0] === message;
 }
 
+/**
+ * What a resumed stream brought for a call that is not known here: another gateway, or this one before its restart,
+ * has passed it. Its failure must not be lost, so the row of the resuming request tells of it.
+ */
+function unclaimedAnswer({ resumes, answers }: Exchange): AnswerPeek | undefined {
+  if (resumes === null || resumes.length > 0) return undefined;
+  const brought = answers?.answers ?? [];
+  return brought.find((answer) => answer.errorCode !== null || answer.isError) ?? brought[0];
+}
+
 function answerTo(exchange: Exchange, id: string | number | null): AnswerPeek | undefined {
+  if (exchange.resumedAnswer) return exchange.resumedAnswer;
   const answers = exchange.answers?.answers ?? [];
   if (exchange.peek.kind !== "batch") return answers[0];
   return answers.find((answer) => answer.id === id) ?? answers.find((answer) => answer.id === null);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
+import { InMemoryEventStore } from "@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js";
 import { McpServer as LegacyServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { createMcpHandler, McpServer as ModernServer } from "@modelcontextprotocol/server";
@@ -15,6 +16,8 @@ export type McpListenerOptions = {
   onDie?: () => void;
   /** Adds the tool `wait` to both eras, which calls this and ends only when it is canceled. */
   onWait?: () => void;
+  /** Adds the tool `resume` to the legacy era, which ends its stream early and fails when the client is back. */
+  resumable?: boolean;
   /** Told of the ids of legacy sessions that begin. */
   onSession?: (id: string) => void;
   /** Legacy answers are JSON instead of event streams, which begin before the tool runs. */
@@ -65,6 +68,7 @@ export function createMcpListener(options: McpListenerOptions = {}): RequestList
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
       enableJsonResponse: options.json ?? false,
+      ...(options.resumable ? { eventStore: new InMemoryEventStore(), retryInterval: 50 } : {}),
       onsessioninitialized: (sessionId) => {
         options.onSession?.(sessionId);
         sessions.set(sessionId, transport);
@@ -90,7 +94,7 @@ function createModernServer({ onWait }: McpListenerOptions): ModernServer {
   return server;
 }
 
-function createLegacyServer({ onDie, onWait }: McpListenerOptions): LegacyServer {
+function createLegacyServer({ onDie, onWait, resumable }: McpListenerOptions): LegacyServer {
   const server = new LegacyServer({ name: "both-eras", version: "1.0.0" });
   server.registerTool("echo", { inputSchema: input }, async ({ text }) => reply(text));
   server.registerTool("fail", { inputSchema: input }, async () => failure);
@@ -106,6 +110,14 @@ function createLegacyServer({ onDie, onWait }: McpListenerOptions): LegacyServer
     server.registerTool("wait", { inputSchema: input }, async () => {
       onWait();
       return new Promise<never>(() => {});
+    });
+  }
+  if (resumable) {
+    server.registerTool("resume", { inputSchema: input }, async (_arguments, { closeSSEStream }) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      closeSSEStream?.();
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      return failure;
     });
   }
   if (onDie) {

@@ -1,0 +1,101 @@
+import type { Exchange } from "./exchange.ts";
+import { captureBytes } from "./redact.ts";
+
+/** Time that a client has to pick a stream up again: SDKs try within a second or two, and give up before this. */
+const resumeWithinMs = 30_000;
+const maxHeld = 2000;
+
+/**
+ * The legacy calls that this gateway knows to be unanswered, by session. What becomes of one may be told by another
+ * request than its own: a client cancels by a message, and picks a stream that ended early up again by a GET with
+ * Last-Event-ID. A call whose stream ended early keeps its row back until its answer has come or nobody asks for it,
+ * so that its one row says how the call went and how long it took.
+ */
+export class OpenCalls {
+  readonly #byId = new Map<string, Exchange>();
+  /** Calls whose stream has ended, with the timer that ends the wait. The oldest come first. */
+  readonly #held = new Map<Exchange, NodeJS.Timeout>();
+  readonly #onSettled: (exchange: Exchange) => void;
+
+  /** `onSettled` gets each call that `leave` kept, once, when its row can be written. */
+  constructor(onSettled: (exchange: Exchange) => void) {
+    this.#onSettled = onSettled;
+  }
+
+  /** A request is about to be passed to its server. */
+  enter(exchange: Exchange): void {
+    const { session, peek } = exchange;
+    if (session === null) return;
+    for (const key of keysOf(exchange)) this.#byId.set(key, exchange);
+    for (const { cancels } of peek.messages) {
+      if (cancels !== null) this.#byId.get(keyOf(session, cancels))?.canceled.add(cancels);
+    }
+    if (exchange.lastEventId === undefined) return;
+    exchange.resumes = [...this.#held.keys()].filter((held) => held.session === session);
+    for (const held of exchange.resumes) clearTimeout(this.#held.get(held));
+  }
+
+  /** Gives the answers that a resumed stream has brought to the calls that they are for. */
+  take(exchange: Exchange): void {
+    if (!exchange.resumes || !exchange.answers) return;
+    for (const answer of exchange.answers.answers) {
+      const held = exchange.resumes.find((call) => call.peek.id === answer.id && this.#held.has(call));
+      if (!held) continue;
+      held.resumedAnswer = answer;
+      held.endedAt = performance.now();
+      this.#settle(held);
+    }
+  }
+
+  /** The request has ended. True when its row is to wait, because its answer may come on another stream. */
+  leave(exchange: Exchange): boolean {
+    this.take(exchange);
+    for (const held of exchange.resumes ?? []) if (this.#held.has(held)) this.#hold(held);
+    if (isAwaited(exchange)) {
+      this.#hold(exchange);
+      const oldest = this.#held.keys().next().value;
+      if (this.#held.size > maxHeld && oldest) this.#settle(oldest);
+      return true;
+    }
+    this.#forget(exchange);
+    return false;
+  }
+
+  /** Settles all calls that wait. */
+  stop(): void {
+    for (const held of [...this.#held.keys()]) this.#settle(held);
+  }
+
+  #hold(exchange: Exchange): void {
+    // Nobody reads it again unless it is captured, and then a big one is left out.
+    if (!exchange.route.capturePayloads || exchange.requestBytes > captureBytes) exchange.body = null;
+    clearTimeout(this.#held.get(exchange));
+    this.#held.set(exchange, setTimeout(() => this.#settle(exchange), resumeWithinMs).unref());
+  }
+
+  #settle(exchange: Exchange): void {
+    clearTimeout(this.#held.get(exchange));
+    this.#held.delete(exchange);
+    this.#forget(exchange);
+    this.#onSettled(exchange);
+  }
+
+  #forget(exchange: Exchange): void {
+    for (const key of keysOf(exchange)) if (this.#byId.get(key) === exchange) this.#byId.delete(key);
+  }
+}
+
+/** Whether a call's stream has ended without its answer, and gave event ids to ask for the rest by. */
+function isAwaited({ peek, session, answers, refusal }: Exchange): boolean {
+  if (session === null || peek.kind !== "request" || peek.id === null || refusal !== null) return false;
+  return answers?.resumable === true && answers.answers.length === 0;
+}
+
+function keysOf({ session, peek }: Exchange): string[] {
+  if (session === null) return [];
+  return peek.messages.flatMap(({ kind, id }) => (kind === "request" && id !== null ? [keyOf(session, id)] : []));
+}
+
+function keyOf(session: string, id: string | number): string {
+  return `${session} ${typeof id} ${id}`;
+}
