@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isLoopback, plainAddress } from "../police/connections.ts";
 
 const front = `This is a Towpath gateway: it serves MCP servers.
 The address of a server ends in /mcp and is shown in the dashboard.
@@ -39,7 +40,6 @@ export function createPages(parts: {
 }
 
 function isFromThisMachine(request: IncomingMessage): boolean {
-  const address = request.socket.remoteAddress ?? "";
   const proxied = request.headers.forwarded !== undefined || request.headers["x-forwarded-for"] !== undefined;
-  return !proxied && (address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127."));
+  return !proxied && isLoopback(plainAddress(request.socket.remoteAddress ?? ""));
 }
