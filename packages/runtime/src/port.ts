@@ -52,7 +52,7 @@ export type Exit = {
 
 export type RunOptions = {
   readonly timeoutMs: number;
-  /** Output beyond this many bytes ends the command with reason `output-limit`. */
+  /** Output beyond this many bytes ends the command with reason `output-limit`. Each line counts 32 bytes more. */
   readonly outputBytes: number;
   readonly onOutput: OutputSink;
   readonly signal?: AbortSignal;

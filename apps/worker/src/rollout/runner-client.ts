@@ -25,8 +25,8 @@ export type RunnerClient = {
   answers(socketPath: string, signal: AbortSignal): Promise<boolean>;
 };
 
-/** A start may take a minute and install nothing; beyond this the runner is taken for hung. */
-const leaseTimeoutMs = 90_000;
+/** A start may wait a minute for its place and take another one; beyond this the runner is taken for hung. */
+const leaseTimeoutMs = 150_000;
 const answerTimeoutMs = 10_000;
 
 /** Client of the runner's API on its unix socket. */

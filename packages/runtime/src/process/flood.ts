@@ -14,6 +14,10 @@ const noteEveryMs = 1000;
 
 export type FloodGate = {
   readonly line: (stream: OutputStream, line: string, bytes: number) => void;
+  /** Whether the next line is passed on. */
+  isOpen(): boolean;
+  /** Counts lines as dropped that nobody had to make into text. */
+  skip(stream: OutputStream, lines: number, bytes: number): void;
   /** Says what was dropped since the last note. */
   flush(): void;
 };
@@ -45,18 +49,24 @@ export function floodGate(sink: OutputSink, limits: FloodLimits, now: () => numb
     notedAt = time;
     sink(lastStream, text, new Date(time));
   };
+  const drop = (stream: OutputStream, time: number, count: number, size: number) => {
+    lastStream = stream;
+    dropped += count;
+    droppedBytes += size;
+    if (time - notedAt >= noteEveryMs) note(time);
+  };
+  const isOpen = (time: number) => {
+    refill(time);
+    // A whole line is passed on or none of it: the bucket may go below zero once.
+    return lines >= 1 && bytes > 0;
+  };
   return {
+    isOpen: () => isOpen(now()),
+    skip: (stream, count, size) => drop(stream, now(), count, size),
     line(stream, line, size) {
       const time = now();
-      refill(time);
+      if (!isOpen(time)) return drop(stream, time, 1, size);
       lastStream = stream;
-      // A whole line is passed on or none of it: the bucket may go below zero once.
-      if (lines < 1 || bytes <= 0) {
-        dropped += 1;
-        droppedBytes += size;
-        if (time - notedAt >= noteEveryMs) note(time);
-        return;
-      }
       note(time);
       lines -= 1;
       bytes -= size;

@@ -12,8 +12,11 @@ export type LineSplitter = {
   end(): void;
 };
 
+/** Lines that are not wanted are counted without being made into text: a flood of short ones costs little then. */
+export type LineGate = { isOpen(): boolean; skip(lines: number, bytes: number): void };
+
 /** Splits bytes into lines. Keeps at most one line of `maximumLineBytes` in memory; the rest of a longer one is lost. */
-export function splitLines(onLine: (line: string, bytes: number) => void): LineSplitter {
+export function splitLines(onLine: (line: string, bytes: number) => void, gate?: LineGate): LineSplitter {
   let held: Buffer[] = [];
   let heldBytes = 0;
   let lostBytes = 0;
@@ -44,6 +47,11 @@ export function splitLines(onLine: (line: string, bytes: number) => void): LineS
         hold(chunk.subarray(from, at));
         emit();
         from = at + 1;
+        if (gate !== undefined && !gate.isOpen()) {
+          const end = chunk.lastIndexOf(newline) + 1;
+          if (end > from) gate.skip(countLines(chunk, from, end), end - from);
+          from = Math.max(from, end);
+        }
       }
       hold(chunk.subarray(from));
     },
@@ -51,4 +59,10 @@ export function splitLines(onLine: (line: string, bytes: number) => void): LineS
       if (heldBytes + lostBytes > 0) emit();
     },
   };
+}
+
+function countLines(chunk: Buffer, from: number, to: number): number {
+  let count = 0;
+  for (let index = from; index < to; index += 1) if (chunk[index] === newline) count += 1;
+  return count;
 }

@@ -45,10 +45,7 @@ export async function spawnPlain(spec: SandboxSpec, reader: OutputReader): Promi
   const over = new Promise<Exit>((resolve) => {
     child.once("exit", (code, signal) => resolve(naturalExit(code, signal)));
   });
-  const output = Promise.all([
-    readOutput("stdout", child.stdout, reader.onLine, reader.onBytes),
-    readOutput("stderr", child.stderr, reader.onLine, reader.onBytes),
-  ]);
+  const output = Promise.all([readOutput("stdout", child.stdout, reader), readOutput("stderr", child.stderr, reader)]);
   const signalAll = async (signal: NodeJS.Signals) => {
     for (const each of await processTree(pid)) signalProcess(each, signal);
     signalProcess(-pid, signal);

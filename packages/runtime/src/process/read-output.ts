@@ -1,24 +1,23 @@
 import type { Readable } from "node:stream";
 import type { OutputStream } from "../port.ts";
 import { splitLines } from "./lines.ts";
+import type { OutputReader } from "./running-process.ts";
 
 // Reading a flood costs the platform's own processor time, so a pipe is read at most this fast. The writer then waits
 // a little; it is never left waiting.
 const windowMs = 100;
 const bytesPerWindow = 4 * 1024 * 1024;
 
-/**
- * Reads a pipe to its end. Resolves when it has ended.
- * @param onLine a line and its size in bytes with the line end
- * @param onBytes size of each chunk, before it is split
- */
+/** Reads a pipe to its end. Resolves when it has ended. */
 export function readOutput(
   stream: OutputStream,
   pipe: Readable,
-  onLine: (stream: OutputStream, line: string, bytes: number) => void,
-  onBytes?: (bytes: number) => void,
+  { onLine, onBytes, gate }: OutputReader,
 ): Promise<void> {
-  const splitter = splitLines((line, bytes) => onLine(stream, line, bytes));
+  const splitter = splitLines(
+    (line, bytes) => onLine(stream, line, bytes),
+    gate && { isOpen: gate.isOpen, skip: (lines, bytes) => gate.skip(stream, lines, bytes) },
+  );
   let windowStart = Number.NEGATIVE_INFINITY;
   let windowBytes = 0;
   pipe.on("data", (chunk: Buffer) => {

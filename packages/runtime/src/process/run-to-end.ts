@@ -1,19 +1,26 @@
 import type { Exit, ExitReason, RunOptions, SandboxSpec } from "../port.ts";
 import type { Spawner } from "./running-process.ts";
 
+/** What a line costs beside its text: without it, the limit would let millions of empty lines through. */
+const bytesOfLine = 32;
+
 /** Runs a command to its end; the first of time limit, output limit and abort signal kills it and names the reason. */
 export async function runToEnd(spawn: Spawner, spec: SandboxSpec, options: RunOptions): Promise<Exit> {
   if (options.signal?.aborted) return { reason: "stopped", code: null, signal: null };
   const limit = Promise.withResolvers<ExitReason>();
   let bytes = 0;
+  const count = (more: number) => {
+    bytes += more;
+    if (bytes > options.outputBytes) limit.resolve("output-limit");
+  };
+  const isOpen = () => bytes <= options.outputBytes;
   const running = await spawn(spec, {
     onLine: (stream, line) => {
-      if (bytes <= options.outputBytes) options.onOutput(stream, line, new Date());
+      count(bytesOfLine);
+      if (isOpen()) options.onOutput(stream, line, new Date());
     },
-    onBytes: (count) => {
-      bytes += count;
-      if (bytes > options.outputBytes) limit.resolve("output-limit");
-    },
+    onBytes: count,
+    gate: { isOpen, skip: () => {} },
   });
   const onAbort = () => limit.resolve("stopped");
   const timer = setTimeout(() => limit.resolve("timed-out"), options.timeoutMs);

@@ -27,8 +27,15 @@ export type RunningProcess = {
 };
 
 export type OutputReader = {
+  /** A line and its size in bytes with the line end. */
   readonly onLine: (stream: OutputStream, line: string, bytes: number) => void;
+  /** Size of each chunk, before it is split. */
   readonly onBytes?: (bytes: number) => void;
+  /** Lines that it does not want are counted only. */
+  readonly gate?: {
+    isOpen(): boolean;
+    skip(stream: OutputStream, lines: number, bytes: number): void;
+  };
 };
 
 /** Starts a command. Throws SandboxError when it cannot be set up. */

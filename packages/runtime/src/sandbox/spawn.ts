@@ -111,10 +111,7 @@ function supervise(
   reader: OutputReader,
 ): RunningProcess {
   const { monitor, firstPid, stdout, stderr } = launched;
-  const output = Promise.all([
-    readOutput("stdout", stdout, reader.onLine, reader.onBytes),
-    readOutput("stderr", stderr, reader.onLine, reader.onBytes),
-  ]);
+  const output = Promise.all([readOutput("stdout", stdout, reader), readOutput("stderr", stderr, reader)]);
   const finish = async (): Promise<Exit> => {
     const { code, signal } = await launched.exited;
     const exit = naturalExit(code, signal);

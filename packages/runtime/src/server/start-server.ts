@@ -34,7 +34,7 @@ export async function startServer(
   const mount = { host: folder.shared, inside: runtimeDirectory, writable: true };
   let running: RunningProcess;
   try {
-    running = await spawn({ ...spec.sandbox, mounts: [...spec.sandbox.mounts, mount] }, { onLine: gate.line });
+    running = await spawn({ ...spec.sandbox, mounts: [...spec.sandbox.mounts, mount] }, { onLine: gate.line, gate });
   } catch (error) {
     await folder.remove();
     throw error;

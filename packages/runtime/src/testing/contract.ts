@@ -124,6 +124,18 @@ function runTests(run: Run, folder: () => string): void {
     expect(bytes).toBeLessThan(300_000);
   });
 
+  test("RUN-5 lines count too: empty ones do not pass by the million", async () => {
+    let lines = 0;
+    const { exit } = await run(script("import os\nwhile True: os.write(1, b'\\n' * 65536)"), {
+      outputBytes: 100_000,
+      onOutput: () => {
+        lines += 1;
+      },
+    });
+    expect(exit.reason).toBe("output-limit");
+    expect(lines).toBeLessThan(10_000);
+  });
+
   test("a command that a signal ended says which", async () => {
     const { exit } = await run(script("import os, signal; os.kill(os.getpid(), signal.SIGABRT)"));
     expect(exit).toEqual({ reason: "signaled", code: null, signal: "SIGABRT" });
