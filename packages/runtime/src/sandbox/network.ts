@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { SandboxError } from "../errors.ts";
@@ -47,8 +48,13 @@ export function prohibitRoutes(addresses: readonly string[]): string {
  * Lines for `ip -batch`: the same ranges again, as policies for outgoing packets. A process may choose an interface
  * (IP_MULTICAST_IF, IP_PKTINFO, SO_BINDTODEVICE, or bind to its address); the kernel then ignores what routes prohibit.
  */
-export function prohibitPolicies(addresses: readonly string[], allowedRanges: readonly string[]): string {
-  const prohibited = [...prohibitedRanges, ...prohibitedRanges6, ...addresses.map((address) => `${address}/32`)];
+export function prohibitPolicies(
+  addresses: readonly string[],
+  allowedRanges: readonly string[],
+  hasIpv6 = existsSync("/proc/net/if_inet6"),
+): string {
+  const ranges = [...prohibitedRanges, ...(hasIpv6 ? prohibitedRanges6 : [])];
+  const prohibited = [...ranges, ...addresses.map((address) => `${address}/32`)];
   const allowed = [slirpNetwork, ...allowedRanges];
   // "update" also adds, and replaces the policy of a prohibited range that is allowed as a whole.
   const policy = (target: string, rest: string) => `xfrm policy update dir out dst ${target} action ${rest}\n`;
