@@ -85,3 +85,27 @@ describe("RUN-1 a host that cannot enforce the limits", () => {
     expect(Number(lines[0])).toBeGreaterThan(10_000);
   });
 });
+
+test.runIf(root)("RUN-1 what waits in TCP's buffers is bounded, too", async () => {
+  const driver = createSandboxDriver({ ...strictIsolation, stateDirectory: folder });
+  // Connections over the sandbox's own loopback that nobody reads: without a limit 375 MB fit in.
+  const code = `
+import socket
+server = socket.create_server(("127.0.0.1", 0), backlog=200)
+kept, sent = [], 0
+for _ in range(100):
+    client = socket.create_connection(server.getsockname()); kept += [client, server.accept()[0]]
+    client.setblocking(False)
+    try:
+        while True: sent += client.send(bytes(1 << 20))
+    except BlockingIOError: pass
+print(sent >> 20)`;
+  const lines: string[] = [];
+  const exit = await driver.run(
+    { ...command, argv: ["/usr/bin/python3", "-c", code] },
+    { timeoutMs: 20_000, outputBytes: 1000, onOutput: (_, line) => lines.push(line) },
+  );
+  await driver.close();
+  // On version 2 the limit on memory counts them: going over it ends the command.
+  if (exit.reason !== "out-of-memory") expect(Number(lines[0])).toBeLessThan(testLimits.memoryBytes >> 20);
+});
