@@ -29,6 +29,7 @@ export function installationView(row: typeof githubInstallation.$inferSelect): I
     organizationId: row.organizationId,
     accountLogin: row.accountLogin,
     accountType: row.accountType,
+    isSuspended: row.suspendedAt !== null,
     createdAt: row.createdAt.toISOString(),
   };
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 import type { Actor } from "../context/index.ts";
 
+import { listInstallations } from "../installation/index.ts";
 import { GitHubModel } from "../testing/github-model.ts";
 import {
   memoryQueue,
@@ -69,6 +70,8 @@ test("GH-1 a suspended installation builds nothing and is not asked again and ag
   expect(await database.db.$count(branch, and(eq(branch.projectId, own.id), sql`${branch.hintedAt} IS NOT NULL`))).toBe(
     0,
   );
+  const listed = await listInstallations({ ctx: as(team.owner), input: { orgSlug: team.slug } });
+  expect(listed.map((each) => each.isSuspended)).toEqual([true]);
   const questions = github.questions;
   await syncBranch({ ctx: as(), input: { projectId: own.id, branch: "main", ask: github.ask } });
   expect(github.questions).toBe(questions);

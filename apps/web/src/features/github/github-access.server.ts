@@ -14,11 +14,17 @@ export function gitHub(): GitHub {
   );
 }
 
-/** @throws TowpathError `not_found` for an installation that the organization has not connected. */
+/**
+ * @throws TowpathError `not_found` for an installation that the organization has not connected, `conflict` for one that
+ * its account's owner has suspended.
+ */
 export async function requireInstallation(ctx: Context, orgSlug: string, installationId: number): Promise<void> {
   const known = await listInstallations({ ctx, input: { orgSlug } });
-  if (!known.some((installation) => installation.installationId === installationId))
-    throw notFound("GitHub installation");
+  const found = known.find((installation) => installation.installationId === installationId);
+  if (!found) throw notFound("GitHub installation");
+  if (!found.isSuspended) return;
+  const whose = `The owner of the GitHub account ${found.accountLogin}`;
+  throw new TowpathError("conflict", `${whose} has suspended Towpath there. They can resume it in the App's settings.`);
 }
 
 /** An address that the organization may read; the check comes before any call to GitHub. */
