@@ -1,0 +1,85 @@
+import { newId } from "@towpath/core/ids";
+import { seedProject } from "@towpath/core/testing";
+import { project, requestLog, secret } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectAccessible } from "./accessible.ts";
+import { callServerFunction } from "./call-server-function.ts";
+import { type Member, seededMember } from "./seed.ts";
+import { startWeb, type WebProcess } from "./web-process.ts";
+
+let database: TestDatabase;
+let web: WebProcess;
+let browser: Browser;
+let page: Page;
+let member: Member;
+let own: Awaited<ReturnType<typeof seedProject>>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  web = await startWeb({ databaseUrl: database.url });
+  member = await seededMember(web.url, database.db);
+  own = await seedProject(database.db, member.organization);
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const context = await browser.newContext({ reducedMotion: "reduce" });
+  const cookie = member.visitor.sessionCookie();
+  if (!cookie) throw new Error("nobody is signed in");
+  await context.addCookies([{ ...cookie, url: web.url }]);
+  page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await web?.stop();
+  await database?.close();
+});
+
+const key = () => ({ orgSlug: member.organization.slug, projectName: own.name });
+const goTo = (screen: string) => page.goto(`${web.url}/${member.organization.slug}/${own.name}/${screen}`);
+const stored = async () => (await database.db.select().from(project).where(eq(project.id, own.id)))[0];
+
+test("GW-7 PRJ-11 keeping payloads is switched in the settings, which say what that means", async () => {
+  await goTo("settings");
+  const keep = page.getByRole("switch", { name: "Keep payloads" });
+  await page.getByText("Everybody in this team who can see the log").waitFor();
+  for (const kept of [true, false]) {
+    await keep.click();
+    await expect.poll(async () => (await stored())?.capturePayloads, { timeout: 15_000 }).toBe(kept);
+    await page.reload();
+    await expect.poll(() => keep.getAttribute("aria-checked"), { timeout: 15_000 }).toBe(String(kept));
+    await expectAccessible(page);
+  }
+});
+
+test("GW-7 PRJ-5 a payload that was kept is in the log's drawer", async () => {
+  await database.db.insert(requestLog).values({
+    ...{ id: newId(), time: new Date(), organizationId: member.organization.id, projectId: own.id },
+    ...{ deploymentId: newId(), kind: "request", httpMethod: "POST", method: "tools/call", target: "echo" },
+    ...{ httpStatus: 200, isError: false, outcome: "ok", durationMs: 1, requestBytes: 10, responseBytes: 10 },
+    ...{ principal: "anonymous", requestPayload: { params: { arguments: { text: "kept words" } } } },
+  });
+  await goTo("logs");
+  await page.getByRole("row").filter({ hasText: "echo" }).first().click();
+  await page.getByText("Request payload").waitFor();
+  await page.getByText("kept words").first().waitFor();
+});
+
+test("KEY-1 a new value given in the dashboard leaves a variable of previews out of production", async () => {
+  const variables = [{ keyName: "API_KEY", secretValue: "old", environments: ["preview"] }];
+  const { status } = await callServerFunction(member.visitor, "settings.saveVariables", "POST", {
+    ...key(),
+    variables,
+  });
+  expect(status).toBe(200);
+  await goTo("settings");
+  await page.getByText("Only preview").waitFor();
+  await page.getByRole("button", { name: "Replace API_KEY" }).click();
+  await page.getByLabel("Value of API_KEY", { exact: true }).fill("new");
+  await page.getByRole("button", { name: "Replace value" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const [row] = await database.db.select().from(secret).where(eq(secret.projectId, own.id));
+  expect(row).toMatchObject({ version: 2, environments: ["preview"] });
+  await page.getByText("Only preview").waitFor();
+});
