@@ -315,3 +315,21 @@ test("BLD-13 an organization with many slow builds leaves a place for others, wh
   release.resolve();
   for (const buildId of sleeping) await until(() => hasEnded(buildId), 30_000);
 });
+
+test("BLD-10 a server that gave its place away before it was asked is started and asked again", async () => {
+  const project = await seedProject(bench.database.db, team);
+  const good = bench.lease;
+  let leases = 0;
+  bench.lease = async (deploymentId) => {
+    const answer = await good(deploymentId);
+    leases += 1;
+    // The first one is gone: nobody listens there any more.
+    const gone = { ...(answer.body as object), instanceId: "gone", socketPath: "/tmp/towpath-nobody-listens.sock" };
+    return leases === 1 ? { ...answer, body: gone } : answer;
+  };
+  const buildId = await start(project, "a");
+  await bench.work();
+  await ended(buildId);
+  expect((await show(buildId)).status).toBe("succeeded");
+  expect(leases).toBe(2);
+});

@@ -44,16 +44,30 @@ export async function rollOut(input: {
   });
   if (!made) return { ok: true, result: { outcome: "lost" } };
   log("rollout", "step", `Starting the server where it will run, before any request reaches it (${made.environment}).`);
-  const started = await leaseWithPatience(runner, made.deploymentId, log, signal);
+  const started = await startAndAsk(runner, made.deploymentId, log, signal);
   if (!started.ok) return { ok: false, diagnosis: notStarted(started.code, started.message) };
-  if (!(await runner.answers(started.lease.socketPath, signal))) {
-    return { ok: false, diagnosis: notStarted("no_answer", "It did not answer at /mcp within 10 seconds.") };
-  }
   log("rollout", "step", `It answers, after ${Math.round(started.lease.waitedMs)} ms.`);
   await writer.flush();
   signal.throwIfAborted();
   const timings = { ...definedTimings(built.timings), rollout: Math.round(performance.now() - startedAt) };
   return { ok: true, result: await goLive({ ctx, input: { ...fence, timings } }) };
+}
+
+/** A lease on a server that has answered. */
+async function startAndAsk(
+  runner: RunnerClient,
+  deploymentId: string,
+  log: BuildLogSink,
+  signal: AbortSignal,
+): Promise<LeaseResult> {
+  const first = await leaseWithPatience(runner, deploymentId, log, signal);
+  if (!first.ok || (await runner.answers(first.lease.socketPath, signal))) return first;
+  // On a full host leases are short: it may have given its place away before it was asked. Then this is another one.
+  const second = await leaseWithPatience(runner, deploymentId, log, signal);
+  if (!second.ok) return second;
+  const isSame = second.lease.instanceId === first.lease.instanceId;
+  if (!isSame && (await runner.answers(second.lease.socketPath, signal))) return second;
+  return { ok: false, code: "no_answer", message: "It did not answer at /mcp within 10 seconds.", retryAfterMs: null };
 }
 
 async function leaseWithPatience(

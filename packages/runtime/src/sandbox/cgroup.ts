@@ -74,9 +74,15 @@ export async function createCgroup(layout: CgroupLayout, name: string, limits: L
       };
     },
     async memoryBytes() {
-      const file = offers("memory") ? `${unified}/memory.current` : memory && `${memory}/memory.usage_in_bytes`;
-      const text = file === null ? "" : await read(file);
-      return text === "" ? null : Number(text);
+      const folder = offers("memory") ? unified : memory;
+      const text =
+        folder === null ? "" : await read(`${folder}/${offers("memory") ? "memory.current" : "memory.usage_in_bytes"}`);
+      if (text === "") return null;
+      // Files that were read once count as used, but the kernel drops them when it needs the memory.
+      const stat = await read(`${folder}/memory.stat`);
+      // v1 names it with what is below the group first.
+      const cache = /^total_inactive_file (\d+)$/m.exec(stat) ?? /^inactive_file (\d+)$/m.exec(stat);
+      return Math.max(0, Number(text) - Number(cache?.[1] ?? 0));
     },
     async remove() {
       for (const path of folders) await removeFolder(path);
