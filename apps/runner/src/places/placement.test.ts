@@ -130,6 +130,54 @@ test("RUN-3 when places are short and something is idle, room is made or is on i
   });
 });
 
+/** Plays on: starts become ready, what is leased is used once, what is evicted ends. Answers with who got a place, in order. */
+function playOn(view: View, steps: number): string[] {
+  const given: string[] = [];
+  let { occupants, waiters } = view;
+  const servedAt = new Map(view.servedAt);
+  for (let step = 0; step < steps && waiters.length > 0; step += 1) {
+    const { admit, evict } = decide({ ...view, occupants, waiters, servedAt });
+    given.push(...admit);
+    for (const id of admit) servedAt.set(find(waiters, id).organizationId, given.length + 1000);
+    const started = admit.map((id): Occupant => {
+      const { organizationId } = find(waiters, id);
+      return {
+        deploymentId: id,
+        organizationId,
+        phase: "starting",
+        isLeased: true,
+        lastUsedAt: 1000 + step,
+        memoryBytes: null,
+      };
+    });
+    waiters = waiters.filter(({ deploymentId }) => !admit.includes(deploymentId));
+    occupants = occupants
+      .filter(({ phase }) => phase !== "stopping")
+      .map((each): Occupant => {
+        if (evict.includes(each.deploymentId)) return { ...each, phase: "stopping" };
+        return each.phase === "starting" ? { ...each, phase: "ready" } : { ...each, isLeased: false };
+      })
+      .concat(started);
+  }
+  return given;
+}
+
+test("RUN-3 everybody who waits gets a place in the end, when what others use becomes idle", () => {
+  fc.assert(
+    fc.property(viewArbitrary, (view) => {
+      expect(playOn(view, 400).toSorted()).toEqual(view.waiters.map(({ deploymentId }) => deploymentId).toSorted());
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("RUN-3 an organization that waits for one place gets it before another one's second", () => {
+  const full = [1, 2].map((number) => occupant(`a${number}`, { isLeased: true }));
+  const waiters = ["a3", "a4", "a5", "b1"].map(waiter);
+  const given = playOn({ budget: { ...budget, maxInstances: 2 }, occupants: full, waiters, servedAt: new Map() }, 100);
+  expect(given.indexOf("b1")).toBeLessThanOrEqual(1);
+});
+
 const budget: Budget = {
   maxInstances: 8,
   maxStarting: 8,

@@ -180,9 +180,11 @@ class Round {
   #makeRoom(): boolean {
     const { maxInstances, memoryBytes, startReserveBytes } = this.#budget;
     const total = withOneMore(this.#total, this.#budget);
-    const missing = () =>
-      total.instances - this.#leaving.instances > maxInstances ||
-      total.memoryBytes - this.#leaving.memoryBytes > memoryBytes;
+    const missing = () => {
+      const instances = total.instances - this.#leaving.instances;
+      // As in `shortage`: the only one may always try.
+      return instances > maxInstances || (instances > 1 && total.memoryBytes - this.#leaving.memoryBytes > memoryBytes);
+    };
     const victims: Occupant[] = [];
     while (missing()) {
       const victim = this.#nextVictim();
