@@ -51,7 +51,7 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serversUrl: url };
+  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl: `${url}/{name}` };
   await writeFile(`${folder}/running.json`, JSON.stringify(running));
   await writeFile(`${folder}/operator-token`, "tpo_of-this-test\n");
 });

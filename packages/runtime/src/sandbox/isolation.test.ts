@@ -15,13 +15,12 @@ import { hostAddresses } from "./network.ts";
 import { probeIsolation } from "./self-test.ts";
 
 const root = process.getuid?.() === 0;
-const config = strictIsolation;
 let folder = "";
 let driver: RuntimeDriver;
 
 beforeAll(async () => {
   folder = await shortDirectory();
-  driver = createSandboxDriver({ ...config, stateDirectory: folder });
+  driver = createSandboxDriver({ ...strictIsolation, stateDirectory: folder });
 });
 afterAll(async () => {
   await driver.close();
@@ -235,7 +234,7 @@ describe("RUN-1 failing closed", () => {
   const options = { timeoutMs: 5000, outputBytes: 1000, onOutput: () => {} };
 
   test("without bubblewrap nothing runs, and the remedy is told", async () => {
-    const closed = createSandboxDriver({ ...config, stateDirectory: folder, host: noBubblewrap });
+    const closed = createSandboxDriver({ ...strictIsolation, stateDirectory: folder, host: noBubblewrap });
     await expect(closed.run({ ...command, network: "none" }, options)).rejects.toMatchObject({
       code: "isolation_unavailable",
       message: expect.stringContaining("apt-get install bubblewrap"),
@@ -244,20 +243,25 @@ describe("RUN-1 failing closed", () => {
   });
 
   test("told so by name, it runs and the report still says that nothing is isolated", async () => {
-    const open = createSandboxDriver({ ...config, allowUnsandboxed: true, stateDirectory: folder, host: noBubblewrap });
+    const open = createSandboxDriver({
+      ...strictIsolation,
+      allowUnsandboxed: true,
+      stateDirectory: folder,
+      host: noBubblewrap,
+    });
     expect(await open.run({ ...command, network: "none" }, options)).toMatchObject({ reason: "exited", code: 0 });
     expect((await open.selfTest()).trusted).toBe(false);
   });
 
   test("without slirp4netns a sandbox with network is refused, and TOWPATH_ALLOW_HOST_NETWORK allows the host's", async () => {
     const host = { ...inspectHost(), tools: { ...inspectHost().tools, slirp4netns: null } };
-    const closed = createSandboxDriver({ ...config, stateDirectory: folder, host });
+    const closed = createSandboxDriver({ ...strictIsolation, stateDirectory: folder, host });
     await expect(closed.run({ ...command, network: "internet" }, options)).rejects.toMatchObject({
       code: "network_unavailable",
       message: expect.stringContaining("TOWPATH_ALLOW_HOST_NETWORK=yes"),
     });
     expect(await closed.run({ ...command, network: "none" }, options)).toMatchObject({ code: 0 });
-    const open = createSandboxDriver({ ...config, allowHostNetwork: true, stateDirectory: folder, host });
+    const open = createSandboxDriver({ ...strictIsolation, allowHostNetwork: true, stateDirectory: folder, host });
     expect(await open.run({ ...command, network: "internet" }, options)).toMatchObject({ code: 0 });
   });
 });
