@@ -86,6 +86,14 @@ describe("RUN-1 a host that cannot enforce the limits", () => {
   });
 });
 
+test.runIf(root)("RUN-1 too much memory is out-of-memory, not just a signal", async () => {
+  const driver = createSandboxDriver({ ...strictIsolation, stateDirectory: folder });
+  const argv: [string, ...string[]] = ["/usr/bin/python3", "-c", "x = b'x' * (600 << 20)"];
+  const options = { timeoutMs: 20_000, outputBytes: 1000, onOutput: () => {} };
+  expect((await driver.run({ ...command, argv }, options)).reason).toBe("out-of-memory");
+  await driver.close();
+});
+
 test.runIf(root)("RUN-1 what waits in TCP's buffers is bounded, too", async () => {
   const driver = createSandboxDriver({ ...strictIsolation, stateDirectory: folder });
   // Connections over the sandbox's own loopback that nobody reads: without a limit 375 MB fit in.
