@@ -7,9 +7,9 @@ const usage = `Towpath: from a Python MCP server in a Git repository to a live e
       Starts everything on this machine and prints the URL. Ctrl-C stops it.
   ./towpath deploy DIR --name NAME [--entrypoint FILE.py[:OBJECT]] [--requirements FILE] [--public | --private]
                    [--rebuild] [--overwrite] [--organization SLUG] [--data-dir DIR]
-      Deploys a folder to the running instance and follows the build. On a server that exists, only the settings that
-      are named change. Without changes nothing is built, unless --rebuild says so; commits
-      that others pushed are not undone, unless --overwrite says so.
+      Deploys a folder to the running instance and follows the build. Deploying again changes only the settings that
+      you pass. An unchanged folder is built only with --rebuild; commits that others pushed are replaced only with
+      --overwrite.
   ./towpath logs NAME [--json] [--limit N] [--errors] [--data-dir DIR]
       Prints the newest requests of a server.
   ./towpath test [STAGE …]

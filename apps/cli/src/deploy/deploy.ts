@@ -11,7 +11,7 @@ const targetSchema = z.object({
   installationId: z.number(),
   repository: z.object({ id: z.number(), fullName: z.string(), defaultBranch: z.string() }),
   /** Null: there is no server of this name yet. */
-  project: z.object({ name: z.string(), authMode: z.string() }).nullable(),
+  project: z.object({ name: z.string(), pathName: z.string(), authMode: z.string() }).nullable(),
 });
 type Target = z.infer<typeof targetSchema>;
 const projectSchema = z.object({
@@ -67,6 +67,15 @@ async function beginBuild(api: Api, options: DeployOptions, target: Target): Pro
   });
 }
 
+/** The build's page in the dashboard. A server from before its name was reserved has another path than its name. */
+export function buildPage(
+  api: Pick<Api, "url">,
+  { organization, project }: Pick<Target, "organization" | "project">,
+  { name, buildId }: { readonly name: string; readonly buildId: string },
+): string {
+  return `${api.url}/${organization}/${project?.pathName ?? name}/build-logs/${buildId}`;
+}
+
 /** `towpath deploy`: folder → forge → project → build → live. Exit status 0 when it is live, 1 when it is not. */
 export async function deploy(args: string[]): Promise<number> {
   const options = parseDeployOptions(args);
@@ -82,5 +91,5 @@ export async function deploy(args: string[]): Promise<number> {
     printLive(outcome);
     return 0;
   }
-  return followBuild(api, build.id, `${api.url}/${target.organization}/${name}/build-logs/${build.id}`);
+  return followBuild(api, build.id, buildPage(api, target, { name, buildId: build.id }));
 }

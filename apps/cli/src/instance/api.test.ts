@@ -82,3 +82,27 @@ test("OPS-4 a stream that the instance refuses is not asked for again", async ()
   expect(requests).toBe(1);
   await end(server);
 });
+
+const problem = (code: string, message: string) => `event: problem\ndata: ${JSON.stringify({ code, message })}\n\n`;
+
+test("OPS-4 a stream that ends with a refusal says it; one that fails again and again is given up", {
+  timeout: 30_000,
+}, async () => {
+  let requests = 0;
+  const server = await listen(({ url }, response) => {
+    requests++;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const end = url === "/gone" ? problem("not_found", "There is no such build.") : problem("internal", "It broke.");
+    // A connection that comes back begins with the build's status, which has no id.
+    response.end(`event: status\ndata: {"status":"building"}\n\n${end}`);
+  });
+  const api = await apiOf(portOf(server));
+  const readAll = async (path: string) => {
+    for await (const { event } of api.events(path)) expect(event).toBe("status");
+  };
+  await expect(readAll("/gone")).rejects.toThrow("There is no such build.");
+  expect(requests).toBe(1);
+  await expect(readAll("/broken")).rejects.toThrow("It broke.");
+  expect(requests).toBe(11);
+  await end(server);
+});

@@ -24,19 +24,33 @@ export type Api = {
     options?: { readonly body?: unknown; readonly retry?: boolean },
   ): Promise<Output>;
   /**
-   * Server-sent events of a path up to the one named `end`, which is not among them. A stream that drops is taken up
-   * after the last event that came, also while the instance restarts.
-   * @throws Refusal when the instance says no, or stays away.
+   * Server-sent events of a path up to the one named `end`; that one and those named `problem` are not among them. A
+   * stream that drops or fails is resumed after the last event that came, also across a restart of the instance.
+   * @throws Refusal when the instance says no, stays away, or fails again and again.
    */
   events(path: string): AsyncGenerator<ServerSentEvent>;
 };
 
-/** The instance does not answer, or not at present: a later try may do. */
+/** The instance does not answer, or not at present: a later try may succeed. */
 class Unreachable extends Refusal {}
+
+/** A stream broke off with an error of the instance. */
+class StreamFailed extends Unreachable {}
 
 const reconnectEveryMs = 500;
 /** How long an instance may be away before its command gives up. */
 const maxAwayMs = 60_000;
+/** How often a stream may fail in a row without bringing anything new. */
+const maxProblems = 10;
+
+const problemSchema = z.object({ code: z.string(), message: z.string() });
+const finalCodes: ReadonlySet<string> = new Set(["unauthenticated", "forbidden", "not_found"]);
+
+/** What the instance says when a stream that it had accepted fails (the event `problem`). */
+function problemOf(data: string): Refusal {
+  const { code, message } = problemSchema.parse(JSON.parse(data));
+  return finalCodes.has(code) ? new Refusal(message) : new StreamFailed(message);
+}
 
 async function refusalOf(response: Response): Promise<Refusal> {
   const text = await response.text();
@@ -104,19 +118,23 @@ export function openApi(dataDirectory: string): Api {
     async *events(path) {
       const patience = createPatience();
       let lastId: string | null = null;
+      let problems = 0;
       for (;;) {
         let lost: unknown = new Unreachable(`The instance at ${instance.url} ended the stream.`);
         try {
           const resume: Record<string, string> = lastId === null ? {} : { "last-event-id": lastId };
           const response = await request("GET", path, { accept: "text/event-stream", ...resume });
           for await (const event of parseEvents(response.body)) {
+            if (event.event === "problem") throw problemOf(event.data);
             patience.isBack();
+            if (event.id !== null) problems = 0;
             lastId = event.id ?? lastId;
             if (event.event === "end") return;
             yield event;
           }
         } catch (error) {
-          if (error instanceof Refusal && !(error instanceof Unreachable)) throw error;
+          if (error instanceof StreamFailed) problems += 1;
+          if (problems === maxProblems || (error instanceof Refusal && !(error instanceof Unreachable))) throw error;
           lost = error instanceof Refusal ? error : lost;
         }
         await patience.wait(lost);

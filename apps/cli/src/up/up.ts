@@ -65,12 +65,12 @@ async function startProcesses(options: UpOptions, started: Started, decided: Dec
   );
 }
 
-/** The names may have stopped to resolve, or the folder come from another machine. URLs that people have pasted stay. */
-function warnOfNames(serverUrl: string, resolves: boolean): void {
+/** The names no longer resolve, or the folder comes from another machine; URLs that people have pasted stay the same. */
+function warnOfNames(serverUrl: string, { gatewayPort }: UpOptions, resolves: boolean): void {
   if (resolves || !new URL(serverUrl.replace("{name}", "name")).hostname.endsWith(".localhost")) return;
   print(
     `${yellow("!")} This machine does not resolve names below localhost, so MCP clients on it may not find ${serverUrl}. ` +
-      "Install libnss-myhostname, or set TOWPATH_SERVER_URL=http://localhost:8080/{name}.",
+      `Install libnss-myhostname, or set TOWPATH_SERVER_URL=http://localhost:${gatewayPort}/{name}.`,
   );
 }
 
@@ -102,7 +102,7 @@ export async function up(args: string[]): Promise<number> {
         JSON.stringify({ pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl }),
       );
       print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serverUrl})`);
-      warnOfNames(serverUrl, resolves);
+      warnOfNames(serverUrl, options, resolves);
       for (const line of await isolationNotice(join(options.runDirectory, "runner.sock")))
         print(`${yellow("!")} ${line}`);
       print(dim(`Data in ${options.dataDirectory}. Stop with Ctrl-C.\n`));

@@ -40,7 +40,7 @@ export async function createForgeRepository(ctx: Context, input: z.output<typeof
       private: repository.private,
       defaultBranch: repository.default_branch,
     },
-    project: existing && { name: existing.name, authMode: existing.authMode, entrypoint: existing.entrypoint },
+    project: existing && { name: existing.name, pathName: existing.pathName, authMode: existing.authMode },
   };
 }
 

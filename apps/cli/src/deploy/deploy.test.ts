@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { buildPage } from "./deploy.ts";
+
+const api = { url: "http://localhost:3000" };
+
+test("OPS-4 VAL-1 the link to a build names the server as the dashboard does", () => {
+  const build = { name: "portals", buildId: "b1" };
+  const old = { name: "portals", pathName: "0190-id", authMode: "towpath-cloud" };
+  expect(buildPage(api, { organization: "acme", project: old }, build)).toBe(
+    "http://localhost:3000/acme/0190-id/build-logs/b1",
+  );
+  expect(buildPage(api, { organization: "acme", project: null }, { ...build, name: "weather" })).toBe(
+    "http://localhost:3000/acme/weather/build-logs/b1",
+  );
+});
