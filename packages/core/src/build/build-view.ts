@@ -31,6 +31,7 @@ export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary 
     startedAt: found.startedAt?.toISOString() ?? null,
     endedAt: found.endedAt?.toISOString() ?? null,
     diagnosis: diagnosisViewSchema.nullable().catch(null).parse(found.diagnosis),
+    warningCount: row.warningCount,
     githubRepository: repository && {
       id: repository.id,
       name: repository.name,

@@ -4,6 +4,7 @@ import { and, desc, eq, getTableColumns, inArray, type SQL } from "drizzle-orm";
 import { isLiveColumn } from "../deployment/deployment-summary.ts";
 import type { BuildStatus } from "./build.schema.ts";
 import { expectedBefore } from "./build.state.ts";
+import { warningCount } from "./warning-count.ts";
 
 type Queryable = Database | Transaction;
 
@@ -17,6 +18,7 @@ const {
 } = getTableColumns(build);
 
 const joined = {
+  warningCount,
   branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault },
   deployment,
   isLive: isLiveColumn,

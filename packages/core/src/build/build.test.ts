@@ -6,6 +6,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Actor } from "../context/index.ts";
 import { createDeployment, goLive } from "../deployment/index.ts";
+import { getProject, listProjects } from "../project/index.ts";
 import {
   finishBuild,
   liveCommit,
@@ -170,6 +171,29 @@ test("BLD-6 warnings are kept with their build, in text that the database takes"
   const shown = await getBuild({ ctx: as(team.owner), input });
   expect(shown.manifest).toBeNull();
   expect(shown.warnings).toEqual([{ ...warning, detail: "It said \ufffd\ufffd." }]);
+});
+
+test("PRJ-2 ORG-2 lists and the project say how many warnings the live build has", async () => {
+  const project = await seedProject(database.db, team);
+  const scope = { orgSlug: team.slug, projectName: project.name };
+  const ctx = as(team.owner);
+  const shown = async () => {
+    const listed = (await listProjects({ ctx, input: { orgSlug: team.slug } })).find(({ id }) => id === project.id);
+    const { isLive, liveWarnings } = await getProject({ ctx, input: scope });
+    expect(listed).toMatchObject({ isLive, liveWarnings });
+    return { isLive, liveWarnings, newest: listed?.latestBuild?.warningCount };
+  };
+  const { build: queued } = await start(project, "a");
+  const fence = { buildId: queued.id, attempt: 1 };
+  await takeBuild({ ctx: worker(), input: fence });
+  const warning = { code: "no_capabilities", title: "Empty", detail: "It offers nothing.", remedy: "Add a tool." };
+  const built = { layers: {}, manifest: {}, warnings: [warning, warning], timings: {} };
+  await createDeployment({ ctx: worker(), input: { ...fence, ...built } });
+  expect(await shown()).toEqual({ isLive: false, liveWarnings: 0, newest: 2 });
+  await goLive({ ctx: worker(), input: { ...fence, timings: {} } });
+  expect(await shown()).toEqual({ isLive: true, liveWarnings: 2, newest: 2 });
+  const { data } = await listBuilds({ ctx, input: scope });
+  expect(data.map(({ warningCount }) => warningCount)).toEqual([2]);
 });
 
 test("RUN-8 a build whose worker is gone is queued again, three times at most, and gets its job", async () => {

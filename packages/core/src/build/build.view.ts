@@ -17,6 +17,8 @@ export type BuildSummary = {
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   readonly diagnosis: DiagnosisView | null;
+  /** How many warnings a build has that succeeded all the same. */
+  readonly warningCount: number;
   readonly githubRepository: {
     readonly id: number;
     readonly name: string;

@@ -71,7 +71,7 @@ export async function createProject(call: {
     return { row, buildId: queued?.id ?? null };
   });
   return {
-    project: projectView(ctx, created.row, { orgSlug: organization.slug, isLive: false }),
+    project: projectView(ctx, created.row, { orgSlug: organization.slug, liveWarnings: null }),
     build: created.buildId === null ? null : await findBuildView(ctx, created.buildId),
   };
 }

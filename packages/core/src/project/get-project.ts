@@ -1,7 +1,7 @@
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { deploymentSummary } from "../deployment/deployment-summary.ts";
-import { isProductionLive, newestDeployments } from "./project.store.ts";
+import { countLiveWarnings, newestDeployments } from "./project.store.ts";
 import type { ProjectDetailView } from "./project.view.ts";
 import { projectView } from "./project-view.ts";
 
@@ -16,12 +16,12 @@ const deploymentsShown = 20;
 export async function getProject(call: { ctx: Context; input: ProjectScope }): Promise<ProjectDetailView> {
   const { ctx, input } = call;
   const { project, organization, role } = await authorizeProject(ctx, "project.read", input);
-  const [isLive, deployments] = await Promise.all([
-    isProductionLive(ctx.db, project.id),
+  const [liveWarnings, deployments] = await Promise.all([
+    countLiveWarnings(ctx.db, project.id),
     newestDeployments(ctx.db, project.id, deploymentsShown),
   ]);
   return {
-    ...projectView(ctx, project, { orgSlug: organization.slug, isLive }),
+    ...projectView(ctx, project, { orgSlug: organization.slug, liveWarnings }),
     role,
     deployments: deployments.map((row) => deploymentSummary(ctx, row.deployment, row.isLive)),
   };

@@ -17,7 +17,7 @@ export async function listProjects(call: {
   const filter = parseInput(projectListSchema, call.input);
   const rows = await listProjectRows(ctx.db, organization.id, filter);
   return rows.map((row) => ({
-    ...projectView(ctx, row.project, { orgSlug: row.orgSlug, isLive: row.isLive }),
+    ...projectView(ctx, row.project, { orgSlug: row.orgSlug, liveWarnings: row.liveWarnings }),
     latestBuild: row.latestBuild && {
       ...row.latestBuild,
       status: buildStatusSchema.parse(row.latestBuild.status),

@@ -5,8 +5,12 @@ import { authModeSchema } from "./project.schema.ts";
 import type { ProjectRow } from "./project.store.ts";
 import type { ProjectView } from "./project.view.ts";
 
-/** The public shape of a project's row. */
-export function projectView(ctx: Context, row: ProjectRow, more: { orgSlug: string; isLive: boolean }): ProjectView {
+/** The public shape of a project's row. `liveWarnings` is null when nothing is live in production. */
+export function projectView(
+  ctx: Context,
+  row: ProjectRow,
+  more: { orgSlug: string; liveWarnings: number | null },
+): ProjectView {
   return {
     id: row.id,
     orgSlug: more.orgSlug,
@@ -23,7 +27,8 @@ export function projectView(ctx: Context, row: ProjectRow, more: { orgSlug: stri
     defaultBranch: row.defaultBranch,
     githubRepository: repositoryView(row),
     url: mcpUrl(ctx.serverUrlTemplate, row.name.toLowerCase()),
-    isLive: more.isLive,
+    isLive: more.liveWarnings !== null,
+    liveWarnings: more.liveWarnings ?? 0,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };

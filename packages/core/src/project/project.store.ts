@@ -1,6 +1,7 @@
 import type { Database, Transaction } from "@towpath/db";
 import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
 import { and, asc, desc, eq, ilike, inArray, ne, or, sql } from "drizzle-orm";
+import { warningCount } from "../build/warning-count.ts";
 import { isLiveColumn } from "../deployment/deployment-summary.ts";
 
 type Queryable = Database | Transaction;
@@ -30,15 +31,22 @@ export async function takenNames(db: Queryable, names: readonly string[]): Promi
   return new Set([...projects, ...routes].map((row) => row.name));
 }
 
-/** Routes that are live for a project, by its branches. */
-export async function isProductionLive(db: Queryable, projectId: string): Promise<boolean> {
-  const [row] = await db
-    .select({ label: route.label })
+/** The build that is live in production: how many warnings it has. No row when none is live. */
+function liveBuild(db: Queryable, projectId: string | typeof project.id) {
+  return db
+    .select({ warnings: warningCount.as("live_warnings") })
     .from(route)
     .innerJoin(branch, eq(branch.id, route.branchId))
+    .innerJoin(deployment, eq(deployment.id, route.deploymentId))
+    .innerJoin(build, eq(build.id, deployment.buildId))
     .where(and(eq(route.projectId, projectId), eq(branch.isDefault, true)))
     .limit(1);
-  return row !== undefined;
+}
+
+/** How many warnings the build has that is live in production; null when nothing is live there. */
+export async function countLiveWarnings(db: Queryable, projectId: string): Promise<number | null> {
+  const [row] = await liveBuild(db, projectId);
+  return row?.warnings ?? null;
 }
 
 export function newestDeployments(db: Queryable, projectId: string, limit: number) {
@@ -64,12 +72,14 @@ export function listProjectRows(db: Queryable, organizationId: string, filter: P
       commitSha: build.commitSha,
       commitMessage: build.commitMessage,
       createdAt: build.createdAt,
+      warningCount: warningCount.as("warning_count"),
     })
     .from(build)
     .where(eq(build.projectId, project.id))
     .orderBy(desc(build.createdAt), desc(build.id))
     .limit(1)
     .as("newest_build");
+  const live = liveBuild(db, project.id).as("live");
   return db
     .select({
       project,
@@ -80,13 +90,14 @@ export function listProjectRows(db: Queryable, organizationId: string, filter: P
         commitSha: newestBuild.commitSha,
         commitMessage: newestBuild.commitMessage,
         createdAt: newestBuild.createdAt,
+        warningCount: newestBuild.warningCount,
       },
-      isLive: sql<boolean>`EXISTS (SELECT 1 FROM ${route} JOIN ${branch} ON ${branch.id} = ${route.branchId}
-        WHERE ${route.projectId} = ${project.id} AND ${branch.isDefault})`.as("is_live"),
+      liveWarnings: live.warnings,
     })
     .from(project)
     .innerJoin(organization, eq(organization.id, project.organizationId))
     .leftJoinLateral(newestBuild, sql`true`)
+    .leftJoinLateral(live, sql`true`)
     .where(
       and(
         eq(project.organizationId, organizationId),

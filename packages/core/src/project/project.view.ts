@@ -40,6 +40,8 @@ export type ProjectView = {
   /** MCP endpoint of production, whether something is live there yet or not. */
   readonly url: string;
   readonly isLive: boolean;
+  /** Warnings of the build that is live in production: it answers, but not all is as it should be. */
+  readonly liveWarnings: number;
   readonly createdAt: string;
   readonly updatedAt: string;
 };
@@ -57,6 +59,7 @@ export type ProjectListItem = ProjectView & {
     readonly commitSha: string;
     readonly commitMessage: string | null;
     readonly createdAt: string;
+    readonly warningCount: number;
   } | null;
 };
 

@@ -7,7 +7,7 @@ import { notFound } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
 import { requireInstallation } from "./create-project.ts";
 import { type UpdateProjectInput, updateProjectSchema } from "./project.schema.ts";
-import { isProductionLive } from "./project.store.ts";
+import { countLiveWarnings } from "./project.store.ts";
 import type { ProjectView } from "./project.view.ts";
 import { projectView } from "./project-view.ts";
 
@@ -50,6 +50,6 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
       subject: row.name,
       detail: changes,
     });
-    return projectView(ctx, row, { orgSlug: organization.slug, isLive: await isProductionLive(tx, row.id) });
+    return projectView(ctx, row, { orgSlug: organization.slug, liveWarnings: await countLiveWarnings(tx, row.id) });
   });
 }

@@ -43,7 +43,7 @@ function BuildRow({ project, build }: { project: ProjectKey; build: BuildSummary
     <Tr className="relative">
       <Td>
         <span className="flex items-center gap-2">
-          <BuildStatusLabel status={build.status} />
+          <BuildStatusLabel status={build.status} warnings={build.warningCount} />
           {build.deployment?.isLive && <Badge tone="accent">Live</Badge>}
         </span>
       </Td>

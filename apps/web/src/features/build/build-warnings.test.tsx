@@ -17,7 +17,7 @@ test("PRJ-3 UI-4 warnings are said in words and with an icon, with what to do", 
 });
 
 test("PRJ-2 a heading says that there are warnings", () => {
-  expect(withWarnings([])).toBe("");
-  expect(withWarnings([warning])).toBe(", with a warning");
-  expect(withWarnings([warning, warning])).toBe(", with 2 warnings");
+  expect(withWarnings(0)).toBe("");
+  expect(withWarnings(1)).toBe(", with a warning");
+  expect(withWarnings(2)).toBe(", with 2 warnings");
 });

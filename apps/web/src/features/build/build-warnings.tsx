@@ -31,7 +31,7 @@ export function BuildWarnings({ warnings }: { warnings: readonly BuildWarningVie
 }
 
 /** ", with 2 warnings" after what is otherwise good news. */
-export function withWarnings(warnings: readonly BuildWarningView[]): string {
-  if (warnings.length === 0) return "";
-  return warnings.length === 1 ? ", with a warning" : `, with ${warnings.length} warnings`;
+export function withWarnings(count: number): string {
+  if (count === 0) return "";
+  return count === 1 ? ", with a warning" : `, with ${count} warnings`;
 }

@@ -37,7 +37,7 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
           <div className="min-w-0">
             <h2 id="success-title" className="text-lg font-semibold tracking-tight">
               {deployment?.isLive ? "Live" : "Built"}
-              {withWarnings(warnings)}
+              {withWarnings(warnings.length)}
               {duration !== null && (
                 <span className="font-normal">
                   {" "}

@@ -25,7 +25,7 @@ export function ProductionCard({ project, branch }: { project: ProjectKey; branc
         <div className="flex min-w-0 flex-1 basis-80 flex-col gap-2.5">
           <h2 className="flex items-center gap-2 text-base font-semibold tracking-tight">
             <StatusDot tone={!deployment ? "neutral" : warnings.length > 0 ? "warn" : "ok"} />
-            {deployment ? `Production is live${withWarnings(warnings)}` : "Production is not live yet"}
+            {deployment ? `Production is live${withWarnings(warnings.length)}` : "Production is not live yet"}
           </h2>
           {deployment ? (
             <ServerUrl url={deployment.url} className="self-start" />

@@ -4,9 +4,9 @@ import { GitBranch, Plug } from "lucide-react";
 import { Breadcrumbs } from "~/ui/breadcrumbs.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Drawer } from "~/ui/drawer.tsx";
-import { StatusDot } from "~/ui/status-dot.tsx";
 import { AuthModeBadge } from "./auth-mode-badge.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
+import { LiveLabel } from "./live-label.tsx";
 import { ServerUrl } from "./server-url.tsx";
 
 /** Head of every project screen: which server, whether it is live, where, for whom, and how to connect. */
@@ -29,10 +29,7 @@ export function ProjectHeader({ project }: { project: ProjectDetailView }) {
               { key: "project", content: project.name },
             ]}
           />
-          <span className="inline-flex items-center gap-1.5 text-xs text-muted">
-            <StatusDot tone={project.isLive ? "ok" : "neutral"} />
-            {project.isLive ? "Live" : "Not live yet"}
-          </span>
+          <LiveLabel server={project} className="text-xs text-muted" />
           <AuthModeBadge mode={project.authMode} />
           {project.githubRepository && (
             <span className="inline-flex min-w-0 items-center gap-1 text-xs text-muted">

@@ -2,10 +2,10 @@ import { Link } from "@tanstack/react-router";
 import type { ProjectListItem } from "@towpath/core/project";
 import { BuildStatusLabel } from "~/features/build/build-status-label.tsx";
 import { AuthModeBadge } from "~/features/project-screen/auth-mode-badge.tsx";
+import { LiveLabel } from "~/features/project-screen/live-label.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { CopyButton } from "~/ui/copy-button.tsx";
 import { RelativeTime } from "~/ui/relative-time.tsx";
-import { StatusDot } from "~/ui/status-dot.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 
 /** One row a server: what it is, whether it is live, where it answers, and what its newest build does. */
@@ -43,10 +43,7 @@ export function ServerTable({
               <p className="truncate text-xs text-muted">{server.githubRepository?.fullName ?? "No repository"}</p>
             </Td>
             <Td label="Status">
-              <span className="inline-flex items-center gap-2 whitespace-nowrap">
-                <StatusDot tone={server.isLive ? "ok" : "neutral"} />
-                {server.isLive ? "Live" : "Not live yet"}
-              </span>
+              <LiveLabel server={server} />
             </Td>
             <Td label="Endpoint" wide>
               <div className="flex min-w-0 items-center gap-1">
@@ -61,7 +58,7 @@ export function ServerTable({
                   params={{ orgSlug, projectName: server.pathName, buildId: server.latestBuild.id }}
                   className="inline-flex flex-wrap items-center gap-x-2 underline-offset-3 hover:underline"
                 >
-                  <BuildStatusLabel status={server.latestBuild.status} />
+                  <BuildStatusLabel status={server.latestBuild.status} warnings={server.latestBuild.warningCount} />
                   <RelativeTime time={server.latestBuild.createdAt} />
                 </Link>
               ) : (
