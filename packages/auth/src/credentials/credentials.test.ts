@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { SignJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   createApiKeyChecker,
   createMembershipChecker,
@@ -104,6 +104,18 @@ describe("API keys", () => {
     expect(await checker.verify(lasting.key)).not.toBeNull();
     checker.forget();
     expect(await checker.verify(lasting.key)).toBeNull();
+  });
+
+  test("GW-4 a clock that is set back does not prolong what is remembered", async () => {
+    const key = await storeKey();
+    const wallClock = vi.spyOn(Date, "now");
+    onTestFinished(() => wallClock.mockRestore());
+    const checker = createApiKeyChecker(database.pool, { rememberMs: 50 });
+    expect(await checker.verify(key.key)).not.toBeNull();
+    await database.pool.query("DELETE FROM apikey");
+    wallClock.mockReturnValue(Date.now() - 3_600_000);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(await checker.verify(key.key)).toBeNull();
   });
 
   test("GW-4 an answer read before a revocation is not remembered after it", async () => {

@@ -7,7 +7,8 @@ export type ApiKeyIdentity = { keyId: string; organizationId: string };
 /** Channel on which the database says that keys changed; the payload is the key's id. */
 export const apiKeyChannel = "towpath_apikey";
 
-type Checked = ApiKeyIdentity & { expiresAt: number };
+/** `expiresInMs`: by the clock of the database. */
+type Checked = ApiKeyIdentity & { expiresInMs: number };
 
 /**
  * Checks an API key against the database: known, enabled, not expired. Null when it is not valid.
@@ -23,7 +24,8 @@ export async function verifyApiKey(pool: Pool, key: string): Promise<ApiKeyIdent
 async function readKey(pool: Pool, key: string): Promise<Checked | null> {
   if (!isWellFormedApiKey(key)) return null;
   const { rows } = await pool.query(
-    `SELECT id, reference_id, expires_at, coalesce(last_request < now() - interval '1 minute', true) AS stale
+    `SELECT id, reference_id, extract(epoch FROM expires_at - now())::float8 * 1000 AS expires_in_ms,
+       coalesce(last_request < now() - interval '1 minute', true) AS stale
      FROM apikey
      WHERE key = $1 AND enabled IS NOT FALSE AND (expires_at IS NULL OR expires_at > now())`,
     [hashApiKey(key)],
@@ -34,7 +36,7 @@ async function readKey(pool: Pool, key: string): Promise<Checked | null> {
   return {
     keyId: row.id,
     organizationId: row.reference_id,
-    expiresAt: row.expires_at ? row.expires_at.getTime() : Number.POSITIVE_INFINITY,
+    expiresInMs: row.expires_in_ms ?? Number.POSITIVE_INFINITY,
   };
 }
 
@@ -60,14 +62,15 @@ export type ApiKeyChecker = {
 
 /**
  * Makes a checker with an in-process cache. Only valid keys are remembered, for `rememberMs` (at most and by default
- * 30 s) and never past their expiry; a revocation is at once when `forget` is wired to `towpath_apikey`.
+ * 30 s) and never past their expiry; a revocation is at once when `forget` is wired to `towpath_apikey`. `now`:
+ * milliseconds that only grow, so that a clock set back does not keep a key alive.
  */
 export function createApiKeyChecker(
   pool: Pool,
   options: { rememberMs?: number; now?: () => number } = {},
 ): ApiKeyChecker {
   const rememberMs = Math.min(options.rememberMs ?? 30_000, 30_000);
-  const now = options.now ?? Date.now;
+  const now = options.now ?? (() => performance.now());
   const remembered = new Map<string, { identity: ApiKeyIdentity; until: number }>();
   const pending = new Map<string, Promise<ApiKeyIdentity | null>>();
   // Raised by `forget`: an answer that was read before a revocation must not be remembered after it.
@@ -75,12 +78,13 @@ export function createApiKeyChecker(
 
   const ask = async (hash: string, key: string) => {
     const asked = generation;
+    const askedAt = now();
     const checked = await readKey(pool, key);
     if (!checked) return null;
     const identity = { keyId: checked.keyId, organizationId: checked.organizationId };
     if (asked === generation) {
       if (remembered.size >= 10_000) remembered.clear();
-      remembered.set(hash, { identity, until: Math.min(now() + rememberMs, checked.expiresAt) });
+      remembered.set(hash, { identity, until: askedAt + Math.min(rememberMs, checked.expiresInMs) });
     }
     return identity;
   };
