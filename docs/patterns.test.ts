@@ -13,8 +13,10 @@ const root = join(import.meta.dirname, "..");
 
 /** Ten times a long line: log lines are cut at 8 KiB and read no further than their first 256 characters. */
 const attackLength = 40_000;
-/** Linear patterns take about a millisecond. */
+/** Linear patterns take about a millisecond. Time of the processor: a busy machine makes no pattern slow. */
 const maxMs = 250;
+/** What takes so long by the clock is broken off. */
+const giveUpMs = 20_000;
 
 /** By file: patterns that are quadratic, and the longest input that their callers let through. */
 const shortInputs: Readonly<Record<string, { readonly source: string; readonly maxLength: number }>> = {
@@ -118,29 +120,37 @@ const attack = new Script(`
   const compiled = new RegExp(source, flags);
   for (const text of texts) {
     state.text = text;
-    const begun = now();
+    state.begun = now();
     compiled.lastIndex = 0;
     compiled.test(text);
-    if (now() - begun > state.ms) Object.assign(state, { ms: now() - begun, slowest: text });
+    const ms = now() - state.begun;
+    if (ms > state.ms) Object.assign(state, { ms, slowest: text });
+    if (ms > maxMs) break;
   }
 `);
+
+/** Milliseconds that this thread has spent on the processor. */
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
 
 /** The slowest attack and its milliseconds. What hangs is broken off. */
 function slowestAttack(pattern: Pattern): { readonly ms: number; readonly text: string } {
   const { source, flags } = pattern;
-  const state = { text: "", ms: 0, slowest: "" };
+  const state = { text: "", begun: 0, ms: 0, slowest: "" };
   const texts = attacksOn(pattern);
-  const context = createContext({ source, flags, texts, state, now: () => performance.now() });
+  const context = createContext({ source, flags, texts, state, maxMs, now: processorMs });
   try {
-    attack.runInContext(context, { timeout: 10 * maxMs });
+    attack.runInContext(context, { timeout: giveUpMs });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-    return { ms: 10 * maxMs, text: state.text.slice(0, 40) };
+    return { ms: processorMs() - state.begun, text: state.text.slice(0, 40) };
   }
   return { ms: state.ms, text: state.slowest.slice(0, 40) };
 }
 
-test("RUN-5 no pattern of the platform takes long on ten times its usual input", { timeout: 120_000 }, async () => {
+test("RUN-5 no pattern of the platform takes long on ten times its usual input", { timeout: 600_000 }, async () => {
   const { patterns, constructed } = await patternsOfThePlatform();
   expect(patterns.length).toBeGreaterThan(150);
   expect(constructed.filter((file) => !withConstructor.some((known) => file.startsWith(known)))).toEqual([]);
@@ -148,7 +158,7 @@ test("RUN-5 no pattern of the platform takes long on ten times its usual input",
     const { ms, text } = slowestAttack(pattern);
     return ms < maxMs ? [] : [`${pattern.at} /${pattern.source}/ on ${JSON.stringify(text)}…`];
   };
-  // A busy machine can hold up any of them once.
+  // Time spent on collecting garbage counts too and can fall on any of them once.
   const slow = patterns.flatMap((pattern) => (isSlow(pattern).length > 0 ? isSlow(pattern) : []));
   expect(slow).toEqual([]);
   const found = new Set(patterns.map((pattern) => `${pattern.at} ${pattern.source}`));
