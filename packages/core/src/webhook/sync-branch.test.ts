@@ -64,15 +64,50 @@ test("BLD-12 one push, told several times or by several events, makes one build"
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");
-  const input = { projectId: own.id, branch: "main", ask: github.ask };
-  const results = await Promise.all(Array.from({ length: 6 }, () => syncBranch({ ctx: as(), input })));
-  expect(results.filter((each) => each.outcome === "build")).toHaveLength(1);
+  const contenders = 6;
+  const inStep = barrier(contenders);
+  const sync = async () => {
+    // Each round of questions is answered to all at once: one of them decides, and the others ask again.
+    const ask: typeof github.ask = async (question) => {
+      await inStep.arrive();
+      return github.ask(question);
+    };
+    return syncBranch({ ctx: as(), input: { projectId: own.id, branch: "main", ask } }).finally(inStep.leave);
+  };
+  const results = await Promise.allSettled(Array.from({ length: contenders }, sync));
+  const outcomes = results.map((each) => (each.status === "fulfilled" ? each.value.outcome : each.reason.code));
+  // Whoever loses every round gives its job back to the queue, which finds nothing left to do.
+  expect(outcomes.toSorted()).toEqual(["build", "conflict", "unchanged", "unchanged", "unchanged", "unchanged"]);
+  const again = await syncBranch({ ctx: as(), input: { projectId: own.id, branch: "main", ask: github.ask } });
+  expect(again).toEqual({ outcome: "unchanged" });
+  expect(await database.db.$count(build, eq(build.projectId, own.id))).toBe(1);
   // Back to an earlier commit is a change of its own.
   github.push("main", "m0");
   expect(await settle(github)).toHaveLength(1);
   github.push("main", "m1");
   expect(await settle(github)).toHaveLength(1);
 });
+
+/** Holds all that have not left until each of them has arrived. */
+function barrier(count: number) {
+  let present = count;
+  let waiting: (() => void)[] = [];
+  const openWhenFull = () => {
+    if (waiting.length < present) return;
+    for (const go of waiting.splice(0)) go();
+  };
+  return {
+    arrive: () =>
+      new Promise<void>((resolve) => {
+        waiting = [...waiting, resolve];
+        openWhenFull();
+      }),
+    leave: () => {
+      present--;
+      openWhenFull();
+    },
+  };
+}
 
 test("BLD-12 a redeploy of an old commit does not hide that the head has its build", async () => {
   const own = await seedProject(database.db, team);
