@@ -147,6 +147,38 @@ test("GW-10 a row that the database refuses is put aside and counted; the others
   expect(recorder.counters).toMatchObject({ refused: 2, dropped: 0 });
 });
 
+test("GW-10 rows on disk that are refused for no reason of their own hold up no later ones, and end", async () => {
+  const refuses = await refuseTarget("doubtful");
+  const directory = join(folder, randomUUID());
+  const projectId = randomUUID();
+  // Two segments of killed processes: the first one holds nothing but such a row.
+  for (const target of ["doubtful", "fine"]) {
+    const killed = new Recorder({ pool: database.pool, spool: new Spool(directory), log });
+    killed.add(row(projectId, { target }));
+    await turn();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const recorder = new Recorder({ pool: database.pool, spool: new Spool(directory), log });
+  recorder.start();
+  await until(async () => (await count(projectId)) === 1);
+  await until(() => recorder.counters.refused === 1);
+  expect(await readdir(directory)).toEqual([]);
+  await refuses.end();
+  await recorder.stop();
+});
+
+/** Makes the table refuse rows with this target by an error that blames neither them nor the database. */
+async function refuseTarget(target: string): Promise<{ end: () => Promise<unknown> }> {
+  await database.pool.query(`
+    CREATE FUNCTION refuse_target() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF NEW.target = '${target}' THEN RAISE 'internal' USING ERRCODE = 'XX000'; END IF;
+      RETURN NEW;
+    END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON request_log FOR EACH ROW EXECUTE FUNCTION refuse_target()`);
+  return { end: () => database.pool.query("DROP FUNCTION refuse_target CASCADE") };
+}
+
 test("GW-7 a row is bounded before it is held, whatever a client calls itself", async () => {
   const spool = newSpool();
   const recorder = new Recorder({ pool: database.pool, spool, log });

@@ -11,6 +11,9 @@ const maxHeldBytes = 64 * 1024 * 1024;
 /** A turn of the event loop that ends more calls than this spools in between, so that none waits long. */
 const maxRowsPerAppend = 64;
 const replayMs = 1000;
+/** First and longest pause before a segment is tried again that the database refuses without blaming its rows. */
+const firstDoubtMs = 1000;
+const maxDoubtMs = 60_000;
 const closeWithinMs = 3000;
 
 /** Numbers since the start: rows in the database, on disk, lost, and put aside as the database refuses them. */
@@ -35,6 +38,8 @@ export class Recorder {
   #turnLines: SpoolLine[] = [];
   #afterTurn: (() => void)[] = [];
   #diskIsFull = false;
+  /** Segments that the database refuses without saying whether their rows or the table are at fault. */
+  readonly #doubtful = new Map<Segment, { since: number; retryAt: number; pauseMs: number }>();
   #isReplaying = false;
   #replayTimer: NodeJS.Timeout | undefined;
 
@@ -153,19 +158,48 @@ export class Recorder {
     // While the database is away, the rows in memory are what finds out that it is back.
     if (this.#isReplaying || (this.#writer.isAway && this.#writer.size > 0)) return;
     this.#isReplaying = true;
+    const isDue = (segment: Segment) => this.#isDue(segment);
     try {
-      for (let next = await this.#spool.nextToReplay(); next; next = await this.#spool.nextToReplay()) {
-        for (let at = 0; at < next.rows.length; at += batchRows) {
-          const batch = next.rows.slice(at, at + batchRows).map(fromDisk);
-          if (!(await this.#writer.writeNow(batch))) return;
+      for (let next = await this.#spool.nextToReplay(isDue); next; next = await this.#spool.nextToReplay(isDue)) {
+        const outcome = await this.#replaySegment(next.segment, next.rows);
+        if (outcome === "away") return;
+        if (outcome === "doubtful") this.#doubt(next.segment);
+        else {
+          this.#doubtful.delete(next.segment);
+          this.#spool.replayed(next.segment);
         }
-        this.#spool.replayed(next.segment);
       }
     } catch (error) {
       this.#log.error({ err: error }, "the log spool cannot be read");
     } finally {
       this.#isReplaying = false;
     }
+  }
+
+  async #replaySegment(segment: Segment, rows: readonly RequestLogRow[]): Promise<"done" | "away" | "doubtful"> {
+    const since = this.#doubtful.get(segment)?.since ?? null;
+    let isDoubtful = false;
+    for (let at = 0; at < rows.length; at += batchRows) {
+      const batch = rows.slice(at, at + batchRows).map(fromDisk);
+      const outcome = await this.#writer.writeNow(batch, since);
+      if (outcome === "away") return "away";
+      isDoubtful ||= outcome === "doubtful";
+    }
+    return isDoubtful ? "doubtful" : "done";
+  }
+
+  /** Sets a segment back, for longer each time, so that it holds up no later one and is not read again and again. */
+  #doubt(segment: Segment): void {
+    const now = performance.now();
+    const before = this.#doubtful.get(segment);
+    const pauseMs = before ? Math.min(before.pauseMs * 2, maxDoubtMs) : firstDoubtMs;
+    this.#doubtful.set(segment, { since: before?.since ?? now, retryAt: now + pauseMs, pauseMs });
+  }
+
+  /** Once other rows have been written it is known what is at fault: then a segment need not wait. */
+  #isDue(segment: Segment): boolean {
+    const doubt = this.#doubtful.get(segment);
+    return doubt === undefined || performance.now() >= doubt.retryAt || this.#writer.writtenAt > doubt.since;
   }
 }
 

@@ -97,10 +97,12 @@ export class Spool {
     this.#removeIfDone(segment);
   }
 
-  /** The oldest segment with rows that are nowhere else, as rows; null when there is none. */
-  async nextToReplay(): Promise<{ segment: Segment; rows: RequestLogRow[] } | null> {
+  /** The oldest segment with rows that are nowhere else and that is due, as rows; null when there is none. */
+  async nextToReplay(
+    isDue: (segment: Segment) => boolean,
+  ): Promise<{ segment: Segment; rows: RequestLogRow[] } | null> {
     for (const segment of this.#segments.values()) {
-      if (!segment.mustReplay) continue;
+      if (!segment.mustReplay || !isDue(segment)) continue;
       if (segment === this.#file?.segment) this.#seal();
       const content = await readFile(join(this.#directory, segment.name), "utf8");
       return { segment, rows: content.split("\n").flatMap(parseLine) };

@@ -26,6 +26,10 @@ export class BatchWriter<Row> {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | null = null;
   #isAway = false;
+  /** Since when rows of the buffer are refused without a reason that blames them; null: none is. */
+  #doubtfulSince: number | null = null;
+  /** When rows were written last, by performance.now(). */
+  #writtenAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   #inWrite = 0;
 
@@ -34,9 +38,14 @@ export class BatchWriter<Row> {
     this.#buffer = new FairBuffer(options);
   }
 
-  /** Whether the last write found the database away. */
+  /** Whether the database could not be asked when it was last tried. */
   get isAway(): boolean {
-    return this.#isAway;
+    return this.#isAway && this.#doubtfulSince === null;
+  }
+
+  /** When rows were written last, by performance.now(). */
+  get writtenAt(): number {
+    return this.#writtenAt;
   }
 
   /** Rows that are held, those of a running write included. */
@@ -65,10 +74,10 @@ export class BatchWriter<Row> {
 
   /**
    * Writes rows that were not held here, past the buffer, under the same rules: refused rows are put aside.
-   * Resolves to whether the database could be asked.
+   * `doubtfulSince`: when an earlier attempt ended as `doubtful`. If other rows were written since, these are to blame.
    */
-  async writeNow(rows: readonly Row[]): Promise<boolean> {
-    return (await this.#write(rows)).length === 0;
+  async writeNow(rows: readonly Row[], doubtfulSince: number | null = null): Promise<Isolation<Row>["outcome"]> {
+    return (await this.#write(rows, doubtfulSince)).outcome;
   }
 
   #later(ms: number): void {
@@ -91,8 +100,9 @@ export class BatchWriter<Row> {
     while (this.#buffer.size > 0) {
       const batch = this.#buffer.take(this.#options.batchRows);
       this.#inWrite = batch.length;
-      const unwritten = await this.#write(batch);
+      const { outcome, unwritten } = await this.#write(batch, this.#doubtfulSince);
       this.#inWrite = 0;
+      this.#doubtfulSince = outcome === "doubtful" ? (this.#doubtfulSince ?? performance.now()) : null;
       if (unwritten.length > 0) {
         for (const evicted of this.#buffer.putBack(unwritten)) this.#options.onEvicted(evicted);
         return this.#later(retryMs);
@@ -103,19 +113,22 @@ export class BatchWriter<Row> {
     if (this.#buffer.size > 0) this.#later(this.#options.flushMs);
   }
 
-  async #write(rows: readonly Row[]): Promise<readonly Row[]> {
+  async #write(rows: readonly Row[], doubtfulSince: number | null): Promise<Isolation<Row>> {
     const { write, onSettled, onRefused, onAway, onBack } = this.#options;
-    const { unwritten, refused, error }: Isolation<Row> = await writeIsolating(rows, write);
+    const isTableProven = doubtfulSince !== null && this.#writtenAt > doubtfulSince;
+    const isolation = await writeIsolating(rows, write, { isTableProven });
+    const { outcome, unwritten, refused, error } = isolation;
+    if (isolation.hasWritten) this.#writtenAt = performance.now();
     for (const each of refused) onRefused(each.row, each.error);
     if (unwritten.length === 0) onSettled?.(rows);
     else {
       const left = new Set(unwritten);
       onSettled?.(rows.filter((row) => !left.has(row)));
     }
-    const isAway = unwritten.length > 0;
+    const isAway = outcome !== "done";
     if (isAway && !this.#isAway) onAway(error);
     if (!isAway && this.#isAway) onBack();
     this.#isAway = isAway;
-    return unwritten;
+    return isolation;
   }
 }

@@ -1,29 +1,43 @@
 export type Isolation<Row> = {
-  /** Rows that could not be written now, in order; empty when the database could be asked. */
+  /**
+   * `away`: the database cannot be asked now. `doubtful`: it refuses rows without saying whether they or the table are
+   * at fault, and no other row could be written that would show it. In both cases `unwritten` is not empty.
+   */
+  outcome: "done" | "away" | "doubtful";
+  /** Rows that could not be written now, in order. */
   unwritten: readonly Row[];
   /** Rows that the database will never take, with its reason. */
   refused: readonly { row: Row; error: unknown }[];
   /** Why `unwritten` is not empty. */
   error: unknown;
+  /** Whether any row was written. */
+  hasWritten: boolean;
 };
 
-/** How many rows fail alone, with no other row written, before the table is taken to be at fault and not they. */
+/** How many rows fail alone, with no other row written, before one from anywhere in the batch is tried as a probe. */
 const maxSuspects = 3;
 
 /**
  * Writes rows in one batch. When the database refuses it, halves the batch until the rows to blame stand alone: one
  * bad row must neither take 499 others with it nor be tried for ever. `write` is all or nothing.
  *
- * A row is to blame when the error says so (bad data) or when other rows could be written at the same time.
+ * A row is to blame when the error says so (bad data), or when other rows could be written at the same time or, with
+ * `isTableProven`, since it failed first.
  */
 export async function writeIsolating<Row>(
   rows: readonly Row[],
   write: (rows: readonly Row[]) => Promise<void>,
+  { isTableProven = false }: { isTableProven?: boolean } = {},
 ): Promise<Isolation<Row>> {
   const pieces: (readonly Row[])[] = [rows];
   const refused: { row: Row; error: unknown }[] = [];
   let suspects: { row: Row; error: unknown }[] = [];
   let hasWritten = false;
+  let hasProbed = false;
+  const inOrder = (left: readonly (readonly Row[])[]) => {
+    const all = new Set([...suspects.map(({ row }) => row), ...left.flat()]);
+    return rows.filter((row) => all.has(row));
+  };
   for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
     try {
       await write(piece);
@@ -31,27 +45,34 @@ export async function writeIsolating<Row>(
     } catch (error) {
       const [row] = piece;
       const blame = blameFor(error);
-      if (blame === "database") return { unwritten: unwritten(suspects, [...pieces, piece]), refused, error };
+      if (blame === "database") {
+        return { outcome: "away", unwritten: inOrder([...pieces, piece]), refused, error, hasWritten };
+      }
       if (piece.length > 1 || row === undefined) {
         const middle = piece.length >> 1;
         pieces.push(piece.slice(middle), piece.slice(0, middle));
       } else if (blame === "row") refused.push({ row, error });
-      else {
-        suspects.push({ row, error });
-        if (!hasWritten && suspects.length >= maxSuspects) break;
-      }
+      else suspects.push({ row, error });
     }
-    if (hasWritten) {
+    if (hasWritten || isTableProven) {
       refused.push(...suspects);
       suspects = [];
+    } else if (suspects.length >= maxSuspects) {
+      if (hasProbed) break;
+      hasProbed = true;
+      splitOffAny(pieces);
     }
   }
-  return { unwritten: unwritten(suspects, pieces), refused, error: suspects[0]?.error };
+  const [suspect] = suspects;
+  const outcome = suspect === undefined ? "done" : "doubtful";
+  return { outcome, unwritten: inOrder(pieces), refused, error: suspect?.error, hasWritten };
 }
 
-/** Pieces lie on a stack: the last one comes first. */
-function unwritten<Row>(suspects: readonly { row: Row }[], pieces: readonly (readonly Row[])[]): Row[] {
-  return [...suspects.map(({ row }) => row), ...pieces.toReversed().flat()];
+/** Puts one row of any piece on top of the stack. At random, so that bad rows cannot stand in its way for good. */
+function splitOffAny<Row>(pieces: (readonly Row[])[]): void {
+  const rest = pieces.splice(0).toReversed().flat();
+  const at = Math.floor(Math.random() * rest.length);
+  pieces.push(rest.toSpliced(at, 1), rest.slice(at, at + 1));
 }
 
 /**
