@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { processOf, type RoleName } from "../../instance/processes.ts";
 import type { Rig } from "../rig.ts";
@@ -47,15 +49,24 @@ function claims(victim: Victim, { failed, recoveryMs }: Pick<Row, "failed" | "re
 async function killOnce(rig: Rig, victim: Victim): Promise<number> {
   const pid = processOf(rig.dataDirectory, victim);
   if (pid === null) throw new Error(`there is no ${victim} to kill`);
+  const starts = await workerStarts(rig);
   process.kill(pid, "SIGKILL");
-  return timeUntil(victim, () => isBack(rig, victim, pid));
+  return timeUntil(victim, async () =>
+    victim === "worker" ? (await workerStarts(rig)) > starts : isBack(rig, victim, pid),
+  );
 }
 
-/** What people would notice of each: a call, a page, a query. A worker has nobody who waits for its answer. */
+/** How often the worker has said in its log that it takes jobs: it has no address to ask. */
+async function workerStarts(rig: Rig): Promise<number> {
+  const log = await readFile(join(rig.dataDirectory, "logs", "worker.log"), "utf8");
+  return log.split('"msg":"ready"').length - 1;
+}
+
+/** What people would notice of each: a call, a page, a query. */
 async function isBack(rig: Rig, victim: Victim, killed: number): Promise<boolean> {
   const pid = processOf(rig.dataDirectory, victim);
   if (pid === null || pid === killed) return false;
   if (victim === "web") return (await fetch(`${rig.url}/healthz`)).ok;
   if (victim === "postgres") return (await rig.database.query("SELECT 1")).rowCount === 1;
-  return victim === "worker" || answersNow(rig, rig.servers[0] ?? "");
+  return answersNow(rig, rig.servers[0] ?? "");
 }

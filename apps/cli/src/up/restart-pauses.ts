@@ -37,6 +37,8 @@ export class RestartPauses {
       this.#nextMs = this.#limits.firstPauseMs;
       return 0;
     }
+    // Killed while it started: no sign that it could not. The pause bounds what a machine without memory loses by it.
+    if (wasKilled) return this.#limits.firstPauseMs;
     const pauseMs = this.#nextMs;
     this.#nextMs = Math.min(pauseMs * 2, this.#limits.longestPauseMs);
     return pauseMs;

@@ -19,6 +19,16 @@ const defaultLimits: SupervisionLimits = {
 /** What a role sends over its IPC channel when it serves. Its log would not do: the operator chooses the level. */
 const readyMessage = "ready";
 
+class FailedStart extends Error {
+  /** From outside; null when it ended by itself or was given up. */
+  readonly signal: NodeJS.Signals | null;
+
+  constructor(message: string, signal: NodeJS.Signals | null) {
+    super(message);
+    this.signal = signal;
+  }
+}
+
 /**
  * Runs one role, keeps its log in a file, and starts it again when it ends unasked.
  * The kernel ends the process when this one dies, so that a killed launcher leaves nothing behind.
@@ -76,7 +86,7 @@ export class SupervisedProcess {
       if (readyAt === null) {
         const late = `was not ready within ${this.#limits.readyWithinMs / 1000} s`;
         const how = isLate ? late : `ended while starting (${signal ?? `status ${code}`})`;
-        return ready.reject(new Error(this.#report(how)));
+        return ready.reject(new FailedStart(this.#report(how), isLate ? null : signal));
       }
       this.#restart(signal ?? `status ${code}`, { readyForMs: performance.now() - readyAt, signal });
     });
@@ -96,7 +106,8 @@ export class SupervisedProcess {
       if (this.#stopping) return;
       this.start().catch((error: unknown) => {
         printError(error instanceof Error ? error.message : String(error));
-        if (!this.#stopping) this.#restart("did not start", { readyForMs: null, signal: null });
+        const signal = error instanceof FailedStart ? error.signal : null;
+        if (!this.#stopping) this.#restart("did not start", { readyForMs: null, signal });
       });
     }, pauseMs);
   }
