@@ -1,48 +1,36 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BlockList } from "node:net";
-import type { Logger } from "pino";
-import { type Site, siteOf } from "./forward/cookies.ts";
-import { type ForwardEnd, forward } from "./forward/forward.ts";
+import { siteOf } from "./forward/cookies.ts";
 import { forwardedHeaders } from "./forward/forwarded.ts";
 import { headerOf, headersForServer, sessionIdHeader, withSessionId } from "./forward/headers.ts";
-import { Hold } from "./forward/hold.ts";
-import type { Lease, Leases } from "./forward/leases.ts";
-import type { Counters } from "./platform/counters.ts";
+import { type Passing, type PassParts, pass } from "./forward/pass.ts";
 import { discardBody, readBody } from "./police/body.ts";
 import type { Capacity } from "./police/capacity.ts";
 import { answerPreflight, corsHeaders, isPreflight } from "./police/cors.ts";
 import type { Authenticate } from "./police/credentials.ts";
 import type { OpenAnswers } from "./police/open-answers.ts";
 import { checkOrigin, isNavigation } from "./police/origin.ts";
-import { claimSession, idForClient, type SessionClaim, sessionNotFound } from "./police/session.ts";
-import type { SessionIds, SessionOwner } from "./police/session-ids.ts";
+import { claimSession } from "./police/session.ts";
 import type { Route } from "./read-model/routes.ts";
-import { answersOf, beginExchange, type Exchange, rowsOf, takeBody } from "./record/exchange.ts";
-import type { OpenCalls } from "./record/open-calls.ts";
+import { beginExchange, type Exchange, rowsOf, takeBody } from "./record/exchange.ts";
 import type { Recorder } from "./record/recorder.ts";
 import type { RefusedRows } from "./record/refused-rows.ts";
-import { busy, credentialsEnded, noAnswer, Refusal, sendRefusal, unknownServer, unreachable } from "./refusal.ts";
+import { credentialsEnded, Refusal, sendRefusal, unknownServer } from "./refusal.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
 
-export type GatewayParts = {
+export type GatewayParts = PassParts & {
   serverAddress: ServerAddress;
   allowedOrigins: readonly string[];
   proxies: BlockList;
-  holdMs: number;
   routes: RouteTable;
   authenticate: Authenticate;
   openAnswers: OpenAnswers;
   capacity: Capacity;
-  sessionIds: SessionIds;
-  leases: Leases;
-  openCalls: OpenCalls;
   recorder: Recorder;
   refusedRows: RefusedRows;
-  counters: Counters;
   /** The gateway's own pages (text, health, metrics). */
   platform: (request: IncomingMessage, response: ServerResponse, path: string) => void;
-  log: Logger;
 };
 
 type ServerDestination = Extract<Destination, { kind: "server" }>;
@@ -156,114 +144,6 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<Passing | n
   }
   const headers = session ? withSessionId(passed, session.session.serverId) : passed;
   return { request, response, path, site, headers, body, exchange, owner, session, sendEnd: null };
-}
-
-type Passing = {
-  request: IncomingMessage;
-  response: ServerResponse;
-  path: string;
-  site: Site;
-  headers: string[];
-  body: Buffer;
-  exchange: Exchange;
-  owner: SessionOwner;
-  session: SessionClaim | null;
-  /** Sends the end of an answer that has come whole. */
-  sendEnd: (() => void) | null;
-};
-
-/** Forwards a request at most once (GW-13). Until anything of it was sent, it waits for a server that is not there. */
-async function pass(parts: GatewayParts, passing: Passing): Promise<void> {
-  const { response, exchange } = passing;
-  const hold = new Hold(parts.holdMs, { response, gauge: parts.counters });
-  parts.leases.enter(exchange.deploymentId);
-  parts.openCalls.enter(exchange);
-  try {
-    while (!response.destroyed) {
-      const lease = await ensure(parts, passing, hold);
-      // Client disconnected: send nothing.
-      if (lease === null || response.destroyed) break;
-      exchange.end = await send(parts, passing, lease);
-      switch (exchange.end) {
-        case "dial-failed":
-          parts.leases.drop(lease);
-          await hold.beforeRetry(unreachable());
-          break;
-        case "backlog-full":
-          // The server lives and keeps its sessions: only its queue is full.
-          await hold.beforeRetry(busy());
-          break;
-        case "no-answer":
-          // Never a 404: on that clients initialize and send the request again, which may have been carried out.
-          parts.leases.drop(lease);
-          throw noAnswer();
-        default:
-          return;
-      }
-    }
-    exchange.end = "client-closed";
-  } finally {
-    exchange.heldMs = hold.heldMs;
-    parts.leases.leave(exchange.deploymentId);
-  }
-}
-
-/**
- * A lease on the instance that the request must reach; null when the client left while it was held.
- *
- * @throws Refusal when the server cannot be had within the hold, or when the session's process is gone
- */
-async function ensure(parts: GatewayParts, passing: Passing, hold: Hold): Promise<Lease | null> {
-  const { response, exchange, session } = passing;
-  const { leases } = parts;
-  const bound = session?.session;
-  while (!response.destroyed) {
-    try {
-      // A session of an earlier deployment stays with its process while that lives, and must not start another.
-      const isEarlier = bound && bound.deploymentId !== exchange.route.deploymentId;
-      if (isEarlier && !(await leases.isRunning(bound.deploymentId, bound.instanceId))) throw sessionNotFound();
-      const acquired = leases.acquire(exchange.deploymentId);
-      const lease = acquired instanceof Promise ? await hold.until(acquired) : acquired;
-      if (lease && bound && bound.instanceId !== lease.instanceId) throw sessionNotFound();
-      return lease;
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      await hold.beforeRetry(error);
-    }
-  }
-  return null;
-}
-
-function send(parts: GatewayParts, passing: Passing, lease: Lease): Promise<ForwardEnd> {
-  const { request, response, path, site, headers, body, exchange, owner, session } = passing;
-  return forward({
-    upstream: lease.upstream,
-    method: exchange.httpMethod,
-    path,
-    headers,
-    body,
-    response,
-    extraHeaders: corsHeaders(request.headers.origin),
-    site,
-    onStart: (status, responseHeaders) => {
-      exchange.status = status;
-      exchange.answers = answersOf(exchange, responseHeaders);
-      const serverId = responseHeaders[sessionIdHeader];
-      const id = idForClient(parts.sessionIds, { owner, exchange, claim: session, lease, serverId });
-      if (id === null && serverId !== undefined) {
-        parts.log.warn({ deploymentId: lease.deploymentId }, "a server's session id is too long; it was left out");
-      }
-      return id;
-    },
-    onData: (chunk) => {
-      exchange.responseBytes += chunk.length;
-      exchange.answers?.push(chunk);
-      parts.openCalls.take(exchange);
-    },
-    onWhole: (sendEnd) => {
-      passing.sendEnd = sendEnd;
-    },
-  });
 }
 
 type Ended = { response: ServerResponse; exchange: Exchange; passing: Passing | null; isMcp: boolean };
