@@ -20,6 +20,8 @@ export function readBody(request: IncomingMessage, place: Place): Promise<Buffer
   const declared = request.headers["content-length"];
   if (declared === undefined && request.headers["transfer-encoding"] === undefined) return nothing;
   if (declared !== undefined && Number(declared) > bodyLimitBytes) throw tooLarge();
+  // It left while its credentials were checked: nothing will be told of it any more.
+  if (request.destroyed) return Promise.resolve(null);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
