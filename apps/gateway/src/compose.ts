@@ -127,13 +127,14 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
     connections,
   );
 
-  // From files only: after a crash, running servers are served again before the database has been asked.
+  // From files: after a crash, running servers are served again although the database is away.
   await feed.loadSnapshot();
+  feed.start();
   const port = await listen(server, config);
   listener.start();
   recorder.start();
   openAnswers.start();
-  await feed.start();
+  if (!routes.isLoaded) await routes.opening;
 
   return {
     server,

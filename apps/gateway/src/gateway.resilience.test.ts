@@ -210,6 +210,30 @@ describe("without the database", () => {
     expect(await rig.rows(server.projectId, 2)).toHaveLength(2);
   });
 
+  test("GW-4 GW-10 a server that became private while the gateway was down is private from its first request", async () => {
+    const server = await deploy();
+    expect((await call(server)).status).toBe(200);
+    const client = await rig.database.pool.connect();
+    const changeTo = (mode: string) =>
+      client.query(`BEGIN; LOCK TABLE project IN ACCESS EXCLUSIVE MODE;
+        UPDATE project SET auth_mode = '${mode}' WHERE id = '${server.projectId}'`);
+    // The database answers, though not at once.
+    await changeTo("towpath-cloud");
+    await rig.restart();
+    const early = call(server);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await client.query("COMMIT");
+    expect((await early).status).toBe(401);
+
+    // One that does not answer is not waited for.
+    await changeTo("towpath-public");
+    await rig.restart();
+    expect((await call(server)).status).toBe(401);
+    await client.query("COMMIT");
+    client.release();
+    await until(async () => (await call(server)).status === 200);
+  });
+
   test("GW-10 rows survive a database that goes away and comes back under load", async () => {
     const server = await deploy();
     expect((await call(server)).status).toBe(200);

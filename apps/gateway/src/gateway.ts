@@ -54,6 +54,7 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   // Decide: which server is meant?
   const destination = destinationOf(parts.serverAddress, request.headers.host, request.url ?? "");
   if (destination.kind === "platform") return parts.platform(request, response, destination.path);
+  if (parts.routes.opening) await parts.routes.opening;
   const target = decide(parts, destination);
   const exchange = target.found && beginExchange(target.found, request);
 

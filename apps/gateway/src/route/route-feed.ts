@@ -1,16 +1,19 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ReadModel } from "../read-model/routes.ts";
 import type { RouteTable } from "./route-table.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 
 const reloadMs = 10_000;
+/** A server may have become private while the gateway was down: so long the database is waited for at the start. */
+const firstLoadMs = 1000;
 
 /** Keeps the route table true: loads it at the start, at every notification and every 10 s; snapshots what it saw (GW-10). */
 export type RouteFeed = {
   /** Puts the routes of the last snapshot into the table: a restart must not wait for the database. Never fails. */
   loadSnapshot: () => Promise<void>;
-  /** Loads routes from the database, now and from now on. Resolves once there are routes or it could not be asked. */
-  start: () => Promise<void>;
+  /** Loads routes from the database, now and from now on. The table opens with the first load, after 1 s at the latest. */
+  start: () => void;
   /** Asks for a reload; calls during a reload lead to one more. */
   reload: () => Promise<void>;
   /** Whether the last reload could reach the database. */
@@ -68,13 +71,13 @@ export function createRouteFeed(parts: {
       const routes = await readSnapshot(directory);
       if (routes) table.replace(routes);
     },
-    async start() {
+    start() {
       timer = setInterval(() => void reload(), reloadMs);
       timer.unref();
       const first = reload().then(() => {
         if (!fresh) log.warn({ routes: table.size }, "no database: serving from the route snapshot");
       });
-      if (!table.isLoaded) await first;
+      table.openAfter(Promise.race([first, sleep(firstLoadMs, undefined, { ref: false })]));
     },
     reload,
     isFresh: () => fresh,

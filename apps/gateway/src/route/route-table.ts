@@ -3,6 +3,12 @@ import type { Route } from "../read-model/routes.ts";
 /** Label → route, in memory. Replaced as a whole, so that a reader never sees half of a change. */
 export class RouteTable {
   #routes: ReadonlyMap<string, Route> | null = null;
+  #opening: Promise<void> | null = null;
+
+  /** Resolves when the table may be used; null once it may. At a start its routes may be older than the database's. */
+  get opening(): Promise<void> | null {
+    return this.#opening;
+  }
 
   /** Whether routes were ever loaded, from the database or from the snapshot. */
   get isLoaded(): boolean {
@@ -15,6 +21,16 @@ export class RouteTable {
 
   find(label: string): Route | undefined {
     return this.#routes?.get(label);
+  }
+
+  /** Has readers wait for a load, which must end by itself. Never rejects. */
+  openAfter(load: Promise<unknown>): void {
+    const opening: Promise<void> = load
+      .catch(() => {})
+      .then(() => {
+        if (this.#opening === opening) this.#opening = null;
+      });
+    this.#opening = opening;
   }
 
   replace(routes: readonly Route[]): void {
