@@ -103,8 +103,36 @@ test("PRJ-4 a viewer sees what a server offers, and why there is nothing to pres
   await call.waitFor();
   expect(await call.isDisabled()).toBe(true);
   const reason = await call.getAttribute("aria-describedby");
-  expect(await page.locator(`[id="${reason}"]`).textContent()).toContain("To call it you need the role member");
+  expect(await page.locator(`[id="${reason}"]`).textContent()).toContain(
+    "ask an owner or admin of this team to make you a member",
+  );
   await expectGoodLooks();
+});
+
+test("PRJ-13 a viewer is offered nothing that her role can't do", async () => {
+  await signIn(viewer);
+  await page.goto(address("deployments"));
+  await page.getByText("Production is live").waitFor();
+  expect(await page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
+  expect(await page.getByRole("navigation", { name: "Organization" }).getByRole("link").allTextContents()).toEqual([
+    "Servers",
+  ]);
+  await page.goto(address(`build-logs/${project.buildId}`));
+  await page.getByText("Build log", { exact: true }).first().waitFor();
+  expect(await page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
+  await page.goto(`${web.url}/${owner.organization.slug}/servers`);
+  await page.getByRole("link", { name: project.name }).waitFor();
+  expect(await page.getByRole("link", { name: "New server" }).count()).toBe(0);
+  await expectGoodLooks();
+});
+
+test("PRJ-13 a member is offered to redeploy, to see API keys and to make a server", async () => {
+  await signIn(owner);
+  await page.goto(address("deployments"));
+  await page.getByRole("button", { name: "Redeploy" }).waitFor();
+  await page.getByRole("link", { name: "API keys" }).waitFor();
+  await page.goto(`${web.url}/${owner.organization.slug}/servers`);
+  await page.getByRole("link", { name: "New server" }).waitFor();
 });
 
 test("PRJ-4 a member's button works", async () => {
@@ -113,7 +141,7 @@ test("PRJ-4 a member's button works", async () => {
   const call = page.getByRole("button", { name: "Call tool" });
   await call.waitFor();
   expect(await call.isEnabled()).toBe(true);
-  expect(await page.getByText("Your role may not call servers").count()).toBe(0);
+  expect(await page.getByText("Your role can't call servers").count()).toBe(0);
 });
 
 test("PRJ-3 a log page that is refused for too many streams says so, and goes on by itself", {

@@ -32,7 +32,7 @@ export function Callout({
       <div className="min-w-0 flex-1">
         {title && <p className="font-medium">{title}</p>}
         {children && <div className="break-words text-ink/85">{children}</div>}
-        {actions && <div className="mt-2 flex flex-wrap gap-2">{actions}</div>}
+        {actions && <div className="mt-2 flex flex-wrap gap-2 empty:hidden">{actions}</div>}
       </div>
     </div>
   );

@@ -19,3 +19,16 @@ test("ERR-3 other responses show their status, other errors their message", () =
   expect(classifyError(new Error("socket hang up"))).toEqual({ kind: "other", message: "socket hang up" });
   expect(classifyError(undefined)).toEqual({ kind: "other", message: "Unknown error" });
 });
+
+test("ERR-3 whoever made too many requests is told when to try again", () => {
+  const refusal = (headers: HeadersInit) =>
+    classifyError(new Response(null, { status: 429, statusText: "Too Many Requests", headers }));
+  expect(refusal({ "retry-after": "30" })).toEqual({
+    kind: "other",
+    message: "HTTP 429: Too Many Requests",
+    remedy: expect.stringContaining("Wait 30 seconds, then reload"),
+  });
+  expect(refusal({ "retry-after": "1" }).remedy).toContain("Wait 1 second,");
+  expect(refusal({}).remedy).toContain("Wait a minute,");
+  expect(refusal({ "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" }).remedy).toContain("Wait a minute,");
+});

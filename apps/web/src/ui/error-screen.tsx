@@ -3,7 +3,7 @@ import { buttonLook } from "./button.tsx";
 
 export type ErrorKind = "forbidden" | "not-found" | "other";
 
-type Failure = { kind: ErrorKind; message: string };
+type Failure = { kind: ErrorKind; message: string; remedy?: string };
 
 function statusOf(error: unknown): number | null {
   if (typeof error !== "object" || error === null) return null;
@@ -20,8 +20,19 @@ export function classifyError(error: unknown): Failure {
   const message = error instanceof Error ? error.message : typeof error === "string" ? error : "";
   if (status === 403 || message.includes("Forbidden")) return { kind: "forbidden", message };
   if (status === 404 || message.includes("Not Found")) return { kind: "not-found", message };
-  if (error instanceof Response) return { kind: "other", message: `HTTP ${error.status}: ${error.statusText}` };
+  if (error instanceof Response) return refused(error);
   return { kind: "other", message: message || "Unknown error" };
+}
+
+function refused(response: Response): Failure {
+  const failure = { kind: "other", message: `HTTP ${response.status}: ${response.statusText}` } as const;
+  if (response.status !== 429) return failure;
+  const seconds = Number(response.headers.get("retry-after"));
+  const wait = seconds > 0 ? `${Math.ceil(seconds)} ${seconds > 1 ? "seconds" : "second"}` : "a minute";
+  return {
+    ...failure,
+    remedy: `Too many requests came from your network address. Wait ${wait}, then reload this page.`,
+  };
 }
 
 const texts: Record<ErrorKind, { code: string; title: string; text: string; causes: readonly string[] }> = {
@@ -51,13 +62,14 @@ const texts: Record<ErrorKind, { code: string; title: string; text: string; caus
 
 /** The screen for an error (ERR-1, ERR-2, ERR-3). Plain links: the router itself may be what failed. */
 export function ErrorScreen({ error, kind, extra }: { error?: unknown; kind?: ErrorKind; extra?: ReactNode }) {
-  const failure = kind ? { kind, message: "" } : classifyError(error);
+  const failure: Failure = kind ? { kind, message: "" } : classifyError(error);
   const { code, title, text, causes } = texts[failure.kind];
   return (
     <div className="mx-auto flex w-full max-w-md flex-col px-4 py-16 sm:py-24">
       <p className="font-mono text-xs text-faint">{code}</p>
       <h1 className="mt-1 text-2xl font-semibold tracking-tight">{title}</h1>
       <p className="mt-2 text-base text-muted">{text}</p>
+      {failure.remedy ? <p className="mt-2 text-base">{failure.remedy}</p> : null}
       {causes.length > 0 && (
         <div className="mt-5">
           <p className="text-sm font-medium">Possible causes</p>

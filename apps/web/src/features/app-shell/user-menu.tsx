@@ -7,9 +7,9 @@ import { setTheme, type Theme, themes, useTheme } from "~/ui/theme.ts";
 export type UserMenuPerson = {
   readonly displayName: string;
   readonly email: string;
-  /** Where the organization's API keys are; null before the first organization. */
+  /** Where the organization's API keys are; null before the first organization, and for a role that can't see them. */
   readonly keysHref: string | null;
-  /** Where the protections of this instance are; null for who may not see them. */
+  /** Where the protections of this instance are; null for a role that can't see them. */
   readonly instanceHref: string | null;
 };
 

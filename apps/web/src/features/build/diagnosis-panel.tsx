@@ -64,7 +64,7 @@ export function DiagnosisPanel({
               </p>
             </div>
           </div>
-          <div className="flex flex-wrap gap-2">
+          <div className="flex flex-wrap gap-2 empty:hidden">
             {actions}
             {errorLine !== null && (
               <a href={`#L${errorLine}`} className={buttonLook()}>

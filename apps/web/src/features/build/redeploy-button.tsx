@@ -1,9 +1,10 @@
 import { RotateCw } from "lucide-react";
 import { Button, type ButtonLook } from "~/ui/button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { useMay } from "../session/use-may.ts";
 import { useRedeploy } from "./use-redeploy.ts";
 
-/** A button that builds the same commit again (PRJ-13). */
+/** A button that builds the same commit again (PRJ-13); nothing for a role that may not start builds. */
 export function RedeployButton({
   project,
   buildId,
@@ -11,6 +12,8 @@ export function RedeployButton({
   ...look
 }: ButtonLook & { project: ProjectKey; buildId: string; label?: string }) {
   const redeploy = useRedeploy(project);
+  const mayBuild = useMay("build.start");
+  if (!mayBuild) return null;
   return (
     <Button
       {...look}

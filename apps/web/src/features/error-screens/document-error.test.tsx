@@ -1,11 +1,14 @@
 import { renderToStaticMarkup } from "react-dom/server";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { DocumentError } from "./document-error.tsx";
+
+// Only a build gives the style sheet its address.
+vi.mock("~/styles.css?url", () => ({ default: "/assets/styles.css" }));
 
 test("ERR-4 what replaces a failed document is a document with styles, the toggle and a way home", () => {
   const html = renderToStaticMarkup(<DocumentError error={new Error("boom")} reset={() => {}} />);
   expect(html).toMatch(/^<html lang="en"/);
-  expect(html).toMatch(/<head>.*<link rel="stylesheet".*<\/head>/);
+  expect(html).toMatch(/<head>.*<link rel="stylesheet" href="\/assets\/styles.css".*<\/head>/);
   expect(html).toContain("Something went wrong!");
   expect(html).toMatch(/<button[^>]*aria-expanded="false"[^>]*>.*Show Error/);
   expect(html).toMatch(/<a href="\/"[^>]*>Return Home/);

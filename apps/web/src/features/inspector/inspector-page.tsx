@@ -17,12 +17,9 @@ type SearchChange = (change: Partial<InspectorSearch>) => void;
 export function InspectorPage({
   projectKey,
   search,
-  mayCall,
   onSearch,
 }: {
   projectKey: ProjectKey;
-  /** Whether the reader's role may call servers. */
-  mayCall: boolean;
   search: InspectorSearch;
   onSearch: SearchChange;
 }) {
@@ -58,7 +55,6 @@ export function InspectorPage({
           projectKey={projectKey}
           branchId={branch.id}
           search={search}
-          mayCall={mayCall}
           onSearch={onSearch}
         />
       ) : (

@@ -25,12 +25,10 @@ export function InspectorWorkbench({
   projectKey,
   branchId,
   search,
-  mayCall,
   onSearch,
 }: {
   projectKey: ProjectKey;
   branchId: string;
-  mayCall: boolean;
   search: InspectorSearch;
   onSearch: (change: Partial<InspectorSearch>) => void;
 }) {
@@ -42,8 +40,8 @@ export function InspectorWorkbench({
     const why = found?.warnings.find((warning) => warning.code === "lists_not_read");
     if (why) return <BuildWarnings warnings={[why]} />;
     return (
-      <EmptyState title="The server's offer cannot be read">
-        The build that is live left no manifest that this version of Towpath reads. Redeploy it.
+      <EmptyState title="This server's tools, resources and prompts can't be listed">
+        The live build has no manifest that this version of Towpath can read. Redeploy it.
       </EmptyState>
     );
   }
@@ -77,7 +75,6 @@ export function InspectorWorkbench({
             key={`${item.tab}:${item.key}`}
             item={item}
             calls={calls}
-            mayCall={mayCall}
             askAuthorization={project.authMode === "passthrough"}
           />
         </div>

@@ -6,6 +6,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { Field } from "~/ui/field.tsx";
 import { Input } from "~/ui/input.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
+import { useMay } from "../session/use-may.ts";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
 import type { ServerCall } from "./inspector.schema.ts";
 import { type InspectorItem, itemTexts } from "./inspector-items.ts";
@@ -28,16 +29,14 @@ export function ItemDetail({
   item,
   calls,
   askAuthorization,
-  mayCall,
 }: {
   item: InspectorItem;
   calls: Calls;
-  /** Whether the reader's role may call servers. */
-  mayCall: boolean;
   /** The server checks its callers by itself: offer to send it an Authorization header. */
   askAuthorization: boolean;
 }) {
   const itemKey = `${item.tab}:${item.key}`;
+  const mayCall = useMay("server.call");
   const noteId = useId();
   const [authorization, setAuthorization] = useState("");
   const { name, title, description } = itemTexts(item);
@@ -73,10 +72,10 @@ export function ItemDetail({
           <p className="mt-2 max-w-prose text-sm break-words whitespace-pre-line text-muted">{description}</p>
         )}
         {!mayCall && (
-          <Callout tone="info" className="mt-4" title="Your role may not call servers">
+          <Callout tone="info" className="mt-4" title="Your role can't call servers">
             <span id={noteId}>
-              As a viewer you see what this server offers. To call it you need the role member: ask an owner or admin of
-              this team.
+              As a viewer you can see what this server offers. To call it, ask an owner or admin of this team to make
+              you a member.
             </span>
           </Callout>
         )}

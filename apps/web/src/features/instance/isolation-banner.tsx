@@ -1,11 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useMay } from "~/features/session/use-may.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { missingProtectionsQuery } from "./instance.queries.ts";
 import { protectionWords } from "./protections.ts";
 
 /** Above the list of servers, while something that holds them apart is missing. */
-export function IsolationBanner({ orgSlug, mayManage }: { readonly orgSlug: string; readonly mayManage: boolean }) {
+export function IsolationBanner({ orgSlug }: { readonly orgSlug: string }) {
+  const mayManage = useMay("organization.manage");
   const { data: warning } = useQuery(missingProtectionsQuery(orgSlug));
   if (!warning) return null;
   const missing = new Intl.ListFormat("en").format(warning.missing.map((name) => protectionWords[name].short));

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** `waiting`: refused for now and tried again by itself; `refused`: for good. */
+/** `waiting`: refused for now, tried again automatically; `refused`: for good. */
 export type StreamState = "connecting" | "open" | "reconnecting" | "waiting" | "refused" | "ended";
 
 export type ConnectionEvents = {
@@ -18,9 +18,8 @@ const problemSchema = z.object({ code: z.string(), message: z.string() });
 type Problem = z.infer<typeof problemSchema>;
 
 /**
- * Keeps a log stream open. The browser reconnects by itself when a connection breaks, with Last-Event-ID; what it does
- * not do is to say why a server refused, and to come back then: that is asked for and done here. Returns the way to
- * stop.
+ * Keeps a log stream open and returns the function that closes it. The browser reconnects a connection that breaks, with
+ * Last-Event-ID. When the server refuses, it gives up without saying why: this asks for the reason and tries again.
  */
 export function openLogConnection(url: string, { onState, onProblem, onEvent }: ConnectionEvents): () => void {
   const stopped = new AbortController();
@@ -41,7 +40,7 @@ export function openLogConnection(url: string, { onState, onProblem, onEvent }: 
   };
 
   function connect(): void {
-    // A new EventSource knows no last event id of an earlier one.
+    // A new EventSource doesn't know the last event id of the one before.
     source = new EventSource(lastId === "" ? url : `${url}?after=${encodeURIComponent(lastId)}`);
     source.onopen = () => {
       onState("open");
@@ -64,14 +63,14 @@ export function openLogConnection(url: string, { onState, onProblem, onEvent }: 
     source.addEventListener("end", () => finish("ended"));
   }
 
-  /** An EventSource that was refused tells nobody why: asks again as a plain request. */
+  /** An EventSource doesn't say why it was refused: asks again with a plain request. */
   async function explain(): Promise<void> {
     onState("reconnecting");
     try {
       const answer = await fetch(url, { signal: stopped.signal });
       if (answer.ok) {
         await answer.body?.cancel();
-        return later(0);
+        return later(retryFailedMs);
       }
       const refusal = z.object({ error: problemSchema }).safeParse(await answer.json().catch(() => null));
       if (!refusal.success) return later(retryFailedMs);
@@ -93,14 +92,14 @@ export function openLogConnection(url: string, { onState, onProblem, onEvent }: 
 }
 
 const finalTexts: Readonly<Record<string, string>> = {
-  unauthenticated: "You are signed out. Sign in again to read on.",
-  forbidden: "You may no longer read this log. Ask an owner or admin of the team.",
-  not_found: "This log is gone, or you may no longer read it.",
+  unauthenticated: "You are signed out. Sign in again to continue reading.",
+  forbidden: "You no longer have access to this log. Ask an owner or admin of the team.",
+  not_found: "This log was deleted, or you no longer have access to it.",
 };
 
 const isFinal = ({ code }: Problem) => code in finalTexts;
 
 function textOf({ code, message }: Problem): string {
-  if (code === "limit_reached") return `${message} This page tries again by itself.`;
+  if (code === "limit_reached") return `${message} This page tries again automatically.`;
   return finalTexts[code] ?? message;
 }

@@ -1,7 +1,7 @@
 import { Callout } from "~/ui/callout.tsx";
 import type { LogStream } from "./use-log-stream.ts";
 
-/** Why a log does not go on; nothing while it does. */
+/** Why a log has stopped or paused; nothing while it is being read. */
 export function StreamProblem({ stream: { state, problem } }: { stream: LogStream<unknown> }) {
   if (problem === null) return null;
   const stopped = state === "refused";

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Plus, Search, Server } from "lucide-react";
 import { useEffect, useState } from "react";
 import { IsolationBanner } from "~/features/instance/isolation-banner.tsx";
+import { useMay } from "~/features/session/use-may.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
@@ -31,12 +32,10 @@ const typingMs = 250;
 /** The organization's servers (ORG-2). */
 export function ServersPage({
   orgSlug,
-  mayManage,
   search,
   onSearch,
 }: {
   readonly orgSlug: string;
-  readonly mayManage: boolean;
   readonly search: ServersSearch;
   readonly onSearch: (change: Partial<ServersSearch>) => void;
 }) {
@@ -50,7 +49,7 @@ export function ServersPage({
         description={nothingYet ? undefined : "Every server of this organization, and the state of its newest build."}
         actions={nothingYet ? null : <NewServerLink orgSlug={orgSlug} />}
       />
-      <IsolationBanner orgSlug={orgSlug} mayManage={mayManage} />
+      <IsolationBanner orgSlug={orgSlug} />
       {nothingYet ? (
         <div className="rounded-lg border bg-surface">
           <EmptyState icon={<Server aria-hidden />} title="No server yet" actions={<NewServerLink orgSlug={orgSlug} />}>
@@ -86,6 +85,8 @@ export function ServersPage({
 }
 
 function NewServerLink({ orgSlug }: { readonly orgSlug: string }) {
+  const mayCreate = useMay("project.create");
+  if (!mayCreate) return null;
   return (
     <Link to="/$orgSlug/welcome/server-setup" params={{ orgSlug }} className={buttonLook({ variant: "primary" })}>
       <Plus aria-hidden />

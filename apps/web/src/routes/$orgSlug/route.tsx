@@ -1,6 +1,6 @@
 import { createFileRoute, Outlet } from "@tanstack/react-router";
 import { AppShell } from "~/features/app-shell/app-shell.tsx";
-import { OrganizationLinks } from "~/features/app-shell/organization-links.tsx";
+import { OrganizationLinks, settingsHrefs } from "~/features/app-shell/organization-links.tsx";
 import { PageError } from "~/features/error-screens/page-error.tsx";
 import { requireOrganization } from "~/features/session/guards.ts";
 
@@ -13,15 +13,12 @@ export const Route = createFileRoute("/$orgSlug")({
 function OrganizationLayout() {
   const { profile, organization } = Route.useRouteContext();
   const { displayName, email, organizations } = profile;
-  const mayManage = organization.permissions.includes("organization.manage");
-  const instanceHref = mayManage ? `/${organization.slug}/settings/instance` : null;
-  const keysHref = `/${organization.slug}/settings/api-keys`;
   return (
     <AppShell
-      person={{ displayName, email, keysHref, instanceHref }}
+      person={{ displayName, email, ...settingsHrefs(organization) }}
       organizations={organizations}
       active={organization}
-      bar={<OrganizationLinks orgSlug={organization.slug} mayManage={mayManage} />}
+      bar={<OrganizationLinks organization={organization} />}
     >
       <Outlet />
     </AppShell>

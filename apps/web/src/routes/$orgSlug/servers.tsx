@@ -31,13 +31,11 @@ export const Route = createFileRoute("/$orgSlug/servers")({
 
 function Servers() {
   const { orgSlug } = Route.useParams();
-  const { organization } = Route.useRouteContext();
   const search = Route.useSearch();
   const navigate = Route.useNavigate();
   return (
     <ServersPage
       orgSlug={orgSlug}
-      mayManage={organization.permissions.includes("organization.manage")}
       search={search}
       onSearch={(change) => void navigate({ search: { ...search, ...change }, replace: true })}
     />

@@ -20,10 +20,8 @@ export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
 function InspectorRoute() {
   const projectKey = Route.useParams();
   const search = Route.useSearch();
-  const { organization } = Route.useRouteContext();
   const navigate = Route.useNavigate();
   const change = (next: Partial<InspectorSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
-  const mayCall = organization.permissions.includes("server.call");
-  return <InspectorPage projectKey={projectKey} search={search} mayCall={mayCall} onSearch={change} />;
+  return <InspectorPage projectKey={projectKey} search={search} onSearch={change} />;
 }
