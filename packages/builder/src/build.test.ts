@@ -72,7 +72,8 @@ test("BLD-3 a change of code alone reuses the dependency layer and says so; the 
   const second = success(tried);
   expect(second.layers.dependencies).toBe(first.layers.dependencies);
   expect(second.layers.code).not.toBe(first.layers.code);
-  expect(tried.text).toContain("so its layer");
+  expect(tried.text).toContain("reusing its layer");
+  expect(tried.text).toContain("Source: 2 files.");
   expect(tried.text).not.toContain("install output");
 });
 
@@ -245,7 +246,7 @@ test("BLD-13 a canceled build ends at once and leaves nothing", async () => {
     {
       signal: cancel.signal,
       log: (phase, _kind, text) => {
-        if (phase === "install" && text.includes("so its layer"))
+        if (phase === "install" && text.includes("reusing its layer"))
           setTimeout(() => cancel.abort(new Error("canceled")), 1_500);
       },
     },

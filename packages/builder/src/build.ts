@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type ResolvedPython, type RuntimeDriver, removeFolder, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildPhase, BuildRequest, BuildResult, BuildWarning, Diagnosis, Layers } from "./contract.ts";
+import { counted } from "./counted.ts";
 import { notFetched, notIsolated, rootMissing, tooLong } from "./diagnose/platform.ts";
 import { BuildFailure } from "./failure.ts";
 import { extractSource, type SourceTree, subtree } from "./fetch/index.ts";
@@ -131,12 +132,13 @@ class Build {
       throw new BuildFailure(notFetched(error), error);
     });
     const whole = await extractSource(tarball, folder, this.#limits.source, this.#signal);
-    log("fetch", "step", `Source: ${whole.entries.length} files.`);
+    log("fetch", "step", `Source: ${counted(whole.entries.length, "file")}.`);
     const root = posix.normalize(rootDirectory ?? ".").replace(/^\/|\/$/g, "");
     if (root === "" || root === ".") return whole;
     const part = root.startsWith("..") ? null : subtree(whole, root);
     if (part === null) throw new BuildFailure(rootMissing(root));
-    log("fetch", "step", `Root directory ${root}: set in the project's settings; ${part.entries.length} files.`);
+    const found = counted(part.entries.length, "file");
+    log("fetch", "step", `Root directory ${root}: set in the project's settings; ${found}.`);
     return part;
   }
 
@@ -150,7 +152,7 @@ class Build {
     for (const { kind, text } of plan.notes) log("plan", kind, text);
     const { python, warning } = await findPython(plan.python, this.#config);
     if (warning !== null) this.#warn("plan", warning);
-    log("plan", "step", `Python ${python.version} is used.`);
+    log("plan", "step", `Using Python ${python.version}.`);
     return { plan, python };
   }
 

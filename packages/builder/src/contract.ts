@@ -63,10 +63,10 @@ export const diagnosisSchema = z.object({
 });
 export type Diagnosis = z.infer<typeof diagnosisSchema>;
 
-/** What people should know of a build that succeeded all the same; kept with the build. */
+/** A problem that did not fail the build; kept with it. */
 export const buildWarningSchema = z.object({
   code: z.enum(["python_replaced", "nothing_offered", "list_failed", "lists_not_read"]),
-  /** One line: what is the case. */
+  /** One line: the problem. */
   title: z.string(),
   /** Where and why, a sentence or two; may quote the server's own message. */
   detail: z.string(),

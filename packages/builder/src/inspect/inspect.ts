@@ -11,6 +11,7 @@ import {
   serverSandboxSpec,
 } from "@towpath/runtime";
 import type { BuildRequest, BuildWarning, Layers } from "../contract.ts";
+import { counted } from "../counted.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
 import { diagnoseHarness } from "../diagnose/harness.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
@@ -90,8 +91,8 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
 }
 
 /**
- * What the server says of itself. One that refuses strangers (HTTP 401 or 403) is alive and does its own sign-in; its
- * lists are then read inside its process, past that sign-in.
+ * Reads the server's manifest. One that answers 401 or 403 is alive and checks sign-ins itself; its lists are then read
+ * inside its process, behind that check.
  */
 async function inspect(
   { request, plan }: InspectInput,
@@ -109,14 +110,14 @@ async function inspect(
     request.log(
       "inspect",
       "step",
-      `${error.message} It does its own sign-in, so its lists are read inside its process.`,
+      `${error.message} It checks sign-ins itself, so its lists are read inside its process.`,
     );
   }
   try {
     return found(await readManifest({ socketPath, path: inspectPath }, options));
   } catch (error) {
     if (!(error instanceof McpClientError) || options.signal?.aborted) throw error;
-    const reason = error.code === "not_found" ? "there is no MCP server that can be told apart." : error.message;
+    const reason = error.code === "not_found" ? "no MCP server object was found." : error.message;
     return { manifest: null, warnings: [listsNotRead(reason, plan.entryFile)] };
   }
 }
@@ -183,12 +184,11 @@ function startFailure(
 }
 
 function summary({ server, protocolVersion, tools, resources, templates, prompts }: Manifest): string {
-  const count = (items: readonly unknown[], name: string) => `${items.length} ${name}${items.length === 1 ? "" : "s"}`;
   const parts = [
-    count(tools, "tool"),
-    count(resources, "resource"),
-    count(templates, "template"),
-    count(prompts, "prompt"),
+    counted(tools.length, "tool"),
+    counted(resources.length, "resource"),
+    counted(templates.length, "template"),
+    counted(prompts.length, "prompt"),
   ];
   return `MCP ${protocolVersion}: ${server.name} ${server.version} has ${parts.join(", ")}.`;
 }

@@ -9,7 +9,7 @@ const listWords: Readonly<Record<ListName, { readonly name: string; readonly met
   prompts: { name: "prompts", method: "prompts/list" },
 };
 
-/** What people should know of a server that answers MCP and is not as it should be. Pure. */
+/** Warnings about a server that lists nothing, or fails to list something. Pure. */
 export function manifestWarnings({ manifest, failedLists }: ReadManifest, file: string): BuildWarning[] {
   const failed = failedLists.map(({ list, error }) => listFailed(list, error.message, file));
   return failed.length === 0 && isEmpty(manifest) ? [nothingOffered(file)] : failed;
@@ -24,7 +24,7 @@ function listFailed(list: ListName, message: string, file: string): BuildWarning
     code: "list_failed",
     title: `The server could not list its ${name}`,
     detail: `It answered ${method} with an error: ${message}`,
-    remedy: `Correct what ${file} does when a client asks for its ${name}; the build log has what it printed. Until then clients see none of them.`,
+    remedy: `Fix how ${file} lists its ${name}; the build log has what it printed. Until then clients see none of them.`,
   };
 }
 
@@ -38,6 +38,6 @@ const nothingOffered = (file: string): BuildWarning => ({
 export const listsNotRead = (reason: string, file: string): BuildWarning => ({
   code: "lists_not_read",
   title: "The server's tools, resources and prompts could not be read",
-  detail: `The server asks for a sign-in of its own, so they were looked for inside its process: ${reason} What it offers is unknown here; calls with a sign-in are not affected.`,
-  remedy: `To see them here, let the entrypoint name the MCP server object in ${file} instead of an app around it.`,
+  detail: `The server checks sign-ins itself, so Towpath looked for them inside its process: ${reason} What it offers is unknown here; signed-in callers are not affected.`,
+  remedy: `To see them here, point the entrypoint at the MCP server object in ${file} instead of an app around it.`,
 });

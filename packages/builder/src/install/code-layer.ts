@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { counted } from "../counted.ts";
 import { stepSpec } from "./build-sandbox.ts";
 import { makeCode } from "./commands.ts";
 import type { InstallInput } from "./install.ts";
@@ -15,10 +16,10 @@ export async function codeLayer(input: InstallInput): Promise<string> {
   const key = codeKey(source.digest, python);
   const short = key.slice(0, 12);
   if (await store.has("code", key)) {
-    log("install", "step", `Code: the same files as in an earlier build, so its layer ${short} is used again.`);
+    log("install", "step", `Code: the same files as in an earlier build; reusing its layer ${short}.`);
     return key;
   }
-  log("install", "step", `Code: ${source.entries.length} files become layer ${short}.`);
+  log("install", "step", `Code: making layer ${short} of ${counted(source.entries.length, "file")}.`);
   const folder = join(scratch, "code");
   await mkdir(folder);
   const spec = stepSpec(

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { chmod, mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { counted } from "../counted.ts";
 import { diagnoseInstallExit } from "../diagnose/exit.ts";
 import { diagnoseUv } from "../diagnose/uv.ts";
 import { BuildFailure, diagnosis } from "../failure.ts";
@@ -49,7 +50,7 @@ async function makeLayer(input: LayerInput): Promise<string> {
   });
   const short = key.slice(0, 12);
   if (await store.has("deps", key)) {
-    log("install", "step", `Dependencies: the same as in an earlier build, so its layer ${short} is used again.`);
+    log("install", "step", `Dependencies: the same as in an earlier build; reusing its layer ${short}.`);
     return key;
   }
   log("install", "step", `Dependencies: no layer ${short} yet, so they are installed.`);
@@ -104,7 +105,7 @@ async function exactList(input: LayerInput, folders: Folders): Promise<string> {
   await step(input, command, folders, "internet");
   const exact = await readOwn(join(input.scratch, "work", exactFile));
   const count = exact.split("\n").filter((line) => /^[A-Za-z0-9]/.test(line)).length;
-  log("install", "step", `Versions: resolved to ${count} packages.`);
+  log("install", "step", `Versions: resolved to ${counted(count, "package")}.`);
   await memory.remember(key, exact, buildId);
   return exact;
 }

@@ -2,9 +2,9 @@ import { lstat, readdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { BuildFailure, diagnosis } from "../failure.ts";
 
-/** Short enough that what is written in between stays far below the space that is kept free. */
+/** Short enough that what a build writes in between stays far below the space that must stay free. */
 const freeEveryMs = 50;
-/** Others may free space while a build writes, which hides its writing from the free space. */
+/** When others free space meanwhile, the free space doesn't show what the build writes. */
 const measureEveryMs = 15_000;
 const maxEntries = 500_000;
 
@@ -15,7 +15,7 @@ export type DiskLimits = {
   readonly cache: string;
   /** What the build may write to both. */
   readonly maxBytes: number;
-  /** What must stay free on its file system: the disk is everybody's. */
+  /** Space that must stay free on its file system: everybody shares the disk. */
   readonly minFreeBytes: number;
 };
 
@@ -28,10 +28,10 @@ export type DiskWatch = {
 };
 
 /**
- * Watches a build's disk while packages' build scripts may write to it. No kernel limits a folder without quotas on
- * the file system, so a build can overshoot by what it writes within two looks; a single file is limited by the
- * kernel, and nothing can be reserved at a stroke (see the sandbox's `fileBytes` and system call filter). The folders
- * are measured only when so much was written that the build may have reached its limit.
+ * Watches how much a build writes while packages' build scripts run. Without quotas the kernel can't limit a folder, so
+ * a build can overshoot by what it writes between two checks. The kernel does limit each file, and refuses to reserve
+ * space in one call (see the sandbox's `fileBytes` and system call filter). The folders are measured only when enough
+ * was written since the last time for the build to have reached its limit.
  */
 export function watchDisk({ folder, cache, maxBytes, minFreeBytes }: DiskLimits): DiskWatch {
   const controller = new AbortController();
@@ -114,8 +114,8 @@ const tooLarge = (maxBytes: number) =>
       code: "dependency_build_failed",
       phase: "install",
       title: "Installing the dependencies needed too much disk",
-      detail: `It was ended when it had written more than the ${Math.round(maxBytes / 1024 / 1024)} MB that a build has.`,
+      detail: `It was stopped after it had written more than the ${Math.round(maxBytes / 1024 / 1024)} MB that a build may use.`,
       remedy:
-        "Remove large packages, or choose their smaller variants (for example CPU-only builds). If they are small, a package's build script writes without end: choose another version of it.",
+        "Remove large packages, or choose their smaller variants (for example CPU-only builds). If they are small, a package's build script writes without limit: choose another version of it.",
     }),
   );

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { counted } from "../counted.ts";
 import { BuildFailure, diagnosis } from "../failure.ts";
 import { type PlanSettings, requirementsCandidates, type SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
@@ -83,7 +84,7 @@ function fromLock(facts: SourceFacts, { lock, pyproject }: ProjectFiles, note: N
   }
   note({
     kind: "step",
-    text: `Dependencies: uv.lock, ${lock.packages.size} packages at exactly the locked versions (uv sync --frozen).`,
+    text: `Dependencies: uv.lock, ${counted(lock.packages.size, "package")} at exactly the locked versions (uv sync --frozen).`,
   });
   const unlocked = unlockedDependencies(pyproject, lock);
   if (unlocked.length > 0) {

@@ -111,5 +111,5 @@ const tooLarge = (path: string, size: number) =>
   unreadable(
     path,
     `It has ${size} bytes. A build reads at most ${maxTextBytes} of a file (${maxLockBytes} of uv.lock) and ${maxBytes} of all of them.`,
-    `Make ${path} smaller: data belongs into a file of its own, which the server reads when it runs.`,
+    `Make ${path} smaller: move data to a separate file that the server reads when it runs.`,
   );

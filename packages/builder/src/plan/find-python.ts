@@ -21,8 +21,8 @@ export type FoundPython = {
 };
 
 /**
- * The Python for a plan. Where this platform lacks the version that was asked for, the nearest other one that
- * `requires-python` allows, with a warning (BLD-18).
+ * Finds the Python for a plan. When this platform lacks the requested version, takes the nearest one that
+ * `requires-python` allows and warns (BLD-18).
  * @throws BuildFailure `python_unavailable` when none fits
  */
 export async function findPython(choice: PythonChoice, { uv, defaultPython }: PythonSettings): Promise<FoundPython> {
@@ -80,7 +80,7 @@ function fellBack(
   return {
     code: "python_replaced",
     title: `Built with Python ${python.version} instead of ${request}`,
-    detail: `${from} asks for Python ${request}, but this platform has ${listed(available)}. ${allowed}, so the nearest version was taken.`,
+    detail: `${from} asks for Python ${request}, but this platform has ${listed(available)}. ${allowed}, so the nearest version is used.`,
     remedy: `Set ${from} to a version that this platform has, or ask the operator to install Python ${request}.`,
   };
 }

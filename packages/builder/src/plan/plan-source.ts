@@ -9,14 +9,14 @@ export type PlanQuestion = { readonly source: PlanSource; readonly settings: Pla
 export type PlanAnswer =
   | { readonly kind: "plan"; readonly plan: Plan }
   | { readonly kind: "failed"; readonly diagnosis: Diagnosis }
-  /** An error of ours. */
+  /** A bug of Towpath. */
   | { readonly kind: "error"; readonly message: string };
 
 const program = new URL("./plan-worker.ts", import.meta.url);
 const maxHeapMiB = 512;
 
 /**
- * Plans a build in a thread of its own: whatever a repository's files make a parser do, other builds go on.
+ * Plans a build in its own thread: a file that keeps a parser busy doesn't block other builds.
  * @throws BuildFailure with phase `plan`, also when it takes longer than `timeoutMs` or too much memory;
  * the reason of `signal` when it is aborted
  */
@@ -70,6 +70,6 @@ const unreadable = (what: string) =>
       phase: "plan",
       title: "The project's files cannot be read",
       detail: `Reading what pyproject.toml, uv.lock, the requirements, fastmcp.json and the entrypoint's script block say ${what}. They are far larger or more deeply nested than such files are.`,
-      remedy: "Make these files smaller and push again.",
+      remedy: "Make these files smaller, then push again.",
     }),
   );

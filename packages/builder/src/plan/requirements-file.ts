@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 
 /** Logical lines of a requirements file: continued lines joined, comments and empty ones dropped. */
-export function requirementLines(text: string): string[] {
+function requirementLines(text: string): string[] {
   return text
     .replace(/\\\r?\n/g, " ")
     .split(/\r?\n/)
@@ -41,4 +41,4 @@ export function requirementName(requirement: string): string | null {
   return name === undefined ? null : normalizeName(name);
 }
 
-export const normalizeName = (name: string) => name.toLowerCase().replace(/[-_.]+/g, "-");
+const normalizeName = (name: string) => name.toLowerCase().replace(/[-_.]+/g, "-");
