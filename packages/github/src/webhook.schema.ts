@@ -6,7 +6,7 @@ const installationRefSchema = z.object({ id: z.number().int() });
 
 const accountSchema = z.object({ id: z.number().int(), login: z.string(), type: z.string().default("User") });
 
-export const webhookRepositorySchema = z.object({
+const webhookRepositorySchema = z.object({
   id: z.number().int(),
   name: z.string(),
   full_name: z.string(),

@@ -39,7 +39,7 @@ const runningSchema = z.object({
 /** Where a started instance answers; `running.json` lies in the data folder while it runs. */
 export type Running = z.infer<typeof runningSchema>;
 
-export function defaultDataDirectory(): string {
+function defaultDataDirectory(): string {
   const base = process.env.XDG_DATA_HOME ?? join(homedir(), ".local", "share");
   return process.env.TOWPATH_DATA_DIR ?? join(base, "towpath");
 }

@@ -6,7 +6,7 @@ import { Refusal } from "../terminal/terminal.ts";
 import type { UpOptions } from "./options.ts";
 
 /** Absolute path of a program on the PATH, or null. */
-export function findProgram(name: string): string | null {
+function findProgram(name: string): string | null {
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
     const path = join(folder, name);
     try {

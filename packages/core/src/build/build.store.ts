@@ -8,7 +8,7 @@ import { warningCount } from "./warning-count.ts";
 
 type Queryable = Database | Transaction;
 
-// A manifest can be a megabyte, and sorting a list carries every column of it along.
+// A manifest can be a megabyte, and PostgreSQL sorts whole rows.
 const {
   manifest: _manifest,
   layers: _layers,
@@ -26,10 +26,13 @@ const joined = {
   orgSlug: organization.slug,
 };
 
-/** Builds as lists show them. `where` must name the project or a build whose access was checked. */
-export function selectBuildSummaries(db: Queryable, where: SQL | undefined) {
+function selectJoined<Columns extends Partial<ReturnType<typeof getTableColumns<typeof build>>>>(
+  db: Queryable,
+  columns: Columns,
+  where: SQL | undefined,
+) {
   return db
-    .select({ build: summaryColumns, ...joined })
+    .select({ build: columns, ...joined })
     .from(build)
     .innerJoin(branch, eq(branch.id, build.branchId))
     .innerJoin(project, eq(project.id, build.projectId))
@@ -40,23 +43,14 @@ export function selectBuildSummaries(db: Queryable, where: SQL | undefined) {
     .orderBy(desc(build.createdAt), desc(build.id))
     .$dynamic();
 }
+
+/** Builds as lists show them. `where` must name the project or a build whose access was checked. */
+export const selectBuildSummaries = (db: Queryable, where: SQL | undefined) => selectJoined(db, summaryColumns, where);
 
 export type BuildSummaryJoin = Awaited<ReturnType<typeof selectBuildSummaries>>[number];
 
 /** The same with manifest, layers and timings, for the page of one build. */
-export function selectBuilds(db: Queryable, where: SQL | undefined) {
-  return db
-    .select({ build, ...joined })
-    .from(build)
-    .innerJoin(branch, eq(branch.id, build.branchId))
-    .innerJoin(project, eq(project.id, build.projectId))
-    .innerJoin(organization, eq(organization.id, project.organizationId))
-    .leftJoin(deployment, eq(deployment.buildId, build.id))
-    .leftJoin(route, eq(route.deploymentId, deployment.id))
-    .where(where)
-    .orderBy(desc(build.createdAt), desc(build.id))
-    .$dynamic();
-}
+export const selectBuilds = (db: Queryable, where: SQL | undefined) => selectJoined(db, getTableColumns(build), where);
 
 export type BuildJoin = Awaited<ReturnType<typeof selectBuilds>>[number];
 
@@ -64,14 +58,6 @@ export type BuildJoin = Awaited<ReturnType<typeof selectBuilds>>[number];
 export async function projectIdOfBuild(db: Queryable, buildId: string): Promise<string | undefined> {
   const [row] = await db.select({ projectId: build.projectId }).from(build).where(eq(build.id, buildId));
   return row?.projectId;
-}
-
-export async function findBranchByName(db: Queryable, projectId: string, name: string) {
-  const [row] = await db
-    .select()
-    .from(branch)
-    .where(and(eq(branch.projectId, projectId), eq(branch.name, name)));
-  return row;
 }
 
 /** The build with the highest sequence of a branch. */

@@ -3,6 +3,7 @@ import { and, eq, inArray, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { chooseLabel } from "../deployment/choose-label.ts";
+import { environmentOf } from "../deployment/environment-of.ts";
 import { isId } from "../input/index.ts";
 import { mcpUrl, serverUrl } from "../server-url/index.ts";
 import { expectedBefore } from "./build.state.ts";
@@ -68,7 +69,7 @@ export async function takeBuild(call: {
     entrypoint: taken.entrypoint,
     requirements: taken.requirements,
     organizationId: of.organizationId,
-    environment: of.branch.isDefault ? "production" : "preview",
+    environment: environmentOf(of.branch),
     branchName: of.branch.name,
     serverUrl: serverUrl(ctx.serverUrlTemplate, label),
     mcpUrl: mcpUrl(ctx.serverUrlTemplate, label),

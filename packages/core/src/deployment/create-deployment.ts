@@ -9,6 +9,7 @@ import { newId } from "../ids/index.ts";
 import { lockLabels } from "../project/project.store.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { chooseLabel } from "./choose-label.ts";
+import { environmentOf } from "./environment-of.ts";
 
 export type BuildOutcome = {
   readonly buildId: string;
@@ -28,9 +29,6 @@ export type NewDeployment = {
   readonly url: string;
   readonly environment: "production" | "preview";
 };
-
-export const environmentOf = (branch: { readonly isDefault: boolean }) =>
-  branch.isDefault ? ("production" as const) : ("preview" as const);
 
 /**
  * Stores what a build made and gives it a deployment, which can be started but is not live yet. Idempotent for the

@@ -10,13 +10,13 @@ import type { Context } from "../context/index.ts";
 import { lockLabels } from "../project/project.store.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { chooseLabel } from "./choose-label.ts";
-import { environmentOf } from "./create-deployment.ts";
+import { environmentOf } from "./environment-of.ts";
 
 export type GoLiveResult =
   | { readonly outcome: "live"; readonly url: string; readonly label: string }
   /**
-   * A newer build of the branch went live before, or the branch has become or ceased to be the default one since, and
-   * a build for its new environment is queued: this one succeeded and stays behind (BLD-11).
+   * A newer build of the branch went live first, or the branch has become or ceased to be the default one since: this
+   * build succeeded but does not go live (BLD-11).
    */
   | { readonly outcome: "overtaken" }
   /** The branch was deleted or its pull request closed meanwhile. */
@@ -57,8 +57,8 @@ export async function goLive(call: {
 function lastLine(result: GoLiveResult): string {
   if (result.outcome === "live") return `Live: ${result.url}`;
   return result.outcome === "overtaken"
-    ? "A newer build of this branch takes its place. This one does not go live."
-    : "The branch has ended meanwhile: nothing goes live.";
+    ? "Not live: a newer build of this branch was faster, or the repository's default branch changed during the build."
+    : "Not live: the branch was deleted or its pull request closed during the build.";
 }
 
 async function branchOf(tx: Transaction, buildId: string): Promise<string | undefined> {

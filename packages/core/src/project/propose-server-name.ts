@@ -23,7 +23,7 @@ export async function proposeServerName(call: { ctx: Context }): Promise<{ reado
 }
 
 /** May be longer than VAL-1 allows; the caller drops those. */
-export function randomName(): string {
+function randomName(): string {
   return uniqueNamesGenerator({
     dictionaries: [nameWords.adjectives, nameWords.colors, nameWords.animals],
     separator: "-",

@@ -21,7 +21,7 @@ export const secretValueSchema = z
   .refine((value) => !value.includes("\u0000"), { error: "Secret value cannot contain a NUL character" });
 
 /** How many variables a project may have. */
-export const mostVariables = 100;
+export const maxVariables = 100;
 
 export const secretEnvironments = ["production", "preview"] as const;
 export type SecretEnvironment = (typeof secretEnvironments)[number];
@@ -42,7 +42,7 @@ export type SetSecretInput = z.input<typeof setSecretSchema> & OfProject;
 export const setSecretsSchema = z.object({
   variables: z
     .array(setSecretSchema)
-    .max(mostVariables, `At most ${mostVariables} variables`)
+    .max(maxVariables, `At most ${maxVariables} variables`)
     .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
       error: "Each variable can be given once",
     }),
@@ -52,7 +52,7 @@ export type SetSecretsInput = z.input<typeof setSecretsSchema> & OfProject;
 /** Variables that a new project begins with (ONB-5): one secret each, for production and previews. */
 export const environmentVariablesSchema = z
   .array(z.object({ keyName: secretKeyNameSchema, secretValue: secretValueSchema }))
-  .max(mostVariables, `At most ${mostVariables} variables`)
+  .max(maxVariables, `At most ${maxVariables} variables`)
   .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
     error: "Each variable can be given once",
   })

@@ -9,7 +9,7 @@ import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
 import {
-  mostVariables,
+  maxVariables,
   type SetSecretInput,
   type SetSecretsInput,
   secretEnvironments,
@@ -109,7 +109,7 @@ async function lockProject(tx: Transaction, projectId: string): Promise<void> {
 
 async function requireRoom(tx: Transaction, projectId: string): Promise<void> {
   const [found] = await tx.select({ total: count() }).from(secret).where(eq(secret.projectId, projectId));
-  if ((found?.total ?? 0) < mostVariables) return;
-  const message = `At most ${mostVariables} variables`;
+  if ((found?.total ?? 0) < maxVariables) return;
+  const message = `At most ${maxVariables} variables`;
   throw new TowpathError("invalid_input", message, { fields: { keyName: message } });
 }
