@@ -77,7 +77,7 @@ test("RUN-1 the dashboard shows which protections are in force and which excepti
   await open("servers");
   await page.getByText("Servers of this instance are not fully isolated").waitFor();
   await page.getByText("They lack a CPU limit.").waitFor();
-  await page.getByRole("link", { name: "What is in force" }).click();
+  await page.getByRole("link", { name: "See what is in force" }).click();
   await page.getByRole("list", { name: "Protections" }).waitFor();
   expect(await states()).toEqual([
     "Files: In force",

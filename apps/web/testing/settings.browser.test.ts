@@ -43,7 +43,7 @@ const stored = async () => (await database.db.select().from(project).where(eq(pr
 test("GW-7 PRJ-11 keeping payloads is switched in the settings, which say what that means", async () => {
   await goTo("settings");
   const keep = page.getByRole("switch", { name: "Keep payloads" });
-  await page.getByText("Everybody in this team who can see the log").waitFor();
+  await page.getByText("Everyone in this team can read them in the log").waitFor();
   for (const kept of [true, false]) {
     await keep.click();
     await expect.poll(async () => (await stored())?.capturePayloads, { timeout: 15_000 }).toBe(kept);

@@ -60,7 +60,7 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
         githubUserId: { type: "number", required: false, input: false },
       },
     },
-    // By address and path; what is guessed for one account from many addresses is the sign-in throttle's.
+    // Per address and path. The sign-in throttle limits guesses for one account from many addresses.
     rateLimit: {
       enabled: true,
       storage: "database",
@@ -74,7 +74,7 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
     },
     advanced: {
       cookiePrefix: cookiePrefixOf(config),
-      // It would put `__Secure-` before the prefix, which already says more.
+      // It would prepend `__Secure-`, which is weaker than the `__Host-` of our prefix.
       useSecureCookies: false,
       defaultCookieAttributes: { httpOnly: true, sameSite: "lax", path: "/", secure },
       ipAddress: { ipAddressHeaders: [clientAddressHeader] },

@@ -1,12 +1,12 @@
 import { hkdfSync } from "node:crypto";
 
 /**
- * What the names of all cookies of an instance begin with; a dot follows.
+ * The prefix of all cookie names of an instance; a dot follows.
  *
- * Behind TLS it is `__Host-`: browsers take such a cookie only from this host itself, so no neighbour on the same site
- * can set one. Browsers refuse that on plain http, where every port and path of a host shares one jar: there the name
- * holds a part that is made from the instance's secret, so that pages which a tenant serves beside the dashboard, and
- * other instances on the same machine, do not know which name to overwrite.
+ * Behind TLS it begins with `__Host-`: browsers accept such a cookie only from this very host, so no neighbour on the
+ * same site can set one. Browsers refuse it on plain http, where all ports and paths of a host share their cookies:
+ * there the prefix contains a part derived from the instance's secret, so that neither pages that a tenant serves
+ * beside the dashboard nor other instances on the same machine know which name to overwrite.
  */
 export function cookiePrefixOf(instance: { readonly baseUrl: string; readonly secret: string }): string {
   if (instance.baseUrl.startsWith("https:")) return "__Host-towpath";
@@ -15,8 +15,8 @@ export function cookiePrefixOf(instance: { readonly baseUrl: string; readonly se
 }
 
 /**
- * Whether a request brings a cookie of ours twice. Then somebody else has set one of them, for another path or a parent
- * domain, and nobody can tell which one is the person's: taking either could sign her in to a stranger's account.
+ * Whether a request carries one of our cookies twice. Then somebody else set one of them, for another path or a parent
+ * domain, and we can't tell which one is genuine: accepting either could sign the person in to a stranger's account.
  */
 export function hasRepeatedCookie(headers: Headers, prefix: string): boolean {
   const seen = new Set<string>();

@@ -40,7 +40,7 @@ export type Auth = {
   readonly embedded: boolean;
   /** The session that the request's cookie belongs to; null without a valid one, and for a repeated cookie. */
   session(headers: Headers): Promise<SignedIn | null>;
-  /** Whether the request brings a cookie of ours twice: then nobody is signed in, nor can sign in. */
+  /** Whether the request carries one of our cookies twice: then nobody is signed in, nor can sign in. */
   hasRepeatedCookie(headers: Headers): boolean;
   start(call: { returnPath: string; signUp: boolean; headers: Headers }): Promise<SignInStart>;
   /** Embedded provider only. `headers` of the form's request: they carry the client's address for the rate limit. */

@@ -4,12 +4,12 @@ import { session, signInAttempt, user } from "@towpath/db/schema";
 import { and, eq, inArray, lt, sql } from "drizzle-orm";
 
 /**
- * Slows down whoever guesses one account's password. Each limit allows some failures and then asks for a wait that
- * doubles with every further one. Nothing is ever locked, and attempts during a wait do not make it longer.
+ * Slows down guessing of one account's password. Each limit allows some failures, then imposes a wait that doubles with
+ * each further one. No account is ever locked, and attempts during a wait do not prolong it.
  *
- * One address is slowed down early and long. All addresses together may try more often and never wait for longer than
- * a minute: otherwise a stranger could keep the owner out. Addresses from which the account is signed in do not count
- * there, nor wait for the others.
+ * A single address is slowed down early and for long. All addresses together may try more often and never wait longer
+ * than a minute: otherwise a stranger could keep the owner out. Addresses from which somebody is signed in to the
+ * account are exempt from that limit.
  */
 const limits = {
   address: { freeFailures: 5, maxWaitSeconds: 900 },
@@ -20,20 +20,20 @@ type Limit = keyof typeof limits;
 /** Failures are forgotten after a day without one. */
 const forgetAfter = sql`interval '1 day'`;
 
-/** Not the present moment, which the column would round, perhaps up. */
+/** In the past. `now()` would not do: the column rounds it, perhaps up. */
 const noWait = sql`to_timestamp(0)`;
 
-/** An attempt that may go on. It counts as a failure until one of these is called. */
+/** An attempt that may proceed. It counts as a failure until one of these is called. */
 export type Attempt = {
   /** The password was right. */
   succeeded(): Promise<void>;
-  /** The password was not looked at. */
+  /** The password was never checked. */
   withdrawn(): Promise<void>;
 };
 
 /**
- * Counts an attempt to sign in to an account, whether that exists or not. `address`: the client's, normalized; null
- * when it is not known. A number is the wait in seconds before another attempt is looked at.
+ * Counts an attempt to sign in to an account, whether it exists or not. `address`: the client's, normalized; null when
+ * unknown. Returns a number when the attempt is refused: the seconds to wait before the next one.
  */
 export async function beginAttempt(
   db: Database,
@@ -54,7 +54,9 @@ export async function beginAttempt(
   };
 }
 
-/** Counts all keys or, while one of them must wait, none. Before the password is looked at, so that a race wins nothing. */
+/**
+ * Counts all keys or, while one of them must wait, none. Comes before the password check, so that racing gains nothing.
+ */
 function count(db: Database, keys: readonly string[]): Promise<boolean> {
   return db.transaction(async (tx) => {
     for (const key of keys) {
@@ -73,7 +75,7 @@ function count(db: Database, keys: readonly string[]): Promise<boolean> {
     for (const key of keys) {
       const { freeFailures, maxWaitSeconds } = limits[limitOf(key)];
       const failures = sql`CASE WHEN ${signInAttempt.updatedAt} < now() - ${forgetAfter} THEN 1 ELSE ${signInAttempt.failures} + 1 END`;
-      // 2^20 s is longer than any wait: beyond, the power would only overflow.
+      // 2^20 s exceeds any wait; a larger exponent would only overflow.
       const wait = sql`least(power(2, least((${failures}) - ${freeFailures}, 20)), ${maxWaitSeconds})`;
       await tx
         .update(signInAttempt)
@@ -98,7 +100,7 @@ async function takeBack(db: Database, keys: readonly string[]): Promise<void> {
   }
 }
 
-/** Leaves what is in use right now for the next time. */
+/** Skips rows that are locked right now. */
 async function forgetOld(db: Database): Promise<void> {
   const old = db
     .select({ key: signInAttempt.key })

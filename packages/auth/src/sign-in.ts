@@ -10,7 +10,7 @@ export type SignInStart =
   | { readonly kind: "issuer_unreachable" }
   | { readonly kind: "too_many_attempts" };
 
-/** Asks an endpoint of better-auth as a request from outside would, with its limits. */
+/** Calls an endpoint of better-auth as an outside request would, rate limits included. */
 type Post = (path: string, body: unknown, headers: Headers) => Promise<Response>;
 
 /**

@@ -42,7 +42,7 @@ async function printLog(api: Api, buildId: string): Promise<string | null> {
 /** Follows a build to its end. Exit status 0 when it is live, 1 when it is not. Ctrl-C leaves the build alone. */
 export async function followBuild(api: Api, buildId: string, page: string): Promise<number> {
   const leave = () => {
-    printError(`\nThe build goes on without this terminal. Follow it at ${page}`);
+    printError(`\nThe build continues without this terminal. Follow it at ${page}`);
     process.exit(130);
   };
   process.once("SIGINT", leave);
@@ -54,7 +54,7 @@ export async function followBuild(api: Api, buildId: string, page: string): Prom
   }
 }
 
-/** Where the server is live, and what is wrong with it all the same. */
+/** Prints the live server's URL and the build's warnings. */
 export function printLive({ url, warnings }: Pick<Outcome, "url" | "warnings">): void {
   print(`\n${green("Live:")} ${url}`);
   for (const { title, detail, remedy } of warnings) {

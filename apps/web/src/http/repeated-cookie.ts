@@ -4,10 +4,10 @@ import { services } from "~/compose.server.ts";
 import { writableHeaders } from "./document-headers.ts";
 
 /**
- * Stops a browser that brings a cookie of ours twice: nobody is signed in by it (see `hasRepeatedCookie`), and sending
- * it to sign in would lead around in circles, as a planted cookie may be sent to some paths only. It is told so, and
- * to forget the site's cookies, the planted one with them. Browsers do that over TLS and on localhost; elsewhere the
- * page says how.
+ * Stops a browser that sends one of our cookies twice. Such a request counts as signed out (see `hasRepeatedCookie`),
+ * and redirecting it to sign-in could loop, because a planted cookie may apply to some paths only. So the browser is
+ * sent to a page that explains this, and told to clear the site's cookies, the planted one included. Browsers obey over
+ * TLS and on localhost; elsewhere the page says what to do.
  */
 export const repeatedCookie = createMiddleware().server(async ({ next, request }) => {
   if (!services().auth.hasRepeatedCookie(request.headers)) return next();

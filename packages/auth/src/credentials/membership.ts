@@ -1,6 +1,9 @@
 import type { Pool } from "pg";
 
-/** The roles that may call servers: what core's policy grants `server.call`, for those who cannot ask it. */
+/**
+ * The roles that may call servers: those to which core's policy grants `server.call`, for the gateway, which has no
+ * core.
+ */
 export const callingRoles: readonly string[] = ["owner", "admin", "member"];
 
 export type Membership = { readonly userId: string; readonly organizationId: string };
@@ -8,7 +11,9 @@ export type Membership = { readonly userId: string; readonly organizationId: str
 /** Whether a person may call an organization's servers now. @throws when the database cannot be asked. */
 export type MembershipChecker = (membership: Membership) => Promise<boolean>;
 
-/** Makes a check that remembers its answer for `rememberMs`, by default 5 s: so long a removed member may go on. */
+/**
+ * Makes a check that caches positive answers for `rememberMs`, by default 5 s: a removed member can call for that long.
+ */
 export function createMembershipChecker(pool: Pool, options: { rememberMs?: number } = {}): MembershipChecker {
   const rememberMs = options.rememberMs ?? 5000;
   const remembered = new Map<string, number>();
@@ -24,7 +29,7 @@ export function createMembershipChecker(pool: Pool, options: { rememberMs?: numb
   };
 }
 
-/** Those of the memberships that exist and still carry a role that may call servers. */
+/** Filters memberships: those that still exist, with a role that may call servers. */
 export async function currentMemberships(pool: Pool, memberships: readonly Membership[]): Promise<Membership[]> {
   if (memberships.length === 0) return [];
   const { rows } = await pool.query<Membership>(

@@ -14,7 +14,7 @@ export type ProjectIdentity = { projectId: string; expiresAt: number } & (
   | { principal: "user"; userId: string }
 );
 
-// Each kind has a type and a key of its own: none can be taken for the other.
+// Each kind has its own type and key, so that neither passes for the other.
 const kinds = {
   admin: { type: "towpath-admin+jwt", keyInfo: "towpath/admin-jwt/v1" },
   user: { type: "towpath-user+jwt", keyInfo: "towpath/user-jwt/v1" },
@@ -49,7 +49,7 @@ export function signAdminJwt(input: {
   return sign("admin", input);
 }
 
-/** The same for a person, who is the caller: what the server and the request log see is the user. */
+/** The same for a person: the server and the request log see the user as the caller. */
 export function signUserJwt(input: {
   secret: string;
   projectId: string;
@@ -76,9 +76,9 @@ async function sign(
 }
 
 /**
- * Checks a token and says whom it speaks for and **at which project**: the caller must compare `projectId`, and must
- * ask for the person's membership. Null for anything that is no token of this instance: other key, other algorithm or
- * type, expired, or issued for longer than an hour.
+ * Verifies a token and returns whom it speaks for and **at which project**: the caller must compare `projectId` and
+ * check the person's membership. Null for anything but a valid token of this instance: wrong key, algorithm or type,
+ * expired, or issued for longer than an hour.
  */
 export async function verifyProjectJwt(input: { secret: string; token: string }): Promise<ProjectIdentity | null> {
   try {

@@ -40,7 +40,7 @@ async function readKey(pool: Pool, key: string): Promise<Checked | null> {
   };
 }
 
-/** Those of the keys that are still enabled, have not expired, and still belong to that organization. */
+/** Filters keys: those that are still enabled, have not expired, and still belong to that organization. */
 export async function currentApiKeys(pool: Pool, keys: readonly ApiKeyIdentity[]): Promise<ApiKeyIdentity[]> {
   if (keys.length === 0) return [];
   const { rows } = await pool.query<ApiKeyIdentity>(

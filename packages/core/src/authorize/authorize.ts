@@ -92,7 +92,7 @@ async function findProject(ctx: Context, scope: ProjectScope) {
   return found;
 }
 
-/** A project whose name is that of a page is addressed by its id; no name is as long as an id. */
+/** A project with the name of a page is addressed by its id. No name is as long as an id. */
 function namedBy(name: string) {
   const lower = name.toLowerCase();
   return isId(name) ? eq(project.id, name) : eq(sql`lower(${project.name})`, lower);

@@ -12,7 +12,7 @@ const leastRole = {
   "project.delete": "admin",
   "build.read": "viewer",
   "build.start": "member",
-  // Tools act: who may only look must not run them.
+  // Tools have effects: read-only roles must not run them.
   "server.call": "member",
   "secret.read": "member",
   "secret.manage": "member",

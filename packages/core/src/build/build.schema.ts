@@ -48,7 +48,7 @@ export const diagnosisViewSchema = z.object({
   line: z.number().int().nullable().default(null),
   excerpt: z.string().nullable().default(null),
 });
-/** `BuildWarning` of the builder, kept loose too. */
+/** `BuildWarning` of the builder, equally loose. */
 export const buildWarningViewSchema = z.object({
   code: z.string(),
   title: z.string(),

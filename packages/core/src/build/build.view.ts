@@ -43,7 +43,7 @@ export type BuildView = BuildSummary & {
    * (`warnings` says why). Parse it with `manifestSchema`.
    */
   readonly manifest: unknown;
-  /** What people should know of a build that succeeded all the same. */
+  /** Problems that did not fail the build. */
   readonly warnings: readonly BuildWarningView[];
   /** Wall time in milliseconds by phase. */
   readonly timings: Readonly<Record<string, number>>;

@@ -89,7 +89,7 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
   return row;
 }
 
-/** Gives the build's organization a turn when the transaction commits; one that has a turn waiting keeps that one. */
+/** Gives the build's organization a turn when the transaction commits, unless one is waiting already. */
 export async function enqueueBuild(tx: Transaction, ctx: Context, buildId: string): Promise<void> {
   const [of] = await tx
     .select({ organizationId: project.organizationId })
@@ -100,9 +100,9 @@ export async function enqueueBuild(tx: Transaction, ctx: Context, buildId: strin
 }
 
 /**
- * Builds wait in the database, and in the queue waits one turn for each organization that has any: so organizations
- * are served in turns however many builds one of them has (BLD-13). A build that is queued in the very moment in which
- * its organization's turn begins gets one by the next sweep.
+ * Builds wait in the database; the queue holds one turn for each organization that has any. So organizations take
+ * turns, however many builds one of them has (BLD-13). A build that is queued at the very moment its organization's
+ * turn begins gets its turn from the next sweep.
  */
 export function enqueueTurn(tx: Transaction, ctx: Context, organizationId: string): Promise<void> {
   const key = organizationId;

@@ -6,7 +6,7 @@ import type { DiagnosisView } from "./build.schema.ts";
 import { enqueueTurn } from "./queue-build.ts";
 
 /** A build that took this many workers with it is not tried again. */
-export const maxAttempts = 3;
+const maxAttempts = 3;
 const maxAtOnce = 200;
 
 const workersLost: DiagnosisView = {
@@ -22,7 +22,8 @@ const workersLost: DiagnosisView = {
 
 /**
  * Repairs what lost workers and lost jobs leave behind: a build that shows no sign of life for `staleMs` is queued
- * again, and every organization with queued builds gets its turn. Safe to run anywhere at any time; answers with what it did.
+ * again, and every organization with queued builds gets its turn. Safe to run anywhere at any time; returns what it
+ * did.
  */
 export async function requeueLostBuilds(call: {
   ctx: Context;
@@ -49,7 +50,7 @@ export async function requeueLostBuilds(call: {
   return { requeued: requeued.map((row) => row.id), failed: failed.map((row) => row.id) };
 }
 
-/** A turn is unique while it waits, so giving one to all changes nothing for those that have one. */
+/** A turn is unique while it waits, so this changes nothing for organizations that have one. */
 async function enqueueWaiting(ctx: Context): Promise<void> {
   const waiting = await ctx.db
     .select({ organizationId: project.organizationId })

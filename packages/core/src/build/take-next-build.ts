@@ -6,8 +6,8 @@ import { enqueueTurn } from "./queue-build.ts";
 import { type TakenBuild, takeBuild } from "./take-build.ts";
 
 /**
- * Takes the organization's oldest queued build for one worker; null when none waits. When another one waits behind it,
- * the organization gets its next turn, behind those of all organizations that wait already.
+ * Takes the organization's oldest queued build for one worker; null when none waits. When another one waits, the
+ * organization gets its next turn, behind all organizations that are waiting already.
  */
 export async function takeNextBuild(call: {
   ctx: Context;
@@ -24,7 +24,7 @@ export async function takeNextBuild(call: {
       .orderBy(asc(build.createdAt), asc(build.id))
       .limit(2);
     if (next === undefined) return null;
-    // Before this one is taken: a worker that dies in between leaves one turn too many, never one too few.
+    // Before this one is taken, so that a worker that dies in between leaves one turn too many, not one too few.
     if (another !== undefined) await ctx.db.transaction((tx) => enqueueTurn(tx, ctx, input.organizationId));
     const taken = await takeBuild({ ctx, input: { buildId: next.id } });
     // Null when another worker was faster, or it was canceled.

@@ -29,7 +29,7 @@ export async function getHostIsolation({ ctx, input }: Call): Promise<HostIsolat
   };
 }
 
-/** What everybody of an organization should know: null while nothing is missing, or nothing is known. */
+/** What every member should know; null while nothing is missing, and while nothing is known. */
 export async function getIsolationWarning({ ctx, input }: Call): Promise<IsolationWarning | null> {
   await authorize(ctx, "project.read", { orgSlug: input.orgSlug });
   const found = await newestHostIsolation(ctx.db);

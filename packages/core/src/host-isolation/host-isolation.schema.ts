@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What is kept of a runner's self-test: the shape of `GET /v1/isolation`. */
+/** The runner's self-test as it is stored: the shape of `GET /v1/isolation`. */
 export const isolationReportSchema = z.object({
   trusted: z.boolean(),
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })).readonly(),

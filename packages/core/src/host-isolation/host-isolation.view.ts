@@ -8,19 +8,19 @@ export type ProtectionName =
   | "disk"
   | "system-calls";
 
-/** `off`: tried, and it does not hold. `untried`: nothing was found out about it. */
+/** `off`: tested, and it does not hold. `untried`: not tested. */
 export type Protection = {
   readonly name: ProtectionName;
   readonly state: "on" | "off" | "untried";
-  /** What was found where it does not hold; else "". */
+  /** What the test found when it does not hold; else "". */
   readonly detail: string;
 };
 
 /** Which protections are in force where servers run. */
 export type HostIsolationView = {
-  /** The last word of the runner; null: it never said one. */
+  /** When the runner last reported; null when it never has. */
   readonly reportedAt: string | null;
-  /** False: the runner has said nothing for longer than it does when it runs; what follows was true then. */
+  /** False when the runner has missed several reports: the rest describes `reportedAt`. */
   readonly current: boolean;
   readonly trusted: boolean;
   readonly protections: readonly Protection[];
@@ -28,7 +28,7 @@ export type HostIsolationView = {
   readonly problems: readonly string[];
 };
 
-/** For everybody whose servers run there: which protections are known to be missing, without details of the host. */
+/** For everybody whose servers run there: the protections known to be missing, without details of the host. */
 export type IsolationWarning = {
   readonly missing: readonly ProtectionName[];
   /** Servers and builds are refused because of it. */

@@ -1,7 +1,7 @@
 import type { IsolationReport } from "./host-isolation.schema.ts";
 import type { Protection, ProtectionName } from "./host-isolation.view.ts";
 
-/** The driver's checks by the protection that they try. Checks of other names are details that need no place here. */
+/** The driver's checks, grouped by the protection that they test. Other checks are details that nobody needs to see. */
 const checksOf: Readonly<Record<ProtectionName, readonly string[]>> = {
   filesystem: ["bubblewrap", "util-linux", "sandbox", "no host files", "no writing outside", "no platform environment"],
   users: ["unprivileged user", "no capabilities", "no new privileges", "no user namespaces", "no host processes"],
@@ -13,7 +13,7 @@ const checksOf: Readonly<Record<ProtectionName, readonly string[]>> = {
   "system-calls": ["system call filter"],
 };
 
-/** A report in the words of the dashboard. Pure. */
+/** Converts a report into what the dashboard shows. Pure. */
 export function protectionsOf(report: IsolationReport): Protection[] {
   return (Object.keys(checksOf) as ProtectionName[]).map((name) => {
     const tried = report.checks.filter((check) => checksOf[name].includes(check.name));

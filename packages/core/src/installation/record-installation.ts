@@ -43,7 +43,7 @@ export async function recordInstallation(call: {
       subject: String(input.installationId),
       detail: { accountLogin: input.accountLogin },
     });
-    // Projects that had lost their way to GitHub may have it again.
+    // Projects that had lost access to GitHub may have it again.
     if (!before || before.suspendedAt) {
       await lookAtBranches(tx, ctx, { organizationId: organization.id }, "default");
     }

@@ -6,17 +6,17 @@ export type JobPayloads = {
   "webhook.process": { readonly deliveryId: string };
   /** GitHub said that a branch changed: ask it how the branch is now, and act on the answer. */
   "branch.sync": { readonly projectId: string; readonly branch: string };
-  /** GitHub said that an installation changed: ask it whether it is still there, and what it may. */
+  /** GitHub said that an installation changed: ask it whether it still exists and whether it is suspended. */
   "installation.sync": { readonly installationId: number };
-  /** It is the turn of an organization that has queued builds: the oldest of them is run. */
+  /** An organization's turn: its oldest queued build is run. */
   "build.run": { readonly organizationId: string };
 };
 export type JobName = keyof JobPayloads;
 
 export type EnqueueOptions = {
-  /** Makes the job unique while it waits, for its first run or for another try: a second enqueue changes nothing. */
+  /** Makes the job unique while it waits for its first run or a retry: enqueueing it again changes nothing. */
   readonly key?: string;
-  /** Whose job it is: a worker can limit how many of one group it does at a time. */
+  /** Whose job it is: a worker can limit how many jobs of one group it runs at a time. */
   readonly group?: string;
   /** The job appears when this transaction commits, and never when it does not. */
   readonly transaction?: Transaction;

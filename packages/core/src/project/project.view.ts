@@ -18,7 +18,7 @@ export type ProjectView = {
   readonly id: string;
   readonly orgSlug: string;
   readonly name: string;
-  /** What stands for the project in the dashboard's paths: its name, or its id where a page has that name. */
+  /** The project's segment in the dashboard's paths: its name, or its id when a page has that name. */
   readonly pathName: string;
   readonly kind: "hosted" | "external";
   readonly description: string | null;

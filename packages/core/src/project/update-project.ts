@@ -12,8 +12,8 @@ import type { ProjectView } from "./project.view.ts";
 import { projectView } from "./project-view.ts";
 
 /**
- * Changes a project's settings; fields that are not given stay (PRJ-11). The auth mode and the capture of payloads
- * count at once: gateways are told. Entrypoint and requirements count with the next build.
+ * Changes a project's settings; absent fields stay as they are (PRJ-11). The auth mode and the capture of payloads take
+ * effect at once, because gateways are notified; entrypoint and requirements with the next build.
  */
 export async function updateProject(call: { ctx: Context; input: UpdateProjectInput }): Promise<ProjectView> {
   const { ctx } = call;

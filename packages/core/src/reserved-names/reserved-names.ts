@@ -1,6 +1,6 @@
 const words = (text: string) => text.trim().split(/\s+/);
 
-/** First path segments of the dashboard and its site, those that are there and those that are likely to come. */
+/** First path segments of the dashboard and the site, existing and likely to come. */
 const sitePages = words(`
   about account accounts admin api app apps assets auth authorize billing blog callback changelog checkout community
   console contact dashboard docs documentation download downloads enterprise explore feed features feedback guide
@@ -12,14 +12,14 @@ const sitePages = words(`
   welcome well-known
 `);
 
-/** Host labels that belong to the platform, to mail or to the conventions of DNS, or would read as if they did. */
+/** Host labels that the platform, mail or DNS conventions use, or that look as if they did. */
 const hostLabels = words(`
   abuse artifacts autoconfig autodiscover cdn cli dns email ftp forge gateway git github grafana hostmaster image
   images imap localhost mail media mta-sts mx noreply no-reply ns1 ns2 pop postmaster prometheus proxy root runner
   smtp storage telemetry towpath vpn webmail webmaster worker wpad www www1 www2 favicon
 `);
 
-/** Second path segments, below an organization, beside which a project stands: `/{orgSlug}/{projectName}`. */
+/** Second path segments below an organization, where project names stand too: `/{orgSlug}/{projectName}`. */
 const organizationPages = words(`
   activity alerts analytics api-keys audit audit-log audits branches builds chat clients connect connections
   deployments domains environments gateways import inspector insights integrations limits logs members monitoring
@@ -43,6 +43,6 @@ export function isReservedName(name: string): boolean {
 /** Whether an organization of this slug could hide a page of the dashboard. */
 export const isReservedSlug = (slug: string): boolean => reservedSlugs.has(slug) || slug.startsWith("xn--");
 
-/** What stands for a project in the dashboard's paths: its name, or its id when a page has the name. */
+/** A project's segment in the dashboard's paths: its name, or its id when a page has that name. */
 export const projectPathName = (project: { readonly id: string; readonly name: string }): string =>
   isReservedName(project.name) ? project.id : project.name;

@@ -7,8 +7,8 @@ import { newId } from "../ids/index.ts";
 type Project = Pick<typeof project.$inferSelect, "id" | "defaultBranch">;
 
 /**
- * Notes that a branch may have changed at GitHub, and enqueues the job that asks. The mark on the branch outlives a
- * job that has used up its retries: the sweep finds it. False for a branch that is not known and not to be made.
+ * Marks a branch as possibly changed at GitHub and enqueues the job that asks. The mark outlives a job that has used up
+ * its retries: the sweep finds it. False for a branch that is unknown, unless `mayBeNew` lets it be created.
  */
 export async function hintBranch(
   tx: Transaction,

@@ -9,8 +9,8 @@ import type { WebhookHint } from "./webhook.schema.ts";
 export type ProcessWebhookInput = { readonly deliveryId: string; readonly hint: WebhookHint };
 
 /**
- * Passes a delivery on: each project of the repository gets a job of its own that asks GitHub, so one project's failure
- * never holds up another's. Nothing is decided here and GitHub is not asked. `hinted`: branches that will be looked at.
+ * Turns a delivery into jobs: each project of the repository gets its own job that asks GitHub, so that one project's
+ * failure never holds up another. Decides nothing and doesn't ask GitHub. `hinted`: the number of branches marked.
  */
 export async function processWebhook(call: {
   ctx: Context;

@@ -32,8 +32,8 @@ export async function requeueLostDeliveries(call: {
 }
 
 /**
- * The same for branches that GitHub has named and nobody has looked at since: GitHub was away for longer than the job
- * had patience.
+ * The same for marked branches that nobody has looked at since: GitHub was unreachable for longer than their jobs
+ * retried.
  */
 export async function requeueLostHints(call: {
   ctx: Context;

@@ -20,8 +20,8 @@ export type BranchSettled =
   | { readonly outcome: "unknown" };
 
 /**
- * Acts on GitHub's answer about a branch. Null when the answer is out of date: since before the question, somebody
- * has decided about the branch or changed what the project knows of its repository.
+ * Acts on GitHub's answer about a branch. Null when the answer is out of date: since the question, somebody has decided
+ * about the branch or changed what the project knows of its repository.
  */
 export async function settleBranch(
   tx: Transaction,
@@ -37,7 +37,7 @@ export async function settleBranch(
     .update(branch)
     .set({
       observation: sql`${branch.observation} + 1`,
-      // A hint that came after the question stays, and so does its job.
+      // Keeps a mark that was made after the question: it has a job of its own.
       hintedAt: sql`CASE WHEN ${branch.hintedAt} IS DISTINCT FROM ${input.branch.hintedAt} THEN ${branch.hintedAt} END`,
       ...(seen.kind === "seen" && pullRequestOf(seen)),
     })
@@ -94,14 +94,14 @@ async function rememberRepository(tx: Transaction, found: Project, seen: Seen): 
 
 const openOne = (seen: Seen) => seen.pullRequests.find((each) => each.isOpen);
 
-/** The open pull request of the branch, else the newest that there was. */
+/** The branch's open pull request, else its newest one. */
 function pullRequestOf(seen: Seen) {
   const newestFirst = seen.pullRequests.toSorted((one, two) => two.number - one.number);
   const shown = openOne(seen) ?? newestFirst[0];
   return shown && { pullRequestNumber: shown.number, pullRequestUrl: shown.url };
 }
 
-/** Its pull request was closed, and nothing was pushed after that. */
+/** Its pull request was closed, and nothing has been pushed since. */
 const isClosed = (seen: Seen, head: Commit) =>
   !openOne(seen) && seen.pullRequests.some((each) => each.headSha === head.sha);
 

@@ -16,18 +16,18 @@ export type PullRequestAtGitHub = {
   readonly headSha: string;
 };
 
-/** How a branch is at GitHub at one moment. */
+/** A branch's state at GitHub. */
 export type BranchAtGitHub =
-  /** None of the organization's installations reaches the repository: nothing is known of the branch. */
+  /** None of the organization's installations reaches the repository, so the branch's state is unknown. */
   | { readonly kind: "no-access" }
   | {
       readonly kind: "seen";
-      /** Through which the repository can be read. */
+      /** The installation that can read the repository. */
       readonly installationId: number;
       readonly repository: { readonly fullName: string; readonly private: boolean; readonly defaultBranch: string };
       /** null: the branch is gone. */
       readonly head: Commit | null;
-      /** Those from this branch of the repository itself, not from forks. */
+      /** From this branch of the repository itself, not from forks. */
       readonly pullRequests: readonly PullRequestAtGitHub[];
     };
 
@@ -47,13 +47,13 @@ export type SyncBranchInput = { readonly projectId: string; readonly branch: str
 const maxQuestions = 5;
 
 /**
- * Brings one branch of one project to where GitHub says that it is *now*: builds its head, follows a renamed repository
+ * Brings one branch of one project to its state at GitHub *now*: builds its head, follows a renamed repository
  * or another default branch, or ends the preview of a branch that is gone or whose pull request was closed (BLD-7).
  *
- * GitHub is asked outside any transaction. Its answer is acted on under the branch's lock, and only when nobody has
- * decided anything about the branch since before the question: else it is asked again. So each decision rests on an
- * answer that is newer than the decision before, and the live commit never goes back (BLD-11, decision 007). A head
- * that has its build makes no second one (BLD-12).
+ * GitHub is asked outside any transaction. The answer is acted on under the branch's lock, and only if nobody has
+ * decided anything about the branch since the question; otherwise GitHub is asked again. So each decision rests on an
+ * answer newer than the decision before, and the live commit never goes back (BLD-11, decision 007). A head that has a
+ * build gets no second one (BLD-12).
  */
 export async function syncBranch(call: { ctx: Context; input: SyncBranchInput }): Promise<BranchSettled> {
   const { ctx, input } = call;
@@ -70,7 +70,7 @@ export async function syncBranch(call: { ctx: Context; input: SyncBranchInput })
     const settled = await ctx.db.transaction((tx) => settleBranch(tx, ctx, { ...before, seen }));
     if (settled) return settled;
   }
-  throw new TowpathError("conflict", "Others keep deciding about the branch while GitHub is asked.");
+  throw new TowpathError("conflict", "The branch kept changing while GitHub was asked about it.");
 }
 
 /** The branch and its project as they were before GitHub was asked. */
@@ -90,8 +90,8 @@ async function readTarget(db: Database, input: SyncBranchInput): Promise<SyncTar
 }
 
 /**
- * The project's own installation first, then the organization's others: a repository that was transferred, or an App
- * that was installed anew, is reached through another one.
+ * The project's own installation first, then the organization's others: after a transfer of the repository or a
+ * reinstallation of the App, another one reaches it.
  */
 async function usableInstallations(db: Database, of: SyncTarget["project"]): Promise<readonly number[]> {
   const rows = await db

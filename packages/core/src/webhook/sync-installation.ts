@@ -21,10 +21,10 @@ export type SyncInstallationInput = {
 const maxQuestions = 5;
 
 /**
- * Brings what is known of an installation to how it is at GitHub (GH-1), for every organization that holds it. One that
- * was removed is forgotten; a suspended one makes no builds until it is resumed, and then every branch is looked at,
- * because GitHub sends nothing meanwhile. What is live stays live. After a change GitHub is asked once more: of two
- * answers that cross, the later one counts.
+ * Brings our record of an installation up to date with GitHub (GH-1), for every organization that holds it. A removed
+ * one is forgotten. A suspended one starts no builds until it is resumed; then every branch is checked, because GitHub
+ * sends nothing meanwhile. What is live stays live. After a change GitHub is asked once more, so that of two concurrent
+ * runs the later answer wins.
  */
 export async function syncInstallation(call: {
   ctx: Context;
@@ -64,7 +64,7 @@ async function settle(
       await change(tx, ctx, row, seen);
       changed = true;
     } else if (!seen.isSuspended) {
-      // It may reach other repositories than before.
+      // It may reach different repositories now.
       await lookAtBranches(tx, ctx, row, "default");
     }
   }
@@ -99,7 +99,7 @@ function note(tx: Transaction, ctx: Context, row: Row, action: string): Promise<
   });
 }
 
-/** Asks for a look at the branches of the organization's projects that are read through the installation. */
+/** Marks the branches of the organization's projects, or of those that use one installation, for a check at GitHub. */
 export async function lookAtBranches(
   tx: Transaction,
   ctx: Context,

@@ -10,8 +10,8 @@ export const receiveWebhookSchema = z.object({
 export type ReceiveWebhookInput = z.input<typeof receiveWebhookSchema>;
 
 /**
- * What a delivery may have to do with; made from GitHub's payload by the job. It says where to look, never what is
- * there: deliveries come late, twice and out of order (decision 007).
+ * What a delivery is about, made from GitHub's payload by the job. It says where to look, never what is there:
+ * deliveries come late, twice and out of order (decision 007).
  */
 export type WebhookHint =
   | {

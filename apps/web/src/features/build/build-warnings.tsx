@@ -2,7 +2,7 @@ import type { BuildWarningView } from "@towpath/core/build/schema";
 import { Callout } from "~/ui/callout.tsx";
 import { InlineCode } from "~/ui/inline-code.tsx";
 
-/** What people should know of a build that succeeded all the same: what, why, what to do. Nothing when it is fine. */
+/** A build's warnings, each with its cause and what to do; nothing when there are none. */
 export function BuildWarnings({ warnings }: { warnings: readonly BuildWarningView[] }) {
   if (warnings.length === 0) return null;
   return (

@@ -11,7 +11,7 @@ import { BuildWarnings, withWarnings } from "./build-warnings.tsx";
 
 const shownNames = 12;
 
-/** A build that succeeded: where it answers, what is wrong all the same, and what it offers. */
+/** A build that succeeded: the server's URL, the build's warnings, and what the server offers. */
 export function SuccessPanel({ project, build }: { project: ProjectKey; build: BuildDetail }) {
   const { deployment, manifest, warnings } = build;
   const isFine = warnings.length === 0;

@@ -67,8 +67,8 @@ async function afterAuthorization(here: Visit, trip: RoundTrip, token: UserToken
 }
 
 /**
- * The number came in the address, where anybody can write one, and GitHub lists an installation to whoever may read one
- * repository of it. Only who administers the account may open all of it to a team.
+ * Connects an installation whose id came in the URL, where anybody can write one. GitHub lists an installation to
+ * everyone who can read one of its repositories, but only an administrator of the account may open all of it to a team.
  */
 async function claim(
   ctx: Context,

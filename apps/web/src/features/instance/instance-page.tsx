@@ -10,19 +10,19 @@ import { RelativeTime } from "~/ui/relative-time.tsx";
 import { instanceIsolationQuery } from "./instance.queries.ts";
 import { protectionWords } from "./protections.ts";
 
-/** What holds servers apart on the host that runs them, and what its operator allowed. */
+/** Which protections isolate servers on the host that runs them, and which exceptions its operator made. */
 export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
   const { data } = useSuspenseQuery(instanceIsolationQuery(orgSlug));
   return (
     <main className="mx-auto w-full max-w-4xl px-4 py-6 sm:px-6">
       <PageHeader
         title="Instance"
-        description="What holds servers and builds apart on the host that runs them. Each is tried from the inside when Towpath starts."
+        description="How servers and builds are isolated on the host that runs them. Towpath tests each protection from the inside when it starts."
       />
       {data.reportedAt === null ? (
         <Card>
           <EmptyState icon={<ShieldQuestion aria-hidden />} title="Not known yet">
-            The runner of this instance has not reported. Its log says why.
+            The runner of this instance has not reported yet. If this doesn't change within a minute, look in its log.
           </EmptyState>
         </Card>
       ) : (
@@ -37,7 +37,7 @@ function Report({ view, reportedAt }: { readonly view: HostIsolationView; readon
     <div className="space-y-4">
       {view.current ? null : (
         <Callout tone="warn" title={<UnknownSince time={reportedAt} />}>
-          The runner does not report. What follows was true then.
+          The runner no longer reports. This is what it said last.
         </Callout>
       )}
       {view.problems.map((problem) => (
@@ -99,7 +99,7 @@ function Exceptions({ exceptions }: Pick<HostIsolationView, "exceptions">) {
     <Card>
       <CardHeader
         title="Exceptions"
-        description="Settings of the operator that allow more than Towpath does by itself."
+        description="Settings with which the operator allows what Towpath refuses by default."
       />
       <ul aria-label="Exceptions" className="border-t">
         {exceptions.map(({ setting, meaning }) => (

@@ -5,7 +5,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { missingProtectionsQuery } from "./instance.queries.ts";
 import { protectionWords } from "./protections.ts";
 
-/** Above the list of servers, while something that holds them apart is missing. */
+/** Warns above the list of servers while a protection is missing. */
 export function IsolationBanner({ orgSlug }: { readonly orgSlug: string }) {
   const mayManage = useMay("organization.manage");
   const { data: warning } = useQuery(missingProtectionsQuery(orgSlug));
@@ -24,10 +24,10 @@ export function IsolationBanner({ orgSlug }: { readonly orgSlug: string }) {
       They lack {missing}.{" "}
       {mayManage ? (
         <Link to="/$orgSlug/settings/instance" params={{ orgSlug }} className="font-medium underline">
-          What is in force
+          See what is in force
         </Link>
       ) : (
-        "An admin of this team finds more in the settings."
+        "An admin of this team can see the details."
       )}
     </Callout>
   );

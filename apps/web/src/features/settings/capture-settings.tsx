@@ -8,7 +8,7 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.queries.ts";
 import { saveCapture } from "./settings.functions.ts";
 
-/** Switches the capture of payloads (GW-7); says what is stored before anybody does. */
+/** Switches the capture of payloads (GW-7), and says beforehand what that stores. */
 export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
   const queryClient = useQueryClient();
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
@@ -30,7 +30,7 @@ export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
     <Card id="request-log" className="scroll-mt-24">
       <CardHeader
         title="Request log"
-        description="What the log keeps of each call beside its method, time and outcome."
+        description="What the log keeps of each call besides its method, time and outcome."
       />
       <CardBody className="flex flex-col gap-4">
         {failure ? (
@@ -52,14 +52,14 @@ export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
             </label>
             <ul id="capture-payloads-note" className="mt-1.5 list-disc space-y-1 pl-5 text-muted marker:text-faint">
               <li>Stores what clients send and what the server answers, up to 64 KiB of each.</li>
-              <li>Everybody in this team who can see the log sees them, viewers too.</li>
+              <li>Everyone in this team can read them in the log, viewers included.</li>
               <li>
                 Fields whose names look like secrets (password, token, API key, authorization) are blanked. Secrets in
                 other fields are kept.
               </li>
               <li>
-                Payloads stay as long as their log rows. Switching this off stops new ones and does not delete those
-                that are there.
+                Payloads are kept as long as their log rows. Switching this off affects new calls only and deletes
+                nothing.
               </li>
             </ul>
           </div>

@@ -10,7 +10,7 @@ import { VariableSettings } from "./variable-settings.tsx";
 export const settingsHeader = (
   <PageHeader
     title="Settings"
-    description="What is built, who may call it, what its log keeps, and what the server finds in its environment."
+    description="What is built, who can call it, what its log keeps, and the server's environment variables."
   />
 );
 
@@ -30,8 +30,8 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
           <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
         </div>
       ) : (
-        <EmptyState icon={<Lock aria-hidden />} title="Your role does not change settings">
-          Viewers see what runs. Ask an owner or admin of the organization to make you a member.
+        <EmptyState icon={<Lock aria-hidden />} title="Your role can't change settings">
+          As a viewer you can see what runs. To change it, ask an owner or admin of this team to make you a member.
         </EmptyState>
       )}
     </>

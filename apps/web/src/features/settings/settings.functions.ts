@@ -21,7 +21,7 @@ export const getVariables = createServerFn({ method: "GET" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => listSecrets({ ctx: context.ctx, input: data }));
 
-/** What is built and who may call it; what is not given stays (PRJ-11). */
+/** What is built and who may call it; absent settings stay as they are (PRJ-11). */
 export const saveBuildSettings = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
   .validator(input(buildSettingsSchema))

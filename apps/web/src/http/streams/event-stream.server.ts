@@ -6,20 +6,20 @@ import { countStream, type StreamReader } from "./stream-reader.server.ts";
 /** One server-sent event; `id` is what a browser sends as Last-Event-ID when it comes back. */
 export type StreamEvent = { readonly event: string; readonly data: unknown; readonly id?: number };
 
-/** Resolves when the reader has room for more: whoever awaits it asks the database for no more than is read. */
+/** Resolves when the reader can take more: await it, so that no more is read from the database than is sent. */
 export type Send = (event: StreamEvent) => Promise<void>;
 
 const heartbeatMs = 15_000;
 /** Bytes that wait for a slow reader before `send` makes its caller wait as well. */
 const bufferBytes = 64 * 1024;
-/** How long a buffer may stay full. Then the stream is cut: the reader comes back by Last-Event-ID when it can. */
+/** How long a buffer may stay full before the stream is cut. The reader can resume by Last-Event-ID. */
 const defaultMaxLagMs = 30_000;
 const open = new Set<AbortController>();
 
 /**
- * Answers with server-sent events (WHATWG HTML, section 9.2) until `produce` returns, the reader goes away or may read
- * no longer, or the process stops. `produce` must give up when its signal aborts. What it throws is logged and told
- * to the reader as the event `problem` with `code` and `message`.
+ * Answers with server-sent events (WHATWG HTML, section 9.2) until `produce` returns, the reader disconnects or loses
+ * access, or the process stops. `produce` must return when its signal aborts. What it throws is logged and sent to the
+ * reader as the event `problem` with `code` and `message`.
  *
  * @throws TowpathError `limit_reached` when the reader, or all of them together, have too many streams open.
  */
@@ -62,14 +62,14 @@ export function endEventStreams(): void {
   for (const stream of open) stream.abort();
 }
 
-/** Where a reader goes on who has read before, by Last-Event-ID or else by `?after=`; 0 for a new one. */
+/** Where to resume, from Last-Event-ID or else `?after=`; 0 for a new reader. */
 export function lastEventId(request: Request): number {
   const after = () => new URL(request.url).searchParams.get("after");
   const id = Number(request.headers.get("last-event-id") ?? after() ?? 0);
   return Number.isSafeInteger(id) && id > 0 ? id : 0;
 }
 
-/** Fails when the reader may read no longer: sessions end, members are removed. Ends with the stream. */
+/** Rejects when the reader loses access: sessions end, members are removed. Ends with the stream. */
 async function watch(reader: StreamReader, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(reader.checkEveryMs, undefined, { signal });
@@ -125,7 +125,7 @@ function openChannel(stop: AbortController, maxLagMs: number) {
       write(asText(event));
       if (!isFull()) return;
       const lagged = setTimeout(() => {
-        // Not `close`: the connection must not go on to wait for a reader that does not read.
+        // Not `close`: that would keep waiting for the reader to take what is buffered.
         end((stream) => stream.error(new DOMException("The reader takes too long.", "AbortError")));
         stop.abort();
       }, maxLagMs);

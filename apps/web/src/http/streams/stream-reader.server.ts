@@ -5,20 +5,20 @@ import { readerContext } from "../reader-context.server.ts";
 /** Who reads a stream. */
 export type StreamReader = {
   readonly ctx: Context;
-  /** Asks again whether the session lasts and the log may be read. @throws TowpathError when not */
+  /** Checks that the session is still valid and the log may still be read. @throws TowpathError when not */
   readonly check: () => Promise<void>;
   readonly checkEveryMs: number;
 };
 
-/** A removed member reads on for no longer than this. */
+/** A removed member can read on for at most this long. */
 const checkEveryMs = 10_000;
 
-/** Each open page with a log is one; the operator's terminal and CI share the limit of all. */
+/** Each open page with a log counts as one; the operator's terminal counts towards `maxStreams` only. */
 const maxStreamsPerUser = 20;
 const maxStreams = 1000;
 
 /**
- * Checks who asks for a stream and that `mayRead` lets her, now and for as long as it is open.
+ * Authenticates a stream's reader and authorizes her with `mayRead`, now and for as long as the stream is open.
  *
  * @throws TowpathError `unauthenticated`, and what `mayRead` throws.
  */
@@ -38,7 +38,7 @@ let count = 0;
 const countByUser = new Map<string, number>();
 
 /**
- * Counts a stream that opens; the returned function says that it has ended.
+ * Counts a stream as open until the returned function is called.
  *
  * @throws TowpathError `limit_reached`
  */
