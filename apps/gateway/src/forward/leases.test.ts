@@ -115,3 +115,27 @@ test("RUN-3 GW-10 a runner that hangs lets no live lease lapse, and is told from
   expect((await leases.acquire(slow)).deploymentId).toBe(slow);
   leases.stop();
 }, 30_000);
+
+test("GW-10 a server that may have been frozen before the runner hung is used only when it answers", async () => {
+  runner.leaseMs = 600;
+  const leases = new Leases({ runner: client, upstreams: new Upstreams() });
+  let isFrozen = true;
+  const server = await startUnixServer((_request, response) => {
+    if (!isFrozen) response.end();
+  });
+  const idle = deploy(server.socketPath);
+  const lease = await leases.acquire(idle);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  runner.hangs = true;
+  const refusal = await Promise.resolve(leases.acquire(idle)).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code: "server_unreachable", waitMs: 0 });
+  expect((refusal as Error).message).toContain("the runner does not answer");
+
+  isFrozen = false;
+  expect(await leases.acquire(idle)).toBe(lease);
+  // Nothing freezes it now: requests don't wait to hear that again.
+  expect(leases.acquire(idle)).toBe(lease);
+  runner.hangs = false;
+  leases.stop();
+  await server.close();
+}, 30_000);

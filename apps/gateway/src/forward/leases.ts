@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import { Refusal } from "../refusal.ts";
 import { type RunnerClient, RunnerUnreachable } from "./runner-client.ts";
-import type { Upstreams } from "./upstreams.ts";
+import { answersPing, type Upstreams } from "./upstreams.ts";
 
 /** Permission to send requests to an instance: until `validUntil` the runner neither freezes nor stops it. */
 export type Lease = {
@@ -18,6 +18,8 @@ type Entry = {
   pending: Promise<Lease> | null;
   inFlight: number;
   usedAt: number;
+  /** When the server of a lease was last known to be awake although the runner was away. */
+  awakeAt: number;
   /** Nobody has used the lease in its first half: nothing renews it until somebody does. */
   isResting: boolean;
   timer: NodeJS.Timeout | undefined;
@@ -40,6 +42,8 @@ export class Leases {
   readonly #withoutRunnerMs: number;
   /** The last call found nobody: until one is answered, requests don't wait to hear that again. */
   #isRunnerAway = false;
+  /** After this it may have frozen whatever was not leased. */
+  #runnerAnsweredAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
   constructor(parts: { runner: RunnerClient; upstreams: Upstreams; withoutRunnerMs?: number }) {
@@ -60,7 +64,8 @@ export class Leases {
     entry.usedAt = now;
     if (!entry.lease || entry.lease.validUntil - marginMs <= now) {
       const renewal = this.#renew(deploymentId, entry);
-      if (!this.#isRunnerAway || !this.#isUsableWithoutRunner(entry.lease, now)) return renewal;
+      const isAwake = this.#isRunnerAway && entry.awakeAt > this.#runnerAnsweredAt;
+      if (!isAwake || !this.#isUsableWithoutRunner(entry.lease, now)) return renewal;
       renewal.catch(() => {});
       return entry.lease;
     }
@@ -116,7 +121,7 @@ export class Leases {
   #entry(deploymentId: string): Entry {
     let entry = this.#entries.get(deploymentId);
     if (!entry) {
-      entry = { lease: null, pending: null, inFlight: 0, usedAt: 0, isResting: false, timer: undefined };
+      entry = { lease: null, pending: null, inFlight: 0, usedAt: 0, awakeAt: 0, isResting: false, timer: undefined };
       this.#entries.set(deploymentId, entry);
     }
     return entry;
@@ -136,7 +141,7 @@ export class Leases {
     entry.isResting = false;
     try {
       const { instanceId, socketPath, leaseMs } = await this.#runner.lease(deploymentId);
-      this.#isRunnerAway = false;
+      this.#runnerAnswered(true);
       const upstream = this.#upstreams.at(socketPath);
       const lease = { deploymentId, instanceId, socketPath, upstream, validUntil: askedAt + leaseMs };
       this.#setLease(entry, lease);
@@ -144,11 +149,12 @@ export class Leases {
       return lease;
     } catch (error) {
       const lapsed = entry.lease;
-      this.#isRunnerAway = error instanceof RunnerUnreachable;
+      this.#runnerAnswered(!(error instanceof RunnerUnreachable));
       if (error instanceof RunnerUnreachable) {
         if (this.#isUsableWithoutRunner(lapsed, askedAt)) {
           this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
-          return lapsed;
+          if (await this.#isAwake(entry, lapsed, askedAt)) return lapsed;
+          throw asleep(error);
         }
         this.#setLease(entry, null);
         throw runnerAway(error);
@@ -158,6 +164,22 @@ export class Leases {
       if (entry.inFlight > 0) this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
       throw error;
     }
+  }
+
+  #runnerAnswered(hasAnswered: boolean): void {
+    this.#isRunnerAway = !hasAnswered;
+    if (hasAnswered) this.#runnerAnsweredAt = performance.now();
+  }
+
+  /**
+   * Whether a server is known not to be frozen while the runner is away. It is not when its lease still held as the
+   * runner was found to be away; else it may have been frozen before that, and has to answer.
+   */
+  async #isAwake(entry: Entry, lease: Lease, askedAt: number): Promise<boolean> {
+    const isKnown = askedAt < lease.validUntil || entry.awakeAt > this.#runnerAnsweredAt;
+    if (!isKnown && !(await answersPing(lease.upstream))) return false;
+    entry.awakeAt = performance.now();
+    return true;
   }
 
   #isUsableWithoutRunner(lease: Lease | null, now: number): lease is Lease {
@@ -204,6 +226,11 @@ export class Leases {
     );
     entry.timer.unref();
   }
+}
+
+function asleep({ message: reason }: RunnerUnreachable): Refusal {
+  const message = `The server does not answer. It may be asleep, and nothing can wake it: ${reason}. Try again shortly.`;
+  return new Refusal("server_unreachable", message, { "retry-after": "2" }, 0);
 }
 
 /** A runner that is away is soon back. */

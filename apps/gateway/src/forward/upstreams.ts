@@ -1,4 +1,5 @@
 import { type Dispatcher, Pool } from "undici";
+import { isBacklogFull } from "./runner-client.ts";
 
 /**
  * Idle connections are closed after this long, and so by us and never by the server, whose harness keeps them for
@@ -6,6 +7,9 @@ import { type Dispatcher, Pool } from "undici";
  * whose own clock runs on.
  */
 export const idleConnectionMs = 30_000;
+
+/** A server that is awake answers a ping within this, unless its event loop is blocked. */
+const pingMs = 2000;
 
 /**
  * Connections to servers, one pool per unix socket. No time limits: a stream may be silent for hours, and how long
@@ -48,5 +52,18 @@ export class Upstreams {
     const pools = [...this.#pools.values()];
     this.#pools.clear();
     await Promise.all(pools.map((pool) => pool.destroy().catch(() => {})));
+  }
+}
+
+/** Whether a server is awake: a frozen one takes a connection and says nothing. What it answers does not matter. */
+export async function answersPing(upstream: Dispatcher): Promise<boolean> {
+  const ping = { method: "OPTIONS", path: "/mcp", headers: { host: "localhost" } } as const;
+  try {
+    const { body } = await upstream.request({ ...ping, signal: AbortSignal.timeout(pingMs) });
+    await body.dump();
+    return true;
+  } catch (error) {
+    // Its queue of new connections is full: it is busy.
+    return isBacklogFull(error);
   }
 }
