@@ -10,7 +10,7 @@ const settings = z.object({
   DATABASE_URL: z.string({ error: "is missing" }).min(1, "is missing"),
   TOWPATH_DATA_DIR: z.string({ error: "is missing" }).min(1, "is missing"),
   TOWPATH_SECRET: z.string({ error: "is missing" }).min(32, "must have at least 32 characters"),
-  TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal"]).default("info"),
+  TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_URL: origin.default("http://localhost:3000"),
   TOWPATH_HOST: z.string().default("127.0.0.1"),
   TOWPATH_PORT: z.coerce.number({ error: "must be a port" }).int().min(0).max(65_535).default(3000),
