@@ -1,3 +1,4 @@
+import type { AuthMode } from "@towpath/core/project/schema";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { z } from "zod";
 
@@ -65,7 +66,7 @@ export type Diagnosis = z.infer<typeof diagnosisSchema>;
 
 /** A problem that did not fail the build; kept with it. */
 export const buildWarningSchema = z.object({
-  code: z.enum(["python_replaced", "nothing_offered", "list_failed", "lists_not_read"]),
+  code: z.enum(["python_replaced", "nothing_offered", "list_failed", "lists_not_read", "sign_in_unreachable"]),
   /** One line: the problem. */
   title: z.string(),
   /** Where and why, a sentence or two; may quote the server's own message. */
@@ -81,6 +82,8 @@ export type BuildRequest = {
   readonly entrypoint: string;
   readonly requirements: string | null;
   readonly rootDirectory: string | null;
+  /** Who checks callers: in towpath-cloud the gateway does, and their credentials never reach the server (GW-4). */
+  readonly authMode: AuthMode;
   /** Environment of the server while it is inspected: secrets and TOWPATH_CLOUD_* (RUN-4). */
   readonly environment: Readonly<Record<string, string>>;
   /**

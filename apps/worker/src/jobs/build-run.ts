@@ -100,6 +100,7 @@ async function build(
     entrypoint: taken.entrypoint,
     requirements: taken.requirements,
     rootDirectory: taken.project.rootDirectory,
+    authMode: taken.project.authMode,
     environment: cloudEnvironment(
       {
         serverUrl: taken.serverUrl,

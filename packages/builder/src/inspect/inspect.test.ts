@@ -53,6 +53,13 @@ test("BLD-6 GW-4 a server that answers 401 to strangers is alive: its manifest i
   expect(tried.text).toContain("HTTP 401");
 });
 
+test("BLD-6 GW-4 where the gateway keeps credentials to itself, a server that asks for its own says that nobody can call it", async () => {
+  const files = { "server.py": protectedServer, ...requirements };
+  const { manifest, warnings } = success(await workshop.tryBuild(files, { authMode: "towpath-cloud" }));
+  expect(manifest?.tools).toHaveLength(1);
+  expect(warnings).toMatchObject([{ code: "sign_in_unreachable", title: "Nobody can call this server yet" }]);
+});
+
 test("BLD-6 a server with an OAuth provider of its own, and one behind an app with a mount", async () => {
   const oauth = protectedServer
     .replace("jwt import JWTVerifier, RSAKeyPair", "in_memory import InMemoryOAuthProvider")

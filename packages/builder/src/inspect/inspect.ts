@@ -20,7 +20,7 @@ import type { BuildSandbox, LayerStore } from "../install/index.ts";
 import type { Plan } from "../plan/index.ts";
 import { failedBeforeCommand, retrySandbox } from "../sandbox-trouble.ts";
 import { type Transcript, transcript } from "./transcript.ts";
-import { listsNotRead, manifestWarnings } from "./warnings.ts";
+import { listsNotRead, manifestWarnings, signInUnreachable } from "./warnings.ts";
 
 export type InspectInput = {
   readonly request: BuildRequest;
@@ -94,17 +94,10 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
  * Reads the server's manifest. One that answers 401 or 403 is alive and checks sign-ins itself; its lists are then read
  * inside its process, behind that check.
  */
-async function inspect(
-  { request, plan }: InspectInput,
-  socketPath: string,
-  options: ReadManifestOptions,
-): Promise<Inspection> {
-  const found = (read: ReadManifest): Inspection => ({
-    manifest: read.manifest,
-    warnings: manifestWarnings(read, plan.entryFile),
-  });
+async function inspect(input: InspectInput, socketPath: string, options: ReadManifestOptions): Promise<Inspection> {
+  const { request, plan } = input;
   try {
-    return found(await readManifest({ socketPath }, options));
+    return inspectionOf(await readManifest({ socketPath }, options), plan);
   } catch (error) {
     if (!(error instanceof McpClientError) || !refusals.has(error.code)) throw error;
     request.log(
@@ -113,14 +106,30 @@ async function inspect(
       `${error.message} It checks sign-ins itself, so its lists are read inside its process.`,
     );
   }
+  const inside = await inspectInside(input, socketPath, options);
+  if (request.authMode !== "towpath-cloud") return inside;
+  return { ...inside, warnings: [signInUnreachable, ...inside.warnings] };
+}
+
+/** What the server offers, asked inside its process, past its own sign-in. */
+async function inspectInside(
+  { plan }: InspectInput,
+  socketPath: string,
+  options: ReadManifestOptions,
+): Promise<Inspection> {
   try {
-    return found(await readManifest({ socketPath, path: inspectPath }, options));
+    return inspectionOf(await readManifest({ socketPath, path: inspectPath }, options), plan);
   } catch (error) {
     if (!(error instanceof McpClientError) || options.signal?.aborted) throw error;
     const reason = error.code === "not_found" ? "no MCP server object was found." : error.message;
     return { manifest: null, warnings: [listsNotRead(reason, plan.entryFile)] };
   }
 }
+
+const inspectionOf = (read: ReadManifest, plan: Plan): Inspection => ({
+  manifest: read.manifest,
+  warnings: manifestWarnings(read, plan.entryFile),
+});
 
 const refusals: ReadonlySet<McpClientError["code"]> = new Set(["unauthorized", "forbidden"]);
 

@@ -80,6 +80,7 @@ async function tryBuild(
     entrypoint: "server.py",
     requirements: null,
     rootDirectory: null,
+    authMode: "passthrough",
     environment: {},
     openTarball: () => repository(files),
     log: (phase, kind, text) => void log.push({ phase, kind, text }),

@@ -5,6 +5,7 @@ import type { Context } from "../context/index.ts";
 import { chooseLabel } from "../deployment/choose-label.ts";
 import { environmentOf } from "../deployment/environment-of.ts";
 import { isId } from "../input/index.ts";
+import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
 import { mcpUrl, serverUrl } from "../server-url/index.ts";
 import { expectedBefore } from "./build.state.ts";
 
@@ -25,6 +26,7 @@ export type TakenBuild = {
     readonly id: string;
     readonly name: string;
     readonly rootDirectory: string | null;
+    readonly authMode: AuthMode;
     readonly installationId: number | null;
     readonly repositoryId: number | null;
     readonly repositoryFullName: string | null;
@@ -73,6 +75,6 @@ export async function takeBuild(call: {
     branchName: of.branch.name,
     serverUrl: serverUrl(ctx.serverUrlTemplate, label),
     mcpUrl: mcpUrl(ctx.serverUrlTemplate, label),
-    project: of.project,
+    project: { ...of.project, authMode: authModeSchema.catch("towpath-cloud").parse(of.project.authMode) },
   };
 }
