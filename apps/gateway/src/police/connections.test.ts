@@ -28,6 +28,15 @@ test("GW-9 an address has its share of the connections; proxies and this machine
   expect(accepted(connections, "203.0.113.7", 10)).toHaveLength(1);
 });
 
+test("GW-9 an address that has its share drives out nobody's connections", () => {
+  const limits = { maxConnections: 5, maxConnectionsPerAddress: 3, proxies: parseAddresses("") };
+  const connections = new Connections(limits);
+  const quiet = accepted(connections, "203.0.113.8", 2);
+  expect(accepted(connections, "203.0.113.7", 3)).toHaveLength(3);
+  expect(accepted(connections, "203.0.113.7", 10)).toHaveLength(0);
+  expect([connections.evicted, quiet.some((socket) => socket.destroyed)]).toEqual([0, false]);
+});
+
 test("OPS-1 lists of addresses are checked", () => {
   const list = parseAddresses(" 10.0.0.1 ,fd00::/8,");
   expect([isListed(list, "10.0.0.1"), isListed(list, "10.0.0.2"), isListed(list, "fd12::1")]).toEqual([

@@ -11,6 +11,7 @@ export type ConnectionLimits = {
 
 /** When all places are taken, so many connections without a request make way at once. */
 const maxEvictions = 16;
+const searchPauseMs = 50;
 
 /**
  * Bounds the connections of the gateway (GW-9). When all places are taken, the oldest connections that have not sent
@@ -22,6 +23,8 @@ export class Connections {
   readonly #open = new Map<Socket, ServerResponse | null>();
   readonly #silent = new Set<Socket>();
   readonly #perAddress = new Map<string, number>();
+  /** performance.now() before which no idle connection is searched for. */
+  #searchFrom = 0;
   refused = 0;
   evicted = 0;
 
@@ -35,10 +38,10 @@ export class Connections {
 
   /** Takes a new connection, or destroys it. */
   accept(socket: Socket): void {
-    if (this.#open.size >= this.#limits.maxConnections) this.#evict();
     const address = this.#limitedAddress(socket);
     const ofAddress = address === null ? 0 : (this.#perAddress.get(address) ?? 0);
-    if (this.#open.size >= this.#limits.maxConnections || ofAddress >= this.#limits.maxConnectionsPerAddress) {
+    // In this order: an address that may have no more must not drive out the connections of others either.
+    if (ofAddress >= this.#limits.maxConnectionsPerAddress || !this.#hasRoom()) {
       this.refused++;
       socket.destroy();
       return;
@@ -62,6 +65,18 @@ export class Connections {
   #forget(socket: Socket): void {
     this.#open.delete(socket);
     this.#silent.delete(socket);
+  }
+
+  /** Makes room when there is none. After a search in vain there is none for a moment: a search looks at them all. */
+  #hasRoom(): boolean {
+    const { maxConnections } = this.#limits;
+    if (this.#open.size < maxConnections) return true;
+    const now = performance.now();
+    if (this.#silent.size === 0 && now < this.#searchFrom) return false;
+    this.#evict();
+    if (this.#open.size < maxConnections) return true;
+    this.#searchFrom = now + searchPauseMs;
+    return false;
   }
 
   #evict(): void {
