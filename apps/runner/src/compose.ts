@@ -87,7 +87,6 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     socketPath,
     async close() {
       api.close();
-      await reports.stop();
       // Both at once: a server that is still starting ends by the driver's close, in the pool's turn.
       const stopped = pool.close();
       await Promise.race([
@@ -97,7 +96,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       await runtime.close();
       await stopped;
       api.closeAllConnections();
-      await Promise.all([record.close(closeWithinMs), lines.close(closeWithinMs)]);
+      // Servers come first: a report waits for as long as the database does.
+      await Promise.all([reports.stop(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
       await database.close();
     },
   };
