@@ -83,3 +83,19 @@ test("AUTH-2 a right password clears the address, and what was not looked at doe
     else if (round % 2 === 0) await attempt.withdrawn();
   }
 });
+
+test("AUTH-2 attempts that never reach a password leave nothing in the database, however many accounts they name", async () => {
+  const rows = async () => (await database.pool.query("SELECT count(*)::int AS n FROM sign_in_attempt")).rows[0].n;
+  const before = await rows();
+  for (let count = 0; count < 5; count++) {
+    const attempt = await begin(newEmail(), "192.0.2.44");
+    if (typeof attempt === "number") throw new Error("a first attempt was refused");
+    await attempt.withdrawn();
+  }
+  expect(await rows()).toBe(before);
+  const waiting = newEmail();
+  for (let part = 0; part < 20; part++) await begin(waiting, `203.0.113.${part}`);
+  const known = await rows();
+  expect(typeof (await begin(waiting, "192.0.2.45"))).toBe("number");
+  expect(await rows()).toBe(known);
+});

@@ -63,7 +63,8 @@ function count(db: Database, keys: readonly string[]): Promise<boolean> {
       await tx
         .insert(signInAttempt)
         .values({ key, failures: 0, retryAt: noWait, updatedAt: sql`now()` })
-        .onConflictDoNothing();
+        // Locks the row that is there: `takeBack` must not delete it meanwhile.
+        .onConflictDoUpdate({ target: signInAttempt.key, set: { key: sql`excluded.key` } });
     }
     const rows = await tx
       .select({ key: signInAttempt.key, mayTry: sql<boolean>`${signInAttempt.retryAt} <= now()` })
@@ -71,7 +72,10 @@ function count(db: Database, keys: readonly string[]): Promise<boolean> {
       .where(inArray(signInAttempt.key, [...keys]))
       .orderBy(signInAttempt.key)
       .for("update");
-    if (!rows.every(({ mayTry }) => mayTry)) return false;
+    if (!rows.every(({ mayTry }) => mayTry)) {
+      await tx.delete(signInAttempt).where(unused(keys));
+      return false;
+    }
     for (const key of keys) {
       const { freeFailures, maxWaitSeconds } = limits[limitOf(key)];
       const failures = sql`CASE WHEN ${signInAttempt.updatedAt} < now() - ${forgetAfter} THEN 1 ELSE ${signInAttempt.failures} + 1 END`;
@@ -90,6 +94,9 @@ function count(db: Database, keys: readonly string[]): Promise<boolean> {
   });
 }
 
+/** Rows that hold no failure. They are deleted: strangers choose the keys, as many as they like. */
+const unused = (keys: readonly string[]) => and(inArray(signInAttempt.key, [...keys]), eq(signInAttempt.failures, 0));
+
 /** Row by row: one statement could lock them in another order than `count` does. */
 async function takeBack(db: Database, keys: readonly string[]): Promise<void> {
   for (const key of keys) {
@@ -97,6 +104,7 @@ async function takeBack(db: Database, keys: readonly string[]): Promise<void> {
       .update(signInAttempt)
       .set({ failures: sql`greatest(${signInAttempt.failures} - 1, 0)`, retryAt: noWait })
       .where(eq(signInAttempt.key, key));
+    await db.delete(signInAttempt).where(unused([key]));
   }
 }
 
