@@ -74,8 +74,8 @@ export async function createRepository(
 export type RepositoryChange = { readonly name?: string | undefined; readonly default_branch?: string | undefined };
 
 /**
- * Renames a repository or makes another branch its default, and tells both by webhook. Unlike GitHub, the forge does
- * not redirect from a former name.
+ * Renames a repository or changes its default branch, and sends a webhook for each. Unlike GitHub, the forge does not
+ * redirect from a former name.
  */
 export async function changeRepository(
   context: ForgeContext,
@@ -123,8 +123,8 @@ export async function ensureDirectory(context: ForgeContext, repository: Reposit
 const terminalAuthor = "cli@towpath.localhost";
 
 /**
- * For repositories from before `made_by` was written down: one whose every commit on every branch is the terminal's
- * own was made by it. All others, empty ones too, count as a person's.
+ * Sets `made_by` of a repository that is older than this column: one on which every commit of every branch is the
+ * terminal's was made by it. All others, empty ones included, count as a person's.
  */
 export async function findMaker(context: ForgeContext, repository: Repository): Promise<void> {
   if (repository.made_by !== null) return;

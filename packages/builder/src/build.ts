@@ -181,7 +181,7 @@ class Build {
     });
   }
 
-  /** Says it in the log and keeps it for the result. */
+  /** Logs a warning and keeps it for the result. */
   #warn(phase: BuildPhase, warning: BuildWarning): void {
     this.#warnings.push(warning);
     this.#request.log(phase, "warning", [warning.title, warning.detail, warning.remedy].join("\n"));

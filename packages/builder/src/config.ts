@@ -2,7 +2,10 @@ import { existsSync } from "node:fs";
 import type { Limits } from "@towpath/runtime";
 import { defaultExtractLimits, type ExtractLimits } from "./fetch/index.ts";
 
-/** What a builder needs to know of its host and its operator. A value: read from the environment in the process's own config. */
+/**
+ * What a builder needs to know of its host and its operator. A value: read from the environment in the process's own
+ * config.
+ */
 export type BuilderConfig = {
   /** TOWPATH_DATA_DIR: artifacts, build scratch and caches are below it, on one file system. */
   readonly dataDirectory: string;
@@ -26,7 +29,7 @@ export type BuildLimits = {
   readonly source: ExtractLimits;
   /** The whole build, BLD-13. */
   readonly buildMs: number;
-  /** Reading what the repository's files say of the build. */
+  /** Planning: reading the repository's files. */
   readonly planMs: number;
   /** One tool: resolving or installing. */
   readonly installMs: number;
@@ -36,9 +39,9 @@ export type BuildLimits = {
   readonly handshakeMs: number;
   readonly outputBytes: number;
   readonly dependencyBytes: number;
-  /** All that a build writes to the disk while it installs, what it adds to its organization's cache included. */
+  /** What a build may write to disk while it installs, including what it adds to its organization's cache. */
   readonly diskBytes: number;
-  /** A build that leaves less than this free on the disk is ended: the disk is everybody's. */
+  /** A build that leaves less than this free on the disk is stopped: everybody shares the disk. */
   readonly freeBytes: number;
   /** How long a resolution without a lock is taken again for the same question. */
   readonly resolutionMs: number;

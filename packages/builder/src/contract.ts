@@ -99,7 +99,7 @@ export type BuildResult =
   | {
       readonly ok: true;
       readonly layers: Layers;
-      /** Null when the server protects itself and its lists cannot be had: see `warnings`. */
+      /** Null when the server checks sign-ins itself and its lists can't be read: see `warnings`. */
       readonly manifest: Manifest | null;
       readonly warnings: readonly BuildWarning[];
       /** Milliseconds by phase. */

@@ -10,7 +10,10 @@ import type {
   GitHubUser,
 } from "./github.schema.ts";
 
-/** What `createGitHub` needs. Credentials are the GitHub App's; URLs decide between github.com, an Enterprise host and the local forge. */
+/**
+ * What `createGitHub` needs. Credentials are the GitHub App's; URLs decide between github.com, an Enterprise host and
+ * the local forge.
+ */
 export type GitHubConfig = {
   readonly appId: string;
   /** The App's name in URLs: `${url}/apps/{slug}/installations/new`. */
@@ -96,7 +99,7 @@ export type GitHub = {
   viewer(userToken: string): Promise<GitHubUser>;
   /**
    * All installations that this user may manage or use. Reading one repository of an account is enough to be shown its
-   * installation: whether the user may claim it is said by `administers`.
+   * installation. `administers` says whether the user may claim it.
    */
   userInstallations(userToken: string): Promise<readonly GitHubInstallation[]>;
   /**
@@ -107,7 +110,9 @@ export type GitHub = {
   administers(userToken: string, viewer: GitHubUser, account: GitHubInstallation["account"]): Promise<boolean>;
   /** Repositories of an installation that this user may read. */
   userRepositories(userToken: string, installationId: number, page?: number): Promise<Page<GitHubRepository>>;
-  /** Creates a repository in the user's account and commits the files. See `CreatedRepository` for what may be missing. */
+  /**
+   * Creates a repository in the user's account and commits the files. See `CreatedRepository` for what may be missing.
+   */
   createRepositoryFromSample(input: NewRepository): Promise<CreatedRepository>;
 
   // Installations
@@ -134,7 +139,10 @@ export type GitHub = {
   readFile(address: RepositoryAddress, path: string, ref: string): Promise<string | null>;
   /** Files of the tree. `truncated`: GitHub left some out (over 100,000 entries or 7 MB). */
   listFiles(address: RepositoryAddress, ref: string): Promise<{ files: readonly RepositoryFile[]; truncated: boolean }>;
-  /** A gzipped tar with one top folder. The caller must read it to its end or cancel it. 30 s to its first byte; then `signal` decides. */
+  /**
+   * A gzipped tar with one top folder. The caller must read it to its end or cancel it. 30 s to its first byte; then
+   * `signal` decides.
+   */
   tarball(input: TarballInput, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 
   // Webhooks

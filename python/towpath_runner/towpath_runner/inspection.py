@@ -1,7 +1,7 @@
-"""A way past the server's own sign-in, for the build that reads its lists: to the loaded object, without its HTTP layers.
+"""Lets a build read the lists of a server that checks sign-ins: requests bypass the HTTP layers around the loaded object.
 
-FastMCP and the SDK put authentication around one inner app, which hands requests to the session manager of the running
-server. That app is found and asked directly, so the lists are those of the very server that will serve.
+FastMCP and the SDK wrap authentication around one inner app, which passes requests to the session manager of the running
+server. That app is found and called directly, so the lists are those of the very server that will run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from towpath_runner.adapt import MCP_PATH
 from towpath_runner.asgi import App, Message, Receive, Send, at_path
 from towpath_runner.kinds import is_asgi
 
-#: Objects of an app that are looked at: far more than any app of one server has.
+#: How many objects of an app are searched: far more than the app of one server has.
 _MOST_OBJECTS = 2_000
 
 _NOT_FOUND: tuple[Message, ...] = (
@@ -25,7 +25,7 @@ _NOT_FOUND: tuple[Message, ...] = (
 
 
 class Inspection:
-    """Answers MCP at `path` past everything that stands before it; 404 when the server inside cannot be told apart."""
+    """Serves MCP at `path` without the layers before it; 404 unless exactly one server is found inside."""
 
     def __init__(self, app: App, server: object, path: str) -> None:
         self._app = app
@@ -46,7 +46,7 @@ class Inspection:
 
 
 def _endpoint(roots: tuple[object, ...]) -> App | None:
-    """What gives requests to the one session manager below the app; None when there is none, or several."""
+    """The app that passes requests to the only session manager below the roots; None when there is none, or several."""
     endpoints: dict[int, App] = {}
     seen: set[int] = set()
     waiting = deque(roots)
@@ -65,7 +65,7 @@ def _endpoint(roots: tuple[object, ...]) -> App | None:
 
 
 def _parts(value: object) -> Iterator[object]:
-    """What an app is put together of: the apps that it holds, and its routes (Starlette, FastAPI)."""
+    """The parts of an app: the apps that it holds, and its routes (Starlette, FastAPI)."""
     members = getattr(value, "__dict__", {})
     yield from (member for member in list(members.values()) if is_asgi(member))
     routes = _attribute(value, "routes")
@@ -77,12 +77,12 @@ def _attribute(value: object, name: str) -> Any:
     try:
         return getattr(value, name, None)
     except Exception:
-        # A property that refuses, for example mcp 1's before it has an app.
+        # A property that raises, for example that of mcp 1 before it has an app.
         return None
 
 
 def _skip_component_sign_in() -> None:
-    """FastMCP 3 and newer hide tools with an `auth` of their own from strangers, except over stdio."""
+    """FastMCP 3 and newer list tools with their own `auth` to authorized callers only, except over stdio."""
     context = sys.modules.get("fastmcp.server.context")
     set_transport = getattr(context, "set_transport", None)
     if callable(set_transport):

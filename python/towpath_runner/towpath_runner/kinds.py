@@ -73,7 +73,7 @@ def describe(value: object) -> str:
 
 
 def is_asgi(value: object) -> bool:
-    """Whether it can be called as an ASGI app: three arguments, and the right ones as far as can be told."""
+    """Whether a value looks like an ASGI app: callable with three arguments of the right names, as far as that is known."""
     if inspect.isclass(value) or not callable(value):
         return False
     plain = value if inspect.isroutine(value) else type(value).__call__

@@ -24,7 +24,7 @@ from towpath_runner.status import Failure, StatusFile
 
 @dataclass(frozen=True)
 class Place:
-    """Where the server is served: the socket, and for builds the path past its sign-in."""
+    """Where the server is served: the socket, and for builds the path that bypasses its sign-in."""
 
     socket_path: str
     inspect_path: str | None
@@ -53,7 +53,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--entrypoint", required=True, help="file.py or file.py:object, relative to the working folder")
     parser.add_argument("--socket", required=True, help="path of the unix socket; MCP is at /mcp")
     parser.add_argument("--status", required=True, help="path of the status file, written once")
-    parser.add_argument("--inspect-path", help="for builds: serve MCP here too, past the server's own sign-in")
+    parser.add_argument("--inspect-path", help="for builds: serve MCP at this path too, bypassing the server's own sign-in")
     return parser.parse_args(arguments)
 
 

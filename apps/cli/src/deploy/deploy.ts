@@ -36,7 +36,7 @@ function saveProject(api: Api, target: Target, settings: Record<string, unknown>
   });
 }
 
-/** Before the push: the build that its webhook makes must have these settings already. */
+/** Called before the push, so that the build which the push's webhook starts has these settings. */
 async function changeSettings(api: Api, options: DeployOptions, target: Target): Promise<void> {
   const { name, entrypoint, requirements, authMode } = options;
   if ([entrypoint, requirements, authMode].every((each) => each === undefined)) return;
@@ -48,7 +48,7 @@ async function changeSettings(api: Api, options: DeployOptions, target: Target):
 
 type Started = z.infer<typeof startedSchema>;
 
-/** One commit at most, and one build: the one that the push's webhook made, or else the one made here. */
+/** Makes at most one commit and one build: the one that the push's webhook starts, or else one started here. */
 async function beginBuild(api: Api, options: DeployOptions, target: Target): Promise<Started> {
   const { name, folder, requirements, authMode } = options;
   const { repository, pushUrl, project } = target;
@@ -67,7 +67,7 @@ async function beginBuild(api: Api, options: DeployOptions, target: Target): Pro
   });
 }
 
-/** The build's page in the dashboard. A server from before its name was reserved has another path than its name. */
+/** The build's page in the dashboard. The path of a server with a reserved name isn't its name. */
 export function buildPage(
   api: Pick<Api, "url">,
   { organization, project }: Pick<Target, "organization" | "project">,

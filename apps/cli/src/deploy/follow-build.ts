@@ -24,7 +24,7 @@ const paintByKind = { step: bold, output: dim, warning: yellow, error: red };
 export const readOutcome = (api: Api, buildId: string) =>
   api.call("GET", `/api/v1/builds/${buildId}`, outcomeSchema, { retry: true });
 
-/** Prints the log as it comes. Keeps back the error that may be its last line: the caller knows more about it. */
+/** Prints the log as it arrives, but returns an error in the last line unprinted: the caller knows more about it. */
 async function printLog(api: Api, buildId: string): Promise<string | null> {
   let held: string | null = null;
   for await (const { event, data } of api.events(`/api/builds/${buildId}/log`)) {

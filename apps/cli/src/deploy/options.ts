@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { resolveDataDirectory } from "../instance/instance.ts";
 import { Refusal } from "../terminal/terminal.ts";
 
-/** What was passed; an absent setting keeps its value on a server that exists, and gets its default on a new one. */
+/** What was passed. An absent setting keeps its value on an existing server and gets its default on a new one. */
 export type DeployOptions = {
   readonly folder: string;
   readonly name: string;

@@ -91,7 +91,7 @@ export async function pushFolder(folder: string, remote: Remote): Promise<Pushed
   }
 }
 
-/** The repository is the terminal's, but people can push to it too, and their work is not in this folder. */
+/** People can push to the terminal's repository too, and their work is not in this folder. */
 async function requireOwnHead(git: (...args: string[]) => Promise<string>): Promise<void> {
   const [email, shown] = (await git("log", "-1", '--format=%ae%n%h "%s" by %an')).split("\n");
   if (email === author.email) return;

@@ -14,8 +14,8 @@ export type Api = {
   /** Address of servers, with `{name}`. */
   readonly serverUrl: string;
   /**
-   * `retry`: also while the instance does not answer, for as long as `events` would; only for what may be sent twice.
-   * @throws Refusal with the instance's own words when it says no.
+   * `retry`: tries again while the instance does not answer, for as long as `events` does; for idempotent calls only.
+   * @throws Refusal with the instance's own message when it refuses.
    */
   call<Output>(
     method: "GET" | "POST",
@@ -24,29 +24,29 @@ export type Api = {
     options?: { readonly body?: unknown; readonly retry?: boolean },
   ): Promise<Output>;
   /**
-   * Server-sent events of a path up to the one named `end`; that one and those named `problem` are not among them. A
-   * stream that drops or fails is resumed after the last event that came, also across a restart of the instance.
-   * @throws Refusal when the instance says no, stays away, or fails again and again.
+   * Server-sent events of a path until the event `end`; yields neither that one nor `problem`. Resumes a stream that
+   * drops or fails after the last event received, also across a restart of the instance.
+   * @throws Refusal when the instance refuses, stays unreachable, or keeps failing.
    */
   events(path: string): AsyncGenerator<ServerSentEvent>;
 };
 
-/** The instance does not answer, or not at present: a later try may succeed. */
+/** The instance does not answer, or can't right now: a later try may succeed. */
 class Unreachable extends Refusal {}
 
 /** A stream broke off with an error of the instance. */
 class StreamFailed extends Unreachable {}
 
 const reconnectEveryMs = 500;
-/** How long an instance may be away before its command gives up. */
+/** How long an instance may be unreachable before the command gives up. */
 const maxAwayMs = 60_000;
-/** How often a stream may fail in a row without bringing anything new. */
+/** How often in a row a stream may fail without anything new. */
 const maxProblems = 10;
 
 const problemSchema = z.object({ code: z.string(), message: z.string() });
 const finalCodes: ReadonlySet<string> = new Set(["unauthenticated", "forbidden", "not_found"]);
 
-/** What the instance says when a stream that it had accepted fails (the event `problem`). */
+/** Reads the event `problem`, with which the instance ends a stream that fails. */
 function problemOf(data: string): Refusal {
   const { code, message } = problemSchema.parse(JSON.parse(data));
   return finalCodes.has(code) ? new Refusal(message) : new StreamFailed(message);
@@ -65,7 +65,7 @@ async function refusalOf(response: Response): Promise<Refusal> {
   );
 }
 
-/** Pauses between tries; rethrows the error when the instance has been away for `maxAwayMs` without a break. */
+/** Pauses between tries; rethrows the error once the instance has been unreachable for `maxAwayMs`. */
 function createPatience() {
   let awaySince: number | null = null;
   return {

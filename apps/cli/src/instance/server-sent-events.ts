@@ -1,11 +1,11 @@
 export type ServerSentEvent = {
   readonly event: string;
   readonly data: string;
-  /** What a reader that comes back names as `Last-Event-ID`; null when the event has none. */
+  /** What a reader that reconnects sends as `Last-Event-ID`; null when the event has none. */
   readonly id: string | null;
 };
 
-/** Server-sent events (WHATWG HTML, section 9.2). A block that is cut off by the stream's end is no event. */
+/** Parses server-sent events (WHATWG HTML, section 9.2). A block that the stream's end cuts off is not an event. */
 export async function* parseEvents(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<ServerSentEvent> {
   let rest = "";
   for await (const text of stream?.pipeThrough(new TextDecoderStream()) ?? []) {

@@ -19,7 +19,7 @@ const rowSchema = z.looseObject({
 });
 type Row = z.infer<typeof rowSchema>;
 
-/** Clients and servers write these texts: no line breaks and nothing that steers a terminal. */
+/** Clients and servers choose these texts: removes line breaks and terminal control characters. */
 const plain = (text: string) => text.replaceAll(/\p{Cc}+/gu, " ");
 
 /** One line for a row: time, HTTP status, duration, method with its tool, prompt or resource, outcome, who called. */

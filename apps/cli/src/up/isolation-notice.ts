@@ -11,15 +11,15 @@ const reportSchema = z.object({
 
 /**
  * What the operator must know about the isolation of servers on this machine: what is refused and what to do, and each
- * exception that a setting allows. Better said at the start than by a failed build. Empty when all is well; one line
- * when the runner does not answer.
+ * exception that a setting makes. The operator should learn it at the start, not from a failed build. Empty when there
+ * is nothing to say; one line when the runner does not answer.
  */
 export async function isolationNotice(runnerSocket: string): Promise<readonly string[]> {
   try {
     const { problems, exceptions } = reportSchema.parse(await askRunner(runnerSocket));
     return [...problems, ...exceptions.map(({ setting, meaning }) => `${setting}: ${meaning}`)];
   } catch {
-    return ["The runner did not say how servers are isolated here; its log does."];
+    return ["The runner did not report how servers are isolated here. Look in its log."];
   }
 }
 

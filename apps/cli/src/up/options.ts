@@ -7,7 +7,7 @@ import { Refusal } from "../terminal/terminal.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All that flags and environment say, resolved once: what is checked, printed and handed to the processes. */
+/** All settings from flags and environment, resolved once: what is checked, printed and passed to the processes. */
 export type UpOptions = {
   readonly dataDirectory: string;
   /** Short enough for unix sockets below it (sun_path holds 107 bytes). */
@@ -26,7 +26,7 @@ export type UpOptions = {
   readonly databaseUrl: string | null;
 };
 
-/** A flag, else a variable, else the default; and what to call it when it is wrong. */
+/** The value of a flag, else a variable, else the default; and the name to use in an error. */
 type Given = { readonly name: string; readonly value: string };
 
 function port({ name, value }: Given): number {

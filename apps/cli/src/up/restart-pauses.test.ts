@@ -12,7 +12,7 @@ test("OPS-1 what is killed while it runs starts again at once, every time", () =
   expect(times(5, () => pauses.after({ readyForMs: null, signal: "SIGKILL" }))).toEqual(Array(5).fill(500));
 });
 
-test("OPS-1 what fails to start, or crashes soon after, is tried ever more rarely, until it has run for a while", () => {
+test("OPS-1 what fails to start, or crashes soon after, is retried with growing pauses until it has run for a while", () => {
   const pauses = new RestartPauses(limits);
   expect(times(3, () => pauses.after({ readyForMs: null, signal: null }))).toEqual([500, 1_000, 2_000]);
   expect(pauses.after({ readyForMs: 900, signal: "SIGSEGV" })).toBe(4_000);

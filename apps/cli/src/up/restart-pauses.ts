@@ -2,7 +2,7 @@ export type RestartLimits = {
   /** First pause after a start that failed; doubles with each further one, up to the longest. Milliseconds. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** A process that was ready for this long had started well, whatever ended it. */
+  /** A process that was ready for this long counts as started, whatever ended it. */
   readonly settledAfterMs: number;
 };
 
@@ -15,12 +15,13 @@ export type UnaskedEnd = {
   readonly signal: NodeJS.Signals | null;
 };
 
-/** Signals that come from outside: the out-of-memory killer and people. A crash of its own raises others. */
+/** Signals sent from outside, by people or the out-of-memory killer. A crash raises other ones. */
 const outsideSignals: ReadonlySet<string> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
 
 /**
- * How long to wait before a process that ended unasked starts again. What ran and was killed starts at once, however
- * often that happens: its users are waiting. Only what fails to start, or fails soon after, is tried ever more rarely.
+ * How long to wait before restarting a process that ended unexpectedly. One that ran and was killed restarts at once,
+ * however often that happens, because its users are waiting. Only one that fails to start, or soon after, gets growing
+ * pauses.
  */
 export class RestartPauses {
   readonly #limits: RestartLimits;

@@ -64,7 +64,7 @@ function forgeSettings({ options, identity }: Surroundings): Record<string, stri
   };
 }
 
-/** Builds the environments: what the operator set, and over it what `up` has resolved from it. */
+/** Builds the environments: what the operator set, overridden by what `up` has resolved. */
 export function rolesOf(surroundings: Surroundings): Role[] {
   const { options, identity, environment } = surroundings;
   const given = Object.fromEntries(

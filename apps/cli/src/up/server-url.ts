@@ -6,8 +6,8 @@ import type { UpOptions } from "./options.ts";
 type Lookup = (name: string, options: { all: true }) => Promise<LookupAddress[]>;
 
 /**
- * Whether every name below `localhost` leads to this machine. Asks getaddrinfo, as MCP clients on Node and Python do;
- * browsers and curl know such names by themselves and prove nothing.
+ * Whether every name below `localhost` resolves to this machine. Asks getaddrinfo, as MCP clients on Node and Python
+ * do; browsers and curl resolve such names without asking it.
  */
 export async function resolvesLocalhostNames(lookup: Lookup = dns.lookup): Promise<boolean> {
   const name = `towpath-${randomBytes(6).toString("hex")}.localhost`;
@@ -18,8 +18,8 @@ export async function resolvesLocalhostNames(lookup: Lookup = dns.lookup): Promi
 }
 
 /**
- * Address of servers with `{name}`: what the operator set, else as the instance began. Each server then has an origin
- * of its own where its clients can resolve one, and the URLs of an older instance stay what people have pasted.
+ * Address of servers with `{name}`: what the operator set, else the form that the instance began with. So each server
+ * has its own origin where clients can resolve one, and URLs of an older instance that people have pasted keep working.
  */
 export function serverUrlOf(options: UpOptions, servedBy: ServersBy): string {
   if (options.serverUrl !== null) return options.serverUrl;

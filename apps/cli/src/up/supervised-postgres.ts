@@ -4,8 +4,8 @@ import { printError, yellow } from "../terminal/terminal.ts";
 import { inWords, RestartPauses } from "./restart-pauses.ts";
 
 /**
- * Runs the embedded PostgreSQL and starts it again when it ends unasked. Its address stays the same, and whoever was
- * connected connects again.
+ * Runs the embedded PostgreSQL and restarts it when it ends unexpectedly. Its address stays the same; clients
+ * reconnect.
  */
 export class SupervisedPostgres {
   readonly url: string;

@@ -16,7 +16,9 @@ const defaultLimits: SupervisionLimits = {
   ...defaultRestartLimits,
 };
 
-/** What a role sends over its IPC channel when it serves. Its log would not do: the operator chooses the level. */
+/**
+ * Sent by a role over its IPC channel once it serves. Its log is no sign: the operator may choose a level without it.
+ */
 const readyMessage = "ready";
 
 class FailedStart extends Error {

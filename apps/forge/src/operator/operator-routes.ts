@@ -62,8 +62,8 @@ export function operatorRoutes(context: ForgeContext): Hono {
       findRepository(database, owner, input.name) ??
       (await createRepository(context, account, { ...wanted, madeBy: "terminal" })) ??
       findRepository(database, owner, input.name);
-    // The terminal replaces what a repository holds: it gets no way into one that a person made.
-    if (repository?.made_by !== "terminal") return c.json({ message: "A person made this repository" }, 409);
+    // The terminal replaces a repository's content, so it must not reach one that a person made.
+    if (repository?.made_by !== "terminal") return c.json({ message: "This repository was made by a person" }, 409);
     includeRepository(context, repository);
     const cloneUrl = `${config.url}/${repository.owner}/${repository.name}.git`;
     const pushUrl = new URL(cloneUrl);

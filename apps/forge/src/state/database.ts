@@ -18,7 +18,7 @@ export type Database = {
 
 const schemaVersion = 2;
 
-/** What brings a state of each earlier version to the next one. */
+/** SQL that upgrades the state of each earlier version to the next. */
 const upgrades: Readonly<Record<number, string>> = {
   1: "ALTER TABLE repository ADD COLUMN made_by TEXT CHECK (made_by IN ('person', 'terminal'));",
 };

@@ -203,7 +203,9 @@ export function diagnoseUv(output: string, context: UvContext): Diagnosis {
   );
 }
 
-/** The output quotes what a package's build prints: every rule's work on a line is bounded by the line's length. */
+/**
+ * The output quotes what packages' builds print, and the work of a rule grows with the length of a line: cuts lines.
+ */
 function shortLines(text: string): string {
   return text
     .split("\n")

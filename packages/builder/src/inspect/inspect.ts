@@ -35,7 +35,7 @@ export type InspectInput = {
 const graceMs = 2_000;
 
 export type Inspection = {
-  /** Null when the server protects itself and its lists cannot be had. */
+  /** Null when the server checks sign-ins itself and its lists can't be read. */
   readonly manifest: Manifest | null;
   readonly warnings: readonly BuildWarning[];
 };

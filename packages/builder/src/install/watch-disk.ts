@@ -20,9 +20,9 @@ export type DiskLimits = {
 };
 
 export type DiskWatch = {
-  /** Aborted with a BuildFailure when a limit is passed. */
+  /** Aborted with a BuildFailure when a limit is exceeded. */
   readonly full: AbortSignal;
-  /** Begins to watch; what the cache holds by then doesn't count. */
+  /** Starts watching; what the cache already holds doesn't count. */
   start(): void;
   stop(): void;
 };

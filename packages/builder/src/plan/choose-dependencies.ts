@@ -145,7 +145,7 @@ function fromRequirements(
     kind: "step",
     text: `Dependencies: ${file} (${reason}; no uv.lock, and no pyproject.toml with dependencies).`,
   });
-  // A set that grows while it is walked: each file is read once, however often it is included.
+  // Iterating a set visits what is added meanwhile: each file is read once, however often it is included.
   const inputs = new Set([file]);
   for (const path of inputs) {
     for (const included of includedFiles(facts.texts.get(path) ?? "", path)) {

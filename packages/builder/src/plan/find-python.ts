@@ -16,7 +16,7 @@ export type PythonSettings = {
 
 export type FoundPython = {
   readonly python: ResolvedPython;
-  /** Set when it is another one than was asked for (BLD-18). */
+  /** Set when it is not the requested version (BLD-18). */
   readonly warning: BuildWarning | null;
 };
 

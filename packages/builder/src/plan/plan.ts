@@ -76,7 +76,7 @@ function requiredPython(files: ProjectFiles, { kind }: Dependencies): PythonRang
   const { script, scriptFile, pyproject, lock } = files;
   if (kind === "script" && script?.requiresPython) return { range: script.requiresPython, file: scriptFile };
   if (pyproject?.requiresPython) return { range: pyproject.requiresPython, file: "pyproject.toml" };
-  // uv writes it into every lock, and refuses another Python there.
+  // uv writes it into every lock and refuses any other Python.
   return kind === "uv-lock" && lock?.requiresPython ? { range: lock.requiresPython, file: "uv.lock" } : null;
 }
 

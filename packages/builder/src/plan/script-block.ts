@@ -34,7 +34,7 @@ function scriptBlocks(source: string): string[] {
   const lines = source.split("\n");
   for (let index = 0; index < lines.length; index += 1) {
     if (lineAt(lines, index) !== start) continue;
-    // A block goes on as long as its comment does; it ends at the comment's last `# ///`.
+    // The block ends at the last `# ///` of the comment that it begins.
     let last = index;
     let next = index + 1;
     for (; isContent(lineAt(lines, next)); next += 1) if (lineAt(lines, next) === end) last = next;

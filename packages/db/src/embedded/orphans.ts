@@ -21,9 +21,9 @@ async function processesIn(folder: string, program: string): Promise<number[]> {
 }
 
 /**
- * Ends the server processes that a killed PostgreSQL has left on a data folder. They hold its shared memory, and no
- * new server starts as long as one of them is busy; what they were doing is rolled back by its recovery. Does nothing
- * while the folder's own server lives.
+ * Ends the server processes that a killed PostgreSQL has left behind on a data folder. They hold its shared memory, and
+ * no new server starts while one of them is busy; recovery rolls back what they were doing. Does nothing while the
+ * folder's own server runs.
  */
 export async function endOrphans(dataDirectory: string, program: string): Promise<void> {
   const lock = await readFile(join(dataDirectory, "postmaster.pid"), "utf8").catch(() => "");
@@ -33,7 +33,7 @@ export async function endOrphans(dataDirectory: string, program: string): Promis
   const deadline = Date.now() + goneWithinMs;
   for (;;) {
     const left = await processesIn(folder, executable);
-    // The id may have been given to another program since.
+    // The process id may belong to another program by now.
     if (left.length === 0 || (isAlive(postmaster) && left.includes(postmaster)) || Date.now() > deadline) return;
     for (const pid of left) {
       try {

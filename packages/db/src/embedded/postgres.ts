@@ -71,7 +71,7 @@ function settings(options: EmbeddedOptions): string[] {
     "max_connections=200",
     "shared_buffers=128MB",
     "log_min_messages=warning",
-    // After a crash: one call for the file system instead of one for each of a thousand files.
+    // After a crash: one call for the file system instead of one for each of about a thousand files.
     "recovery_init_sync_method=syncfs",
     "log_timezone=UTC",
     "timezone=UTC",

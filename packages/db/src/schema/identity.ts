@@ -76,7 +76,7 @@ export const verification = pgTable(
   (table) => [index().on(table.identifier)],
 );
 
-/** Requests to the sign-in endpoints by address and path; better-auth's limit survives a restart by it. */
+/** Requests to the sign-in endpoints by address and path, so that better-auth's limit survives a restart. */
 export const rateLimit = pgTable(
   "rate_limit",
   {
@@ -93,10 +93,10 @@ export const rateLimit = pgTable(
 export const signInAttempt = pgTable(
   "sign_in_attempt",
   {
-    /** A hash: whether such an account exists is not known here. */
+    /** A hash; the account need not exist. */
     key: text().primaryKey(),
     failures: integer().notNull(),
-    /** Until then further attempts are refused without looking at the password. */
+    /** Until then attempts are refused without checking the password. */
     retryAt: instant().notNull(),
     updatedAt: instant().notNull(),
   },

@@ -94,7 +94,7 @@ export const branch = pgTable(
     createdAt: instant().notNull().defaultNow(),
     /** Set when the branch was deleted at GitHub or its pull request closed; its preview has ended. */
     endedAt: instant(),
-    /** Raised by every decision about the branch: an answer of GitHub asked for before is out of date (decision 007). */
+    /** Raised by every decision about the branch: earlier questions to GitHub are then out of date (decision 007). */
     observation: bigint({ mode: "number" }).notNull().default(0),
     /** When GitHub last said that the branch changed; null once an answer asked for after that was acted on. */
     hintedAt: instant(),
@@ -134,9 +134,12 @@ export const build = pgTable(
     requirements: text(),
     /** `Diagnosis` of the builder; null unless failed. */
     diagnosis: jsonb(),
-    /** `BuildWarning[]` of the builder: what people should know of a build that succeeded; null = none. */
+    /** `BuildWarning[]` of the builder; null = none. */
     warnings: jsonb(),
-    /** `Manifest` of the mcp package; null until the server answered, and when a server that does its own sign-in kept it. `json`, not `jsonb`: forms keep the order of arguments. */
+    /**
+     * `Manifest` of the mcp package; null until the server answered, and when a server that does its own sign-in kept
+     * it. `json`, not `jsonb`: forms keep the order of arguments.
+     */
     manifest: json(),
     /** `Layers` of the builder: python version, dependency and code layer digests. */
     layers: jsonb(),
@@ -279,7 +282,7 @@ export const auditLog = pgTable(
   (table) => [index().on(table.organizationId, table.createdAt)],
 );
 
-/** What a host's runner last said about its isolation: one row a host, written over every half minute (RUN-1). */
+/** What each host's runner last reported about its isolation, every half minute (RUN-1). */
 export const hostIsolation = pgTable("host_isolation", {
   /** Name of the host. */
   host: text().primaryKey(),

@@ -30,7 +30,7 @@ export function BuildWarnings({ warnings }: { warnings: readonly BuildWarningVie
   );
 }
 
-/** ", with 2 warnings" after what is otherwise good news. */
+/** ", with 2 warnings", to append to a headline; empty without any. */
 export function withWarnings(count: number): string {
   if (count === 0) return "";
   return count === 1 ? ", with a warning" : `, with ${count} warnings`;

@@ -12,7 +12,7 @@ export const getInstanceIsolation = createServerFn({ method: "GET" })
   .validator(input(organizationInput))
   .handler(({ context, data }) => getHostIsolation({ ctx: context.ctx, input: data }));
 
-/** Which of them are missing, for everybody; null when none is. */
+/** Which protections are missing, for every member; null when none is. */
 export const getMissingProtections = createServerFn({ method: "GET" })
   .middleware([organizationAccess("project.read")])
   .validator(input(organizationInput))

@@ -12,9 +12,9 @@ const texts: Readonly<Record<string, string>> = {
 
 const accountName = /^[\w-]{1,40}$/;
 
-/** What to tell after a round trip to GitHub that ended without a connection. `account`: the GitHub account's login. */
+/** The message after a visit to GitHub that ended without a connection. `account`: the GitHub account's login. */
 export function connectionProblem(problem: string, account?: string): string {
   const text = texts[problem] ?? "GitHub was not connected. Try again; if it happens again, ask the operator.";
-  // The name comes from the address: nothing but a login may be put into our words.
+  // The name comes from the URL: only put it into the text if it looks like a login.
   return text.replaceAll("{account}", account && accountName.test(account) ? account : "that GitHub account");
 }

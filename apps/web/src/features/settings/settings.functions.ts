@@ -10,7 +10,7 @@ import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 
 const buildSettingsSchema = projectKeySchema.extend({
   entrypoint: entrypointSchema.optional(),
-  // Not `.optional()`: the schema takes "absent" for "none", and here it means "as it is".
+  // Not `.optional()`: to the schema "absent" means "none", and here it means "unchanged".
   requirements: z.union([z.undefined(), requirementsSchema]),
   authMode: authModeSchema.optional(),
 });

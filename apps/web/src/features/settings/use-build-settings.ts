@@ -41,7 +41,7 @@ export function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved
     onSaved(null);
     try {
       const requirements = values.requirements || null;
-      // Only what was changed here: the rest may have been changed elsewhere since this page was opened.
+      // Only what was changed here: the rest may have changed elsewhere since this page was opened.
       const changed = {
         ...(values.entrypoint !== opened.entrypoint && { entrypoint: values.entrypoint }),
         ...(requirements !== opened.requirements && { requirements }),

@@ -22,7 +22,7 @@ export async function operatorOrganization(ctx: Context, slug: string | undefine
  */
 export async function operatorProject(ctx: Context, name: string): Promise<ProjectDetailView> {
   const found = await findOperatorProject(ctx, name);
-  // Who works with the CLI knows a project as a server.
+  // The CLI calls projects servers.
   if (!found) throw notFound("server");
   return found;
 }

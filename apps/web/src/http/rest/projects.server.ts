@@ -24,8 +24,8 @@ export const deployProjectSchema = settingsSchema.extend({
 });
 
 /**
- * Creates a project with its first build; what is not given gets its default. A project that exists already gets the
- * settings that are given, keeps all others, and is not built.
+ * Creates a project with its first build; absent settings get their defaults. On an existing project it changes only
+ * the settings that are given, and builds nothing.
  */
 export async function deployProject(ctx: Context, input: z.output<typeof deployProjectSchema>) {
   const orgSlug = await operatorOrganization(ctx, input.organization ?? undefined);
@@ -69,7 +69,7 @@ export const startBuildBodySchema = z.object({
   reuse: startBuildSchema.shape.reuse,
 });
 
-/** Builds a commit, or answers with the build that a webhook has made of it, as `reuse` says (`startBuild`). */
+/** Builds a commit, or returns its existing build when `reuse` allows that (`startBuild`). */
 export async function startProjectBuild(ctx: Context, name: string, input: z.output<typeof startBuildBodySchema>) {
   const project = await operatorProject(ctx, name);
   const { githubRepository: repository } = project;

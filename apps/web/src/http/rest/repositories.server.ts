@@ -12,16 +12,16 @@ import { findOperatorProject, nameTaken, operatorOrganization } from "./operator
 export const newRepositorySchema = z.object({ name: projectNameSchema, organization: z.string().min(1).nullish() });
 
 /**
- * Where `towpath deploy` pushes a server of this name: a repository of the local forge that the terminal made, or
- * makes now. Idempotent.
+ * Finds or creates the repository of the local forge to which `towpath deploy` pushes a server of this name.
+ * Idempotent.
  *
- * @throws TowpathError `conflict` when the server deploys from a repository that the terminal did not make, or a
- * person has one of this name: the terminal replaces what a repository holds, and must not do that to others' work.
+ * @throws TowpathError `conflict` when the server deploys from a repository that the terminal did not make, or a person
+ * has one of this name: the terminal replaces a repository's content and must not do that to other people's work.
  */
 export async function createForgeRepository(ctx: Context, input: z.output<typeof newRepositorySchema>) {
   const forge = await localForge();
   const existing = await findOperatorProject(ctx, input.name);
-  // A redeploy needs no --organization: the name alone says which server is meant.
+  // A redeploy needs no --organization: names are unique.
   const slug = input.organization ?? existing?.orgSlug;
   const orgSlug = await operatorOrganization(ctx, slug);
   if (existing && existing.orgSlug !== orgSlug) throw nameTaken();
@@ -73,7 +73,7 @@ async function newRepository(ctx: Context, forge: ForgeAdmin, orgSlug: string, n
   );
 }
 
-/** The repository's own name must be the server's: one that was made for another server is not this one's to replace. */
+/** The repository must have the server's name: the content of one made for another server must not be replaced. */
 async function repositoryOfProject(forge: ForgeAdmin, project: ProjectDetailView): Promise<Target> {
   const connected = project.githubRepository;
   const [owner, name] = connected?.fullName.split("/") ?? [];
