@@ -25,5 +25,5 @@ test("RUN-1 `up` says what this machine refuses and each exception that is set",
     runner.close();
     await rm(folder, { recursive: true, force: true });
   }
-  expect(await isolationNotice(socketPath)).toEqual([expect.stringContaining("did not say")]);
+  expect(await isolationNotice(socketPath)).toEqual([expect.stringContaining("did not report")]);
 });
