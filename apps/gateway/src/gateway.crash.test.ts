@@ -95,6 +95,17 @@ test("GW-13 a wait that cannot end within the hold is refused at once, with its 
   expect(await answer.json()).toMatchObject({ error: { message: failure.message } });
 });
 
+test("RUN-8 a request that comes while the runner is being restarted is held until the next one serves", async () => {
+  const server = await deploy();
+  const instance = rig.runner.instances.get(server.deploymentId);
+  if (!instance) throw new Error("the server is not there");
+  const failure = { status: 503, code: "stopping", message: "The runner is shutting down.", retryAfterMs: 300 };
+  rig.runner.instances.set(server.deploymentId, { ...instance, failure });
+  const connecting = viaHttp(server.url);
+  setTimeout(() => rig.runner.instances.set(server.deploymentId, instance), 200);
+  expect((await (await connecting).listTools()).tools.length).toBeGreaterThan(0);
+});
+
 test("RUN-6 a server too busy to take connections keeps its sessions: the request waits", async () => {
   const server = await deploy({ backlog: 1 });
   const client = await viaHttp(server.url);

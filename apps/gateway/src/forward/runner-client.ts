@@ -14,7 +14,7 @@ const instancesSchema = z.union([
 ]);
 
 /** Reasons of the runner's that end by themselves. A server that does not start will not start for waiting. */
-const passes: ReadonlySet<string> = new Set(["crash_backoff", "capacity"]);
+const passes: ReadonlySet<string> = new Set(["crash_backoff", "capacity", "stopping"]);
 
 export type Grant = z.infer<typeof grantSchema>;
 

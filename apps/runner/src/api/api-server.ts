@@ -19,6 +19,7 @@ const statusOf: Record<LeaseErrorCode, number> = {
   start_failed: 503,
   crash_backoff: 503,
   capacity: 503,
+  stopping: 503,
   isolation_unavailable: 503,
 };
 

@@ -171,7 +171,7 @@ export class DeploymentServer {
     const { deploymentId, places } = this.#parts;
     await this.#waitBackOff();
     const organizationId = await this.#parts.owner();
-    if (this.#closed) throw new LeaseError("start_failed", "The runner is shutting down.", 1000);
+    if (this.#closed) throw new LeaseError("stopping", "The runner is shutting down.", 1000);
     const seat: Seat = { deploymentId, organizationId, look: () => this.#look(), evict: () => this.#evict() };
     await places.take(seat);
     try {
@@ -198,7 +198,7 @@ export class DeploymentServer {
     const { deploymentId, record, places } = this.#parts;
     const opened = await this.#open();
     // Told to end while it waited.
-    if (this.#closed) throw new LeaseError("start_failed", "The runner is shutting down.", 1000);
+    if (this.#closed) throw new LeaseError("stopping", "The runner is shutting down.", 1000);
     const instance = new Instance(opened, record, { deploymentId, restarts: this.#backOff.failures });
     this.#instance = instance;
     this.#memoryBytes = null;

@@ -152,3 +152,10 @@ test("RUN-6 a server that stops while it waits for a place is not started later"
   await sleep(600);
   expect(running.size).toBe(1);
 });
+
+test("RUN-8 a runner that ends says so: the next one starts what it is asked for", async () => {
+  const { pool } = lightPool({ budget: { maxInstances: 1 } });
+  await pool.close();
+  const [server] = named("a", 1) as [string];
+  await expect(pool.lease(server)).rejects.toMatchObject({ code: "stopping", retryAfterMs: 1000 });
+});

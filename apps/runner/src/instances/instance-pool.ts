@@ -45,7 +45,7 @@ export class InstancePool {
 
   /** Throws LeaseError. */
   async lease(deploymentId: string): Promise<LeaseGrant> {
-    if (this.#closing) throw new LeaseError("start_failed", "The runner is shutting down.", 1000);
+    if (this.#closing) throw new LeaseError("stopping", "The runner is shutting down.", 1000);
     return await this.#server(deploymentId).lease();
   }
 

@@ -1,4 +1,10 @@
-export type LeaseErrorCode = "not_found" | "start_failed" | "crash_backoff" | "capacity" | "isolation_unavailable";
+export type LeaseErrorCode =
+  | "not_found"
+  | "start_failed"
+  | "crash_backoff"
+  | "capacity"
+  | "isolation_unavailable"
+  | "stopping";
 
 /** Why there is no instance to send requests to. The message is for the caller of the server. */
 export class LeaseError extends Error {

@@ -52,6 +52,10 @@ export function notStarted(code: string, message: string): Diagnosis {
       title: "The part of Towpath that runs servers cannot be reached",
       remedy: "Redeploy in a minute. If it stays, the operator finds the cause in the runner's log.",
     },
+    stopping: {
+      title: "The part of Towpath that runs servers was being restarted",
+      remedy: "Redeploy in a minute.",
+    },
     no_answer: {
       title: "The server started and did not answer",
       remedy: "Look at the server log of this deployment: something blocks its event loop after the start.",

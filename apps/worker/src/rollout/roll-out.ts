@@ -13,7 +13,7 @@ export type RolloutResult =
 
 /** How long a runner that restarts or has no room at the moment is waited for. */
 const patienceMs = 30_000;
-const passing = new Set(["unreachable", "capacity"]);
+const passing = new Set(["unreachable", "capacity", "stopping"]);
 
 /**
  * Makes a built commit live: deployment, real start where it will run, an answer on its socket, and only then the
