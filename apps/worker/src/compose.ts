@@ -9,6 +9,7 @@ import type { WorkerConfig } from "./config.ts";
 import { syncWithGitHub } from "./jobs/branch-sync.ts";
 import { runNextBuild } from "./jobs/build-run.ts";
 import { syncInstallationWithGitHub } from "./jobs/installation-sync.ts";
+import { jobPlaces } from "./jobs/job-places.ts";
 import { processDelivery } from "./jobs/webhook-process.ts";
 import { createRunnerClient } from "./rollout/runner-client.ts";
 import type { Services } from "./services.ts";
@@ -50,14 +51,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     log.error({ missing, allowUnsandboxed: services.allowUnsandboxed }, "isolation cannot be set up");
   }
   await workers.work({
-    concurrency: {
-      "webhook.process": 2,
-      // They wait for GitHub and hold nothing meanwhile.
-      "branch.sync": 6,
-      "installation.sync": 1,
-      "build.run": config.buildConcurrency,
-    },
-    concurrencyOfGroup: { "build.run": config.buildsOfOrganization },
+    ...jobPlaces(config),
     handlers: {
       "webhook.process": ({ deliveryId }) => processDelivery(services, deliveryId),
       "branch.sync": (branch) => syncWithGitHub(services, branch),

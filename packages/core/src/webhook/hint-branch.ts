@@ -4,7 +4,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 
-type Project = Pick<typeof project.$inferSelect, "id" | "defaultBranch">;
+type Project = Pick<typeof project.$inferSelect, "id" | "organizationId" | "defaultBranch">;
 
 /**
  * Marks a branch as possibly changed at GitHub and enqueues the job that asks. The mark outlives a job that has used up
@@ -15,7 +15,7 @@ export async function hintBranch(
   ctx: Context,
   hint: { readonly project: Project; readonly branch: string; readonly mayBeNew: boolean },
 ): Promise<boolean> {
-  const { id: projectId, defaultBranch } = hint.project;
+  const { id: projectId, organizationId, defaultBranch } = hint.project;
   if (hint.mayBeNew) {
     const isDefault = hint.branch === defaultBranch;
     await tx
@@ -29,16 +29,20 @@ export async function hintBranch(
     .where(and(eq(branch.projectId, projectId), eq(branch.name, hint.branch)))
     .returning({ id: branch.id });
   if (marked.length === 0) return false;
-  await enqueueSync(ctx, { projectId, branch: hint.branch }, tx);
+  await enqueueSync(ctx, { projectId, organizationId, branch: hint.branch }, tx);
   return true;
 }
 
-/** One waiting job for each branch, however many deliveries name it. */
+/**
+ * One waiting job for each branch, however many deliveries name it, in the group of its organization: the many branches
+ * of one, or its slow repositories, must not hold up the others.
+ */
 export function enqueueSync(
   ctx: Context,
-  payload: { readonly projectId: string; readonly branch: string },
+  target: { readonly projectId: string; readonly organizationId: string; readonly branch: string },
   transaction?: Transaction,
 ): Promise<void> {
+  const { organizationId: group, ...payload } = target;
   const key = `${payload.projectId}:${payload.branch}`;
-  return ctx.queue.enqueue("branch.sync", payload, { key, ...(transaction && { transaction }) });
+  return ctx.queue.enqueue("branch.sync", payload, { key, group, ...(transaction && { transaction }) });
 }

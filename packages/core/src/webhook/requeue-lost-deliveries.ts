@@ -1,5 +1,5 @@
-import { branch, webhookDelivery } from "@towpath/db/schema";
-import { and, asc, isNull, sql } from "drizzle-orm";
+import { branch, project, webhookDelivery } from "@towpath/db/schema";
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { enqueueSync } from "./hint-branch.ts";
@@ -42,13 +42,19 @@ export async function requeueLostHints(call: {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   const lost = await ctx.db
-    .select({ id: branch.id, projectId: branch.projectId, branch: branch.name })
+    .select({
+      id: branch.id,
+      projectId: branch.projectId,
+      organizationId: project.organizationId,
+      branch: branch.name,
+    })
     .from(branch)
+    .innerJoin(project, eq(project.id, branch.projectId))
     .where(
       sql`${branch.hintedAt} BETWEEN now() - interval '1 day' AND now() - ${input.olderThanMs} * interval '1 millisecond'`,
     )
     .orderBy(asc(branch.hintedAt))
     .limit(maxAtOnce);
-  for (const { id: _id, ...payload } of lost) await enqueueSync(ctx, payload);
+  for (const { id: _id, ...target } of lost) await enqueueSync(ctx, target);
   return { requeued: lost.map((row) => row.id) };
 }
