@@ -1,10 +1,11 @@
 import type { Database } from "@towpath/db";
-import { branch, build } from "@towpath/db/schema";
+import { branch, build, route } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
+import type { Actor } from "../context/index.ts";
 import { processWebhook, syncBranch, syncInstallation } from "../webhook/index.ts";
 import { liveCommit, succeedBuild } from "./build-steps.ts";
-import type { GitHubModel } from "./github-model.ts";
-import { type MemoryQueue, memoryQueue, testContext } from "./seed.ts";
+import { GitHubModel } from "./github-model.ts";
+import { type MemoryQueue, memoryQueue, type SeededOrganization, type seedProject, testContext } from "./seed.ts";
 
 /** Plays all that GitHub has to deliver, then the jobs that ask it; builds are left. Says which builds were queued. */
 export async function settle(db: Database, github: GitHubModel, queue = memoryQueue()): Promise<readonly string[]> {
@@ -50,4 +51,21 @@ export async function findBranch(db: Database, projectId: string, name: string) 
 export async function liveOn(db: Database, projectId: string, name: string): Promise<string | null> {
   const found = await findBranch(db, projectId, name);
   return found ? liveCommit(db, found.id) : null;
+}
+
+type Seeded = Awaited<ReturnType<typeof seedProject>>;
+
+/** What tests of webhooks say again and again. `now`: asked at each call, because every test has its own organization. */
+export function webhookScene(now: () => { readonly db: Database; readonly team: SeededOrganization }) {
+  return {
+    as: (actor: Actor = { kind: "job", job: "webhook.process" }, queue = memoryQueue()) =>
+      testContext(now().db, actor, { queue }),
+    gitHubOf: (of: Seeded) => new GitHubModel({ ...of, installationId: now().team.installationId }),
+    settle: (github: GitHubModel) => settle(now().db, github),
+    sync: (github: GitHubModel, queue: MemoryQueue) => syncAll(now().db, github, queue),
+    settleAndBuild: (github: GitHubModel) => settleAndBuild(now().db, github),
+    branchOf: (of: Seeded, name: string) => findBranch(now().db, of.id, name),
+    live: (of: Seeded, name: string) => liveOn(now().db, of.id, name),
+    routesOf: (of: Seeded) => now().db.select().from(route).where(eq(route.projectId, of.id)),
+  };
 }

@@ -2,21 +2,9 @@ import { build, deployment, project, route } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-
-import type { Actor } from "../context/index.ts";
 import { createDeployment, goLive } from "../deployment/index.ts";
-
-import { GitHubModel } from "../testing/github-model.ts";
-import {
-  memoryQueue,
-  type SeededOrganization,
-  seedOrganization,
-  seedProject,
-  shaOf,
-  succeedBuild,
-  testContext,
-} from "../testing/index.ts";
-import * as play from "../testing/play-webhooks.ts";
+import { type SeededOrganization, seedOrganization, seedProject, shaOf, succeedBuild } from "../testing/index.ts";
+import { webhookScene } from "../testing/play-webhooks.ts";
 
 let database: TestDatabase;
 let team: SeededOrganization;
@@ -28,16 +16,10 @@ beforeEach(async () => {
 });
 afterAll(() => database.close());
 
-const job: Actor = { kind: "job", job: "webhook.process" };
-const as = (actor: Actor = job, queue = memoryQueue()) => testContext(database.db, actor, { queue });
-
-type Seeded = Awaited<ReturnType<typeof seedProject>>;
-const gitHubOf = (of: Seeded) => new GitHubModel({ ...of, installationId: team.installationId });
-const settle = (github: GitHubModel) => play.settle(database.db, github);
-const settleAndBuild = (github: GitHubModel) => play.settleAndBuild(database.db, github);
-const branchOf = (of: Seeded, name: string) => play.findBranch(database.db, of.id, name);
-const live = (of: Seeded, name: string) => play.liveOn(database.db, of.id, name);
-const routesOf = (of: Seeded) => database.db.select().from(route).where(eq(route.projectId, of.id));
+const { as, gitHubOf, settle, settleAndBuild, branchOf, live, routesOf } = webhookScene(() => ({
+  db: database.db,
+  team,
+}));
 
 test("BLD-7 another default branch at GitHub becomes production; the old one serves until its build is live", async () => {
   const own = await seedProject(database.db, team);

@@ -1,23 +1,19 @@
-import { auditLog, branch, build, project, route } from "@towpath/db/schema";
+import { auditLog, branch, build, project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq, sql } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { redeployBuild } from "../build/index.ts";
-import type { Actor } from "../context/index.ts";
-
 import { recordInstallation } from "../installation/index.ts";
 import { GitHubModel } from "../testing/github-model.ts";
 import {
-  type MemoryQueue,
   memoryQueue,
   type SeededOrganization,
   seedOrganization,
   seedProject,
   shaOf,
   succeedBuild,
-  testContext,
 } from "../testing/index.ts";
-import * as play from "../testing/play-webhooks.ts";
+import { webhookScene } from "../testing/play-webhooks.ts";
 import { processWebhook, requeueLostHints, syncBranch } from "./index.ts";
 
 let database: TestDatabase;
@@ -30,16 +26,7 @@ beforeEach(async () => {
 });
 afterAll(() => database.close());
 
-const job: Actor = { kind: "job", job: "webhook.process" };
-const as = (actor: Actor = job, queue = memoryQueue()) => testContext(database.db, actor, { queue });
-
-type Seeded = Awaited<ReturnType<typeof seedProject>>;
-const gitHubOf = (of: Seeded) => new GitHubModel({ ...of, installationId: team.installationId });
-const settle = (github: GitHubModel) => play.settle(database.db, github);
-const sync = (github: GitHubModel, queue: MemoryQueue) => play.syncAll(database.db, github, queue);
-const settleAndBuild = (github: GitHubModel) => play.settleAndBuild(database.db, github);
-const live = (of: Seeded, name: string) => play.liveOn(database.db, of.id, name);
-const routesOf = (of: Seeded) => database.db.select().from(route).where(eq(route.projectId, of.id));
+const { as, gitHubOf, settle, sync, settleAndBuild, live, routesOf } = webhookScene(() => ({ db: database.db, team }));
 
 test("BLD-7 a push to the default branch builds production, another branch a preview, in every project of it", async () => {
   const one = await seedProject(database.db, team);
@@ -130,7 +117,7 @@ test("BLD-12 while GitHub is away nothing is decided, and the sweep finds the br
   await expect(settle(github)).rejects.toThrow("away");
   expect(await database.db.$count(build, eq(build.projectId, own.id))).toBe(0);
   const queue = memoryQueue();
-  const sweep = () => requeueLostHints({ ctx: as(job, queue), input: { olderThanMs: 60_000 } });
+  const sweep = () => requeueLostHints({ ctx: as(undefined, queue), input: { olderThanMs: 60_000 } });
   expect((await sweep()).requeued).toEqual([]);
   const longAgo = { hintedAt: sql`now() - interval '2 minutes'` };
   await database.db.update(branch).set(longAgo).where(eq(branch.id, own.branchId));
@@ -271,7 +258,7 @@ test("BLD-7 two organizations on one repository: what fails for one does not hol
   theirs.push("main", "m1");
   const queue = memoryQueue();
   const [hint = { kind: "ignored" as const }] = github.deliveries;
-  await processWebhook({ ctx: as(job, queue), input: { deliveryId: "none", hint } });
+  await processWebhook({ ctx: as(undefined, queue), input: { deliveryId: "none", hint } });
   const payloads = queue.jobs.map((each) => each.payload);
   expect(payloads).toEqual([one, two].map(({ id }) => ({ projectId: id, branch: "main" })));
   github.isAway = true;

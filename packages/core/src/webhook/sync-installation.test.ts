@@ -2,20 +2,9 @@ import { auditLog, branch, githubInstallation } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq, sql } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-
-import type { Actor } from "../context/index.ts";
-
 import { listInstallations } from "../installation/index.ts";
-import { GitHubModel } from "../testing/github-model.ts";
-import {
-  memoryQueue,
-  type SeededOrganization,
-  seedOrganization,
-  seedProject,
-  shaOf,
-  testContext,
-} from "../testing/index.ts";
-import * as play from "../testing/play-webhooks.ts";
+import { type SeededOrganization, seedOrganization, seedProject, shaOf } from "../testing/index.ts";
+import { webhookScene } from "../testing/play-webhooks.ts";
 import { syncBranch } from "./index.ts";
 
 let database: TestDatabase;
@@ -28,14 +17,7 @@ beforeEach(async () => {
 });
 afterAll(() => database.close());
 
-const job: Actor = { kind: "job", job: "webhook.process" };
-const as = (actor: Actor = job, queue = memoryQueue()) => testContext(database.db, actor, { queue });
-
-type Seeded = Awaited<ReturnType<typeof seedProject>>;
-const gitHubOf = (of: Seeded) => new GitHubModel({ ...of, installationId: team.installationId });
-const settle = (github: GitHubModel) => play.settle(database.db, github);
-const settleAndBuild = (github: GitHubModel) => play.settleAndBuild(database.db, github);
-const live = (of: Seeded, name: string) => play.liveOn(database.db, of.id, name);
+const { as, gitHubOf, settle, settleAndBuild, live } = webhookScene(() => ({ db: database.db, team }));
 
 test("GH-1 an installation that was removed at GitHub is forgotten, and what is live stays", async () => {
   const own = await seedProject(database.db, team);
