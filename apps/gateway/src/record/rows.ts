@@ -1,0 +1,132 @@
+import type { Outcome, RequestLogRow } from "@towpath/logs";
+import type { AnswerPeek, MessagePeek, RequestPeek } from "@towpath/mcp/peek";
+import type { Refusal } from "../refusal.ts";
+import type { Exchange } from "./exchange.ts";
+import { redactedPayload } from "./redact.ts";
+import { newRowId } from "./row-id.ts";
+
+/** The rows of an exchange that has ended: one per JSON-RPC message of the client, one when there was none. */
+export function rowsOf(exchange: Exchange): RequestLogRow[] {
+  exchange.answers?.end({ isWhole: exchange.end === "complete" });
+  const durationMs = (exchange.endedAt ?? performance.now()) - exchange.startedAt;
+  const { messages } = exchange.peek;
+  if (messages.length <= 1) return [rowOf(exchange, durationMs, messages[0] ?? exchange.peek)];
+  return messages.map((message) => rowOf(exchange, durationMs, message));
+}
+
+function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | RequestPeek): RequestLogRow {
+  const { route, peek, refusal } = exchange;
+  const client = clientOf(exchange);
+  const answer = message.kind === "request" ? answerTo(exchange, message.id) : unclaimedAnswer(exchange);
+  const outcome = outcomeOf(exchange, message, answer);
+  return {
+    id: newRowId(exchange.time),
+    time: exchange.time,
+    organizationId: route.organizationId,
+    projectId: route.projectId,
+    deploymentId: exchange.deploymentId,
+    kind: message.kind,
+    httpMethod: exchange.httpMethod,
+    method: message.method,
+    target: message.target,
+    // 499 is the customary number for a client that left before there was an answer.
+    httpStatus: exchange.status === 0 ? 499 : exchange.status,
+    isError: isErrorOutcome(exchange, outcome),
+    ...errorOf(refusal, outcome, answer),
+    outcome,
+    durationMs: Math.round(durationMs * 1000) / 1000,
+    heldMs: Math.round(exchange.heldMs * 1000) / 1000,
+    requestBytes: exchange.requestBytes,
+    responseBytes: exchange.responseBytes,
+    protocolVersion: answer?.protocolVersion ?? peek.protocolVersion ?? exchange.client?.protocolVersion ?? null,
+    clientName: client.name,
+    clientVersion: client.version,
+    session: exchange.session,
+    principal: exchange.principal,
+    traceId: traceIdOf(exchange.traceparent),
+    // The body of a batch belongs to all of its messages: it is kept with the first.
+    requestPayload: route.capturePayloads && isFirst(exchange, message) ? redactedPayload(exchange.body) : null,
+    responsePayload: route.capturePayloads ? redactedPayload(answer?.payload ?? null) : null,
+  };
+}
+
+function isFirst({ peek }: Exchange, message: MessagePeek | RequestPeek): boolean {
+  return peek.messages.length === 0 || peek.messages[0] === message;
+}
+
+/**
+ * What a resumed stream brought for a call that is not known here: another gateway, or this one before its restart,
+ * has passed it. Its failure must not be lost, so the row of the resuming request tells of it.
+ */
+function unclaimedAnswer({ resumes, answers }: Exchange): AnswerPeek | undefined {
+  if (resumes === null || resumes.length > 0) return undefined;
+  const brought = answers?.answers ?? [];
+  return brought.find((answer) => answer.errorCode !== null || answer.isError) ?? brought[0];
+}
+
+function answerTo(exchange: Exchange, id: string | number | null): AnswerPeek | undefined {
+  if (exchange.resumedAnswer) return exchange.resumedAnswer;
+  const answers = exchange.answers?.answers ?? [];
+  if (exchange.peek.kind !== "batch") return answers[0];
+  return answers.find((answer) => answer.id === id) ?? answers.find((answer) => answer.id === null);
+}
+
+type Client = { name: string | null; version: string | null };
+
+/** Who says that it calls: the message, else the session's `initialize`, else the User-Agent. */
+function clientOf({ peek, client, userAgent }: Exchange): Client {
+  if (peek.clientName !== null) return { name: peek.clientName, version: peek.clientVersion };
+  if (client && client.clientName !== null) return { name: client.clientName, version: client.clientVersion };
+  // The first product says most: `name/version (comment) …` (RFC 9110 §10.1.5).
+  const [, name = null, version = null] = /^([^\s/()]+)(?:\/([^\s()]+))?/.exec(userAgent ?? "") ?? [];
+  return { name, version };
+}
+
+function errorOf(refusal: Refusal | null, outcome: Outcome, answer: AnswerPeek | undefined) {
+  if (refusal) return { errorCode: refusal.rpcCode, errorMessage: refusal.message };
+  // Some servers answer a canceled request with an error; it went as its client wanted.
+  if (outcome === "canceled") return { errorCode: null, errorMessage: null };
+  return { errorCode: answer?.errorCode ?? null, errorMessage: answer?.errorMessage ?? null };
+}
+
+function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): Outcome {
+  if (exchange.refusal) return "gateway_error";
+  // A client that leaves after its answer has had what it came for.
+  if (answer && answer.errorCode === null) {
+    if (answer.isError) return "tool_error";
+    return answer.resultType === "input_required" ? "input_required" : "ok";
+  }
+  if (isCanceled(exchange, message, answer)) return "canceled";
+  if (answer) return "rpc_error";
+  if (exchange.end === "client-closed") return "closed_by_client";
+  if (exchange.end === "server-closed") return "closed_by_server";
+  if (exchange.status >= 400) return "http_error";
+  // A stream that ended in good order without the answer that it was for.
+  return message.kind === "request" && exchange.answers ? "closed_by_server" : "ok";
+}
+
+/** Legacy clients cancel by a message, modern ones by closing the stream; a subscription is closed, not canceled. */
+function isCanceled(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): boolean {
+  if (message.kind !== "request") return false;
+  if (exchange.peek.era === "legacy") return message.id !== null && exchange.canceled.has(message.id);
+  return !answer && exchange.end === "client-closed" && message.method !== "subscriptions/listen";
+}
+
+function isErrorOutcome(exchange: Exchange, outcome: Outcome): boolean {
+  switch (outcome) {
+    case "ok":
+    case "input_required":
+    case "canceled":
+    case "closed_by_client":
+      return false;
+    case "closed_by_server":
+      // With event ids the client may pick the stream up again (2025-11-25: the server may close at will).
+      return exchange.answers ? !exchange.answers.resumable : exchange.end === "server-closed";
+    default:
+      return true;
+  }
+}
+
+function traceIdOf(traceparent: string | undefined): string | null {
+  return traceparent === undefined ? null : (/^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] ?? null);
+}
