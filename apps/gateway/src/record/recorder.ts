@@ -193,7 +193,7 @@ export class Recorder {
     const now = performance.now();
     const before = this.#doubtful.get(segment);
     const pauseMs = before ? Math.min(before.pauseMs * 2, maxDoubtMs) : firstDoubtMs;
-    this.#doubtful.set(segment, { since: before?.since ?? now, retryAt: now + pauseMs, pauseMs });
+    this.#doubtful.set(segment, { since: now, retryAt: now + pauseMs, pauseMs });
   }
 
   /** Once other rows have been written it is known what is at fault: then a segment need not wait. */

@@ -94,6 +94,26 @@ test("RUN-5 a row that is refused alone is put aside once any other row has been
   expect(seen.refused).toEqual([bad]);
 });
 
+test.each([1, 2, 3, 4, 5, 8])("GW-10 a table that is away blames no row of a batch of %i either", async (count) => {
+  const { writer, seen } = createWriter(async (rows) => {
+    if (rows.length > 0) throw databaseError("42P01");
+  });
+  expect(await writer.writeNow(rowsOf("t", count))).toBe("doubtful");
+  expect([seen.refused, seen.settled]).toEqual([[], []]);
+});
+
+test("GW-10 a table that breaks after it was proven to work costs a few rows at most", async () => {
+  let isAway = false;
+  const { writer, seen } = createWriter(async () => {
+    if (isAway) throw databaseError("42P01");
+  });
+  const since = performance.now();
+  expect(await writer.writeNow(rowsOf("other", 1))).toBe("done");
+  isAway = true;
+  expect(await writer.writeNow(rowsOf("t", 50), since)).toBe("doubtful");
+  expect(seen.refused.length).toBeLessThan(5);
+});
+
 test("GW-10 a table that is away blames no row: all are held and written once it is back", async () => {
   let isAway = true;
   let calls = 0;

@@ -26,7 +26,7 @@ export class BatchWriter<Row> {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | null = null;
   #isAway = false;
-  /** Since when rows of the buffer are refused without a reason that blames them; null: none is. */
+  /** When rows of the buffer were last refused without a reason that blames them; null: none is. */
   #doubtfulSince: number | null = null;
   /** When rows were written last, by performance.now(). */
   #writtenAt = Number.NEGATIVE_INFINITY;
@@ -74,7 +74,7 @@ export class BatchWriter<Row> {
 
   /**
    * Writes rows that were not held here, past the buffer, under the same rules: refused rows are put aside.
-   * `doubtfulSince`: when an earlier attempt ended as `doubtful`. If other rows were written since, these are to blame.
+   * `doubtfulSince`: when the last attempt ended as `doubtful`. If other rows were written since, these are to blame.
    */
   async writeNow(rows: readonly Row[], doubtfulSince: number | null = null): Promise<Isolation<Row>["outcome"]> {
     return (await this.#write(rows, doubtfulSince)).outcome;
@@ -102,7 +102,7 @@ export class BatchWriter<Row> {
       this.#inWrite = batch.length;
       const { outcome, unwritten } = await this.#write(batch, this.#doubtfulSince);
       this.#inWrite = 0;
-      this.#doubtfulSince = outcome === "doubtful" ? (this.#doubtfulSince ?? performance.now()) : null;
+      this.#doubtfulSince = outcome === "doubtful" ? performance.now() : null;
       if (unwritten.length > 0) {
         for (const evicted of this.#buffer.putBack(unwritten)) this.#options.onEvicted(evicted);
         return this.#later(retryMs);

@@ -22,7 +22,8 @@ const maxSuspects = 3;
  * bad row must neither take 499 others with it nor be tried for ever. `write` is all or nothing.
  *
  * A row is to blame when the error says so (bad data), or when other rows could be written at the same time or, with
- * `isTableProven`, since it failed first.
+ * `isTableProven`, since the batch was tried last. That proof is of the past, so it counts for a few rows only: if the
+ * table has broken meanwhile, no more are lost.
  */
 export async function writeIsolating<Row>(
   rows: readonly Row[],
@@ -54,7 +55,7 @@ export async function writeIsolating<Row>(
       } else if (blame === "row") refused.push({ row, error });
       else suspects.push({ row, error });
     }
-    if (hasWritten || isTableProven) {
+    if (hasWritten) {
       refused.push(...suspects);
       suspects = [];
     } else if (suspects.length >= maxSuspects) {
@@ -63,16 +64,18 @@ export async function writeIsolating<Row>(
       splitOffAny(pieces);
     }
   }
-  const [suspect] = suspects;
-  const outcome = suspect === undefined ? "done" : "doubtful";
-  return { outcome, unwritten: inOrder(pieces), refused, error: suspect?.error, hasWritten };
+  const error = suspects[0]?.error;
+  if (isTableProven) refused.push(...suspects.splice(0));
+  const unwritten = inOrder(pieces);
+  return { outcome: unwritten.length === 0 ? "done" : "doubtful", unwritten, refused, error, hasWritten };
 }
 
 /** Puts one row of any piece on top of the stack. At random, so that bad rows cannot stand in its way for good. */
 function splitOffAny<Row>(pieces: (readonly Row[])[]): void {
   const rest = pieces.splice(0).toReversed().flat();
   const at = Math.floor(Math.random() * rest.length);
-  pieces.push(rest.toSpliced(at, 1), rest.slice(at, at + 1));
+  // Never an empty one: to write nothing always succeeds, and proves nothing.
+  pieces.push(...[rest.toSpliced(at, 1), rest.slice(at, at + 1)].filter((piece) => piece.length > 0));
 }
 
 /**
