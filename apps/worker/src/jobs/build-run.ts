@@ -16,9 +16,9 @@ class BuildLost extends Error {
 }
 
 /**
- * Runs the oldest queued build of an organization to its end: build, then rollout. Taking it is a compare-and-swap, and its attempt number goes
- * into every write, so a second worker on the same build, or one that was taken for dead, changes nothing. A throw
- * gives the job back to the queue.
+ * Runs the oldest queued build of an organization to its end: build, then rollout. Taking it is a compare-and-swap, and
+ * its attempt number goes into every write, so a second worker on the same build, or one that was taken for dead,
+ * changes nothing. A throw gives the job back to the queue.
  */
 export async function runNextBuild(services: Services, organizationId: string, stopping: AbortSignal): Promise<void> {
   const ctx = jobContext(services, "build.run");
