@@ -32,14 +32,14 @@ export function nodeHandler(fetch: Fetch, baseUrl: string) {
 }
 
 /** Bytes of a body. Webhooks are as large as GitHub makes them; everything else here is a form or a small JSON. */
-const mostBytes = 1024 * 1024;
-const mostWebhookBytes = 25 * 1024 * 1024;
+const maxBytes = 1024 * 1024;
+const maxWebhookBytes = 25 * 1024 * 1024;
 const webhookPath = "/api/github/webhooks";
 
 /** A body must say how long it is, so that one that is too long is refused before it is read. */
 function bodyRefusal(incoming: IncomingMessage): { readonly status: number; readonly text: string } | null {
   if (incoming.headers["transfer-encoding"] !== undefined) return { status: 411, text: "Length Required" };
-  const limit = incoming.url?.split("?", 1)[0] === webhookPath ? mostWebhookBytes : mostBytes;
+  const limit = incoming.url?.split("?", 1)[0] === webhookPath ? maxWebhookBytes : maxBytes;
   const length = Number(incoming.headers["content-length"] ?? 0);
   return length <= limit ? null : { status: 413, text: "Payload Too Large" };
 }

@@ -144,7 +144,7 @@ test("PRJ-4 a member's button works", async () => {
   expect(await page.getByText("Your role can't call servers").count()).toBe(0);
 });
 
-test("PRJ-3 a log page that is refused for too many streams says so, and goes on by itself", {
+test("PRJ-3 a log page that is refused for too many streams says so and continues when there is room", {
   timeout: 60_000,
 }, async () => {
   const hangUp = new AbortController();

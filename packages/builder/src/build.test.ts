@@ -200,7 +200,7 @@ raise SystemExit("the disk is mine")
   await small.close();
 });
 
-test("RUN-1 no single file of a build passes its limit, and nothing can be reserved at a stroke", async () => {
+test("RUN-1 no file of a build exceeds its limit, and space cannot be reserved in one call", async () => {
   const install = { ...defaultBuildLimits.install, fileBytes: 64 * MiB };
   const small = await openWorkshop({ limits: { install } });
   const large = `

@@ -97,7 +97,7 @@ test("BLD-6 an app that refuses strangers and shows no server goes live with a w
   });
 });
 
-test("BLD-6 a server without tools, resources and prompts is told as such", async () => {
+test("BLD-6 a server without tools, resources and prompts gets a warning", async () => {
   const tried = await build('from fastmcp import FastMCP\nmcp = FastMCP("Empty")\n');
   expect(success(tried).warnings).toMatchObject([{ code: "nothing_offered", title: "The server offers nothing" }]);
   expect(tried.text).toContain("inspect warning The server offers nothing");

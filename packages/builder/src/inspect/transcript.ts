@@ -1,7 +1,7 @@
 import type { OutputSink } from "@towpath/runtime";
 import type { BuildLogSink } from "../contract.ts";
 
-const mostLines = 1_000;
+const maxLines = 1_000;
 const keptLines = 30;
 const longestKept = 2_000;
 
@@ -20,12 +20,12 @@ export function transcript(log: BuildLogSink): Transcript {
       last.push(line.slice(0, longestKept));
       if (last.length > keptLines) last.shift();
       count += 1;
-      if (count <= mostLines) log("inspect", "output", line);
-      if (count === mostLines)
+      if (count <= maxLines) log("inspect", "output", line);
+      if (count === maxLines)
         log(
           "inspect",
           "warning",
-          `The server prints more than ${mostLines} lines while it starts: the rest is left out.`,
+          `The server prints more than ${maxLines} lines while it starts: the rest is left out.`,
         );
     },
     lastLines: () => last,

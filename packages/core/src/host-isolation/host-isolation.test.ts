@@ -25,7 +25,7 @@ const report: IsolationReport = {
   problems: [],
 };
 
-test("RUN-1 what is in force is told to admins, also when the runner is gone, with the time of its last word", async () => {
+test("RUN-1 admins see what is in force, also when the runner is gone, with the time of its last report", async () => {
   const ctx = testContext(database.db, team.owner);
   const input = { orgSlug: team.slug };
   expect(await getHostIsolation({ ctx, input })).toMatchObject({ reportedAt: null, current: false, protections: [] });
@@ -61,7 +61,7 @@ test("RUN-1 what is in force is told to admins, also when the runner is gone, wi
   expect(await getIsolationWarning({ ctx: later, input })).toBeNull();
 });
 
-test("RUN-1 a host that runs nothing is told as such", async () => {
+test("RUN-1 everybody is told that a host runs nothing", async () => {
   const ctx = testContext(database.db, team.owner);
   const refusing = { ...report, trusted: false, exceptions: [], problems: ["The limits can't be enforced."] };
   await recordHostIsolation(database.db, { host: "b", report: refusing, at: new Date() });

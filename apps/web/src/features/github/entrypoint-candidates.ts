@@ -3,7 +3,7 @@ const skipped = /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|s
 const requirementsPattern = /(^|\/)(requirements[\w.-]*\.txt)$/i;
 
 /** Candidates are offered, never decided on: the person who deploys knows which file is the server. */
-const mostCandidates = 8;
+const maxCandidates = 8;
 
 /**
  * Files of a repository that may be the server, likeliest first, and files that list requirements. Usual names near
@@ -18,8 +18,8 @@ export function entrypointCandidates(paths: readonly string[]): {
     (path) => /\.py$/.test(path) && !/(^|\/)(setup|conftest|test_[^/]*|[^/]*_test)\.py$/.test(path),
   );
   return {
-    entrypoints: python.toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b)).slice(0, mostCandidates),
-    requirementFiles: kept.filter((path) => requirementsPattern.test(path)).slice(0, mostCandidates),
+    entrypoints: python.toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b)).slice(0, maxCandidates),
+    requirementFiles: kept.filter((path) => requirementsPattern.test(path)).slice(0, maxCandidates),
   };
 }
 

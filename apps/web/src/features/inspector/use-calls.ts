@@ -15,7 +15,7 @@ export type CallRecord = {
   readonly outcome: CallResult;
 };
 
-const mostRecords = 50;
+const maxRecords = 50;
 
 /** The calls made on this page, newest first, and the means to make one more. */
 export function useCalls(project: ProjectKey, branchId: string | null) {
@@ -41,7 +41,7 @@ export function useCalls(project: ProjectKey, branchId: string | null) {
     onSuccess: (outcome, { item, call }) => {
       count.current += 1;
       const record = { id: count.current, time: Date.now(), item, call, outcome };
-      setRecords((before) => [record, ...before].slice(0, mostRecords));
+      setRecords((before) => [record, ...before].slice(0, maxRecords));
       setShownId(record.id);
     },
   });

@@ -18,7 +18,7 @@ const wrappers = new Set([
   "then",
   "else",
 ]);
-const mostErrors = 50;
+const maxErrors = 50;
 
 type Unit = { keyword: string; instanceLocation: string; error: string };
 
@@ -51,7 +51,7 @@ export const schemaValidator: ValidatorType = {
     const errors = schemaValidator.rawValidation<Unit>(schema, formData).errors ?? [];
     const shown = errors
       .filter((unit) => !wrappers.has(unit.keyword))
-      .slice(0, mostErrors)
+      .slice(0, maxErrors)
       .map(toFormError);
     return { errors: shown, errorSchema: toErrorSchema(shown) };
   },
