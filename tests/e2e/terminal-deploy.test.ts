@@ -107,7 +107,7 @@ test("OPS-4 Ctrl-C leaves the build alone and says where it goes on", async () =
   const { child, closed, output } = await deployUntilFirstLine();
   child.kill("SIGINT");
   expect(await closed).toBe(130);
-  const page = /The build goes on[\s\S]*?(http\S+\/build-logs\/\S+)/.exec(output())?.[1] ?? "";
+  const page = /The build continues[\s\S]*?(http\S+\/build-logs\/\S+)/.exec(output())?.[1] ?? "";
   const { url } = JSON.parse(await readFile(join(dataDirectory, "running.json"), "utf8"));
   expect(page.startsWith(url)).toBe(true);
   const id = page.split("/").at(-1);
