@@ -22,9 +22,8 @@ export function nodeHandler(fetch: Fetch, baseUrl: string) {
     const refusal = bodyRefusal(incoming);
     const request = refusal ? null : webRequest(incoming, baseUrl, abort.signal);
     if (!request) {
-      // What is left of the body is not read, so the connection cannot be used again.
-      const headers = { "content-type": "text/plain", connection: "close" };
-      outgoing.writeHead(refusal?.status ?? 400, headers).end(refusal?.text ?? "Bad Request");
+      outgoing.writeHead(refusal?.status ?? 400, { "content-type": "text/plain" }).end(refusal?.text ?? "Bad Request");
+      discardBody(incoming);
       return;
     }
     await send(await fetch(request), incoming, outgoing);
@@ -34,6 +33,8 @@ export function nodeHandler(fetch: Fetch, baseUrl: string) {
 /** Bytes of a body. Webhooks are as large as GitHub makes them; everything else here is a form or a small JSON. */
 const maxBytes = 1024 * 1024;
 const maxWebhookBytes = 25 * 1024 * 1024;
+/** For how long the rest of a refused body is read and thrown away, milliseconds. */
+const lingerMs = 2000;
 const webhookPath = "/api/github/webhooks";
 
 /** A body must say how long it is, so that one that is too long is refused before it is read. */
@@ -42,6 +43,18 @@ function bodyRefusal(incoming: IncomingMessage): { readonly status: number; read
   const limit = incoming.url?.split("?", 1)[0] === webhookPath ? maxWebhookBytes : maxBytes;
   const length = Number(incoming.headers["content-length"] ?? 0);
   return length <= limit ? null : { status: 413, text: "Payload Too Large" };
+}
+
+/**
+ * Reads on for a moment: closing a connection on which the client still sends resets it, and the client would learn of
+ * a broken connection instead of the refusal.
+ */
+function discardBody(incoming: IncomingMessage): void {
+  const timer = setTimeout(() => incoming.destroy(), lingerMs);
+  timer.unref();
+  incoming.on("error", () => {});
+  incoming.on("close", () => clearTimeout(timer));
+  incoming.resume();
 }
 
 function webRequest(incoming: IncomingMessage, baseUrl: string, signal: AbortSignal): Request | null {

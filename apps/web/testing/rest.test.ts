@@ -170,6 +170,9 @@ test("a body that is too long, or does not say how long it is, is refused before
     body: "x".repeat(1024 * 1024 + 1),
   });
   expect(long.status).toBe(413);
+  // More than the buffers between the two hold: the client is still sending when it is refused.
+  const huge = await fetch(`${web.url}/api/v1/repositories`, { method: "POST", headers, body: "x".repeat(64 << 20) });
+  expect(huge.status).toBe(413);
   const unsaid = await fetch(`${web.url}/api/v1/repositories`, {
     method: "POST",
     headers,
