@@ -62,8 +62,8 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const stopSweeping = startSweeping(services, sweepEveryMs);
   return {
     async stop() {
-      await stopSweeping();
-      await workers.stop(jobsEndWithinMs);
+      // Together: a sweep that waits for the database must not take the time that jobs have to give their builds back.
+      await Promise.all([stopSweeping(), workers.stop(jobsEndWithinMs)]);
       await driver.close();
       await database.close();
     },
