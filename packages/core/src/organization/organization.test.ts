@@ -128,7 +128,7 @@ test("the operator works in `local`, made once; the first account takes it over,
     const made = await Promise.all(Array.from({ length: 4 }, () => ensureLocalOrganization({ ctx: ctx(operator) })));
     expect(new Set(made.map((each) => each.id)).size).toBe(1);
     expect(made[0]?.slug).toBe("local");
-    const [ada, bob] = [await seedUser(own.db), await seedUser(own.db)];
+    const [ada, bob] = [await seedUser(own.db, { createdAt: new Date(0) }), await seedUser(own.db)];
     expect(await refusalCode(ensureLocalOrganization({ ctx: ctx(ada.actor) }))).toBe("forbidden");
     expect(await refusalCode(claimLocalOrganization({ ctx: ctx(ada.actor), input: { userId: ada.id } }))).toBe(
       "forbidden",
@@ -146,7 +146,7 @@ test("the operator works in `local`, made once; the first account takes it over,
 test("`local` belongs to the first account at once when there are accounts already", async () => {
   const own = await createTestDatabase();
   try {
-    const [ada, bob] = [await seedUser(own.db), await seedUser(own.db)];
+    const [ada, bob] = [await seedUser(own.db, { createdAt: new Date(0) }), await seedUser(own.db)];
     const ctx = testContext(own.db, operator);
     await ensureLocalOrganization({ ctx });
     expect(await claimLocalOrganization({ ctx, input: { userId: bob.id } })).toBeNull();

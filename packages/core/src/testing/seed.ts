@@ -33,10 +33,13 @@ export function testContext(db: Database, actor: Actor, more: Partial<Context> =
   };
 }
 
-/** An account of its own. */
-export async function seedUser(db: Database): Promise<{ readonly id: string; readonly actor: Actor }> {
+/** An account of its own. Give `createdAt` where the order counts: accounts of one millisecond have none. */
+export async function seedUser(
+  db: Database,
+  more: { readonly createdAt?: Date } = {},
+): Promise<{ readonly id: string; readonly actor: Actor }> {
   const id = newId();
-  await db.insert(user).values({ id, name: "Ada Example", email: `${id}@example.com`, firstName: "Ada" });
+  await db.insert(user).values({ id, name: "Ada Example", email: `${id}@example.com`, firstName: "Ada", ...more });
   return { id, actor: { kind: "user", userId: id, ipAddress: "192.0.2.1" } };
 }
 
