@@ -3,6 +3,7 @@ import { seedProject, shaOf } from "@towpath/core/testing";
 import { build } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { writeRequestLogs } from "@towpath/logs";
+import { requestLogRow } from "@towpath/logs/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Member, seededMember } from "./seed.ts";
 import { newVisitor } from "./visitor.ts";
@@ -85,37 +86,15 @@ test("a build with its diagnosis", async () => {
 });
 
 test("VAL-5 request-log rows, filtered by the query string; what it does not allow is told by field", async () => {
-  const row = {
-    time: Date.now(),
-    organizationId: owner.organization.id,
-    projectId: project.id,
-    deploymentId: newId(),
-    kind: "request",
-    httpMethod: "POST",
-    method: "tools/call",
-    target: "echo",
-    httpStatus: 200,
-    isError: false,
-    errorCode: null,
-    errorMessage: null,
-    outcome: "ok",
-    durationMs: 1.5,
-    heldMs: 0,
-    requestBytes: 10,
-    responseBytes: 20,
-    protocolVersion: "2025-11-25",
-    clientName: "test",
-    clientVersion: "1",
-    session: null,
-    principal: "anonymous",
-    traceId: null,
-    requestPayload: null,
-    responsePayload: null,
-  } as const;
-  await writeRequestLogs(database.pool, [
-    { ...row, id: newId() },
-    { ...row, id: newId(), target: "other", isError: true },
-  ]);
+  const row = (changes: { target?: string; isError?: boolean } = {}) =>
+    requestLogRow({
+      organizationId: owner.organization.id,
+      projectId: project.id,
+      clientName: "test",
+      clientVersion: "1",
+      ...changes,
+    });
+  await writeRequestLogs(database.pool, [row(), row({ target: "other", isError: true })]);
   const path = `/api/v1/projects/${project.name}/logs`;
   const all = await (await asOperator("GET", path)).json();
   expect(all.data).toHaveLength(2);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { queryRequestLogs, type RequestLogRow } from "@towpath/logs";
+import { requestLogRow } from "@towpath/logs/testing";
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../testing/rig.ts";
@@ -25,35 +26,7 @@ afterAll(async () => {
 
 function row(projectId: string, change: Partial<RequestLogRow> = {}): RequestLogRow {
   const time = Date.now();
-  return {
-    id: newRowId(time),
-    time,
-    organizationId: randomUUID(),
-    projectId,
-    deploymentId: randomUUID(),
-    kind: "request",
-    httpMethod: "POST",
-    method: "tools/call",
-    target: "echo",
-    httpStatus: 200,
-    isError: false,
-    errorCode: null,
-    errorMessage: null,
-    outcome: "ok",
-    durationMs: 1,
-    heldMs: 0,
-    requestBytes: 1,
-    responseBytes: 1,
-    protocolVersion: null,
-    clientName: null,
-    clientVersion: null,
-    session: null,
-    principal: "anonymous",
-    traceId: null,
-    requestPayload: null,
-    responsePayload: null,
-    ...change,
-  };
+  return requestLogRow({ id: newRowId(time), time, projectId, ...change });
 }
 
 const count = async (projectId: string) => {
