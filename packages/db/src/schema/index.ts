@@ -1,26 +1,16 @@
-export {
-  account,
-  apikey,
-  invitation,
-  member,
-  organization,
-  rateLimit,
-  session,
-  signInAttempt,
-  user,
-  verification,
-} from "./identity.ts";
-export { buildLog, requestLog, serverLog } from "./logs.ts";
-export {
-  auditLog,
-  branch,
-  build,
-  deployment,
-  githubInstallation,
-  hostIsolation,
-  instance,
-  project,
-  route,
-  secret,
-  webhookDelivery,
-} from "./project.ts";
+export { auditLog } from "./audit-log.ts";
+export { branch } from "./branch.ts";
+export { build } from "./build.ts";
+export { buildLog } from "./build-log.ts";
+export { deployment } from "./deployment.ts";
+export { githubInstallation } from "./github-installation.ts";
+export { hostIsolation } from "./host-isolation.ts";
+export { instance } from "./instance.ts";
+export { apikey, invitation, member, organization } from "./organization.ts";
+export { project } from "./project.ts";
+export { requestLog } from "./request-log.ts";
+export { route } from "./route.ts";
+export { secret } from "./secret.ts";
+export { serverLog } from "./server-log.ts";
+export { account, rateLimit, session, signInAttempt, user, verification } from "./user.ts";
+export { webhookDelivery } from "./webhook-delivery.ts";

@@ -1,9 +1,7 @@
-import { bigint, boolean, index, integer, pgTable, text, timestamp, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { bigint, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
 
-// The tables of this file belong to better-auth: it writes them, the shapes follow its core schema and the
-// organization and api-key plugins. Towpath adds the columns marked "ours" and reads the rest.
-
-const instant = () => timestamp({ withTimezone: true, precision: 3 });
+// better-auth writes these tables; their shapes follow its core schema. Columns marked "ours" are Towpath's.
 
 export const user = pgTable("user", {
   id: uuid().primaryKey(),
@@ -101,81 +99,4 @@ export const signInAttempt = pgTable(
     updatedAt: instant().notNull(),
   },
   (table) => [index().on(table.updatedAt)],
-);
-
-export const organization = pgTable("organization", {
-  id: uuid().primaryKey(),
-  name: text().notNull(),
-  slug: text().notNull().unique(),
-  logo: text(),
-  metadata: text(),
-  createdAt: instant().notNull().defaultNow(),
-});
-
-export const member = pgTable(
-  "member",
-  {
-    id: uuid().primaryKey(),
-    organizationId: uuid()
-      .notNull()
-      .references(() => organization.id, { onDelete: "cascade" }),
-    userId: uuid()
-      .notNull()
-      .references(() => user.id, { onDelete: "cascade" }),
-    /** owner | admin | member | viewer */
-    role: text().notNull(),
-    createdAt: instant().notNull().defaultNow(),
-  },
-  (table) => [uniqueIndex().on(table.organizationId, table.userId), index().on(table.userId)],
-);
-
-export const invitation = pgTable(
-  "invitation",
-  {
-    id: uuid().primaryKey(),
-    organizationId: uuid()
-      .notNull()
-      .references(() => organization.id, { onDelete: "cascade" }),
-    email: text().notNull(),
-    role: text(),
-    status: text().notNull(),
-    inviterId: uuid()
-      .notNull()
-      .references(() => user.id, { onDelete: "cascade" }),
-    expiresAt: instant().notNull(),
-    createdAt: instant().notNull().defaultNow(),
-  },
-  (table) => [index().on(table.organizationId), index().on(table.email), index().on(table.inviterId)],
-);
-
-export const apikey = pgTable(
-  "apikey",
-  {
-    id: uuid().primaryKey(),
-    configId: text().notNull().default("default"),
-    name: text(),
-    /** The first characters of the key, for people to tell keys apart. */
-    start: text(),
-    prefix: text(),
-    /** SHA-256 of the key, base64url without padding. The key itself is shown once and never stored. */
-    key: text().notNull(),
-    /** The organization that owns the key. */
-    referenceId: uuid().notNull(),
-    refillInterval: integer(),
-    refillAmount: integer(),
-    lastRefillAt: instant(),
-    enabled: boolean().default(true),
-    rateLimitEnabled: boolean().default(false),
-    rateLimitTimeWindow: integer(),
-    rateLimitMax: integer(),
-    requestCount: integer().default(0),
-    remaining: integer(),
-    lastRequest: instant(),
-    expiresAt: instant(),
-    permissions: text(),
-    metadata: text(),
-    createdAt: instant().notNull().defaultNow(),
-    updatedAt: instant().notNull().defaultNow(),
-  },
-  (table) => [uniqueIndex().on(table.key), index().on(table.referenceId), index().on(table.configId)],
 );

@@ -10,14 +10,12 @@ import {
   primaryKey,
   smallint,
   text,
-  timestamp,
   uuid,
 } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
 
-const instant = () => timestamp({ withTimezone: true, precision: 3 });
-
-// request_log and server_log are partitioned by day in SQL (see migrations): Drizzle has no syntax for that, and
-// so they carry no foreign keys either. Rows leave by dropping a day.
+// Partitioned by day in SQL (see migrations): Drizzle has no syntax for that, and so it carries no foreign keys either.
+// Rows leave by dropping a day.
 
 /** One row for every JSON-RPC message that passed the gateway (GW-7). */
 export const requestLog = pgTable(
@@ -66,39 +64,4 @@ export const requestLog = pgTable(
       .on(table.projectId, table.time.desc(), table.id.desc())
       .where(sql`${table.isError}`),
   ],
-);
-
-/** A line that a server wrote to stdout or stderr, or that the platform says about it. */
-export const serverLog = pgTable(
-  "server_log",
-  {
-    id: bigint({ mode: "number" }).generatedAlwaysAsIdentity(),
-    time: instant().notNull(),
-    projectId: uuid().notNull(),
-    deploymentId: uuid().notNull(),
-    instanceId: uuid(),
-    /** stdout | stderr | platform */
-    stream: text().notNull(),
-    /** debug | info | warning | error */
-    level: text().notNull(),
-    line: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.time, table.id] }), index().on(table.deploymentId, table.id.desc())],
-);
-
-/** A line of a build's log, in order of `line`. */
-export const buildLog = pgTable(
-  "build_log",
-  {
-    buildId: uuid().notNull(),
-    /** 1, 2, 3, … within the build. */
-    line: integer().notNull(),
-    time: instant().notNull(),
-    /** fetch | plan | install | inspect | rollout */
-    phase: text().notNull(),
-    /** step (what Towpath does and why) | output (what a tool printed) | warning | error */
-    kind: text().notNull(),
-    text: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.buildId, table.line] })],
 );

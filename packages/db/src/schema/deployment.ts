@@ -1,0 +1,32 @@
+import { index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { branch } from "./branch.ts";
+import { build } from "./build.ts";
+import { instant } from "./columns.ts";
+import { project } from "./project.ts";
+
+/** A build made servable. Immutable: what is live is said by `route`. */
+export const deployment = pgTable(
+  "deployment",
+  {
+    id: uuid().primaryKey(),
+    projectId: uuid()
+      .notNull()
+      .references(() => project.id, { onDelete: "cascade" }),
+    branchId: uuid()
+      .notNull()
+      .references(() => branch.id, { onDelete: "cascade" }),
+    buildId: uuid()
+      .notNull()
+      .references(() => build.id, { onDelete: "cascade" }),
+    /** production | preview */
+    environment: text().notNull(),
+    /** Host label: the project's name, for previews followed by the branch. */
+    slug: text().notNull(),
+    createdAt: instant().notNull().defaultNow(),
+  },
+  (table) => [
+    uniqueIndex().on(table.buildId),
+    index().on(table.projectId, table.createdAt, table.id),
+    index().on(table.branchId),
+  ],
+);

@@ -1,0 +1,27 @@
+import { bigint, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
+import { organization } from "./organization.ts";
+import { user } from "./user.ts";
+
+/** A GitHub App installation: which account lets Towpath read which repositories, for which organization. */
+export const githubInstallation = pgTable(
+  "github_installation",
+  {
+    installationId: bigint({ mode: "number" }).notNull(),
+    organizationId: uuid()
+      .notNull()
+      .references(() => organization.id, { onDelete: "cascade" }),
+    accountLogin: text().notNull(),
+    /** User | Organization, as GitHub says it. */
+    accountType: text().notNull(),
+    /** Since when the account's owner has suspended the App: nothing can be read through it meanwhile. */
+    suspendedAt: instant(),
+    installedByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
+    createdAt: instant().notNull().defaultNow(),
+  },
+  (table) => [
+    uniqueIndex().on(table.organizationId, table.installationId),
+    index().on(table.installationId),
+    index().on(table.installedByUserId),
+  ],
+);

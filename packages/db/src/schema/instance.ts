@@ -1,0 +1,24 @@
+import { index, integer, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
+import { deployment } from "./deployment.ts";
+
+/** What the runner knows of a server process. One row an instance that was ever started. */
+export const instance = pgTable(
+  "instance",
+  {
+    id: uuid().primaryKey(),
+    deploymentId: uuid()
+      .notNull()
+      .references(() => deployment.id, { onDelete: "cascade" }),
+    /** starting | ready | frozen | stopping | stopped | crashed */
+    state: text().notNull(),
+    startedAt: instant().notNull().defaultNow(),
+    readyAt: instant(),
+    endedAt: instant(),
+    /** Why it ended, for people; null while it runs. */
+    endReason: text(),
+    exitCode: integer(),
+    restarts: integer().notNull().default(0),
+  },
+  (table) => [index().on(table.deploymentId, table.startedAt)],
+);

@@ -1,0 +1,22 @@
+import { bigint, index, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
+
+// Partitioned by day, like request_log.
+
+/** A line that a server wrote to stdout or stderr, or that the platform says about it. */
+export const serverLog = pgTable(
+  "server_log",
+  {
+    id: bigint({ mode: "number" }).generatedAlwaysAsIdentity(),
+    time: instant().notNull(),
+    projectId: uuid().notNull(),
+    deploymentId: uuid().notNull(),
+    instanceId: uuid(),
+    /** stdout | stderr | platform */
+    stream: text().notNull(),
+    /** debug | info | warning | error */
+    level: text().notNull(),
+    line: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.time, table.id] }), index().on(table.deploymentId, table.id.desc())],
+);
