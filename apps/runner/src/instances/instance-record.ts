@@ -30,7 +30,7 @@ export function createInstanceRecord(store: InstanceStore, onError: (error: unkn
         }
         retry ??= setTimeout(() => {
           retry = null;
-          start();
+          void start();
         }, retryMs);
         retry.unref();
         return;
@@ -41,7 +41,7 @@ export function createInstanceRecord(store: InstanceStore, onError: (error: unkn
     working ??= work().finally(() => {
       working = null;
       // Something may have come between the last look and here.
-      if (waiting.length > 0 && retry === null) start();
+      if (waiting.length > 0 && retry === null) void start();
     });
     return working;
   };

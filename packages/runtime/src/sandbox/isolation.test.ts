@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { lookup } from "node:dns/promises";
 import { readdirSync, readFileSync } from "node:fs";
 import { chmod, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -209,9 +210,10 @@ except OSError: print("refused")`,
   });
 
   test("with network: names are resolved and the outside answers, where the host has an outside", async (context) => {
-    const onHost = await new Promise<boolean>((resolve) => {
-      import("node:dns").then(({ lookup }) => lookup("pypi.org", (error) => resolve(error === null)));
-    });
+    const onHost = await lookup("pypi.org").then(
+      () => true,
+      () => false,
+    );
     if (!onHost) return context.skip();
     const { lines } = await python(connect("pypi.org", 443), { network: "internet" });
     expect(lines).toEqual(["connected"]);
