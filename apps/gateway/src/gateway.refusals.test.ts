@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { storeApiKey } from "./testing/clients.ts";
 import { sendRaw, statusOf } from "./testing/raw.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
@@ -140,4 +141,42 @@ test("GW-9 an upgrade is not passed on, and the request is served as a plain one
     `GET /${server.label}/mcp HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
   );
   expect([statusOf(answer), upgrade]).toEqual([200, undefined]);
+});
+
+test("ORG-9 OPS-3 a target of a kind that this version cannot serve: 503 with the reason, and a row", async () => {
+  const other = await rig.deploy(refused, { authMode: "towpath-cloud" });
+  const { bearer } = await storeApiKey(rig, other.organizationId);
+  const { pool } = rig.database;
+  const call = (headers: Record<string, string>) => fetch(other.url, { method: "POST", headers, body: rpc() });
+  // As a later version may have it: with a kind of its own, that the constraint of its migration lets in.
+  await pool.query("ALTER TABLE route DROP CONSTRAINT route_target_check");
+  for (const kind of ["external", "portal", "mirror"]) {
+    await pool.query(
+      `UPDATE route SET target_kind = $2, branch_id = NULL, deployment_id = NULL,
+         external_server_id = CASE $2 WHEN 'external' THEN gen_random_uuid() END,
+         portal_id = CASE $2 WHEN 'portal' THEN gen_random_uuid() END
+       WHERE label = $1`,
+      [other.label, kind],
+    );
+    await until(async () => (await call(bearer).then((answer) => answer.text())).includes(`(${kind})`));
+    const answer = await call(bearer);
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "30"]);
+    expect(await answer.json()).toMatchObject({ id: 1, error: { data: { towpath: "unsupported_target" } } });
+    // The police is the same for all kinds.
+    const stranger = await call({});
+    expect(stranger.status).toBe(401);
+    await stranger.body?.cancel();
+    let row: Awaited<ReturnType<Rig["rows"]>>[number] | undefined;
+    await until(async () => {
+      row = (await rig.rows(other.projectId, 1)).find(({ errorMessage }) => errorMessage?.includes(`(${kind})`));
+      return row !== undefined;
+    });
+    expect(row).toMatchObject({ httpStatus: 503, outcome: "gateway_error", deploymentId: null, tool: "t" });
+  }
+  // Others are not touched, and a restart from the snapshot knows it still.
+  serve = refused;
+  expect(await (await post()).text()).toBe("reached the server");
+  await rig.restart({ databaseUrl: "postgresql://nobody@127.0.0.1:1/none" });
+  const url = `http://127.0.0.1:${rig.gateway.port}/${other.label}/mcp`;
+  expect((await fetch(url, { method: "POST", body: rpc() })).status).toBe(401);
 });

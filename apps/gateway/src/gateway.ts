@@ -16,7 +16,7 @@ import { beginExchange, type Exchange, takeBody } from "./record/exchange.ts";
 import type { Recorder } from "./record/recorder.ts";
 import type { RefusedRows } from "./record/refused-rows.ts";
 import { rowsOf } from "./record/rows.ts";
-import { credentialsEnded, Refusal, sendRefusal, unknownServer } from "./refusal.ts";
+import { credentialsEnded, gatewayFailed, Refusal, sendRefusal, unknownServer } from "./refusal.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
 
@@ -41,12 +41,7 @@ export function createGateway(parts: GatewayParts): (request: IncomingMessage, r
   return (request, response) => {
     parts.counters.requests++;
     handle(parts, request, response).catch((error: unknown) => {
-      if (!(error instanceof Refusal)) {
-        parts.log.error({ err: error }, "a request failed in the gateway");
-        response.destroy();
-        return;
-      }
-      refuse(parts, request, response, error, undefined);
+      refuse(parts, request, response, refusalFor(parts, error), undefined);
     });
   };
 }
@@ -60,22 +55,28 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   const exchange = target.found && beginExchange(target.found, request);
 
   let passing: Passing | null = null;
+  let isAwaited = false;
   try {
     // Police: may this caller ask it, and is the request one to pass on?
-    passing = await admit(parts, { request, response, target, exchange });
-    if (passing === null) return;
+    const admitted = await admit(parts, { request, response, target, exchange });
+    if (admitted === null) return;
+    passing = admitted;
     // Forward: to a warm instance, passing bytes and closes both ways.
-    await pass(parts, passing);
+    isAwaited = await parts.openCalls.during(admitted.exchange, async () => {
+      await pass(parts, admitted);
+      if (parts.openAnswers.wasRevoked(response)) admitted.exchange.refusal ??= credentialsEnded();
+    });
   } catch (error) {
-    if (!(error instanceof Refusal) || !exchange) throw error;
-    exchange.refusal = error;
-    exchange.status = error.status;
+    if (!exchange) throw error;
+    const refusal = refusalFor(parts, error);
     const rpcId = target.isMcp && exchange.body ? exchange.peek.id : undefined;
-    exchange.responseBytes = refuse(parts, request, response, error, rpcId);
+    exchange.refusal = refusal;
+    exchange.status = refusal.status;
+    exchange.responseBytes = refuse(parts, request, response, refusal, rpcId);
   }
 
   // Record: one row for each JSON-RPC message, kept before the client has all of its answer.
-  if (exchange) record(parts, { response, exchange, passing, isMcp: target.isMcp });
+  if (exchange) record(parts, { exchange, passing, isRecorded: target.isMcp && !isAwaited });
 }
 
 /** `found` is undefined for a name that no server has: to a stranger that must look like a private server's. */
@@ -148,19 +149,24 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<Passing | n
   return { request, response, path, site, headers, body, exchange, owner, session, sendEnd: null };
 }
 
-type Ended = { response: ServerResponse; exchange: Exchange; passing: Passing | null; isMcp: boolean };
+type Ended = { exchange: Exchange; passing: Passing | null; isRecorded: boolean };
 
-function record(parts: GatewayParts, { response, exchange, passing, isMcp }: Ended): void {
-  if (parts.openAnswers.wasRevoked(response)) exchange.refusal ??= credentialsEnded();
-  exchange.endedAt = performance.now();
-  const isLater = passing !== null && parts.openCalls.leave(exchange);
-  for (const row of isMcp && !isLater ? rowsOf(exchange) : []) {
+function record(parts: GatewayParts, { exchange, passing, isRecorded }: Ended): void {
+  exchange.endedAt ??= performance.now();
+  for (const row of isRecorded ? rowsOf(exchange) : []) {
     // Anybody can be refused at the door, as often as they like.
     const kept = passing === null ? parts.refusedRows.admit(row) : row;
     if (kept) parts.recorder.add(kept);
   }
   if (passing?.sendEnd) parts.recorder.whenSpooled(passing.sendEnd);
   parts.counters.ended(exchange.status, exchange.end, exchange.endedAt - exchange.startedAt);
+}
+
+/** What a caller is told of an error: any that is not a refusal is a fault of ours. */
+function refusalFor(parts: GatewayParts, error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  parts.log.error({ err: error }, "a request failed in the gateway");
+  return gatewayFailed();
 }
 
 function refuse(

@@ -15,7 +15,9 @@ export type RefusalCode =
   | "gateway_busy"
   | "gateway_not_ready"
   | "credentials_unavailable"
-  | "start_timeout";
+  | "start_timeout"
+  | "unsupported_target"
+  | "gateway_error";
 
 const statusOf: Readonly<Record<RefusalCode, number>> = {
   unknown_host: 404,
@@ -32,6 +34,8 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   gateway_not_ready: 503,
   credentials_unavailable: 503,
   start_timeout: 504,
+  unsupported_target: 503,
+  gateway_error: 502,
 };
 
 // -32001 is what the SDKs use for a session that is not there; the others share a code that no revision has taken.
@@ -69,6 +73,25 @@ export function unknownServer(): Refusal {
   return new Refusal(
     "unknown_server",
     "There is no server at this address. Check its name in the dashboard, and that it has a live deployment.",
+  );
+}
+
+/** The route leads to a kind of target that this version cannot serve, as while gateways are upgraded one by one. */
+export function unsupportedTarget(kind: string): Refusal {
+  return new Refusal(
+    "unsupported_target",
+    `This gateway cannot serve this kind of server yet (${kind}). If Towpath is being upgraded, try again when that ` +
+      "has finished; else ask the operator to upgrade the gateway.",
+    { "retry-after": "30" },
+  );
+}
+
+/** A fault of the gateway's own; its log says which. The request may have been sent. */
+export function gatewayFailed(): Refusal {
+  return new Refusal(
+    "gateway_error",
+    "The gateway failed while it handled the request, which may have been carried out. The operator finds the reason " +
+      "in the gateway's log.",
   );
 }
 

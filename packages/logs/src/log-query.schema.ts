@@ -58,7 +58,8 @@ export type RequestLogEntry = {
   id: string;
   /** ISO 8601, UTC, milliseconds. */
   time: string;
-  deploymentId: string;
+  /** Null for a request to a target that is no deployment. */
+  deploymentId: string | null;
   kind: string;
   httpMethod: string;
   method: string | null;

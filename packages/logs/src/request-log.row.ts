@@ -8,7 +8,8 @@ export type RequestLogRow = {
   time: number;
   organizationId: string;
   projectId: string;
-  deploymentId: string;
+  /** Null for a request to a target that is no deployment. */
+  deploymentId: string | null;
   kind: "request" | "notification" | "response" | "batch" | "other";
   httpMethod: string;
   method: string | null;

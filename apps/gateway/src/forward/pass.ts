@@ -4,9 +4,10 @@ import type { Counters } from "../platform/counters.ts";
 import { corsHeaders } from "../police/cors.ts";
 import { idForClient, type SessionClaim, sessionNotFound } from "../police/session.ts";
 import type { SessionIds, SessionOwner } from "../police/session-ids.ts";
+import { deploymentOf } from "../read-model/routes.ts";
 import { answersOf, type Exchange } from "../record/exchange.ts";
 import type { OpenCalls } from "../record/open-calls.ts";
-import { busy, noAnswer, Refusal, unreachable } from "../refusal.ts";
+import { busy, noAnswer, Refusal, unreachable, unsupportedTarget } from "../refusal.ts";
 import type { Site } from "./cookies.ts";
 import { type ForwardEnd, forward } from "./forward.ts";
 import { sessionIdHeader } from "./headers.ts";
@@ -40,12 +41,13 @@ export type Passing = {
 /** Forwards a request at most once (GW-13). Until anything of it was sent, it waits for a server that is not there. */
 export async function pass(parts: PassParts, passing: Passing): Promise<void> {
   const { response, exchange } = passing;
+  const { deploymentId } = exchange;
+  if (deploymentId === null) throw unsupportedTarget(targetName(exchange));
   const hold = new Hold(parts.holdMs, { response, gauge: parts.counters });
-  parts.leases.enter(exchange.deploymentId);
-  parts.openCalls.enter(exchange);
+  parts.leases.enter(deploymentId);
   try {
     while (!response.destroyed) {
-      const lease = await ensure(parts, passing, hold);
+      const lease = await ensure(parts, passing, { deploymentId, hold });
       // Client disconnected: send nothing.
       if (lease === null || response.destroyed) break;
       exchange.end = await send(parts, passing, lease);
@@ -69,8 +71,12 @@ export async function pass(parts: PassParts, passing: Passing): Promise<void> {
     exchange.end = "client-closed";
   } finally {
     exchange.heldMs = hold.heldMs;
-    parts.leases.leave(exchange.deploymentId);
+    parts.leases.leave(deploymentId);
   }
+}
+
+function targetName({ route: { target } }: Exchange): string {
+  return target.kind === "unknown" ? target.name : target.kind;
 }
 
 /**
@@ -78,16 +84,20 @@ export async function pass(parts: PassParts, passing: Passing): Promise<void> {
  *
  * @throws Refusal when the server cannot be had within the hold, or when the session's process is gone
  */
-async function ensure(parts: PassParts, passing: Passing, hold: Hold): Promise<Lease | null> {
+async function ensure(
+  parts: PassParts,
+  passing: Passing,
+  { deploymentId, hold }: { deploymentId: string; hold: Hold },
+): Promise<Lease | null> {
   const { response, exchange, session } = passing;
   const { leases } = parts;
   const bound = session?.session;
   while (!response.destroyed) {
     try {
       // A session of an earlier deployment stays with its process while that lives, and must not start another.
-      const isEarlier = bound && bound.deploymentId !== exchange.route.deploymentId;
+      const isEarlier = bound && bound.deploymentId !== deploymentOf(exchange.route);
       if (isEarlier && !(await leases.isRunning(bound.deploymentId, bound.instanceId))) throw sessionNotFound();
-      const acquired = leases.acquire(exchange.deploymentId);
+      const acquired = leases.acquire(deploymentId);
       const lease = acquired instanceof Promise ? await hold.until(acquired) : acquired;
       if (lease && bound && bound.instanceId !== lease.instanceId) throw sessionNotFound();
       return lease;

@@ -1,28 +1,53 @@
 import type { Pool } from "pg";
 import { z } from "zod";
 
+const knownTargetSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("deployment"), deploymentId: z.uuid() }),
+  z.object({ kind: z.literal("external"), externalServerId: z.uuid() }),
+  z.object({ kind: z.literal("portal"), portalId: z.uuid() }),
+]);
+
+/**
+ * What a label leads to. Police and record treat all kinds alike; only forwarding tells them apart. During a rolling
+ * upgrade a newer version may write kinds that this one does not know: `unknown`, refused with 503.
+ */
+const targetSchema = z.union([
+  knownTargetSchema,
+  z
+    .object({ kind: z.string(), name: z.string().optional() })
+    // `name` is what a snapshot of ours has kept.
+    .transform(({ kind, name = kind }) => ({ kind: "unknown" as const, name })),
+]);
+export type RouteTarget = z.infer<typeof targetSchema>;
+
 /** All that the gateway knows of a server. */
 export const routeSchema = z.object({
   /** Host label, lower case. */
   label: z.string(),
   organizationId: z.uuid(),
   projectId: z.uuid(),
-  deploymentId: z.uuid(),
+  target: targetSchema,
   authMode: z.enum(["passthrough", "towpath-cloud", "towpath-public"]),
   capturePayloads: z.boolean(),
 });
 export type Route = z.infer<typeof routeSchema>;
 
+/** The deployment that a label leads to; null for other targets. */
+export function deploymentOf({ target }: Route): string | null {
+  return target.kind === "deployment" ? target.deploymentId : null;
+}
+
 export type ReadModel = { loadRoutes: () => Promise<Route[]> };
 
-/** The gateway's only query of platform data. A row that is not understood is left out: that server then is unknown. */
+/** The gateway's only query of platform data. Rows that this version cannot parse are left out: a 404. */
 export function createReadModel(pool: Pool): ReadModel {
   return {
     async loadRoutes() {
       const { rows } = await pool.query(`
         SELECT lower(route.label) AS label, project.organization_id AS "organizationId", project.id AS "projectId",
-          route.deployment_id AS "deploymentId", project.auth_mode AS "authMode",
-          project.capture_payloads AS "capturePayloads"
+          json_build_object('kind', route.target_kind, 'deploymentId', route.deployment_id,
+            'externalServerId', route.external_server_id, 'portalId', route.portal_id) AS target,
+          project.auth_mode AS "authMode", project.capture_payloads AS "capturePayloads"
         FROM route JOIN project ON project.id = route.project_id
         ORDER BY route.label`);
       return rows.flatMap((row) => {

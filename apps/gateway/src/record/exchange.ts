@@ -10,7 +10,7 @@ import {
 import type { ForwardEnd } from "../forward/forward.ts";
 import { headerOf } from "../forward/headers.ts";
 import type { Session } from "../police/session-ids.ts";
-import type { Route } from "../read-model/routes.ts";
+import { deploymentOf, type Route } from "../read-model/routes.ts";
 import type { Refusal } from "../refusal.ts";
 import { captureBytes } from "./redact.ts";
 
@@ -33,7 +33,8 @@ export type Exchange = {
   readonly startedAt: number;
   /** performance.now() of its end, and with it of its answer; null while it lasts. */
   endedAt: number | null;
-  deploymentId: string;
+  /** The deployment that serves it, of an earlier rollout where its session says so; null: the target is none. */
+  deploymentId: string | null;
   heldMs: number;
   /** Tells the legacy sessions of a project apart; no id that anybody could use. */
   session: string | null;
@@ -67,7 +68,7 @@ export function beginExchange(route: Route, request: IncomingMessage): Exchange 
     time: Date.now(),
     startedAt: performance.now(),
     endedAt: null,
-    deploymentId: route.deploymentId,
+    deploymentId: deploymentOf(route),
     heldMs: 0,
     session: null,
     client: undefined,

@@ -17,13 +17,40 @@ export class OpenCalls {
   readonly #held = new Map<Exchange, NodeJS.Timeout>();
   readonly #onSettled: (exchange: Exchange) => void;
 
-  /** `onSettled` gets each call that `leave` kept, once, when its row can be written. */
+  /** `onSettled` gets each call whose row was kept back, once, when it can be written. */
   constructor(onSettled: (exchange: Exchange) => void) {
     this.#onSettled = onSettled;
   }
 
-  /** A request is about to be passed to its server. */
-  enter(exchange: Exchange): void {
+  /** Calls that have no answer yet. */
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /**
+   * Knows a call as unanswered while `pass` passes it to its server, however that ends. Resolves to true when the row
+   * of the call is to wait because its answer may come on another stream.
+   */
+  async during(exchange: Exchange, pass: () => Promise<void>): Promise<boolean> {
+    this.#enter(exchange);
+    let isToWait = false;
+    try {
+      await pass();
+      isToWait = isAwaited(exchange);
+    } finally {
+      exchange.endedAt = performance.now();
+      this.take(exchange);
+      for (const held of exchange.resumes ?? []) if (this.#held.has(held)) this.#hold(held);
+      if (!isToWait) this.#forget(exchange);
+    }
+    if (!isToWait) return false;
+    this.#hold(exchange);
+    const oldest = this.#held.keys().next().value;
+    if (this.#held.size > maxHeld && oldest) this.#settle(oldest);
+    return true;
+  }
+
+  #enter(exchange: Exchange): void {
     const { session, peek } = exchange;
     if (session === null) return;
     for (const key of keysOf(exchange)) this.#byId.set(key, exchange);
@@ -45,20 +72,6 @@ export class OpenCalls {
       held.endedAt = performance.now();
       this.#settle(held);
     }
-  }
-
-  /** The request has ended. True when its row is to wait, because its answer may come on another stream. */
-  leave(exchange: Exchange): boolean {
-    this.take(exchange);
-    for (const held of exchange.resumes ?? []) if (this.#held.has(held)) this.#hold(held);
-    if (isAwaited(exchange)) {
-      this.#hold(exchange);
-      const oldest = this.#held.keys().next().value;
-      if (this.#held.size > maxHeld && oldest) this.#settle(oldest);
-      return true;
-    }
-    this.#forget(exchange);
-    return false;
   }
 
   /** Settles all calls that wait. */

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "@towpath/db";
 import { project, route } from "@towpath/db/schema";
-import { and, eq, inArray, ne, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
 import { isReservedName } from "../reserved-names/index.ts";
 import { hashedRouteLabel, routeLabel } from "../server-url/index.ts";
 
@@ -27,7 +27,8 @@ export async function chooseLabel(db: Database | Transaction, owner: LabelOwner)
 async function takenByOthers(db: Database | Transaction, owner: LabelOwner, label: string): Promise<boolean> {
   const [named, routed] = await Promise.all([
     db.$count(project, and(inArray(sql`lower(${project.name})`, [label]), ne(project.id, owner.projectId))),
-    db.$count(route, and(eq(route.label, label), ne(route.branchId, owner.branch.id))),
+    // Without a branch the label is that of an external server or a portal.
+    db.$count(route, and(eq(route.label, label), or(isNull(route.branchId), ne(route.branchId, owner.branch.id)))),
   ]);
   return named > 0 || routed > 0;
 }

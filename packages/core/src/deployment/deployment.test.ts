@@ -99,6 +99,15 @@ test("VAL-1 a preview whose label is another project's name gets one with a hash
   expect(again).toMatchObject({ outcome: "live", label: live.outcome === "live" ? live.label : "" });
 });
 
+test("VAL-1 a preview whose label leads to an external server gets one with a hash", async () => {
+  const project = await seedProject(database.db, team, { name: "delta-mill" });
+  const external = await seedProject(database.db, others);
+  const target = { targetKind: "external" as const, externalServerId: external.id };
+  await database.db.insert(route).values({ label: "delta-mill-east", projectId: external.id, ...target });
+  const live = await finishBuild(database.db, await take(await start(project, "taken", "east")));
+  expect(live).toMatchObject({ outcome: "live", label: expect.stringMatching(/^delta-mill-east-[0-9a-z]{6}$/) });
+});
+
 test("VAL-1 a label that was taken while the build ran moves aside too", async () => {
   const project = await seedProject(database.db, team, { name: "canal-lock" });
   const fence = await take(await start(project, "a", "west"));

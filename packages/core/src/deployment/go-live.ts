@@ -101,7 +101,12 @@ async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch:
   // Production must never run with the secrets of previews, nor a preview with those of production.
   if (target.deployment.environment !== environmentOf(branch)) return { outcome: "overtaken" };
   const label = await chooseLabel(tx, { projectId: ended.projectId, projectName: target.projectName, branch });
-  const values = { deploymentId: target.deployment.id, sequence: ended.sequence, updatedAt: sql`now()` };
+  const values = {
+    targetKind: "deployment" as const,
+    deploymentId: target.deployment.id,
+    sequence: ended.sequence,
+    updatedAt: sql`now()`,
+  };
   const moved = await tx
     .insert(route)
     .values({ label, projectId: ended.projectId, branchId: branch.id, ...values })

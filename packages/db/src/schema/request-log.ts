@@ -25,7 +25,8 @@ export const requestLog = pgTable(
     time: instant().notNull(),
     organizationId: uuid().notNull(),
     projectId: uuid().notNull(),
-    deploymentId: uuid().notNull(),
+    /** Null for a request to a target that is no deployment. */
+    deploymentId: uuid(),
     /** request | notification | response | batch | other */
     kind: text().notNull(),
     httpMethod: text().notNull(),

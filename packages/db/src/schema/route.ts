@@ -1,10 +1,14 @@
-import { bigint, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { sql } from "drizzle-orm";
+import { bigint, check, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { branch } from "./branch.ts";
 import { instant } from "./columns.ts";
 import { deployment } from "./deployment.ts";
 import { project } from "./project.ts";
 
-/** Host label → deployment. The only row that a promotion, rollout or rollback changes. */
+/**
+ * Host label → target: exactly one of a deployment, an external server and a portal. The project is whose auth mode,
+ * limits and request log apply. A promotion, rollout or rollback changes this row only.
+ */
 export const route = pgTable(
   "route",
   {
@@ -12,15 +16,32 @@ export const route = pgTable(
     projectId: uuid()
       .notNull()
       .references(() => project.id, { onDelete: "cascade" }),
-    branchId: uuid()
+    targetKind: text({ enum: ["deployment", "external", "portal"] })
       .notNull()
-      .references(() => branch.id, { onDelete: "cascade" }),
-    deploymentId: uuid()
-      .notNull()
-      .references(() => deployment.id, { onDelete: "cascade" }),
-    /** `build.sequence` of the deployment: the fence of the compare-and-swap. */
-    sequence: bigint({ mode: "number" }).notNull(),
+      .default("deployment"),
+    /** The branch whose deployments the label follows; null for targets that have none. */
+    branchId: uuid().references(() => branch.id, { onDelete: "cascade" }),
+    deploymentId: uuid().references(() => deployment.id, { onDelete: "cascade" }),
+    // The tables that these refer to come with the features; so do their foreign keys.
+    externalServerId: uuid(),
+    portalId: uuid(),
+    /** `build.sequence` of the deployment: the fence of the compare-and-swap. 0 for other targets. */
+    sequence: bigint({ mode: "number" }).notNull().default(0),
     updatedAt: instant().notNull().defaultNow(),
   },
-  (table) => [uniqueIndex().on(table.branchId), index().on(table.projectId), index().on(table.deploymentId)],
+  (table) => [
+    uniqueIndex().on(table.branchId),
+    index().on(table.projectId),
+    index().on(table.deploymentId),
+    check(
+      "route_target_check",
+      sql`num_nonnulls(${table.deploymentId}, ${table.externalServerId}, ${table.portalId}) = 1
+        AND (${table.branchId} IS NOT NULL) = (${table.targetKind} = 'deployment')
+        AND CASE ${table.targetKind}
+          WHEN 'deployment' THEN ${table.deploymentId} IS NOT NULL
+          WHEN 'external' THEN ${table.externalServerId} IS NOT NULL
+          WHEN 'portal' THEN ${table.portalId} IS NOT NULL
+          ELSE false END`,
+    ),
+  ],
 );

@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "./testing/index.ts";
+
+let database: TestDatabase;
+const [organization, project, branch, build, deployment] = Array.from({ length: 5 }, () => randomUUID());
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const statements: [string, unknown[]][] = [
+    ["INSERT INTO organization (id, name, slug) VALUES ($1, 'Team', 'team')", [organization]],
+    [
+      "INSERT INTO project (id, organization_id, name, entrypoint) VALUES ($1, $2, 'server', 'server.py')",
+      [project, organization],
+    ],
+    ["INSERT INTO branch (id, project_id, name, is_default) VALUES ($1, $2, 'main', true)", [branch, project]],
+    [
+      `INSERT INTO build (id, project_id, branch_id, status, commit_sha, trigger, sequence, entrypoint)
+       VALUES ($1, $2, $3, 'succeeded', 'abc', 'push', 1, 'server.py')`,
+      [build, project, branch],
+    ],
+    [
+      `INSERT INTO deployment (id, project_id, branch_id, build_id, environment, slug)
+       VALUES ($1, $2, $3, $4, 'production', 'server')`,
+      [deployment, project, branch, build],
+    ],
+  ];
+  for (const [text, values] of statements) await database.pool.query(text, values);
+});
+afterAll(() => database.close());
+
+type Target = { kind?: string; branch?: unknown; deployment?: unknown; external?: unknown; portal?: unknown };
+
+async function insert({ kind, ...target }: Target): Promise<void> {
+  const values = [project, target.branch, target.deployment, target.external, target.portal, kind];
+  await database.pool.query(
+    `INSERT INTO route (label, project_id, branch_id, deployment_id, external_server_id, portal_id, target_kind)
+     VALUES (gen_random_uuid()::text, $1, $2, $3, $4, $5, $6)`,
+    values.map((value) => value ?? null),
+  );
+  await database.pool.query("DELETE FROM route");
+}
+
+test("ORG-9 ORG-3 a route has exactly one target, of the kind that it names", async () => {
+  await insert({ kind: "deployment", branch, deployment });
+  await insert({ kind: "external", external: randomUUID() });
+  await insert({ kind: "portal", portal: randomUUID() });
+  const wrong: Target[] = [
+    { kind: "deployment", branch },
+    { kind: "deployment", deployment },
+    { kind: "deployment", branch, deployment, portal: randomUUID() },
+    { kind: "deployment", branch, external: randomUUID() },
+    { kind: "external" },
+    { kind: "external", branch, external: randomUUID() },
+    { kind: "external", external: randomUUID(), portal: randomUUID() },
+    { kind: "portal", external: randomUUID() },
+    { kind: "other", portal: randomUUID() },
+  ];
+  for (const target of wrong) {
+    await expect(insert(target), JSON.stringify(target)).rejects.toThrow("route_target_check");
+  }
+});
+
+test("OPS-3 the previous version, which knows of no kinds, goes on writing routes", async () => {
+  const statement = `INSERT INTO route (label, project_id, branch_id, deployment_id, sequence) VALUES ('server', $1, $2, $3, 1)
+     ON CONFLICT (branch_id) DO UPDATE SET deployment_id = excluded.deployment_id WHERE route.sequence <= excluded.sequence`;
+  for (let time = 0; time < 2; time++) await database.pool.query(statement, [project, branch, deployment]);
+  const { rows } = await database.pool.query("SELECT target_kind, deployment_id FROM route");
+  expect(rows).toEqual([{ target_kind: "deployment", deployment_id: deployment }]);
+});
