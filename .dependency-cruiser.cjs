@@ -6,7 +6,8 @@ const allowed = {
   // auth: only its credentials (how a key looks and is hashed), which the gateway shares.
   core: ["db", "auth"],
   queue: ["core", "db"],
-  builder: ["core", "runtime", "mcp"],
+  builder: ["core", "runtime", "mcp", "artifacts"],
+  artifacts: ["runtime"],
   runtime: [],
   mcp: [],
   auth: ["db"],

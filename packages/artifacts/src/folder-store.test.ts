@@ -1,0 +1,35 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { shortDirectory } from "@towpath/runtime/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createFolderStore } from "./folder-store.ts";
+import { artifactStoreContract } from "./testing/contract.ts";
+
+let folder = "";
+
+beforeAll(async () => {
+  folder = await shortDirectory();
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+artifactStoreContract("folder", async () => createFolderStore(join(folder, "contract")));
+
+test("RUN-8 a process killed while it stores leaves no artifact, and what it left is removed later", async () => {
+  const root = join(folder, "killed");
+  const script = fileURLToPath(new URL("./testing/put-slowly.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, root], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  child.kill("SIGKILL");
+  await once(child, "close");
+  const store = createFolderStore(root);
+  const digests: string[] = [];
+  for await (const { digest } of store.list()) digests.push(digest);
+  expect(digests).toEqual([]);
+  expect(await readdir(join(root, "incoming"))).toHaveLength(1);
+  expect(await store.removeIncomplete(60_000)).toBe(0);
+  expect(await store.removeIncomplete(-1000)).toBe(1);
+  expect(await readdir(join(root, "incoming"))).toEqual([]);
+});

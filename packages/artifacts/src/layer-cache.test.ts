@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { removeFolder } from "@towpath/runtime";
+import { shortDirectory } from "@towpath/runtime/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ArtifactStore, createFolderStore, createLayerCache, type LayerCache } from "./index.ts";
+
+const maxBytes = 10 * 1024 * 1024;
+const nameOf = (text: string) => createHash("sha256").update(text).digest("hex");
+let folder = "";
+let store: ArtifactStore;
+let count = 0;
+
+beforeAll(async () => {
+  folder = await shortDirectory();
+  store = createFolderStore(join(folder, "store"));
+});
+afterAll(() => removeFolder(folder));
+
+/** A host of its own: it has fetched nothing yet. */
+function otherHost(): LayerCache {
+  count += 1;
+  return createLayerCache({ store, directory: join(folder, `host-${count}`) });
+}
+
+/** A file name that is no UTF-8, which Linux allows and some packages have. */
+const noUnicodeName = (layer: string) => Buffer.concat([Buffer.from(`${layer}/latin-`), Buffer.from([0xe9])]);
+
+/** A sealed folder as a build leaves it. */
+async function sealed(text: string): Promise<string> {
+  count += 1;
+  const layer = join(folder, `layer-${count}`);
+  await mkdir(join(layer, "bin"), { recursive: true });
+  await writeFile(join(layer, "bin", "tool"), `#!/bin/sh\n${text}`);
+  await chmod(join(layer, "bin", "tool"), 0o555);
+  await writeFile(join(layer, "größe – 大.txt"), text);
+  await chmod(join(layer, "größe – 大.txt"), 0o444);
+  await writeFile(noUnicodeName(layer), text);
+  await symlink("/opt/python/bin/python3", join(layer, "bin", "python"));
+  await symlink("tool", join(layer, "bin", "link"));
+  await chmod(join(layer, "bin"), 0o555);
+  return layer;
+}
+
+test("a layer is unpacked on another host as it was stored: files, links and modes", async () => {
+  const { digest } = await otherHost().add(await sealed("hello"), { name: nameOf("a"), maxBytes });
+  const path = await otherHost().get(digest);
+  expect(await readFile(join(path, "bin/tool"), "utf8")).toBe("#!/bin/sh\nhello");
+  expect(await readFile(join(path, "größe – 大.txt"), "utf8")).toBe("hello");
+  expect(await readlink(join(path, "bin/python"))).toBe("/opt/python/bin/python3");
+  expect(await readlink(join(path, "bin/link"))).toBe("tool");
+  expect(await readFile(noUnicodeName(path), "utf8")).toBe("hello");
+  const mode = async (name: string) => (await lstat(join(path, name))).mode & 0o7777;
+  expect([await mode("bin"), await mode("bin/tool"), await mode("größe – 大.txt")]).toEqual([0o555, 0o555, 0o444]);
+});
+
+test("the same files have the same digest, whoever packs them and when", async () => {
+  const first = await otherHost().add(await sealed("same"), { name: nameOf("b"), maxBytes });
+  const later = await sealed("same");
+  await utimes(join(later, "bin", "tool"), new Date(0), new Date(0));
+  const second = await otherHost().add(later, { name: nameOf("c"), maxBytes });
+  expect(second).toEqual(first);
+  expect(await otherHost().find(nameOf("b"))).toEqual(first);
+  expect(await otherHost().find(nameOf("c"))).toEqual(first);
+  expect(await otherHost().find(nameOf("never"))).toBeNull();
+});
+
+test("BLD-1 a layer that was cut or altered in the store is refused and leaves nothing behind", async () => {
+  for (const damage of ["cut", "altered"] as const) {
+    const { digest } = await otherHost().add(await sealed(damage), { name: nameOf(damage), maxBytes });
+    const blob = join(folder, "store/blobs", digest);
+    const bytes = await readFile(blob);
+    if (damage === "cut") await truncate(blob, bytes.length - 20);
+    else await writeFile(blob, Buffer.concat([bytes.subarray(0, 40), Buffer.from("x"), bytes.subarray(41)]));
+    const directory = join(folder, `damaged-${damage}`);
+    const cache = createLayerCache({ store, directory });
+    await expect(cache.get(digest)).rejects.toMatchObject({ code: "digest_mismatch" });
+    expect(await readdir(join(directory, "incoming"))).toEqual([]);
+    await writeFile(blob, bytes);
+    expect(await readFile(join(await cache.get(digest), "bin/tool"), "utf8")).toContain(damage);
+  }
+});
+
+test("a layer is fetched once, however many ask, and needs no store afterwards", async () => {
+  const { digest } = await otherHost().add(await sealed("once"), { name: nameOf("once"), maxBytes });
+  let fetched = 0;
+  const counting = {
+    ...store,
+    get: (each: string) => {
+      fetched += 1;
+      return store.get(each);
+    },
+  };
+  const cache = createLayerCache({ store: counting, directory: join(folder, "counting") });
+  const paths = await Promise.all(Array.from({ length: 10 }, () => cache.get(digest)));
+  expect([new Set(paths).size, fetched]).toEqual([1, 1]);
+  await store.delete(digest, { unusedSince: new Date(Date.now() + 1000) });
+  expect(await cache.get(digest)).toBe(paths[0]);
+  await expect(otherHost().get(digest)).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("a folder that says it is larger than allowed is refused, be it that it takes no space", async () => {
+  const layer = await sealed("sparse");
+  await writeFile(join(layer, "sparse"), "");
+  await truncate(join(layer, "sparse"), 50 * 1024 * 1024);
+  await expect(otherHost().add(layer, { name: nameOf("sparse"), maxBytes })).rejects.toMatchObject({
+    code: "too_large",
+  });
+  expect(await otherHost().find(nameOf("sparse"))).toBeNull();
+});
+
+test("RUN-8 evict spares layers of running servers and those just asked for", async () => {
+  const directory = join(folder, "evicting");
+  const cache = createLayerCache({ store, directory });
+  const add = async (text: string) => (await cache.add(await sealed(text), { name: nameOf(text), maxBytes })).digest;
+  const [used, fresh, old] = [await add("used"), await add("fresh"), await add("old")];
+  const hoursAgo = new Date(Date.now() - 3 * 3_600_000);
+  for (const digest of [used, old]) await utimes(await cache.get(digest), hoursAgo, hoursAgo);
+  expect(await cache.evict({ inUse: new Set([used]), unusedForMs: 0 })).toEqual([old]);
+  for (const digest of [used, fresh]) await lstat(await cache.get(digest));
+  // Gone from this host only.
+  expect(await readFile(join(await cache.get(old), "bin/tool"), "utf8")).toContain("old");
+  expect(await readdir(join(directory, "incoming"))).toEqual([]);
+});
+
+test("entries of an earlier boot are not trusted: they are fetched again", async () => {
+  const { digest } = await otherHost().add(await sealed("boot"), { name: nameOf("boot"), maxBytes });
+  const directory = join(folder, "rebooted");
+  const earlier = join(directory, "boot-00000000-0000-0000-0000-000000000000", digest);
+  await mkdir(join(earlier, "bin"), { recursive: true });
+  await writeFile(join(earlier, "bin/tool"), "");
+  const path = await createLayerCache({ store, directory }).get(digest);
+  expect(await readFile(join(path, "bin/tool"), "utf8")).toContain("boot");
+  expect((await readdir(directory)).filter((name) => name.startsWith("boot-"))).toHaveLength(1);
+});

@@ -1,0 +1,185 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { chmod, mkdir, open, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { removeFolder } from "@towpath/runtime";
+import { packFolder, unpackArchive } from "./archive.ts";
+import { ArtifactError, type ArtifactStore, digestSchema } from "./port.ts";
+
+export type LayerCacheConfig = {
+  readonly store: ArtifactStore;
+  /** A folder of this host alone, not shared with other hosts. All processes of the host may use the same one. */
+  readonly directory: string;
+};
+
+export type StoredLayer = { readonly digest: string };
+
+/** Unpacked layers on this host, in front of an artifact store. */
+export type LayerCache = {
+  /**
+   * Stores a sealed folder as a layer and moves it into the cache: no copy is unpacked. The folder must be at rest, on
+   * the file system of the cache. It is gone afterwards.
+   * @param options.name hash of what it was made of, for `find`
+   * @throws ArtifactError `too_large`, `archive_failed`
+   */
+  add(folder: string, options: { readonly name: string; readonly maxBytes: number }): Promise<StoredLayer>;
+  /** The layer that was made of the same things, and counts it as used; null when there is none. */
+  find(name: string): Promise<StoredLayer | null>;
+  /**
+   * Absolute path of the unpacked layer; fetched from the store, checked and unpacked when it isn't here. Read-only.
+   * The path holds for an hour, and for as long as the caller of `evict` names the digest as in use.
+   * @throws ArtifactError `not_found`; `digest_mismatch` when the stored bytes were cut or altered
+   */
+  get(digest: string): Promise<string>;
+  /**
+   * Removes layers from this host (not from the store) that were not asked for within `unusedForMs`, at least an hour.
+   * Called by one process of the host, the one that knows what runs there.
+   * @param options.inUse digests of the layers of all servers that run on this host
+   */
+  evict(options: { readonly inUse: ReadonlySet<string>; readonly unusedForMs: number }): Promise<string[]>;
+};
+
+/** A path that `get` returned holds at least this long: much longer than a start takes. */
+const minUnusedMs = 60 * 60_000;
+
+/**
+ * Opens the cache. An entry is complete: it is renamed into place after its bytes had the right digest, or after it was
+ * packed here, so a start of a server reads no more than its name. What was written shortly before a power cut may be
+ * lost in spite of that: entries are kept below the id of the boot that made them, and those of earlier boots are
+ * fetched again.
+ */
+export function createLayerCache({ store, directory }: LayerCacheConfig): LayerCache {
+  const fetching = new Map<string, Promise<string>>();
+  let opened: Promise<string> | null = null;
+  const root = () => {
+    opened ??= openRoot(directory);
+    return opened;
+  };
+  const partial = async () => {
+    const folder = join(directory, "incoming");
+    await mkdir(folder, { recursive: true, mode: 0o711 });
+    return join(folder, randomUUID());
+  };
+
+  async function fetchLayer(digest: string): Promise<string> {
+    const entry = join(await root(), digestSchema.parse(digest));
+    if (await touch(entry)) return entry;
+    const archive = await partial();
+    const folder = await partial();
+    try {
+      await receive(store, digest, archive);
+      await mkdir(folder);
+      await unpackArchive(archive, folder);
+      await publish(folder, entry);
+      return entry;
+    } finally {
+      await Promise.all([removeFolder(archive), removeFolder(folder)]);
+    }
+  }
+
+  return {
+    async add(folder, { name, maxBytes }) {
+      const archive = await partial();
+      try {
+        const digest = await packFolder(folder, archive, maxBytes);
+        await store.put(digest, createReadStream(archive));
+        await publish(folder, join(await root(), digest));
+        await store.tag(name, digest);
+        return { digest };
+      } finally {
+        await removeFolder(archive);
+      }
+    },
+
+    async find(name) {
+      const digest = await store.resolve(name);
+      return digest === null ? null : { digest };
+    },
+
+    get(digest) {
+      const running = fetching.get(digest);
+      if (running !== undefined) return running;
+      const fetched = fetchLayer(digest).finally(() => fetching.delete(digest));
+      fetching.set(digest, fetched);
+      return fetched;
+    },
+
+    async evict({ inUse, unusedForMs }) {
+      const before = Date.now() - Math.max(unusedForMs, minUnusedMs);
+      const evicted: string[] = [];
+      const home = await root();
+      for (const digest of await readdir(home)) {
+        const entry = join(home, digest);
+        if (inUse.has(digest) || (await stat(entry)).mtimeMs > before) continue;
+        // In one step, so that nobody gets a path to half a layer.
+        const doomed = await partial();
+        await rename(entry, doomed);
+        if ((await stat(doomed)).mtimeMs > before) await publish(doomed, entry);
+        else evicted.push(digest);
+        await removeFolder(doomed);
+      }
+      await removeAbandoned(join(directory, "incoming"), before);
+      return evicted;
+    },
+  };
+}
+
+/** The folder of this boot; removes those of earlier ones. */
+async function openRoot(directory: string): Promise<string> {
+  const boot = (await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "unknown")).trim();
+  const current = `boot-${boot}`;
+  await mkdir(join(directory, current), { recursive: true });
+  // Another process may be removing the same one.
+  for (const name of await readdir(directory))
+    if (name.startsWith("boot-") && name !== current) await removeFolder(join(directory, name)).catch(() => {});
+  return join(directory, current);
+}
+
+/** Copies an artifact into a file and compares its digest; nothing of it is used before. */
+async function receive(store: ArtifactStore, digest: string, path: string): Promise<void> {
+  const hash = createHash("sha256");
+  const file = await open(path, "wx", 0o600);
+  try {
+    for await (const chunk of await store.get(digest)) {
+      hash.update(chunk);
+      await file.write(chunk);
+    }
+  } finally {
+    await file.close();
+  }
+  const found = hash.digest("hex");
+  if (found !== digest)
+    throw new ArtifactError("digest_mismatch", `Layer ${digest} is damaged in the store: its digest is ${found}.`);
+}
+
+/** Moves a whole folder into place. When another process was faster, its folder stays: both are the same. */
+async function publish(folder: string, entry: string): Promise<void> {
+  await chmod(folder, 0o755);
+  try {
+    await rename(folder, entry);
+  } catch (error) {
+    const taken = error instanceof Error && "code" in error && (error.code === "ENOTEMPTY" || error.code === "EEXIST");
+    if (!taken) throw error;
+    await removeFolder(folder);
+  }
+  await touch(entry);
+}
+
+/** Marks an entry as used now; false when it is not there. */
+async function touch(entry: string): Promise<boolean> {
+  try {
+    await utimes(entry, new Date(), new Date());
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+/** What killed processes left. */
+async function removeAbandoned(folder: string, before: number): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const found = await stat(join(folder, name)).catch(() => null);
+    if (found !== null && found.ctimeMs < before) await removeFolder(join(folder, name));
+  }
+}

@@ -1,0 +1,1 @@
+export { artifactStoreContract } from "./contract.ts";
