@@ -1,10 +1,15 @@
 // Imports point one way: apps → packages, core → db, the browser only into schemas. See ARCHITECTURE.md.
 const packageOf = (name) => `^packages/${name}/`;
+const pathOf = (target) => (target.startsWith("^") ? target : packageOf(target));
+
+/** Browser-safe schemas of core: data without verbs, which packages below core share with it. */
+const coreSchemas = "^packages/core/src/[^/]+/[^/]+\\.schema\\.ts$";
 
 /** What a package may import of the others. Whoever is not listed may import none. */
 const allowed = {
   // auth: only its credentials (how a key looks and is hashed), which the gateway shares.
-  core: ["db", "auth"],
+  // mcp: only the manifest (`core-imports-the-manifest-only`).
+  core: ["db", "auth", "mcp"],
   queue: ["core", "db"],
   builder: ["core", "runtime", "mcp", "artifacts"],
   artifacts: ["runtime"],
@@ -12,10 +17,11 @@ const allowed = {
   mcp: [],
   auth: ["db"],
   github: ["core"],
-  logs: ["db"],
+  logs: ["db", coreSchemas],
   db: [],
   "apps/gateway": ["db", "auth", "mcp", "logs"],
   "apps/forge": ["github"],
+  "apps/cli": ["db", coreSchemas],
 };
 
 const rules = Object.entries(allowed).map(([name, targets]) => {
@@ -26,13 +32,20 @@ const rules = Object.entries(allowed).map(([name, targets]) => {
     comment: `${name} may import of our packages only: ${targets.join(", ") || "none"}.`,
     severity: "error",
     from: { path: from, pathNot: "\\.test\\.tsx?$|/testing/|/test/" },
-    to: { path: "^packages/", pathNot: [...own, ...targets].map(packageOf).join("|") || "^$" },
+    to: { path: "^packages/", pathNot: [...own, ...targets].map(pathOf).join("|") || "^$" },
   };
 });
 
 module.exports = {
   forbidden: [
     ...rules,
+    {
+      name: "core-imports-the-manifest-only",
+      comment: "A build's manifest is described by the mcp package; the domain needs nothing else of it.",
+      severity: "error",
+      from: { path: "^packages/core/", pathNot: "\\.test\\.ts$" },
+      to: { path: "^packages/mcp/", pathNot: "^packages/mcp/src/manifest/" },
+    },
     {
       name: "no-cycles",
       comment: "A cycle hides which of two files owns the thing.",

@@ -1,5 +1,6 @@
+import type { Diagnosis } from "@towpath/core/build/contract";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { BuildRequest, Diagnosis } from "./index.ts";
+import type { BuildRequest } from "./index.ts";
 import { tarball } from "./testing/tarball.ts";
 import { openWorkshop, type Workshop } from "./testing/try-build.ts";
 

@@ -4,8 +4,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { layersSchema } from "@towpath/core/build/contract";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type BuildResult, defaultBuildLimits, layersSchema } from "./index.ts";
+import { type BuildResult, defaultBuildLimits } from "./index.ts";
 import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
 
 vi.setConfig({ testTimeout: 120_000 });

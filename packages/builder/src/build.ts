@@ -1,9 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { BuildPhase, BuildWarning, Diagnosis, Layers } from "@towpath/core/build/contract";
 import { type ResolvedPython, type RuntimeDriver, removeFolder, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
-import type { BuildPhase, BuildRequest, BuildResult, BuildWarning, Diagnosis, Layers } from "./contract.ts";
+import type { BuildRequest, BuildResult } from "./contract.ts";
 import { counted } from "./counted.ts";
 import { notFetched, notIsolated, rootMissing, tooLong } from "./diagnose/platform.ts";
 import { BuildFailure } from "./failure.ts";

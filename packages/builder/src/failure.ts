@@ -1,4 +1,4 @@
-import type { Diagnosis } from "./contract.ts";
+import type { Diagnosis } from "@towpath/core/build/contract";
 
 /** How a step of the build ends it: with a diagnosis for people. Never leaves this package; `build` turns it into a result. */
 export class BuildFailure extends Error {

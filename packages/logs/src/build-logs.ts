@@ -1,20 +1,6 @@
+import type { BuildLogEntry, BuildLogLine } from "@towpath/core/build/contract";
 import type { Pool } from "pg";
 import { toPostgresText } from "./postgres-text.ts";
-
-export type BuildLogPhase = "fetch" | "plan" | "install" | "inspect" | "rollout";
-export type BuildLogKind = "step" | "output" | "warning" | "error";
-
-export type BuildLogLine = { time: Date; phase: BuildLogPhase; kind: BuildLogKind; text: string };
-
-export type BuildLogEntry = {
-  /** 1, 2, 3, … within the build; the cursor of `readBuildLog`. */
-  line: number;
-  /** ISO 8601, UTC, milliseconds. */
-  time: string;
-  phase: BuildLogPhase;
-  kind: BuildLogKind;
-  text: string;
-};
 
 /** Channel that carries a build's id whenever its log grew. */
 export const buildLogChannel = "towpath_build_log";

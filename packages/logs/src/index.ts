@@ -1,13 +1,5 @@
 export { BatchWriter, type BatchWriterOptions } from "./batching/batch-writer.ts";
-export {
-  appendBuildLog,
-  type BuildLogEntry,
-  type BuildLogKind,
-  type BuildLogLine,
-  type BuildLogPhase,
-  buildLogChannel,
-  readBuildLog,
-} from "./build-logs.ts";
+export { appendBuildLog, buildLogChannel, readBuildLog } from "./build-logs.ts";
 export type { Outcome, RequestLogEntry, RequestLogPage, RequestLogStats } from "./log-query.schema.ts";
 export { queryRequestLogs } from "./query-request-logs.ts";
 export { cutTexts, type RequestLogRow } from "./request-log.row.ts";

@@ -1,25 +1,30 @@
+import {
+  type BuildLogKind,
+  buildLogEntrySchema,
+  buildStatusSchema,
+  buildWarningSchema,
+  diagnosisSchema,
+} from "@towpath/core/build/contract";
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
 import { bold, dim, green, print, printError, red, yellow } from "../terminal/terminal.ts";
 
-export const buildSchema = z.object({ id: z.string(), status: z.string(), commitSha: z.string() });
+export const buildSchema = z.object({ id: z.string(), status: buildStatusSchema, commitSha: z.string() });
 
 const outcomeSchema = z.object({
   build: buildSchema,
   url: z.string().nullable(),
-  diagnosis: z
-    .object({ title: z.string(), detail: z.string(), remedy: z.string(), excerpt: z.string().nullable() })
-    .nullable(),
-  warnings: z.array(z.object({ title: z.string(), detail: z.string(), remedy: z.string() })),
+  diagnosis: diagnosisSchema.nullable(),
+  warnings: z.array(buildWarningSchema),
 });
 type Outcome = z.infer<typeof outcomeSchema>;
-const lineSchema = z.object({
-  phase: z.string(),
-  kind: z.enum(["step", "output", "warning", "error"]),
-  text: z.string(),
-});
 
-const paintByKind = { step: bold, output: dim, warning: yellow, error: red };
+const paintByKind: Readonly<Record<BuildLogKind, (text: string) => string>> = {
+  step: bold,
+  output: dim,
+  warning: yellow,
+  error: red,
+};
 
 export const readOutcome = (api: Api, buildId: string) =>
   api.call("GET", `/api/v1/builds/${buildId}`, outcomeSchema, { retry: true });
@@ -29,7 +34,7 @@ async function printLog(api: Api, buildId: string): Promise<string | null> {
   let held: string | null = null;
   for await (const { event, data } of api.events(`/api/builds/${buildId}/log`)) {
     if (event !== "line") continue;
-    const line = lineSchema.parse(JSON.parse(data));
+    const line = buildLogEntrySchema.parse(JSON.parse(data));
     if (held !== null) print(held);
     const text = line.text.replaceAll("\n", `\n${" ".repeat(9)}`);
     const shown = `${dim(line.phase.padEnd(8))} ${paintByKind[line.kind](text)}`;

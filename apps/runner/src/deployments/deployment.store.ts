@@ -1,13 +1,8 @@
+import { type Layers, layersSchema } from "@towpath/core/build/contract";
 import type { Database } from "@towpath/db";
 import { branch, build, deployment, project, secret } from "@towpath/db/schema";
 import { and, arrayContains, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
-
-const layersSchema = z.object({
-  pythonVersion: z.string().min(1),
-  dependencies: z.string().regex(/^[0-9a-f]{64}$/),
-  code: z.string().regex(/^[0-9a-f]{64}$/),
-});
 
 /** What the runner must know of a deployment to start its server. */
 export type StoredDeployment = {
@@ -20,7 +15,7 @@ export type StoredDeployment = {
   readonly entrypoint: string;
   readonly commitSha: string;
   readonly repository: string | null;
-  readonly layers: z.infer<typeof layersSchema>;
+  readonly layers: Layers;
   readonly secrets: readonly StoredSecret[];
 };
 

@@ -1,5 +1,6 @@
 import type { BuildLogSink } from "@towpath/builder";
-import { appendBuildLog, type BuildLogLine } from "@towpath/logs";
+import type { BuildLogLine } from "@towpath/core/build/contract";
+import { appendBuildLog } from "@towpath/logs";
 import type { Pool } from "pg";
 
 export type BuildLogWriter = {

@@ -1,5 +1,6 @@
-import type { BuildLogSink, BuildResult, Diagnosis } from "@towpath/builder";
+import type { BuildLogSink, BuildResult } from "@towpath/builder";
 import { failBuild, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
+import type { BuildTimings, Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { readEnvironment, redactor } from "@towpath/core/secret";
 import { isGitHubError } from "@towpath/github";
@@ -155,18 +156,9 @@ async function openTarball(
   }
 }
 
-async function fail(
-  ctx: Context,
-  taken: TakenBuild,
-  diagnosis: Diagnosis,
-  timings: Readonly<Partial<Record<string, number>>>,
-): Promise<void> {
+async function fail(ctx: Context, taken: TakenBuild, diagnosis: Diagnosis, timings: BuildTimings): Promise<void> {
   const { buildId, attempt } = taken;
-  const measured = Object.fromEntries(Object.entries(timings).filter(([, ms]) => ms !== undefined)) as Record<
-    string,
-    number
-  >;
-  if (!(await failBuild({ ctx, input: { buildId, attempt, diagnosis, timings: measured } }))) {
+  if (!(await failBuild({ ctx, input: { buildId, attempt, diagnosis, timings } }))) {
     throw new BuildLost("another worker has the build");
   }
 }

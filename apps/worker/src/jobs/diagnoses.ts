@@ -1,4 +1,4 @@
-import type { Diagnosis } from "@towpath/builder";
+import type { Diagnosis } from "@towpath/core/build/contract";
 import type { Isolation } from "@towpath/runtime";
 
 const nowhere = { file: null, line: null, excerpt: null } as const;

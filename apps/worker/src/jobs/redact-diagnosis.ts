@@ -1,4 +1,4 @@
-import type { BuildWarning, Diagnosis } from "@towpath/builder";
+import type { BuildWarning, Diagnosis } from "@towpath/core/build/contract";
 
 /** A diagnosis quotes messages and tracebacks. */
 export function redactDiagnosis(diagnosis: Diagnosis, redact: (text: string) => string): Diagnosis {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BuildLogSink, BuildResult, Diagnosis } from "@towpath/builder";
+import type { BuildLogSink, BuildResult } from "@towpath/builder";
 import type { TakenBuild } from "@towpath/core/build";
+import type { Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { createDeployment, type GoLiveResult, goLive } from "@towpath/core/deployment";
 import type { BuildLogWriter } from "../jobs/build-log.ts";
@@ -39,7 +40,7 @@ export async function rollOut(input: {
       layers: built.layers,
       manifest: built.manifest,
       warnings: built.warnings,
-      timings: definedTimings(built.timings),
+      timings: built.timings,
     },
   });
   if (!made) return { ok: true, result: { outcome: "lost" } };
@@ -49,7 +50,7 @@ export async function rollOut(input: {
   log("rollout", "step", `It answers, after ${Math.round(started.lease.waitedMs)} ms.`);
   await writer.flush();
   signal.throwIfAborted();
-  const timings = { ...definedTimings(built.timings), rollout: Math.round(performance.now() - startedAt) };
+  const timings = { ...built.timings, rollout: Math.round(performance.now() - startedAt) };
   return { ok: true, result: await goLive({ ctx, input: { ...fence, timings } }) };
 }
 
@@ -83,8 +84,4 @@ async function leaseWithPatience(
     if (round === 0) log("rollout", "warning", `Waiting for the runner: ${result.message}`);
     await sleep(Math.min(result.retryAfterMs ?? 500, 2_000), undefined, { signal });
   }
-}
-
-function definedTimings(timings: Readonly<Partial<Record<string, number>>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(timings).flatMap(([phase, ms]) => (ms === undefined ? [] : [[phase, ms]])));
 }

@@ -1,6 +1,6 @@
+import type { Diagnosis } from "@towpath/core/build/contract";
 import type { Exit } from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
-import type { Diagnosis } from "../contract.ts";
 import { diagnosis } from "../failure.ts";
 
 const megabytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MB`;

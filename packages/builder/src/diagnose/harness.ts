@@ -1,5 +1,5 @@
+import type { Diagnosis } from "@towpath/core/build/contract";
 import type { HarnessStatus } from "@towpath/runtime";
-import type { Diagnosis } from "../contract.ts";
 import { diagnosis } from "../failure.ts";
 import type { Plan } from "../plan/index.ts";
 import { packageFor } from "./package-names.ts";

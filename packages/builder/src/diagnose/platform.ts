@@ -1,5 +1,5 @@
+import type { BuildPhase } from "@towpath/core/build/contract";
 import type { SandboxError } from "@towpath/runtime";
-import type { BuildPhase } from "../contract.ts";
 import { diagnosis } from "../failure.ts";
 
 // Failures that are not about what the repository contains.

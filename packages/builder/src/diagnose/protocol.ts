@@ -1,5 +1,5 @@
+import type { Diagnosis } from "@towpath/core/build/contract";
 import type { McpClientError } from "@towpath/mcp/client";
-import type { Diagnosis } from "../contract.ts";
 import { diagnosis } from "../failure.ts";
 
 const seconds = (ms: number) => `${Math.round(ms / 1000)} seconds`;

@@ -1,4 +1,4 @@
-import type { Diagnosis } from "../contract.ts";
+import type { Diagnosis } from "@towpath/core/build/contract";
 import { diagnosis } from "../failure.ts";
 
 export type UvContext = {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import type { BuildWarning, Layers } from "@towpath/core/build/contract";
 import { McpClientError, type ReadManifest, type ReadManifestOptions, readManifest } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
 import {
@@ -10,7 +11,7 @@ import {
   type StartResult,
   serverSandboxSpec,
 } from "@towpath/runtime";
-import type { BuildRequest, BuildWarning, Layers } from "../contract.ts";
+import type { BuildRequest } from "../contract.ts";
 import { counted } from "../counted.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
 import { diagnoseHarness } from "../diagnose/harness.ts";

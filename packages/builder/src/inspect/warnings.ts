@@ -1,6 +1,6 @@
+import type { BuildWarning } from "@towpath/core/build/contract";
 import type { ListName, ReadManifest } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
-import type { BuildWarning } from "../contract.ts";
 
 const listWords: Readonly<Record<ListName, { readonly name: string; readonly method: string }>> = {
   tools: { name: "tools", method: "tools/list" },

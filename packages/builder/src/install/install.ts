@@ -1,5 +1,6 @@
+import type { Layers } from "@towpath/core/build/contract";
 import type { RuntimeDriver } from "@towpath/runtime";
-import type { BuildLogSink, Layers } from "../contract.ts";
+import type { BuildLogSink } from "../contract.ts";
 import type { SourceTree } from "../fetch/index.ts";
 import type { Plan } from "../plan/index.ts";
 import type { BuildSandbox } from "./build-sandbox.ts";

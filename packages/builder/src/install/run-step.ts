@@ -1,5 +1,6 @@
+import type { BuildPhase } from "@towpath/core/build/contract";
 import type { Exit, RuntimeDriver, SandboxSpec } from "@towpath/runtime";
-import type { BuildLogSink, BuildPhase } from "../contract.ts";
+import type { BuildLogSink } from "../contract.ts";
 import { failedBeforeCommand, retrySandbox } from "../sandbox-trouble.ts";
 
 export type StepOutcome = {

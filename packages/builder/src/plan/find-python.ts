@@ -1,5 +1,5 @@
+import type { BuildWarning, Diagnosis } from "@towpath/core/build/contract";
 import { installedPythons, type ResolvedPython, resolvePython } from "@towpath/runtime";
-import type { BuildWarning, Diagnosis } from "../contract.ts";
 import { BuildFailure, diagnosis } from "../failure.ts";
 import { isRange, type PythonChoice } from "./python-version.ts";
 

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Diagnosis } from "../contract.ts";
+import type { Diagnosis } from "@towpath/core/build/contract";
 import { BuildFailure, diagnosis } from "../failure.ts";
 import type { SourceTree } from "../fetch/index.ts";
 import type { PlanSettings, PlanSource } from "./facts.ts";

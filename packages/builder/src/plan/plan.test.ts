@@ -1,5 +1,5 @@
+import type { Diagnosis } from "@towpath/core/build/contract";
 import { expect, test } from "vitest";
-import type { Diagnosis } from "../contract.ts";
 import { BuildFailure } from "../failure.ts";
 import { makePlan, type Plan, type PlanSettings, type SourceFacts } from "./index.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { BuildLogKind } from "../contract.ts";
+import type { BuildLogKind } from "@towpath/core/build/contract";
 import { checkEntrypoint } from "./check-entrypoint.ts";
 import { chooseDependencies, type Dependencies } from "./choose-dependencies.ts";
 import type { PlanSettings, SourceFacts } from "./facts.ts";

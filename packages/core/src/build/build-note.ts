@@ -1,12 +1,9 @@
 import type { Transaction } from "@towpath/db";
 import { buildLog } from "@towpath/db/schema";
 import { sql } from "drizzle-orm";
+import type { BuildLogLine } from "./build-contract.schema.ts";
 
-export type BuildNote = {
-  readonly phase: "fetch" | "plan" | "install" | "inspect" | "rollout";
-  readonly kind: "step" | "warning" | "error";
-  readonly text: string;
-};
+export type BuildNote = Omit<BuildLogLine, "time">;
 
 /**
  * Adds the last line to a build's log in the transaction that ends the build: whoever sees the end has the line too.

@@ -1,18 +1,14 @@
 import { build } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
-import { z } from "zod";
 import type { Context } from "../context/index.ts";
 import { deploymentSummary } from "../deployment/deployment-summary.ts";
 import { notFound } from "../errors/index.ts";
 import { authModeSchema } from "../project/project.schema.ts";
 import { repositoryView } from "../project/project-view.ts";
-import { buildStatusSchema, buildTriggerSchema, buildWarningViewSchema, diagnosisViewSchema } from "./build.schema.ts";
 import { type BuildJoin, type BuildSummaryJoin, selectBuilds } from "./build.store.ts";
 import type { BuildSummary, BuildView } from "./build.view.ts";
-
-const timingsSchema = z.record(z.string(), z.number()).catch({});
-const warningsSchema = z.array(buildWarningViewSchema).catch([]);
-const layersSchema = z.object({ pythonVersion: z.string() }).nullable().catch(null);
+import { buildStatusSchema, buildTriggerSchema } from "./build-contract.schema.ts";
+import { readDiagnosis, readLayers, readManifest, readTimings, readWarnings } from "./stored-build.ts";
 
 export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary {
   const { build: found, project } = row;
@@ -30,7 +26,7 @@ export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary 
     updatedAt: found.updatedAt.toISOString(),
     startedAt: found.startedAt?.toISOString() ?? null,
     endedAt: found.endedAt?.toISOString() ?? null,
-    diagnosis: diagnosisViewSchema.nullable().catch(null).parse(found.diagnosis),
+    diagnosis: readDiagnosis(found.diagnosis),
     warningCount: row.warningCount,
     githubRepository: repository && {
       id: repository.id,
@@ -54,12 +50,12 @@ export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary 
 export function buildView(ctx: Context, row: BuildJoin): BuildView {
   return {
     ...buildSummary(ctx, row),
-    manifest: row.build.manifest,
-    warnings: warningsSchema.parse(row.build.warnings ?? []),
-    timings: timingsSchema.parse(row.build.timings ?? {}),
+    manifest: readManifest(row.build.manifest),
+    warnings: readWarnings(row.build.warnings),
+    timings: readTimings(row.build.timings),
     entrypoint: row.build.entrypoint,
     requirements: row.build.requirements,
-    pythonVersion: layersSchema.parse(row.build.layers)?.pythonVersion ?? null,
+    pythonVersion: readLayers(row.build.layers)?.pythonVersion ?? null,
     attempt: row.build.attempt,
   };
 }

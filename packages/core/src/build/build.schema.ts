@@ -1,14 +1,6 @@
 import { z } from "zod";
 import { commitSchema } from "../project/project.schema.ts";
-
-/** BLD-1. */
-export const buildStatuses = ["queued", "building", "succeeded", "failed", "canceled"] as const;
-export const buildStatusSchema = z.enum(buildStatuses);
-export type BuildStatus = z.infer<typeof buildStatusSchema>;
-
-export const buildTriggers = ["quickstart", "import", "push", "redeploy", "cli"] as const;
-export const buildTriggerSchema = z.enum(buildTriggers);
-export type BuildTrigger = z.infer<typeof buildTriggerSchema>;
+import { buildTriggerSchema } from "./build-contract.schema.ts";
 
 /** PRJ-2: a page of builds, newest first. */
 export const listBuildsSchema = z.object({
@@ -36,25 +28,3 @@ export type StartBuildInput = z.input<typeof startBuildSchema> & {
   readonly orgSlug: string;
   readonly projectName: string;
 };
-
-/** What the pages read of `Diagnosis` (see the builder's contract). Kept loose: rows outlive versions. */
-export const diagnosisViewSchema = z.object({
-  code: z.string(),
-  phase: z.string(),
-  title: z.string(),
-  detail: z.string(),
-  remedy: z.string(),
-  file: z.string().nullable().default(null),
-  line: z.number().int().nullable().default(null),
-  excerpt: z.string().nullable().default(null),
-});
-/** `BuildWarning` of the builder, equally loose. */
-export const buildWarningViewSchema = z.object({
-  code: z.string(),
-  title: z.string(),
-  detail: z.string(),
-  remedy: z.string(),
-});
-export type BuildWarningView = z.infer<typeof buildWarningViewSchema>;
-
-export type DiagnosisView = z.infer<typeof diagnosisViewSchema>;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { buildStatuses } from "./build.schema.ts";
 import { expectedBefore, isEnded, mayBecome } from "./build.state.ts";
+import { buildStatuses } from "./build-contract.schema.ts";
 
 test("BLD-1 the statuses, and that what has ended never changes", () => {
   expect(buildStatuses).toEqual(["queued", "building", "succeeded", "failed", "canceled"]);

@@ -1,4 +1,4 @@
-import type { BuildStatus } from "./build.schema.ts";
+import type { BuildStatus } from "./build-contract.schema.ts";
 
 /**
  * BLD-1: what a build may become. `building → queued` is a worker that was lost; everything else only moves forward,

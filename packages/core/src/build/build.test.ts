@@ -8,18 +8,21 @@ import type { Actor } from "../context/index.ts";
 import { createDeployment, goLive } from "../deployment/index.ts";
 import { getProject, listProjects } from "../project/index.ts";
 import {
+  sampleDiagnosis as diagnosis,
   finishBuild,
   liveCommit,
   memoryQueue,
   refusal,
   refusalCode,
   type SeededOrganization,
+  sampleOutcome,
   seedOrganization,
   seedProject,
   shaOf,
   succeedBuild,
   testContext,
 } from "../testing/index.ts";
+import type { BuildWarning } from "./build-contract.schema.ts";
 import {
   failBuild,
   getBuild,
@@ -52,17 +55,6 @@ const start = (project: { name: string }, name: string, more: { branch?: string 
   });
 const statusOf = async (buildId: string) =>
   (await database.db.select({ status: build.status }).from(build).where(eq(build.id, buildId)))[0]?.status;
-
-const diagnosis = {
-  code: "module_missing",
-  phase: "inspect",
-  title: "The module requests is missing",
-  detail: "server.py imports it in line 1.",
-  remedy: "Add requests to your dependencies.",
-  file: "server.py",
-  line: 1,
-  excerpt: null,
-};
 
 test("BLD-1 dispatch queues a build with its job, and cancels the ones of the branch that still wait", async () => {
   const project = await seedProject(database.db, team);
@@ -151,7 +143,7 @@ test("BLD-2 a failed build names its cause and changes nothing that is live", as
   await takeBuild({ ctx: worker(), input: { buildId: bad.build.id } });
   const fence = { buildId: bad.build.id, attempt: 1 };
   // As far as it may have come: a deployment that is not live.
-  await createDeployment({ ctx: worker(), input: { ...fence, layers: {}, manifest: {}, warnings: [], timings: {} } });
+  await createDeployment({ ctx: worker(), input: sampleOutcome(fence) });
   expect(await failBuild({ ctx: worker(), input: { ...fence, diagnosis, timings: { install: 5 } } })).toBe(true);
   expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("good"));
   const shown = await getBuild({ ctx: as(team.owner), input: { buildId: bad.build.id } });
@@ -165,12 +157,37 @@ test("BLD-6 warnings are kept with their build, in text that the database takes"
   const { build: queued } = await start(project, "a");
   const input = { buildId: queued.id };
   await takeBuild({ ctx: worker(), input });
-  const warning = { code: "list_failed", title: "No list", detail: "It said \0\ud800.", remedy: "Mend it." };
-  const outcome = { ...input, attempt: 1, layers: {}, manifest: null, warnings: [warning], timings: {} };
+  const warning: BuildWarning = {
+    code: "list_failed",
+    title: "No list",
+    detail: "It said \0\ud800.",
+    remedy: "Mend it.",
+  };
+  const outcome = { ...sampleOutcome({ ...input, attempt: 1 }), manifest: null, warnings: [warning] };
   await createDeployment({ ctx: worker(), input: outcome });
   const shown = await getBuild({ ctx: as(team.owner), input });
   expect(shown.manifest).toBeNull();
   expect(shown.warnings).toEqual([{ ...warning, detail: "It said \ufffd\ufffd." }]);
+});
+
+test("BLD-2 PRJ-3 a build that another version stored still opens: what is unknown is left out", async () => {
+  const project = await seedProject(database.db, team);
+  const { build: queued } = await start(project, "a");
+  const known: BuildWarning = { code: "list_failed", title: "No list", detail: "d", remedy: "r" };
+  await database.db
+    .update(build)
+    .set({
+      status: "failed",
+      diagnosis: { ...diagnosis, code: "code_of_tomorrow", phase: "phase_of_tomorrow" },
+      warnings: [{ ...known, code: "warning_of_tomorrow" }, known],
+      manifest: { tools: "of yesterday" },
+      timings: { fetch: 1, phase_of_tomorrow: 2 },
+      layers: { pythonVersion: "3.12.1" },
+    })
+    .where(eq(build.id, queued.id));
+  const shown = await getBuild({ ctx: as(team.owner), input: { buildId: queued.id } });
+  expect(shown.diagnosis).toEqual({ ...diagnosis, code: "internal_error", phase: "fetch" });
+  expect(shown).toMatchObject({ warnings: [known], manifest: null, timings: { fetch: 1 }, pythonVersion: null });
 });
 
 test("PRJ-2 ORG-2 lists and the project say how many warnings the live build has", async () => {
@@ -186,9 +203,13 @@ test("PRJ-2 ORG-2 lists and the project say how many warnings the live build has
   const { build: queued } = await start(project, "a");
   const fence = { buildId: queued.id, attempt: 1 };
   await takeBuild({ ctx: worker(), input: fence });
-  const warning = { code: "no_capabilities", title: "Empty", detail: "It offers nothing.", remedy: "Add a tool." };
-  const built = { layers: {}, manifest: {}, warnings: [warning, warning], timings: {} };
-  await createDeployment({ ctx: worker(), input: { ...fence, ...built } });
+  const warning: BuildWarning = {
+    code: "nothing_offered",
+    title: "Empty",
+    detail: "It offers nothing.",
+    remedy: "Add a tool.",
+  };
+  await createDeployment({ ctx: worker(), input: { ...sampleOutcome(fence), warnings: [warning, warning] } });
   expect(await shown()).toEqual({ isLive: false, liveWarnings: 0, newest: 2 });
   await goLive({ ctx: worker(), input: { ...fence, timings: {} } });
   expect(await shown()).toEqual({ isLive: true, liveWarnings: 2, newest: 2 });
@@ -292,7 +313,7 @@ test("what only the platform may do is refused to users", async () => {
       releaseBuild({ ctx, input: fence }),
       failBuild({ ctx, input: { ...fence, diagnosis } }),
       requeueLostBuilds({ ctx, input: { staleMs: 1 } }),
-      createDeployment({ ctx, input: { ...fence, layers: {}, manifest: {}, warnings: [], timings: {} } }),
+      createDeployment({ ctx, input: sampleOutcome(fence) }),
       goLive({ ctx, input: fence }),
     ].map(refusalCode),
   );

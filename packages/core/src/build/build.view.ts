@@ -1,6 +1,13 @@
 import type { AuthMode } from "../project/project.schema.ts";
 import type { DeploymentSummary } from "../project/project.view.ts";
-import type { BuildStatus, BuildTrigger, BuildWarningView, DiagnosisView } from "./build.schema.ts";
+import type {
+  BuildManifest,
+  BuildStatus,
+  BuildTimings,
+  BuildTrigger,
+  BuildWarning,
+  Diagnosis,
+} from "./build-contract.schema.ts";
 
 /** The specification's Build without its manifest, which lists do not need and can be large. */
 export type BuildSummary = {
@@ -16,7 +23,7 @@ export type BuildSummary = {
   readonly updatedAt: string;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
-  readonly diagnosis: DiagnosisView | null;
+  readonly diagnosis: Diagnosis | null;
   /** How many warnings a build has that succeeded all the same. */
   readonly warningCount: number;
   readonly githubRepository: {
@@ -38,15 +45,11 @@ export type BuildSummary = {
 };
 
 export type BuildView = BuildSummary & {
-  /**
-   * `Manifest` of `@towpath/mcp/manifest`; null until the server answered, and when its lists could not be read
-   * (`warnings` says why). Parse it with `manifestSchema`.
-   */
-  readonly manifest: unknown;
+  /** Null until the server answered, and when its lists could not be read (`warnings` says why). */
+  readonly manifest: BuildManifest;
   /** Problems that did not fail the build. */
-  readonly warnings: readonly BuildWarningView[];
-  /** Wall time in milliseconds by phase. */
-  readonly timings: Readonly<Record<string, number>>;
+  readonly warnings: readonly BuildWarning[];
+  readonly timings: BuildTimings;
   readonly entrypoint: string;
   readonly requirements: string | null;
   readonly pythonVersion: string | null;

@@ -1,9 +1,9 @@
 import { build } from "@towpath/db/schema";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import type { DiagnosisView } from "./build.schema.ts";
 import { ofAttempt } from "./build.store.ts";
-import { storableDiagnosis } from "./storable-diagnosis.ts";
+import type { BuildTimings, Diagnosis } from "./build-contract.schema.ts";
+import { storableDiagnosis } from "./stored-build.ts";
 
 /**
  * Ends a build as failed with its cause. What is live stays as it is (BLD-2). False when the attempt is not the
@@ -14,9 +14,8 @@ export async function failBuild(call: {
   input: {
     readonly buildId: string;
     readonly attempt: number;
-    /** `Diagnosis` of the builder. */
-    readonly diagnosis: DiagnosisView;
-    readonly timings?: Readonly<Record<string, number>>;
+    readonly diagnosis: Diagnosis;
+    readonly timings?: BuildTimings;
   };
 }): Promise<boolean> {
   const { ctx, input } = call;

@@ -1,10 +1,4 @@
 export {
-  type BuildStatus,
-  type BuildTrigger,
-  type BuildWarningView,
-  buildStatuses,
-  buildTriggers,
-  type DiagnosisView,
   type ListBuildsInput,
   listBuildsSchema,
   type StartBuildInput,

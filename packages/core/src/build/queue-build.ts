@@ -5,8 +5,8 @@ import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import type { Commit } from "../project/project.schema.ts";
-import type { BuildTrigger } from "./build.schema.ts";
 import { expectedBefore } from "./build.state.ts";
+import type { BuildTrigger } from "./build-contract.schema.ts";
 import { noteInBuildLog } from "./build-note.ts";
 
 export type BuildRow = typeof build.$inferSelect;

@@ -2,14 +2,14 @@ import { build, project } from "@towpath/db/schema";
 import { and, eq, gte, lt, min, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import type { DiagnosisView } from "./build.schema.ts";
+import type { Diagnosis } from "./build-contract.schema.ts";
 import { enqueueTurn } from "./queue-build.ts";
 
 /** A build that took this many workers with it is not tried again. */
 const maxAttempts = 3;
 const maxAtOnce = 200;
 
-const workersLost: DiagnosisView = {
+const workersLost: Diagnosis = {
   code: "internal_error",
   phase: "fetch",
   title: "The build was interrupted several times",

@@ -2,8 +2,8 @@ import type { Transaction } from "@towpath/db";
 import { branch, build, deployment, project } from "@towpath/db/schema";
 import { and, eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
-import type { BuildWarningView } from "../build/build.schema.ts";
-import { storableWarning } from "../build/storable-diagnosis.ts";
+import type { BuildManifest, BuildTimings, BuildWarning, Layers } from "../build/build-contract.schema.ts";
+import { storableWarning } from "../build/stored-build.ts";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { lockLabels } from "../project/project.store.ts";
@@ -14,13 +14,11 @@ import { environmentOf } from "./environment-of.ts";
 export type BuildOutcome = {
   readonly buildId: string;
   readonly attempt: number;
-  /** `Layers` of the builder. */
-  readonly layers: Readonly<Record<string, unknown>>;
-  /** `Manifest` of the mcp package; null when the server's lists could not be read. */
-  readonly manifest: Readonly<Record<string, unknown>> | null;
-  /** `BuildWarning[]` of the builder. */
-  readonly warnings: readonly BuildWarningView[];
-  readonly timings: Readonly<Record<string, number>>;
+  readonly layers: Layers;
+  /** Null when the server's lists could not be read. */
+  readonly manifest: BuildManifest;
+  readonly warnings: readonly BuildWarning[];
+  readonly timings: BuildTimings;
 };
 
 export type NewDeployment = {

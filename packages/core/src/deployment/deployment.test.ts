@@ -9,6 +9,7 @@ import {
   liveCommit,
   refusalCode,
   type SeededOrganization,
+  sampleDiagnosis,
   seedOrganization,
   seedProject,
   shaOf,
@@ -140,8 +141,7 @@ test("PRJ-13 PRJ-2 deployments and builds are found by branch, by deployment and
   const second = await start(project, "b");
   await succeedBuild(database.db, second);
   const failed = await take(await start(project, "c"));
-  const diagnosis = { code: "x", phase: "install", title: "t", detail: "d", remedy: "r", file: null, line: null };
-  await failBuild({ ctx: worker(), input: { ...failed, diagnosis: { ...diagnosis, excerpt: null } } });
+  await failBuild({ ctx: worker(), input: { ...failed, diagnosis: sampleDiagnosis } });
 
   const last = await getLastSuccessfulBuild({ ctx, input: name });
   expect(last).toMatchObject({ id: second, deployment: { isLive: true, isProd: true, isBranch: false } });

@@ -1,4 +1,4 @@
-import type { BuildStatus } from "../build/build.schema.ts";
+import type { BuildManifest, BuildStatus } from "../build/build-contract.schema.ts";
 import type { DeploymentSummary } from "../project/project.view.ts";
 
 export type { DeploymentSummary } from "../project/project.view.ts";
@@ -22,8 +22,7 @@ export type BranchView = {
     readonly status: BuildStatus;
     readonly commitSha: string;
     readonly commitMessage: string | null;
-    /** `Manifest` of `@towpath/mcp/manifest`, or null. */
-    readonly manifest: unknown;
+    readonly manifest: BuildManifest;
     readonly createdAt: string;
   } | null;
   readonly deployment: {

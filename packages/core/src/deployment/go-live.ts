@@ -4,6 +4,7 @@ import { and, eq, gt, lte, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import { ofAttempt } from "../build/build.store.ts";
+import type { BuildTimings } from "../build/build-contract.schema.ts";
 import { noteInBuildLog } from "../build/build-note.ts";
 import { type BranchRow, type BuildRow, lockBranch } from "../build/queue-build.ts";
 import type { Context } from "../context/index.ts";
@@ -36,7 +37,7 @@ export async function goLive(call: {
     readonly buildId: string;
     readonly attempt: number;
     /** Replaces the build's timings, so that they hold the rollout too. */
-    readonly timings?: Readonly<Record<string, number>>;
+    readonly timings?: BuildTimings;
   };
 }): Promise<GoLiveResult> {
   const { ctx, input } = call;
@@ -69,7 +70,7 @@ async function branchOf(tx: Transaction, buildId: string): Promise<string | unde
 async function succeed(
   tx: Transaction,
   ctx: Context,
-  input: { readonly buildId: string; readonly attempt: number; readonly timings?: Readonly<Record<string, number>> },
+  input: { readonly buildId: string; readonly attempt: number; readonly timings?: BuildTimings },
 ): Promise<BuildRow | undefined> {
   const now = ctx.clock.now();
   const [row] = await tx

@@ -1,5 +1,6 @@
 import { authorizeProject } from "../authorize/index.ts";
-import { buildStatusSchema } from "../build/build.schema.ts";
+import { buildStatusSchema } from "../build/build-contract.schema.ts";
+import { readManifest } from "../build/stored-build.ts";
 import type { Context } from "../context/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { selectBranches } from "./deployment.store.ts";
@@ -22,6 +23,7 @@ export async function listBranchesWithDeployments(call: {
     latestBuild: latestBuild && {
       ...latestBuild,
       status: buildStatusSchema.parse(latestBuild.status),
+      manifest: readManifest(latestBuild.manifest),
       createdAt: latestBuild.createdAt.toISOString(),
     },
     deployment: deployment && {

@@ -1,5 +1,5 @@
 import { authorize } from "../authorize/index.ts";
-import { buildStatusSchema } from "../build/build.schema.ts";
+import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type ListProjectsInput, projectListSchema } from "./project.schema.ts";

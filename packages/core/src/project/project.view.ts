@@ -1,4 +1,4 @@
-import type { BuildStatus } from "../build/build.schema.ts";
+import type { BuildStatus } from "../build/build-contract.schema.ts";
 import type { AuthMode } from "./project.schema.ts";
 
 export type DeploymentSummary = {

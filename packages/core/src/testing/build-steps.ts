@@ -1,12 +1,13 @@
 import type { Database } from "@towpath/db";
 import { build, deployment, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
+import type { BuildManifest, Diagnosis } from "../build/build-contract.schema.ts";
 import { takeBuild } from "../build/take-build.ts";
-import { createDeployment } from "../deployment/create-deployment.ts";
+import { type BuildOutcome, createDeployment } from "../deployment/create-deployment.ts";
 import { type GoLiveResult, goLive } from "../deployment/go-live.ts";
 import { testContext } from "./seed.ts";
 
-const sampleManifest = {
+const sampleManifest: BuildManifest = {
   protocolVersion: "2025-06-18",
   server: { name: "echo", version: "1" },
   instructions: null,
@@ -17,6 +18,28 @@ const sampleManifest = {
 };
 const sampleLayers = { pythonVersion: "3.12.1", dependencies: "a".repeat(64), code: "b".repeat(64) };
 
+type Fence = { readonly buildId: string; readonly attempt: number };
+
+/** What a build makes that goes well. */
+export const sampleOutcome = (fence: Fence): BuildOutcome => ({
+  ...fence,
+  layers: sampleLayers,
+  manifest: sampleManifest,
+  warnings: [],
+  timings: { install: 12 },
+});
+
+export const sampleDiagnosis: Diagnosis = {
+  code: "module_missing",
+  phase: "inspect",
+  title: "The module requests is missing",
+  detail: "server.py imports it in line 1.",
+  remedy: "Add requests to requirements.txt.",
+  file: "server.py",
+  line: 1,
+  excerpt: null,
+};
+
 /** Does what a worker does with a queued build that goes well. */
 export async function succeedBuild(db: Database, buildId: string): Promise<GoLiveResult> {
   const ctx = testContext(db, { kind: "job", job: "build.run" });
@@ -26,13 +49,9 @@ export async function succeedBuild(db: Database, buildId: string): Promise<GoLiv
 }
 
 /** The end of it, for a build that was taken before. */
-export async function finishBuild(
-  db: Database,
-  fence: { readonly buildId: string; readonly attempt: number },
-): Promise<GoLiveResult> {
+export async function finishBuild(db: Database, fence: Fence): Promise<GoLiveResult> {
   const ctx = testContext(db, { kind: "job", job: "build.run" });
-  const outcome = { ...fence, layers: sampleLayers, manifest: sampleManifest, warnings: [], timings: { install: 12 } };
-  if (!(await createDeployment({ ctx, input: outcome }))) return { outcome: "lost" };
+  if (!(await createDeployment({ ctx, input: sampleOutcome(fence) }))) return { outcome: "lost" };
   return goLive({ ctx, input: fence });
 }
 

@@ -1,4 +1,4 @@
-export { finishBuild, liveCommit, succeedBuild } from "./build-steps.ts";
+export { finishBuild, liveCommit, sampleDiagnosis, sampleOutcome, succeedBuild } from "./build-steps.ts";
 export { refusal, refusalCode } from "./expect-code.ts";
 export {
   type MemoryQueue,

@@ -3,7 +3,14 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createDeployment, goLive } from "../deployment/index.ts";
-import { type SeededOrganization, seedOrganization, seedProject, shaOf, succeedBuild } from "../testing/index.ts";
+import {
+  type SeededOrganization,
+  sampleOutcome,
+  seedOrganization,
+  seedProject,
+  shaOf,
+  succeedBuild,
+} from "../testing/index.ts";
 import { webhookScene } from "../testing/play-webhooks.ts";
 
 let database: TestDatabase;
@@ -62,7 +69,7 @@ test("KEY-1 BLD-7 a preview that was being built when its branch became the defa
   const [preview = ""] = await settle(github);
   await database.db.update(build).set({ status: "building", attempt: 1 }).where(eq(build.id, preview));
   const fence = { buildId: preview, attempt: 1 };
-  await createDeployment({ ctx: as(), input: { ...fence, layers: {}, manifest: {}, warnings: [], timings: {} } });
+  await createDeployment({ ctx: as(), input: sampleOutcome(fence) });
   github.switchDefault("trunk");
   const [production = ""] = await settle(github);
   expect(await goLive({ ctx: as(), input: fence })).toEqual({ outcome: "overtaken" });

@@ -31,18 +31,18 @@ export const build = pgTable(
     /** Entrypoint and requirements as they were when the build was created. */
     entrypoint: text().notNull(),
     requirements: text(),
-    /** `Diagnosis` of the builder; null unless failed. */
+    /** `Diagnosis` of core's build contract, like the other JSON columns; null unless failed. */
     diagnosis: jsonb(),
-    /** `BuildWarning[]` of the builder; null = none. */
+    /** `BuildWarning[]`; null = none. */
     warnings: jsonb(),
     /**
      * `Manifest` of the mcp package; null until the server answered, and when a server that does its own sign-in kept
      * it. `json`, not `jsonb`: forms keep the order of arguments.
      */
     manifest: json(),
-    /** `Layers` of the builder: python version, dependency and code layer digests. */
+    /** `Layers`: python version, dependency and code layer digests. */
     layers: jsonb(),
-    /** Wall time of each phase, milliseconds, by phase name. */
+    /** `BuildTimings`. */
     timings: jsonb(),
     createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),

@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
+import type { BuildView } from "@towpath/core/build";
 import { Breadcrumbs } from "~/ui/breadcrumbs.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/relative-time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import type { BuildDetail } from "./build.queries.ts";
 import { commitTitle, isRunning, triggerLabels } from "./build-status.ts";
 import { BuildStatusLabel } from "./build-status-label.tsx";
 import { CommitLine } from "./commit-line.tsx";
@@ -20,7 +20,7 @@ export function BuildHeader({
   screen,
 }: {
   project: ProjectKey;
-  build: BuildDetail;
+  build: BuildView;
   screen: "build" | "server";
 }) {
   const params = { ...project, buildId: build.id };

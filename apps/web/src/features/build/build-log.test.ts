@@ -1,15 +1,16 @@
+import type { BuildLogEntry } from "@towpath/core/build/contract";
 import { expect, test } from "vitest";
-import { type BuildLogLine, phaseStates, toLogLine } from "./build-log.ts";
+import { phaseStates, toLogLine } from "./build-log.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, second)).toISOString();
-const line = (number: number, phase: BuildLogLine["phase"], second: number, text = "…"): BuildLogLine => ({
+const line = (number: number, phase: BuildLogEntry["phase"], second: number, text = "…"): BuildLogEntry => ({
   line: number,
   time: at(second),
   phase,
   kind: "step",
   text,
 });
-const states = (build: Parameters<typeof phaseStates>[0], lines: BuildLogLine[]) =>
+const states = (build: Parameters<typeof phaseStates>[0], lines: BuildLogEntry[]) =>
   phaseStates(build, lines).map((phase) => phase.state);
 
 test("PRJ-3 a running build: earlier phases done with their time, the newest one running", () => {

@@ -1,20 +1,13 @@
-import { z } from "zod";
+import {
+  type BuildLogEntry,
+  type BuildPhase,
+  type BuildStatus,
+  type BuildTimings,
+  buildPhases,
+} from "@towpath/core/build/contract";
 import type { LogLine } from "~/ui/log-viewer/log-line.ts";
 
-export const buildPhases = ["fetch", "plan", "install", "inspect", "rollout"] as const;
-export type BuildPhase = (typeof buildPhases)[number];
-
-/** A `line` event of `/api/builds/{id}/log`. */
-export const buildLogLineSchema = z.object({
-  line: z.number().int(),
-  time: z.string(),
-  phase: z.enum(buildPhases),
-  kind: z.enum(["step", "output", "warning", "error"]),
-  text: z.string(),
-});
-export type BuildLogLine = z.infer<typeof buildLogLineSchema>;
-
-export const toLogLine = (line: BuildLogLine): LogLine => ({
+export const toLogLine = (line: BuildLogEntry): LogLine => ({
   id: line.line,
   time: line.time,
   text: line.text,
@@ -34,9 +27,9 @@ export type PhaseState = {
 };
 
 type BuildFacts = {
-  readonly status: "queued" | "building" | "succeeded" | "failed" | "canceled";
-  readonly timings: Readonly<Record<string, number>>;
-  readonly diagnosis: { readonly phase: string } | null;
+  readonly status: BuildStatus;
+  readonly timings: BuildTimings;
+  readonly diagnosis: { readonly phase: BuildPhase } | null;
 };
 
 /**
@@ -44,7 +37,7 @@ type BuildFacts = {
  * phase lasts from its first line to the first line of the next one. A phase that wrote nothing but has later phases
  * after it is done too: a reused layer may be silent.
  */
-export function phaseStates(build: BuildFacts, lines: readonly BuildLogLine[]): PhaseState[] {
+export function phaseStates(build: BuildFacts, lines: readonly BuildLogEntry[]): PhaseState[] {
   const firstLine = new Map<BuildPhase, string>();
   const steps = new Map<BuildPhase, string[]>();
   for (const line of lines) {
@@ -52,7 +45,7 @@ export function phaseStates(build: BuildFacts, lines: readonly BuildLogLine[]): 
     if (line.kind === "step") steps.set(line.phase, [...(steps.get(line.phase) ?? []), line.text]);
   }
   const reached = buildPhases.findLastIndex((phase) => firstLine.has(phase) || build.timings[phase] !== undefined);
-  const failedAt = build.diagnosis ? buildPhases.indexOf(build.diagnosis.phase as BuildPhase) : -1;
+  const failedAt = build.diagnosis ? buildPhases.indexOf(build.diagnosis.phase) : -1;
   return buildPhases.map((phase, index) => {
     const startedAt = firstLine.get(phase) ?? null;
     const nextStart = buildPhases

@@ -1,5 +1,7 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { BuildView } from "@towpath/core/build";
+import { type BuildLogEntry, buildLogEntrySchema, type DiagnosisCode } from "@towpath/core/build/contract";
 import { Clock, Settings } from "lucide-react";
 import { useMemo } from "react";
 import { buttonLook } from "~/ui/button.tsx";
@@ -10,9 +12,9 @@ import { StreamStateLabel } from "../log-stream/stream-state-label.tsx";
 import { useLogStream } from "../log-stream/use-log-stream.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.queries.ts";
-import { type BuildDetail, buildQuery } from "./build.queries.ts";
+import { buildQuery } from "./build.queries.ts";
 import { BuildHeader } from "./build-header.tsx";
-import { type BuildLogLine, buildLogLineSchema, phaseStates, toLogLine } from "./build-log.ts";
+import { phaseStates, toLogLine } from "./build-log.ts";
 import { isRunning } from "./build-status.ts";
 import { DiagnosisPanel } from "./diagnosis-panel.tsx";
 import { PhaseStepper } from "./phase-stepper.tsx";
@@ -27,8 +29,8 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
   const renew = () => void queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
   const stream = useLogStream(
     `/api/builds/${buildId}/log`,
-    buildLogLineSchema,
-    (line: BuildLogLine) => line.line,
+    buildLogEntrySchema,
+    (line: BuildLogEntry) => line.line,
     renew,
   );
   const { lines, state } = stream;
@@ -63,7 +65,7 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
 }
 
 /** Where it is put right comes first, when that is here; else the code is, and all that is left is another build. */
-function DiagnosisActions({ project, build, code }: { project: ProjectKey; build: BuildDetail; code: string }) {
+function DiagnosisActions({ project, build, code }: { project: ProjectKey; build: BuildView; code: DiagnosisCode }) {
   const section = settingsSectionOf(code);
   return (
     <>
@@ -93,8 +95,8 @@ function Outcome({
   lines,
 }: {
   project: ProjectKey;
-  build: BuildDetail;
-  lines: readonly BuildLogLine[];
+  build: BuildView;
+  lines: readonly BuildLogEntry[];
 }) {
   const { data: detail } = useSuspenseQuery(projectQuery(project));
   if (build.status === "succeeded") return <SuccessPanel project={project} build={build} />;

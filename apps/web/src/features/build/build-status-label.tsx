@@ -1,4 +1,4 @@
-import type { BuildStatus } from "@towpath/core/build/schema";
+import type { BuildStatus } from "@towpath/core/build/contract";
 import { StatusDot } from "~/ui/status-dot.tsx";
 import { isRunning, statusLooks } from "./build-status.ts";
 import { withWarnings } from "./build-warnings.tsx";

@@ -1,4 +1,4 @@
-import type { BuildStatus, BuildTrigger } from "@towpath/core/build/schema";
+import type { BuildStatus, BuildTrigger } from "@towpath/core/build/contract";
 import type { Tone } from "~/ui/status-dot.tsx";
 
 /** Words and colours of BLD-1's statuses. */

@@ -1,8 +1,9 @@
+import type { BuildWarning } from "@towpath/core/build/contract";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { BuildWarnings, withWarnings } from "./build-warnings.tsx";
 
-const warning = {
+const warning: BuildWarning = {
   code: "nothing_offered",
   title: "The server offers nothing",
   detail: "It answers MCP, but has no tools.",

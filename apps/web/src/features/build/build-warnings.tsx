@@ -1,9 +1,9 @@
-import type { BuildWarningView } from "@towpath/core/build/schema";
+import type { BuildWarning } from "@towpath/core/build/contract";
 import { Callout } from "~/ui/callout.tsx";
 import { InlineCode } from "~/ui/inline-code.tsx";
 
 /** A build's warnings, each with its cause and what to do; nothing when there are none. */
-export function BuildWarnings({ warnings }: { warnings: readonly BuildWarningView[] }) {
+export function BuildWarnings({ warnings }: { warnings: readonly BuildWarning[] }) {
   if (warnings.length === 0) return null;
   return (
     <ul aria-label="Warnings" className="flex flex-col gap-2">

@@ -5,7 +5,6 @@ import { z } from "zod";
 import { input } from "~/http/input.ts";
 import { authenticated } from "~/http/session-middleware.ts";
 import { projectKeySchema } from "../project-screen/project-key.schema.ts";
-import { readManifest } from "./read-manifest.ts";
 
 const buildKeySchema = z.object({ buildId: z.uuid() });
 
@@ -19,10 +18,7 @@ export const getBuilds = createServerFn({ method: "GET" })
 export const getBuildById = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([authenticated])
   .validator(input(buildKeySchema))
-  .handler(async ({ context, data }) => {
-    const build = await getBuild({ ctx: context.ctx, input: data });
-    return { ...build, manifest: readManifest(build.manifest) };
-  });
+  .handler(({ context, data }) => getBuild({ ctx: context.ctx, input: data }));
 
 /** Builds the same commit once more (PRJ-13). */
 export const redeploy = createServerFn({ method: "POST" })

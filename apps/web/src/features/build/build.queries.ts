@@ -1,14 +1,11 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { BuildPage, BuildView } from "@towpath/core/build";
-import type { Manifest } from "@towpath/mcp/manifest";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.queries.ts";
 import { getBuildById, getBuilds } from "./build.functions.ts";
 import { isRunning } from "./build-status.ts";
 
 const pageSize = 100;
-
-export type BuildDetail = Omit<BuildView, "manifest"> & { readonly manifest: Manifest | null };
 
 /** Builds of a project by pages of 100; looks again every 2 s while one runs, else every 5 s, for pushes. */
 export const buildsQuery = (key: ProjectKey) =>
@@ -27,7 +24,7 @@ export const buildsQuery = (key: ProjectKey) =>
 export const buildQuery = (key: ProjectKey, buildId: string) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "build", buildId],
-    queryFn: ({ signal }): Promise<BuildDetail> => getBuildById({ data: { buildId }, signal }),
+    queryFn: ({ signal }): Promise<BuildView> => getBuildById({ data: { buildId }, signal }),
     refetchInterval: ({ state }) => (state.data && isRunning(state.data.status) ? 2000 : false),
     ...projectCache,
   });

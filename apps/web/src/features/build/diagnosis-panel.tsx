@@ -1,4 +1,4 @@
-import type { DiagnosisView } from "@towpath/core/build/schema";
+import type { BuildPhase, Diagnosis } from "@towpath/core/build/contract";
 import { ArrowDown, CircleX, FileCode, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
 import { buttonLook } from "~/ui/button.tsx";
@@ -7,7 +7,7 @@ import { CodeBlock } from "~/ui/code-block.tsx";
 import { InlineCode } from "~/ui/inline-code.tsx";
 import { plainText } from "~/ui/log-viewer/ansi.ts";
 
-const phaseWords: Record<string, string> = {
+const phaseWords: Readonly<Record<BuildPhase, string>> = {
   fetch: "fetching the source",
   plan: "planning the build",
   install: "installing dependencies",
@@ -22,7 +22,7 @@ export function DiagnosisPanel({
   errorLine,
   actions,
 }: {
-  diagnosis: DiagnosisView;
+  diagnosis: Diagnosis;
   /** What callers get meanwhile. */
   liveNote: ReactNode;
   /** Log line of the first error, to jump to. */
@@ -35,7 +35,7 @@ export function DiagnosisPanel({
       <header className="flex gap-3 bg-bad-soft px-4 py-3.5">
         <CircleX className="mt-0.5 size-5 shrink-0 text-bad" aria-hidden />
         <div className="min-w-0 flex-1">
-          <p className="text-xs font-medium text-bad">Failed while {phaseWords[diagnosis.phase] ?? diagnosis.phase}</p>
+          <p className="text-xs font-medium text-bad">Failed while {phaseWords[diagnosis.phase]}</p>
           <h2 id="diagnosis-title" className="text-lg font-semibold tracking-tight text-balance break-words">
             <InlineCode text={diagnosis.title} />
           </h2>

@@ -1,11 +1,12 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { notFound } from "@tanstack/react-router";
+import type { BuildView } from "@towpath/core/build";
 import { TowpathError } from "@towpath/core/errors";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { type BuildDetail, buildQuery } from "./build.queries.ts";
+import { buildQuery } from "./build.queries.ts";
 
 /** A build of this very project; any other is not found, even one that the reader may see elsewhere. */
-export async function loadBuild(queryClient: QueryClient, key: ProjectKey, buildId: string): Promise<BuildDetail> {
+export async function loadBuild(queryClient: QueryClient, key: ProjectKey, buildId: string): Promise<BuildView> {
   try {
     const build = await queryClient.ensureQueryData(buildQuery(key, buildId));
     const { project } = build;

@@ -1,4 +1,6 @@
-const sections: Readonly<Record<string, "build" | "variables">> = {
+import type { DiagnosisCode } from "@towpath/core/build/contract";
+
+const sections: Readonly<Partial<Record<DiagnosisCode, "build" | "variables">>> = {
   variable_missing: "variables",
   entrypoint_not_found: "build",
   object_missing: "build",
@@ -7,4 +9,4 @@ const sections: Readonly<Record<string, "build" | "variables">> = {
 };
 
 /** The section of the settings in which a diagnosis of that code can be put right; null: it lies in the code. */
-export const settingsSectionOf = (code: string): "build" | "variables" | null => sections[code] ?? null;
+export const settingsSectionOf = (code: DiagnosisCode): "build" | "variables" | null => sections[code] ?? null;

@@ -1,18 +1,18 @@
 import { Link } from "@tanstack/react-router";
+import type { BuildView } from "@towpath/core/build";
 import { CircleCheck, SquareTerminal, TriangleAlert } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { Duration } from "~/ui/duration.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/server-url.tsx";
-import type { BuildDetail } from "./build.queries.ts";
 import { buildDuration } from "./build-status.ts";
 import { BuildWarnings, withWarnings } from "./build-warnings.tsx";
 
 const shownNames = 12;
 
 /** A build that succeeded: the server's URL, the build's warnings, and what the server offers. */
-export function SuccessPanel({ project, build }: { project: ProjectKey; build: BuildDetail }) {
+export function SuccessPanel({ project, build }: { project: ProjectKey; build: BuildView }) {
   const { deployment, manifest, warnings } = build;
   const isFine = warnings.length === 0;
   const duration = buildDuration(build);

@@ -1,7 +1,6 @@
-import type { BuildWarningView } from "@towpath/core/build";
+import type { BuildWarning } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { type BranchView, getBuildByDeployment, listBranchesWithDeployments } from "@towpath/core/deployment";
-import { readManifest } from "../build/read-manifest.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 
 export type BranchItem = Omit<BranchView, "latestBuild"> & {
@@ -17,7 +16,7 @@ export type LiveBuild = {
   readonly createdAt: string;
   /** How much the server offers; null when its manifest cannot be read. */
   readonly found: { tools: number; resources: number; templates: number; prompts: number } | null;
-  readonly warnings: readonly BuildWarningView[];
+  readonly warnings: readonly BuildWarning[];
 };
 
 /** Branches with what is live on each (PRJ-2). Manifests are counted here: lists need no more of them. */
@@ -41,7 +40,7 @@ async function liveBuildOf(ctx: Context, deploymentId: string): Promise<LiveBuil
     ctx,
     input: { deploymentId },
   });
-  const manifest = readManifest(build.manifest);
+  const { manifest } = build;
   const found = manifest && {
     tools: manifest.tools.length,
     resources: manifest.resources.length,

@@ -1,5 +1,13 @@
 import { failBuild, startBuild, takeBuild } from "@towpath/core/build";
-import { refusalCode, seedOrganization, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
+import {
+  refusalCode,
+  sampleDiagnosis,
+  seedOrganization,
+  seedProject,
+  shaOf,
+  succeedBuild,
+  testContext,
+} from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { branchItems } from "./branch-items.server.ts";
@@ -23,12 +31,8 @@ test("PRJ-2 production shows the build that is live, beside a newer one that fai
   const bad = await startBuild({ ctx, input: { ...key, commit: { sha: shaOf("b") } } });
   const worker = testContext(db, { kind: "job", job: "build.run" });
   const taken = await takeBuild({ ctx: worker, input: { buildId: bad.build.id } });
-  const diagnosis = { code: "import_failed", phase: "inspect", title: "t", detail: "d", remedy: "r" };
-  const unknownPlace = { file: null, line: null, excerpt: null };
-  await failBuild({
-    ctx: worker,
-    input: { buildId: bad.build.id, attempt: taken?.attempt ?? 0, diagnosis: { ...diagnosis, ...unknownPlace } },
-  });
+  const fence = { buildId: bad.build.id, attempt: taken?.attempt ?? 0 };
+  await failBuild({ ctx: worker, input: { ...fence, diagnosis: sampleDiagnosis } });
 
   const [main] = await branchItems(ctx, key);
   expect(main?.liveBuild).toMatchObject({ id: good.build.id, found: { tools: 0, prompts: 0 } });

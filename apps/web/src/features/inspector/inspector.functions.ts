@@ -5,7 +5,6 @@ import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { input } from "~/http/input.ts";
 import { authenticated } from "~/http/session-middleware.ts";
-import { readManifest } from "../build/read-manifest.ts";
 import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { callServer } from "./call-server.server.ts";
 import { callServerSchema } from "./inspector.schema.ts";
@@ -18,7 +17,7 @@ export const getBranchManifest = createServerFn({ method: "GET", strict: { outpu
     const build = await getLastSuccessfulBuildByBranch({ ctx: context.ctx, input: data });
     if (!build) return null;
     const { id, commitSha, warnings } = build;
-    return { buildId: id, commitSha, warnings, manifest: readManifest(build.manifest) };
+    return { buildId: id, commitSha, warnings, manifest: build.manifest };
   });
 
 /** Calls a tool, reads a resource or gets a prompt through the gateway (PRJ-4). */

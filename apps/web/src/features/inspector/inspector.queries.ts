@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { BuildWarningView } from "@towpath/core/build";
+import type { BuildWarning } from "@towpath/core/build/contract";
 import type { Manifest } from "@towpath/mcp/manifest";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.queries.ts";
@@ -9,7 +9,7 @@ export type BranchManifest = {
   readonly buildId: string;
   readonly commitSha: string;
   readonly manifest: Manifest | null;
-  readonly warnings: readonly BuildWarningView[];
+  readonly warnings: readonly BuildWarning[];
 } | null;
 
 /** A branch's manifest; manifest lists are renewed every 30 s (PRJ-7). */

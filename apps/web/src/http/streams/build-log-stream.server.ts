@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { buildStatuses, getBuild, isEnded } from "@towpath/core/build";
+import { getBuild, isEnded } from "@towpath/core/build";
+import type { BuildStatus } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { buildLogChannel, readBuildLog } from "@towpath/logs";
 import { services } from "~/compose.server.ts";
@@ -13,7 +14,6 @@ const lookEveryMs = 5000;
 /** Lines that were on their way while the status changed. */
 const lastLinesMs = 250;
 const pageSize = 1000;
-const endedStatuses: ReadonlySet<string> = new Set(buildStatuses.filter((status) => isEnded(status)));
 
 /** GET /api/builds/{buildId}/log: `line` for each line, `status` when it changes, `end` when nothing more will come. */
 export async function buildLogStream(buildId: string, request: Request): Promise<Response> {
@@ -33,19 +33,19 @@ async function follow(ctx: Context, buildId: string, from: number, send: Send, s
     waiting.wake();
   });
   let line = from;
-  let shown = "";
+  let shown: BuildStatus | null = null;
   try {
     while (!signal.aborted) {
       // Status before lines: a build that has ended by now has written its lines.
-      let status = shown;
+      let status: BuildStatus | null = shown;
       if (statusDue) {
         statusDue = false;
         status = (await getBuild({ ctx, input: { buildId } })).status;
       }
       line = await sendLines(buildId, line, send, signal);
-      if (status !== shown) await send({ event: "status", data: { status } });
+      if (status !== null && status !== shown) await send({ event: "status", data: { status } });
       shown = status;
-      if (endedStatuses.has(status)) {
+      if (status !== null && isEnded(status)) {
         await sleep(lastLinesMs);
         await sendLines(buildId, line, send, signal);
         await send({ event: "end", data: {} });

@@ -1,0 +1,127 @@
+import type { Manifest } from "@towpath/mcp/manifest";
+import { z } from "zod";
+
+/**
+ * What builder, worker, build log, REST, terminal and dashboard say about a build. No other file declares these.
+ * Browser-safe: zod only.
+ */
+
+/** BLD-1. */
+export const buildStatuses = ["queued", "building", "succeeded", "failed", "canceled"] as const;
+export const buildStatusSchema = z.enum(buildStatuses);
+export type BuildStatus = z.infer<typeof buildStatusSchema>;
+
+export const buildTriggers = ["quickstart", "import", "push", "redeploy", "cli"] as const;
+export const buildTriggerSchema = z.enum(buildTriggers);
+export type BuildTrigger = z.infer<typeof buildTriggerSchema>;
+
+/** In the order in which they run. */
+export const buildPhases = ["fetch", "plan", "install", "inspect", "rollout"] as const;
+export const buildPhaseSchema = z.enum(buildPhases);
+export type BuildPhase = z.infer<typeof buildPhaseSchema>;
+
+/** `step`: what Towpath does and why. `output`: what a tool printed. */
+export const buildLogKinds = ["step", "output", "warning", "error"] as const;
+export const buildLogKindSchema = z.enum(buildLogKinds);
+export type BuildLogKind = z.infer<typeof buildLogKindSchema>;
+
+/** A line as it is written. */
+export type BuildLogLine = {
+  readonly time: Date;
+  readonly phase: BuildPhase;
+  readonly kind: BuildLogKind;
+  readonly text: string;
+};
+
+/** A line as it is read: a `line` event of `/api/builds/{id}/log`. */
+export const buildLogEntrySchema = z.object({
+  /** 1, 2, 3, … within the build. */
+  line: z.number().int(),
+  /** ISO 8601, UTC, milliseconds. */
+  time: z.string(),
+  phase: buildPhaseSchema,
+  kind: buildLogKindSchema,
+  text: z.string(),
+});
+export type BuildLogEntry = z.infer<typeof buildLogEntrySchema>;
+
+/** Wall time in milliseconds by phase; a phase that has not run has none. */
+export type BuildTimings = Readonly<Partial<Record<BuildPhase, number>>>;
+
+const digestSchema = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** Content-addressed results of a build: SHA-256 digests of the dependency and the code layer. */
+export const layersSchema = z.object({ pythonVersion: z.string(), dependencies: digestSchema, code: digestSchema });
+export type Layers = z.infer<typeof layersSchema>;
+
+export const diagnosisCodes = [
+  "source_unavailable",
+  "source_too_large",
+  "source_unsafe",
+  "entrypoint_not_found",
+  "requirements_not_found",
+  "invalid_project_file",
+  "lock_outdated",
+  "python_unavailable",
+  "dependency_conflict",
+  "dependency_not_found",
+  "dependency_build_failed",
+  "index_unreachable",
+  "syntax_error",
+  "module_missing",
+  "import_failed",
+  "variable_missing",
+  "object_missing",
+  "unsupported_object",
+  "factory_failed",
+  "lifespan_failed",
+  "mcp_version_mismatch",
+  "start_timeout",
+  "exited_early",
+  "out_of_memory",
+  "output_limit",
+  "protocol_error",
+  "build_timeout",
+  "internal_error",
+] as const;
+export type DiagnosisCode = (typeof diagnosisCodes)[number];
+
+/** Why a build failed, for people: what happened, where, what to do (BLD-2). */
+export const diagnosisSchema = z.object({
+  code: z.enum(diagnosisCodes),
+  phase: buildPhaseSchema,
+  /** One line: what happened. */
+  title: z.string(),
+  /** Where and why, a sentence or two; may quote the server's own message. */
+  detail: z.string(),
+  /** What to do about it, imperative. */
+  remedy: z.string(),
+  file: z.string().nullable(),
+  line: z.number().int().nullable(),
+  /** The last lines that explain it: traceback or tool output. */
+  excerpt: z.string().nullable(),
+});
+export type Diagnosis = z.infer<typeof diagnosisSchema>;
+
+export const buildWarningCodes = [
+  "python_replaced",
+  "nothing_offered",
+  "list_failed",
+  "lists_not_read",
+  "sign_in_unreachable",
+] as const;
+
+/** A problem that did not fail the build; kept with it. */
+export const buildWarningSchema = z.object({
+  code: z.enum(buildWarningCodes),
+  /** One line: the problem. */
+  title: z.string(),
+  /** Where and why, a sentence or two; may quote the server's own message. */
+  detail: z.string(),
+  /** What to do about it, imperative. */
+  remedy: z.string(),
+});
+export type BuildWarning = z.infer<typeof buildWarningSchema>;
+
+/** What the inspected server offers; null until it has answered, and when it kept its lists to itself. */
+export type BuildManifest = Manifest | null;

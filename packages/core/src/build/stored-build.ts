@@ -1,0 +1,64 @@
+import { manifestSchema } from "@towpath/mcp/manifest";
+import { z } from "zod";
+import {
+  type BuildManifest,
+  type BuildTimings,
+  type BuildWarning,
+  buildPhases,
+  buildWarningSchema,
+  type Diagnosis,
+  diagnosisSchema,
+  type Layers,
+  layersSchema,
+} from "./build-contract.schema.ts";
+
+/**
+ * The JSON columns of `build`, in and out. Rows outlive versions: a value that no longer parses counts as absent, so
+ * that an old build's page still opens.
+ */
+function read<Schema extends z.ZodType>(schema: Schema, stored: unknown): z.output<Schema> | null {
+  const parsed = schema.safeParse(stored);
+  return parsed.success ? parsed.data : null;
+}
+
+export const readLayers = (stored: unknown): Layers | null => read(layersSchema, stored);
+export const readManifest = (stored: unknown): BuildManifest => read(manifestSchema, stored);
+
+export function readTimings(stored: unknown): BuildTimings {
+  const all = read(z.record(z.string(), z.number()), stored) ?? {};
+  return Object.fromEntries(buildPhases.flatMap((phase) => (all[phase] === undefined ? [] : [[phase, all[phase]]])));
+}
+
+/** A row of another version may hold a code or phase that this one does not know; its texts are still true. */
+const storedDiagnosisSchema = diagnosisSchema.extend({
+  code: diagnosisSchema.shape.code.catch("internal_error"),
+  phase: diagnosisSchema.shape.phase.catch("fetch"),
+});
+export const readDiagnosis = (stored: unknown): Diagnosis | null => read(storedDiagnosisSchema, stored);
+
+/** Drops the warnings that this version does not know and keeps the others. */
+export function readWarnings(stored: unknown): readonly BuildWarning[] {
+  return Array.isArray(stored) ? stored.flatMap((each) => read(buildWarningSchema, each) ?? []) : [];
+}
+
+/** PostgreSQL's jsonb refuses NUL and unpaired surrogates; a diagnosis may quote them from a tenant's server. */
+const storable = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed();
+
+export function storableDiagnosis(diagnosis: Diagnosis): Diagnosis {
+  const { title, detail, remedy, file, excerpt } = diagnosis;
+  return {
+    ...diagnosis,
+    title: storable(title),
+    detail: storable(detail),
+    remedy: storable(remedy),
+    file: file === null ? null : storable(file),
+    excerpt: excerpt === null ? null : storable(excerpt),
+  };
+}
+
+export const storableWarning = ({ code, title, detail, remedy }: BuildWarning): BuildWarning => ({
+  code,
+  title: storable(title),
+  detail: storable(detail),
+  remedy: storable(remedy),
+});
