@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiKeyChannel, createApiKeyChecker, createMembershipChecker } from "@towpath/auth/credentials";
+import { openNotifications } from "@towpath/db/notifications";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
@@ -16,7 +17,6 @@ import { Connections } from "./police/connections.ts";
 import { createAuthenticate } from "./police/credentials.ts";
 import { OpenAnswers } from "./police/open-answers.ts";
 import { createSessionIds } from "./police/session-ids.ts";
-import { createListener } from "./read-model/listener.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { OpenCalls } from "./record/open-calls.ts";
 import { Recorder } from "./record/recorder.ts";
@@ -60,14 +60,9 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
     apiKeys.forget();
     void openAnswers.check();
   };
-  const listener = createListener({
-    databaseUrl: config.databaseUrl,
-    channels: { towpath_route: () => void feed.reload(), [apiKeyChannel]: keysChanged },
-    onConnect: () => {
-      keysChanged();
-      void feed.reload();
-    },
-    log,
+  const notifications = openNotifications(config.directDatabaseUrl, {
+    applicationName: "towpath-gateway-listen",
+    onProblem: (error) => log.debug({ err: error }, "cannot listen to the database"),
   });
   const spool = new Spool(join(config.stateDirectory, "spool"));
   const recorder = new Recorder({ pool, spool, log });
@@ -131,7 +126,8 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
   await feed.loadSnapshot();
   feed.start();
   const port = await listen(server, config);
-  listener.start();
+  notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
+  notifications.subscribe({ channel: apiKeyChannel }, keysChanged);
   recorder.start();
   openAnswers.start();
   if (!routes.isLoaded) await routes.opening;
@@ -147,7 +143,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       leases.stop();
       await Promise.all([recorder.stop(), upstreams.destroy(), runner.close()]);
       // A database that hangs does not answer a goodbye either.
-      await Promise.race([Promise.all([listener.stop(), pool.end()]), sleep(1000, undefined, { ref: false })]);
+      await Promise.race([Promise.all([notifications.close(), pool.end()]), sleep(1000, undefined, { ref: false })]);
     },
   };
 }

@@ -21,6 +21,7 @@ function parsedBy<T>(parse: (value: string) => T) {
 
 const environmentSchema = z.object({
   DATABASE_URL: z.string().min(1),
+  DATABASE_DIRECT_URL: z.string().min(1).optional(),
   TOWPATH_DATA_DIR: z.string().startsWith("/", "must be an absolute path"),
   TOWPATH_RUN_DIR: z.string().startsWith("/", "must be an absolute path"),
   TOWPATH_SECRET: z.string().min(32, "must have at least 32 characters"),
@@ -91,6 +92,8 @@ function connectionLimits(
 
 export type GatewayConfig = {
   databaseUrl: string;
+  /** Past a pooler, for LISTEN. */
+  directDatabaseUrl: string;
   /** Folder of the route snapshot and the log spool. */
   stateDirectory: string;
   runnerSocket: string;
@@ -122,6 +125,7 @@ export function readConfig(
   const values = result.data;
   return {
     databaseUrl: values.DATABASE_URL,
+    directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     stateDirectory: `${values.TOWPATH_DATA_DIR}/gateway`,
     runnerSocket: `${values.TOWPATH_RUN_DIR}/runner.sock`,
     secret: values.TOWPATH_SECRET,

@@ -143,7 +143,7 @@ test("GW-9 an upgrade is not passed on, and the request is served as a plain one
   expect([statusOf(answer), upgrade]).toEqual([200, undefined]);
 });
 
-test("ORG-9 OPS-3 a target of a kind that this version cannot serve: 503 with the reason, and a row", async () => {
+test("OPS-3 GW-7 a target of a kind that this version cannot serve: 503 with the reason, and a row", async () => {
   const other = await rig.deploy(refused, { authMode: "towpath-cloud" });
   const { bearer } = await storeApiKey(rig, other.organizationId);
   const { pool } = rig.database;

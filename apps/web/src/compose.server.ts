@@ -5,12 +5,10 @@ import { claimLocalOrganization } from "@towpath/core/organization";
 import { systemClock } from "@towpath/core/ports";
 import { createSecretBox } from "@towpath/core/secret";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
+import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createGitHub, type GitHub } from "@towpath/github";
-import { buildLogChannel, serverLogChannel } from "@towpath/logs";
 import { type Logger, pino } from "pino";
 import { readWebConfig, type WebConfig } from "./config.server.ts";
-import { buildChannel } from "./http/streams/channels.ts";
-import { listenForNotifications, type Notifications } from "./http/streams/notifications.server.ts";
 import { backgroundQueue } from "./queue.server.ts";
 
 /** Everything that a request may reach, made once a process. */
@@ -32,11 +30,10 @@ export function compose(config: WebConfig): Services {
   const database = openDatabase(config.databaseUrl, { maxConnections: 10 });
   const queue = backgroundQueue(config.databaseUrl, log);
   queue.open();
-  const notifications = listenForNotifications(
-    config.databaseUrl,
-    [buildChannel, buildLogChannel, serverLogChannel],
-    log,
-  );
+  const notifications = openNotifications(config.directDatabaseUrl, {
+    applicationName: "towpath-web-listen",
+    onProblem: (error) => log.warn({ err: error }, "cannot listen for log lines"),
+  });
   const secrets = createSecretBox(config.secret);
   const contextFor = (actor: Actor): Context => ({
     db: database.db,

@@ -8,6 +8,8 @@ const origin = z
 
 const settings = z.object({
   DATABASE_URL: z.string({ error: "is missing" }).min(1, "is missing"),
+  /** Past a pooler, for LISTEN. */
+  DATABASE_DIRECT_URL: z.string().optional(),
   TOWPATH_DATA_DIR: z.string({ error: "is missing" }).min(1, "is missing"),
   TOWPATH_SECRET: z.string({ error: "is missing" }).min(32, "must have at least 32 characters"),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
@@ -55,6 +57,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
   const values = main.data;
   return {
     databaseUrl: values.DATABASE_URL,
+    directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     dataDirectory: values.TOWPATH_DATA_DIR,
     secret: values.TOWPATH_SECRET,
     logLevel: values.TOWPATH_LOG_LEVEL,

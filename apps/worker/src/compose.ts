@@ -27,7 +27,8 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const database = openDatabase(config.databaseUrl);
   const driver = createSandboxDriver({ stateDirectory: config.runDirectory, ...config.isolation });
   const workers = await openWorkerQueue({
-    databaseUrl: config.databaseUrl,
+    // It listens for new jobs on a connection of its own.
+    databaseUrl: config.directDatabaseUrl,
     onProblem: (problem) => log.warn({ err: problem }, "queue"),
   });
   const services: Services = {

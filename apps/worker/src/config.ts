@@ -15,6 +15,7 @@ const absolutePath = z.string().startsWith("/", "must be an absolute path");
 
 const environmentSchema = z.object({
   DATABASE_URL: z.string().min(1),
+  DATABASE_DIRECT_URL: z.string().min(1).optional(),
   TOWPATH_DATA_DIR: absolutePath,
   TOWPATH_RUN_DIR: absolutePath,
   TOWPATH_SECRET: z.string().min(32, "must have at least 32 characters"),
@@ -31,6 +32,8 @@ const environmentSchema = z.object({
 
 export type WorkerConfig = {
   readonly databaseUrl: string;
+  /** Past a pooler, for LISTEN. */
+  readonly directDatabaseUrl: string;
   readonly runDirectory: string;
   readonly secret: string;
   readonly serverUrl: string;
@@ -54,6 +57,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
   const buildConcurrency = values.TOWPATH_BUILD_CONCURRENCY ?? Math.max(3, availableParallelism() + 1);
   return {
     databaseUrl: values.DATABASE_URL,
+    directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     runDirectory: values.TOWPATH_RUN_DIR,
     secret: values.TOWPATH_SECRET,
     serverUrl: values.TOWPATH_SERVER_URL,

@@ -40,7 +40,7 @@ async function insert({ kind, ...target }: Target): Promise<void> {
   await database.pool.query("DELETE FROM route");
 }
 
-test("ORG-9 ORG-3 a route has exactly one target, of the kind that it names", async () => {
+test("OPS-3 a route has exactly one target, of the kind that it names", async () => {
   await insert({ kind: "deployment", branch, deployment });
   await insert({ kind: "external", external: randomUUID() });
   await insert({ kind: "portal", portal: randomUUID() });

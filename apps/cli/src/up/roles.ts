@@ -34,7 +34,7 @@ const inherited = [
 
 /** Settings of the operator that reach the processes: our own, GitHub's, and uv's index settings. */
 const passesThrough = (name: string) =>
-  inherited.includes(name) || /^(TOWPATH_|GITHUB_(APP|CLIENT|WEBHOOK|URL|API)|UV_)/.test(name);
+  inherited.includes(name) || /^(TOWPATH_|DATABASE_DIRECT_URL$|GITHUB_(APP|CLIENT|WEBHOOK|URL|API)|UV_)/.test(name);
 
 export type Surroundings = {
   readonly options: UpOptions;

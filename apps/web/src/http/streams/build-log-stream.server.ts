@@ -4,11 +4,12 @@ import type { BuildStatus } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { buildLogChannel, readBuildLog } from "@towpath/logs";
 import { services } from "~/compose.server.ts";
-import { buildChannel } from "./channels.ts";
 import { eventStream, lastEventId, type Send } from "./event-stream.server.ts";
 import { streamReader } from "./stream-reader.server.ts";
 import { wakeable } from "./wait.server.ts";
 
+/** Notified by the database whenever a build's status changes; the payload is the build's id. */
+const buildChannel = "towpath_build";
 /** Notifications say what changed; this is for one that got lost. */
 const lookEveryMs = 5000;
 /** Lines that were on their way while the status changed. */
@@ -27,8 +28,8 @@ async function follow(ctx: Context, buildId: string, from: number, send: Send, s
   const { notifications } = services();
   const waiting = wakeable(signal);
   let statusDue = true;
-  const stopLines = notifications.subscribe(buildLogChannel, buildId, waiting.wake);
-  const stopStatus = notifications.subscribe(buildChannel, buildId, () => {
+  const stopLines = notifications.subscribe({ channel: buildLogChannel, payload: buildId }, waiting.wake);
+  const stopStatus = notifications.subscribe({ channel: buildChannel, payload: buildId }, () => {
     statusDue = true;
     waiting.wake();
   });

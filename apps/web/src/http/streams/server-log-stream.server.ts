@@ -18,7 +18,7 @@ export async function serverLogStream(deploymentId: string, request: Request): P
 async function follow(deploymentId: string, from: number, send: Send, signal: AbortSignal): Promise<void> {
   const { database, notifications } = services();
   const waiting = wakeable(signal);
-  const stop = notifications.subscribe(serverLogChannel, deploymentId, waiting.wake);
+  const stop = notifications.subscribe({ channel: serverLogChannel, payload: deploymentId }, waiting.wake);
   let last = from;
   try {
     while (!signal.aborted) {

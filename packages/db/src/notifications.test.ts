@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, connect as dial, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { openNotifications } from "./notifications.ts";
+import { createTestDatabase, type TestDatabase } from "./testing/index.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+function open(url: string, options: { pingMs?: number } = {}) {
+  const problems: unknown[] = [];
+  const onProblem = (error: unknown) => problems.push(error);
+  const notifications = openNotifications(url, { applicationName: "towpath-test-listen", onProblem, ...options });
+  onTestFinished(() => notifications.close());
+  return { notifications, problems };
+}
+const notify = (channel: string, payload = "") =>
+  database.pool.query("SELECT pg_notify($1, $2)", [channel, payload]).then(() => {});
+/** Lets what was notified so far arrive. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 100));
+
+function counter() {
+  const count = { calls: 0, add: () => void count.calls++, reaches: (calls: number) => expectAtLeast(count, calls) };
+  return count;
+}
+const expectAtLeast = (count: { calls: number }, calls: number) =>
+  expect.poll(() => count.calls, { timeout: 10_000 }).toBeGreaterThanOrEqual(calls);
+
+test("GW-10 subscribers hear of their channel, or of their payload on it, and of nothing else", async () => {
+  const { notifications } = open(database.url);
+  const [all, one, other] = [counter(), counter(), counter()];
+  notifications.subscribe({ channel: "letters" }, all.add);
+  const stop = notifications.subscribe({ channel: "letters", payload: "a" }, one.add);
+  // At the first connection everybody is to read.
+  await Promise.all([all.reaches(1), one.reaches(1)]);
+  // A channel that comes later needs no other connection.
+  notifications.subscribe({ channel: "digits", payload: "1" }, other.add);
+  await other.reaches(1);
+  await notify("letters", "a");
+  await notify("letters", "b");
+  await notify("digits", "1");
+  await notify("digits", "2");
+  await other.reaches(2);
+  await settled();
+  expect([all.calls, one.calls, other.calls]).toEqual([3, 2, 2]);
+  stop();
+  await notify("letters", "a");
+  await all.reaches(4);
+  expect(one.calls).toBe(2);
+  const { rows } = await database.pool.query(
+    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'towpath-test-listen'",
+  );
+  expect(rows).toHaveLength(1);
+});
+
+test("GW-10 a lost connection is made again, and then everybody reads what it may have missed", async () => {
+  const { notifications, problems } = open(database.url);
+  const heard = counter();
+  notifications.subscribe({ channel: "letters" }, heard.add);
+  await heard.reaches(1);
+  await database.pool.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'towpath-test-listen'",
+  );
+  await heard.reaches(2);
+  expect(problems.length).toBeGreaterThan(0);
+  const before = heard.calls;
+  await notify("letters");
+  await heard.reaches(before + 1);
+});
+
+test("GW-10 a connection on which nothing arrives any more is noticed and made again", async () => {
+  // postgresql://user@/database?host=<folder of the socket>&port=<port>
+  const [, folder = "", port = ""] = /[?&]host=([^&]+)&port=(\d+)/.exec(database.url) ?? [];
+  const proxyFolder = await mkdtemp(join(tmpdir(), "tp-listen-"));
+  const sockets: Socket[] = [];
+  const proxy = createServer((client) => {
+    const upstream = dial(join(decodeURIComponent(folder), `.s.PGSQL.${port}`));
+    sockets.push(upstream);
+    client.pipe(upstream).pipe(client);
+    for (const socket of [client, upstream]) socket.on("error", () => {});
+  });
+  await new Promise<void>((resolve) => proxy.listen(join(proxyFolder, `.s.PGSQL.${port}`), resolve));
+  onTestFinished(async () => {
+    proxy.close();
+    await rm(proxyFolder, { recursive: true });
+  });
+  const through = database.url.replace(folder, encodeURIComponent(proxyFolder));
+  const { notifications } = open(through, { pingMs: 50 });
+  const heard = counter();
+  notifications.subscribe({ channel: "letters" }, heard.add);
+  await heard.reaches(1);
+  // Neither an end nor an error: packets just stop.
+  for (const upstream of sockets) upstream.unpipe();
+  await heard.reaches(2);
+  expect(sockets).toHaveLength(2);
+}, 20_000);
+
+test("GW-10 without a database at the start it goes on trying, and says so", async () => {
+  const { notifications, problems } = open("postgresql://nobody@127.0.0.1:1/none");
+  notifications.subscribe({ channel: "letters" }, () => {});
+  await expect.poll(() => problems.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(2);
+});

@@ -1,0 +1,139 @@
+import pg from "pg";
+
+/** What is listened to: a channel, or one payload on it only. */
+type Topic = { readonly channel: string; readonly payload?: string };
+
+/** Wakes subscribers when the database notifies (`NOTIFY channel, payload`). */
+export type Notifications = {
+  /**
+   * Calls `onNotify` at each notification of the topic, and after each connection, the first one included:
+   * notifications may have been missed before it, so read again what they are about. Returns a function that ends the
+   * subscription.
+   */
+  subscribe(topic: Topic, onNotify: () => void): () => void;
+  close(): Promise<void>;
+};
+
+type NotificationOptions = {
+  /** As the database's list of connections shows it. */
+  readonly applicationName: string;
+  /** Told when the connection cannot be made or is lost; it is tried again until `close`. */
+  readonly onProblem: (error: unknown) => void;
+  /** Milliseconds between two looks at whether the connection still works. */
+  readonly pingMs?: number;
+};
+
+const reconnectMs = 1000;
+const timeoutMs = 5000;
+
+/**
+ * All subscribers share one connection, opened for the first of them. `url` must lead to the database itself: a pooler
+ * that hands connections out by transaction does not deliver notifications.
+ */
+export function openNotifications(url: string, options: NotificationOptions): Notifications {
+  return new PgNotifications(url, options);
+}
+
+class PgNotifications implements Notifications {
+  readonly #url: string;
+  readonly #options: NotificationOptions;
+  readonly #subscribers = new Map<string, Set<() => void>>();
+  readonly #channels = new Set<string>();
+  #client: pg.Client | null = null;
+  #isConnected = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(url: string, options: NotificationOptions) {
+    this.#url = url;
+    this.#options = options;
+  }
+
+  subscribe({ channel, payload }: Topic, onNotify: () => void): () => void {
+    const key = keyOf(channel, payload);
+    const subscribers = this.#subscribers.get(key) ?? new Set();
+    // One function may be subscribed twice.
+    const wake = () => onNotify();
+    this.#subscribers.set(key, subscribers.add(wake));
+    if (!this.#channels.has(channel)) {
+      this.#channels.add(channel);
+      if (this.#client && this.#isConnected) void this.#listen(this.#client, channel).then(wake, () => {});
+    }
+    if (!this.#client && this.#timer === undefined && !this.#isClosed) void this.#connect();
+    return () => {
+      subscribers.delete(wake);
+      if (subscribers.size === 0 && this.#subscribers.get(key) === subscribers) this.#subscribers.delete(key);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => {});
+  }
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: this.#options.applicationName,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
+      keepAlive: true,
+    });
+    this.#client = client;
+    client.on("error", (error) => this.#lose(client, error));
+    client.on("end", () => this.#lose(client, new Error("the connection ended")));
+    client.on("notification", ({ channel, payload }) => {
+      this.#wake(keyOf(channel, undefined));
+      this.#wake(keyOf(channel, payload ?? ""));
+    });
+    try {
+      await client.connect();
+      // A channel that is subscribed to meanwhile is seen by this loop.
+      for (const channel of this.#channels) await this.#listen(client, channel);
+    } catch (error) {
+      return this.#lose(client, error);
+    }
+    if (this.#client !== client) return;
+    this.#isConnected = true;
+    for (const key of [...this.#subscribers.keys()]) this.#wake(key);
+    this.#schedulePing(client);
+  }
+
+  async #listen(client: pg.Client, channel: string): Promise<void> {
+    await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+  }
+
+  #wake(key: string): void {
+    for (const wake of [...(this.#subscribers.get(key) ?? [])]) wake();
+  }
+
+  /** A connection that was cut without a word looks like one on which nothing happens. */
+  #schedulePing(client: pg.Client): void {
+    const ping = () =>
+      client.query("SELECT 1").then(
+        () => this.#client === client && this.#schedulePing(client),
+        (error: unknown) => this.#lose(client, error),
+      );
+    this.#timer = setTimeout(() => void ping(), this.#options.pingMs ?? 30_000).unref();
+  }
+
+  #lose(client: pg.Client, error: unknown): void {
+    if (this.#client !== client) return;
+    this.#client = null;
+    this.#isConnected = false;
+    void client.end().catch(() => {});
+    if (this.#isClosed) return;
+    this.#options.onProblem(error);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#connect();
+    }, reconnectMs).unref();
+  }
+}
+
+const keyOf = (channel: string, payload: string | undefined) =>
+  payload === undefined ? channel : `${channel} ${payload}`;
