@@ -11,9 +11,10 @@ import { runNextBuild } from "./jobs/build-run.ts";
 import { syncInstallationWithGitHub } from "./jobs/installation-sync.ts";
 import { jobPlaces } from "./jobs/job-places.ts";
 import { processDelivery } from "./jobs/webhook-process.ts";
+import { retentionRound } from "./retention/retention.ts";
 import { createRunnerClient } from "./rollout/runner-client.ts";
 import type { Services } from "./services.ts";
-import { startSweeping } from "./sweep.ts";
+import { startRounds, sweep } from "./sweep.ts";
 
 const sweepEveryMs = 15_000;
 const keepAliveMs = 5_000;
@@ -60,11 +61,17 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       "build.run": ({ organizationId }, signal) => runNextBuild(services, organizationId, signal),
     },
   });
-  const stopSweeping = startSweeping(services, sweepEveryMs);
+  const complain = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const stopSweeping = startRounds(sweepEveryMs, () => sweep(services), complain("sweep failed"));
+  const stopRetention = startRounds(
+    config.retention.everyMs,
+    (signal) => retentionRound(services, config.retention, signal),
+    complain("retention failed"),
+  );
   return {
     async stop() {
       // Together: a sweep that waits for the database must not take the time that jobs have to give their builds back.
-      await Promise.all([stopSweeping(), workers.stop(jobsEndWithinMs)]);
+      await Promise.all([stopSweeping(), stopRetention(), workers.stop(jobsEndWithinMs)]);
       await driver.close();
       await database.close();
     },

@@ -9,6 +9,7 @@ import {
   serverLimitSettings,
 } from "@towpath/runtime";
 import { z } from "zod";
+import { type RetentionConfig, retentionConfigFrom, retentionSettings } from "./retention/config.ts";
 
 const mebibyte = 1024 * 1024;
 const absolutePath = z.string().startsWith("/", "must be an absolute path");
@@ -25,6 +26,7 @@ const environmentSchema = z.object({
   TOWPATH_PYTHON: z.string().optional(),
   /** Builds at the same time in this process. Default: one more than there are processors, at least 3. */
   TOWPATH_BUILD_CONCURRENCY: z.coerce.number().int().min(1).max(32).optional(),
+  ...retentionSettings,
   ...sandboxSettings,
   ...serverLimitSettings,
   ...gitHubSettingsSchema.shape,
@@ -44,6 +46,7 @@ export type WorkerConfig = {
   readonly isolation: IsolationConfig;
   readonly builder: BuilderConfig;
   readonly github: GitHubConfig;
+  readonly retention: RetentionConfig;
 };
 
 /** Reads the worker's settings. Throws an Error whose message lists every problem at once. */
@@ -84,5 +87,6 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
       },
     },
     github: gitHubConfigFrom(values),
+    retention: retentionConfigFrom(values),
   };
 }

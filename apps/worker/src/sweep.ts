@@ -23,15 +23,23 @@ export async function sweep(services: Services): Promise<void> {
   );
 }
 
-/** Sweeps now and then every `everyMs`, never twice at the same time. Returns how to stop it. */
-export function startSweeping(services: Services, everyMs: number): () => Promise<void> {
-  let running: Promise<void> = Promise.resolve();
+/**
+ * Runs `round` now and then every `everyMs`, never twice at the same time. Returns how to stop it: the round that runs
+ * sees its signal aborted and is waited for.
+ */
+export function startRounds(
+  everyMs: number,
+  round: (signal: AbortSignal) => Promise<unknown>,
+  onError: (error: unknown) => void,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  let running: Promise<unknown> = Promise.resolve();
   let idle = true;
   const run = () => {
     if (!idle) return;
     idle = false;
-    running = sweep(services)
-      .catch((error) => services.log.error({ err: error }, "sweep failed"))
+    running = round(stopping.signal)
+      .catch(onError)
       .finally(() => {
         idle = true;
       });
@@ -40,6 +48,7 @@ export function startSweeping(services: Services, everyMs: number): () => Promis
   const timer = setInterval(run, everyMs);
   return async () => {
     clearInterval(timer);
+    stopping.abort();
     await running;
   };
 }

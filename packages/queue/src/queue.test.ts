@@ -167,3 +167,22 @@ test("RUN-8 the job of a worker killed with -9 is taken over within 90 s", { tim
   await workers.stop(1000);
   await queue.close();
 });
+
+test("LOG-6 a job that has ended is deleted a day later, and one that nobody takes within two weeks", async () => {
+  const queue = await openJobQueue(settings());
+  const { rows } = await database.pool.query(
+    "SELECT name, deletion_seconds AS ended, retention_seconds AS waiting FROM pgboss.queue WHERE name NOT LIKE '\\_\\_%'",
+  );
+  expect(rows.length).toBeGreaterThanOrEqual(4);
+  for (const row of rows) {
+    expect(row.ended, row.name).toBe(86_400);
+    expect(row.waiting, row.name).toBeLessThanOrEqual(14 * 86_400);
+  }
+  // The tables in which something could gather beside the jobs.
+  const others = ["warning", "bam", "job_dependency", "subscription", "schedule"];
+  for (const table of others) {
+    const found = await database.pool.query(`SELECT count(*)::int AS n FROM pgboss.${table}`);
+    expect(found.rows[0].n, table).toBe(0);
+  }
+  await queue.close();
+});

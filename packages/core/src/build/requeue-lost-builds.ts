@@ -53,14 +53,16 @@ export async function requeueLostBuilds(call: {
 /** A turn is unique while it waits, so this changes nothing for organizations that have one. */
 async function enqueueWaiting(ctx: Context): Promise<void> {
   const waiting = await ctx.db
-    .select({ organizationId: project.organizationId })
+    .select({ organizationId: project.organizationId, since: min(build.createdAt) })
     .from(build)
     .innerJoin(project, eq(project.id, build.projectId))
     .where(eq(build.status, "queued"))
     .groupBy(project.organizationId)
-    .orderBy(min(build.createdAt))
+    // At random, so that when there are more, none is left out again and again.
+    .orderBy(sql`random()`)
     .limit(maxAtOnce);
   if (waiting.length === 0) return;
+  waiting.sort((one, two) => Number(one.since) - Number(two.since));
   await ctx.db.transaction(async (tx) => {
     for (const { organizationId } of waiting) await enqueueTurn(tx, ctx, organizationId);
   });

@@ -22,7 +22,8 @@ export async function processWebhook(call: {
     const hinted = await passOn(tx, ctx, input.hint);
     await tx
       .update(webhookDelivery)
-      .set({ processedAt: ctx.clock.now() })
+      // The id stays, so that a redelivery is known; nobody needs the payload any more (LOG-6).
+      .set({ processedAt: ctx.clock.now(), payload: null })
       .where(and(eq(webhookDelivery.id, input.deliveryId), isNull(webhookDelivery.processedAt)));
     return { hinted };
   });

@@ -1,9 +1,10 @@
 import { branch, project, webhookDelivery } from "@towpath/db/schema";
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { enqueueSync } from "./hint-branch.ts";
 
+/** Chosen at random: those that fail again and again leave the others their turn. */
 const maxAtOnce = 100;
 
 /**
@@ -25,7 +26,7 @@ export async function requeueLostDeliveries(call: {
         sql`${webhookDelivery.receivedAt} BETWEEN now() - interval '1 day' AND now() - ${input.olderThanMs} * interval '1 millisecond'`,
       ),
     )
-    .orderBy(asc(webhookDelivery.receivedAt))
+    .orderBy(sql`random()`)
     .limit(maxAtOnce);
   for (const { id } of lost) await ctx.queue.enqueue("webhook.process", { deliveryId: id }, { key: id });
   return { requeued: lost.map((row) => row.id) };
@@ -53,7 +54,7 @@ export async function requeueLostHints(call: {
     .where(
       sql`${branch.hintedAt} BETWEEN now() - interval '1 day' AND now() - ${input.olderThanMs} * interval '1 millisecond'`,
     )
-    .orderBy(asc(branch.hintedAt))
+    .orderBy(sql`random()`)
     .limit(maxAtOnce);
   for (const { id: _id, ...target } of lost) await enqueueSync(ctx, target);
   return { requeued: lost.map((row) => row.id) };

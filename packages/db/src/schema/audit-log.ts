@@ -1,6 +1,8 @@
+import { sql } from "drizzle-orm";
 import { index, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { organization } from "./organization.ts";
+import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
 export const auditLog = pgTable(
   "audit_log",
@@ -17,5 +19,10 @@ export const auditLog = pgTable(
     ipAddress: text(),
     createdAt: instant().notNull().defaultNow(),
   },
-  (table) => [index().on(table.organizationId, table.createdAt)],
+  (table) => [index().on(table.organizationId, table.createdAt), index().on(table.createdAt)],
 );
+
+export const auditLogRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) => sql`${auditLog.createdAt} < ${daysBefore(moment, moment.policy.auditDays)}`,
+};

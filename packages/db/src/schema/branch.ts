@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { project } from "./project.ts";
+import type { RetentionRule } from "./retention-rule.ts";
 
 export const branch = pgTable(
   "branch",
@@ -27,3 +28,6 @@ export const branch = pgTable(
     index("branch_hinted_index").on(table.hintedAt).where(sql`${table.hintedAt} IS NOT NULL`),
   ],
 );
+
+/** Branches that have ended, after a while, with all that was built of them. */
+export const branchRetention: RetentionRule = { until: "verb", verb: "removeSuperseded" };

@@ -1,5 +1,6 @@
 import { integer, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
+import type { RetentionRule } from "./retention-rule.ts";
 
 /** A line of a build's log, in order of `line`. */
 export const buildLog = pgTable(
@@ -17,3 +18,6 @@ export const buildLog = pgTable(
   },
   (table) => [primaryKey({ columns: [table.buildId, table.line] })],
 );
+
+/** With its build at the latest, earlier by age. */
+export const buildLogRetention: RetentionRule = { until: "verb", verb: "removeBuildLogs" };

@@ -2,6 +2,7 @@ import { bigint, index, integer, json, jsonb, pgTable, text, uuid } from "drizzl
 import { branch } from "./branch.ts";
 import { instant } from "./columns.ts";
 import { project } from "./project.ts";
+import type { RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
 /** One attempt to turn one commit into layers and a manifest. Immutable once it has ended. */
@@ -59,3 +60,6 @@ export const build = pgTable(
     index().on(table.createdByUserId),
   ],
 );
+
+/** The latest of each branch, and what has a deployment. */
+export const buildRetention: RetentionRule = { until: "verb", verb: "removeSuperseded" };

@@ -3,6 +3,7 @@ import { branch } from "./branch.ts";
 import { build } from "./build.ts";
 import { instant } from "./columns.ts";
 import { project } from "./project.ts";
+import type { RetentionRule } from "./retention-rule.ts";
 
 /** A build made servable. Immutable: what is live is said by `route`. */
 export const deployment = pgTable(
@@ -30,3 +31,6 @@ export const deployment = pgTable(
     index().on(table.branchId),
   ],
 );
+
+/** What is live, and the latest of each branch. */
+export const deploymentRetention: RetentionRule = { until: "verb", verb: "removeSuperseded" };

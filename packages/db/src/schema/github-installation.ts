@@ -1,6 +1,7 @@
 import { bigint, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { organization } from "./organization.ts";
+import type { RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
 /** A GitHub App installation: which account lets Towpath read which repositories, for which organization. */
@@ -25,3 +26,5 @@ export const githubInstallation = pgTable(
     index().on(table.installedByUserId),
   ],
 );
+
+export const githubInstallationRetention: RetentionRule = { until: "deleted" };

@@ -1,5 +1,7 @@
+import { sql } from "drizzle-orm";
 import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
+import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
 // better-auth's organization and api-key plugins define the shapes of these tables.
@@ -80,3 +82,16 @@ export const apikey = pgTable(
   },
   (table) => [uniqueIndex().on(table.key), index().on(table.referenceId), index().on(table.configId)],
 );
+
+export const organizationRetention: RetentionRule = { until: "deleted" };
+
+export const memberRetention: RetentionRule = { until: "owner" };
+
+/** Whatever became of it, a month after it could last be accepted. */
+export const invitationRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) => sql`${invitation.expiresAt} < ${daysBefore(moment, 30)}`,
+};
+
+/** Expired and revoked ones too: people see in the list what they had given out. */
+export const apikeyRetention: RetentionRule = { until: "deleted" };

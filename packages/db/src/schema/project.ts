@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { organization } from "./organization.ts";
+import type { RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
 export const project = pgTable(
@@ -44,3 +45,5 @@ export const project = pgTable(
     index().on(table.createdByUserId),
   ],
 );
+
+export const projectRetention: RetentionRule = { until: "deleted" };

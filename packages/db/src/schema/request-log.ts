@@ -13,6 +13,7 @@ import {
   uuid,
 } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
+import type { RetentionRule } from "./retention-rule.ts";
 
 // Partitioned by day in SQL (see migrations): Drizzle has no syntax for that, and so it carries no foreign keys either.
 // Rows leave by dropping a day.
@@ -66,3 +67,5 @@ export const requestLog = pgTable(
       .where(sql`${table.isError}`),
   ],
 );
+
+export const requestLogRetention: RetentionRule = { until: "days", days: (policy) => policy.requestLogDays };

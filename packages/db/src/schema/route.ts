@@ -4,6 +4,7 @@ import { branch } from "./branch.ts";
 import { instant } from "./columns.ts";
 import { deployment } from "./deployment.ts";
 import { project } from "./project.ts";
+import type { RetentionRule } from "./retention-rule.ts";
 
 /**
  * Host label → target: exactly one of a deployment, an external server and a portal. The project is whose auth mode,
@@ -45,3 +46,5 @@ export const route = pgTable(
     ),
   ],
 );
+
+export const routeRetention: RetentionRule = { until: "owner" };

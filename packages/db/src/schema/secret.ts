@@ -1,6 +1,7 @@
 import { boolean, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { project } from "./project.ts";
+import type { RetentionRule } from "./retention-rule.ts";
 
 export const secret = pgTable(
   "secret",
@@ -22,3 +23,5 @@ export const secret = pgTable(
   },
   (table) => [uniqueIndex().on(table.projectId, table.keyName)],
 );
+
+export const secretRetention: RetentionRule = { until: "deleted" };

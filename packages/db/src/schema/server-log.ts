@@ -1,5 +1,6 @@
 import { bigint, index, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
+import type { RetentionRule } from "./retention-rule.ts";
 
 // Partitioned by day, like request_log.
 
@@ -20,3 +21,5 @@ export const serverLog = pgTable(
   },
   (table) => [primaryKey({ columns: [table.time, table.id] }), index().on(table.deploymentId, table.id.desc())],
 );
+
+export const serverLogRetention: RetentionRule = { until: "days", days: (policy) => policy.serverLogDays };

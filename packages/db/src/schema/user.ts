@@ -1,5 +1,7 @@
+import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
+import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
 // better-auth writes these tables; their shapes follow its core schema. Columns marked "ours" are Towpath's.
 
@@ -34,7 +36,7 @@ export const session = pgTable(
     createdAt: instant().notNull().defaultNow(),
     updatedAt: instant().notNull().defaultNow(),
   },
-  (table) => [index().on(table.userId)],
+  (table) => [index().on(table.userId), index().on(table.expiresAt)],
 );
 
 export const account = pgTable(
@@ -71,7 +73,7 @@ export const verification = pgTable(
     createdAt: instant().notNull().defaultNow(),
     updatedAt: instant().notNull().defaultNow(),
   },
-  (table) => [index().on(table.identifier)],
+  (table) => [index().on(table.identifier), index().on(table.expiresAt)],
 );
 
 /** Requests to the sign-in endpoints by address and path, so that better-auth's limit survives a restart. */
@@ -100,3 +102,31 @@ export const signInAttempt = pgTable(
   },
   (table) => [index().on(table.updatedAt)],
 );
+
+export const userRetention: RetentionRule = { until: "deleted" };
+
+/** A day after they ended. */
+export const sessionRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) => sql`${session.expiresAt} < ${daysBefore(moment, 1)}`,
+};
+
+export const accountRetention: RetentionRule = { until: "owner" };
+
+export const verificationRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) => sql`${verification.expiresAt} < ${daysBefore(moment, 1)}`,
+};
+
+/** Windows are minutes long. */
+export const rateLimitRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) =>
+    sql`${rateLimit.lastRequest} < extract(epoch FROM ${daysBefore(moment, 1)}::timestamptz) * 1000`,
+};
+
+/** As long as failures count. */
+export const signInAttemptRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) => sql`${signInAttempt.updatedAt} < ${daysBefore(moment, 1)}`,
+};

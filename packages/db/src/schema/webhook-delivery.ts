@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, jsonb, pgTable, text } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
+import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
 export const webhookDelivery = pgTable(
   "webhook_delivery",
@@ -8,9 +9,22 @@ export const webhookDelivery = pgTable(
     /** X-GitHub-Delivery */
     id: text().primaryKey(),
     event: text().notNull(),
-    payload: jsonb().notNull(),
+    /** Null once it was processed. */
+    payload: jsonb(),
     receivedAt: instant().notNull().defaultNow(),
     processedAt: instant(),
   },
-  (table) => [index("webhook_delivery_open_index").on(table.receivedAt).where(sql`${table.processedAt} IS NULL`)],
+  (table) => [
+    index().on(table.receivedAt),
+    index("webhook_delivery_open_index").on(table.receivedAt).where(sql`${table.processedAt} IS NULL`),
+  ],
 );
+
+/**
+ * The id, so that a redelivery is known: GitHub redelivers for three days. Deliveries that nobody could process are
+ * tried again for one day and go too.
+ */
+export const webhookDeliveryRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) => sql`${webhookDelivery.receivedAt} < ${daysBefore(moment, 7)}`,
+};

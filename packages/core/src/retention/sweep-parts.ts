@@ -1,0 +1,37 @@
+import type { RetentionMoment } from "@towpath/db/schema";
+
+export type SweepInput = RetentionMoment & {
+  /** Ends a sweep between two steps: what is left waits for the next one. */
+  readonly signal?: AbortSignal;
+};
+
+/** What a sweep did: rows by table (or what else it counts), and what failed, by name. */
+export type Removal = {
+  readonly removed: Readonly<Record<string, number>>;
+  readonly problems: readonly { readonly name: string; readonly error: unknown }[];
+};
+
+export type SweepPart = { readonly name: string; readonly run: () => Promise<number> };
+
+/** Runs the parts one after another. A part that fails doesn't keep the others from their turn. */
+export async function runParts(input: SweepInput, parts: readonly SweepPart[]): Promise<Removal> {
+  const removed: Record<string, number> = {};
+  const problems: { name: string; error: unknown }[] = [];
+  for (const { name, run } of parts) {
+    if (input.signal?.aborted) break;
+    try {
+      removed[name] = (removed[name] ?? 0) + (await run());
+    } catch (error) {
+      problems.push({ name, error });
+    }
+  }
+  return { removed, problems };
+}
+
+export function mergeRemovals(removals: readonly Removal[]): Removal {
+  const removed: Record<string, number> = {};
+  for (const each of removals) {
+    for (const [name, count] of Object.entries(each.removed)) removed[name] = (removed[name] ?? 0) + count;
+  }
+  return { removed, problems: removals.flatMap((each) => each.problems) };
+}

@@ -1,0 +1,29 @@
+import { sql } from "drizzle-orm";
+import { authorizePlatform } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { eraseLogs } from "./erase-logs.ts";
+import { dropLogDays, removeExpired } from "./remove-expired.ts";
+import { removeBuildLogs, removeSuperseded } from "./remove-superseded.ts";
+import { mergeRemovals, type Removal, type SweepInput } from "./sweep-parts.ts";
+
+/**
+ * Removes rows whose time is over, as `retentionRules` say (LOG-3, LOG-6). Null when another worker is at it. Every
+ * step is a transaction of its own and takes at most some thousand rows, so a worker may be killed anywhere, and what
+ * is left waits for the next round.
+ */
+export async function sweepRows(call: { ctx: Context; input: SweepInput }): Promise<Removal | null> {
+  const { ctx } = call;
+  authorizePlatform(ctx);
+  // Held by a transaction of its own that writes nothing: it ends with the process, and works behind a pooler.
+  return ctx.db.transaction(async (lock) => {
+    const { rows } = await lock.execute<{ mine: boolean }>(
+      sql`SELECT pg_try_advisory_xact_lock(hashtext('towpath_retention')) AS mine`,
+    );
+    if (!rows[0]?.mine) return null;
+    const removals: Removal[] = [];
+    for (const step of [eraseLogs, removeExpired, dropLogDays, removeSuperseded, removeBuildLogs]) {
+      removals.push(await step(call));
+    }
+    return mergeRemovals(removals);
+  });
+}

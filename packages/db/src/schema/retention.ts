@@ -1,0 +1,56 @@
+import { auditLogRetention } from "./audit-log.ts";
+import { branchRetention } from "./branch.ts";
+import { buildRetention } from "./build.ts";
+import { buildLogRetention } from "./build-log.ts";
+import { deploymentRetention } from "./deployment.ts";
+import { erasureRetention } from "./erasure.ts";
+import { githubInstallationRetention } from "./github-installation.ts";
+import { hostIsolationRetention } from "./host-isolation.ts";
+import { instanceRetention } from "./instance.ts";
+import { apikeyRetention, invitationRetention, memberRetention, organizationRetention } from "./organization.ts";
+import { projectRetention } from "./project.ts";
+import { requestLogRetention } from "./request-log.ts";
+import type { RetentionRule } from "./retention-rule.ts";
+import { routeRetention } from "./route.ts";
+import { secretRetention } from "./secret.ts";
+import { serverLogRetention } from "./server-log.ts";
+import {
+  accountRetention,
+  rateLimitRetention,
+  sessionRetention,
+  signInAttemptRetention,
+  userRetention,
+  verificationRetention,
+} from "./user.ts";
+import { webhookDeliveryRetention } from "./webhook-delivery.ts";
+
+/** The rule of every table in the schema `public`, by its name. Partitions follow their parent. */
+export const retentionRules: Readonly<Record<string, RetentionRule>> = {
+  account: accountRetention,
+  apikey: apikeyRetention,
+  audit_log: auditLogRetention,
+  branch: branchRetention,
+  build: buildRetention,
+  build_log: buildLogRetention,
+  deployment: deploymentRetention,
+  erasure: erasureRetention,
+  github_installation: githubInstallationRetention,
+  host_isolation: hostIsolationRetention,
+  instance: instanceRetention,
+  invitation: invitationRetention,
+  member: memberRetention,
+  organization: organizationRetention,
+  project: projectRetention,
+  rate_limit: rateLimitRetention,
+  request_log: requestLogRetention,
+  route: routeRetention,
+  secret: secretRetention,
+  server_log: serverLogRetention,
+  session: sessionRetention,
+  sign_in_attempt: signInAttemptRetention,
+  user: userRetention,
+  verification: verificationRetention,
+  webhook_delivery: webhookDeliveryRetention,
+};
+
+export type { RetentionMoment, RetentionPolicy, RetentionRule } from "./retention-rule.ts";
