@@ -1,4 +1,4 @@
-import { QueryClient as Client, type QueryClient } from "@tanstack/react-query";
+import { QueryClient } from "@tanstack/react-query";
 import { createRouter } from "@tanstack/react-router";
 import { setupRouterSsrQueryIntegration } from "@tanstack/react-router-ssr-query";
 import { getGlobalStartContext } from "@tanstack/react-start";
@@ -6,9 +6,8 @@ import { TowpathError } from "@towpath/core/errors";
 import { DocumentBoundary } from "./features/error-screens/document-error.tsx";
 import { RenderError } from "./features/error-screens/render-error.tsx";
 import { UnmatchedRoute } from "./features/error-screens/unmatched-route.tsx";
+import type { RouterContext } from "./features/session/guards.ts";
 import { routeTree } from "./routeTree.gen.ts";
-
-export type RouterContext = { readonly queryClient: QueryClient };
 
 /** UI-3: three attempts more, 1 s, 2 s, 4 s … at most 30 s apart; what a verb refused is refused again, so not those. */
 const retry = (failures: number, error: unknown) =>
@@ -18,7 +17,7 @@ const retry = (failures: number, error: unknown) =>
 const retryDelay = (attempt: number) => Math.min(1000 * 2 ** attempt, 30_000);
 
 export function getRouter() {
-  const queryClient = new Client({
+  const queryClient = new QueryClient({
     defaultOptions: {
       queries: { retry: typeof window === "undefined" ? false : retry, retryDelay },
       // A change asked for while offline fails now, in words; it is not kept to surprise somebody later.

@@ -1,6 +1,6 @@
 import { createRootRouteWithContext, HeadContent, Outlet, ScriptOnce, Scripts } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useSyncExternalStore } from "react";
-import type { RouterContext } from "~/router.tsx";
+import type { RouterContext } from "~/features/session/guards.ts";
 import styles from "~/styles.css?url";
 import { themeScript } from "~/ui/theme.ts";
 import { toastsWanted } from "~/ui/toast.ts";

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { redirectToProvider } from "~/features/provider/redirect-to-provider.server.ts";
+import { redirectToProvider } from "~/features/sign-in/sign-in.server.ts";
 
 /** AUTH-1: redirects at once; `returnTo` is the path to come back to. */
 export const Route = createFileRoute("/login")({

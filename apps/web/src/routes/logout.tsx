@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { signOut } from "~/features/provider/sign-out.server.ts";
-import { SignOutPage } from "~/features/provider/sign-out-page.tsx";
+import { signOut } from "~/features/sign-in/sign-in.server.ts";
+import { SignOutPage } from "~/features/sign-in/sign-in-pages.tsx";
 
 /** AUTH-3. A visit from one of our pages, or typed by hand, signs out at once; one from another site only asks. */
 export const Route = createFileRoute("/logout")({

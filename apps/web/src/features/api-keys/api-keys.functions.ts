@@ -3,7 +3,7 @@ import { createApiKey, deleteApiKey, listApiKeys, revokeApiKey } from "@towpath/
 import { createApiKeySchema } from "@towpath/core/api-key/schema";
 import { z } from "zod";
 import { input } from "~/http/input.ts";
-import { organizationAccess } from "~/http/session-middleware.ts";
+import { organizationAccess } from "~/http/server-function.ts";
 
 const organizationInput = z.object({ orgSlug: z.string() });
 const keyInput = organizationInput.extend({ keyId: z.uuid() });

@@ -3,7 +3,7 @@ import { getBuild, listBuilds, redeployBuild } from "@towpath/core/build";
 import { listBuildsSchema } from "@towpath/core/build/schema";
 import { z } from "zod";
 import { input } from "~/http/input.ts";
-import { authenticated } from "~/http/session-middleware.ts";
+import { authenticated } from "~/http/server-function.ts";
 import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 
 const buildKeySchema = z.object({ buildId: z.uuid() });

@@ -1,6 +1,6 @@
 import { createServerFn } from "@tanstack/react-start";
 import { input } from "~/http/input.ts";
-import { authenticated } from "~/http/session-middleware.ts";
+import { authenticated } from "~/http/server-function.ts";
 import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { branchItems } from "./branch-items.server.ts";
 

@@ -3,9 +3,9 @@ import { TowpathError } from "@towpath/core/errors";
 import { recordGitHubUser, recordInstallation } from "@towpath/core/installation";
 import { type GitHubInstallation, type GitHubUser, isGitHubError, type UserToken } from "@towpath/github";
 import { services } from "~/compose.server.ts";
-import { redirectTo } from "~/features/provider/redirect-to-provider.server.ts";
-import { contextForUser } from "~/http/signed-in.server.ts";
-import { gitHub } from "./github-access.server.ts";
+import { gitHub } from "~/github.server.ts";
+import { contextForUser } from "~/http/caller.server.ts";
+import { redirectTo } from "~/http/request.server.ts";
 import { beginRoundTrip, callbackUrl, endRoundTrip, keepUserToken, type RoundTrip } from "./round-trip.server.ts";
 
 type Visit = { readonly sessionId: string; readonly ctx: Context; readonly url: URL };

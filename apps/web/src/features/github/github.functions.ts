@@ -1,14 +1,11 @@
 import { createServerFn } from "@tanstack/react-start";
 import { listInstallations } from "@towpath/core/installation";
-import { entrypointSchema, requirementsSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
-import { requireFiles } from "~/features/onboarding/deploy-repository.server.ts";
+import { addressOf, gitHub, requireInstallation, withGitHub } from "~/github.server.ts";
 import { input } from "~/http/input.ts";
-import { authenticated, organizationAccess } from "~/http/session-middleware.ts";
+import { authenticated, organizationAccess } from "~/http/server-function.ts";
 import { entrypointCandidates } from "./entrypoint-candidates.ts";
-import { addressOf, gitHub, requireInstallation } from "./github-access.server.ts";
-import { withGitHub } from "./github-errors.server.ts";
 import { beginRoundTrip, callbackUrl } from "./round-trip.server.ts";
 
 const orgSlug = z.string().min(1).max(100);
@@ -78,26 +75,4 @@ export const getRepositoryForDeploy = createServerFn({ method: "GET" })
       const files = tree?.files.map(({ path }) => path) ?? [];
       return { repository, branch, ...entrypointCandidates(files) };
     });
-  });
-
-/** Whether entrypoint and requirements are files of the repository (GH-1): `invalid_input` that names the fields if not. */
-export const verifyFiles = createServerFn({ method: "POST" })
-  .middleware([organizationAccess("installation.read")])
-  .validator(
-    input(
-      address.extend({
-        ref: z.string().min(1).max(255),
-        entrypoint: entrypointSchema,
-        requirements: requirementsSchema,
-      }),
-    ),
-  )
-  .handler(async ({ context, data }) => {
-    const entrypoint = data.entrypoint.split(":", 1)[0] ?? "";
-    await requireFiles(
-      await addressOf(context.ctx, data),
-      { ref: data.ref },
-      { entrypoint, requirements: data.requirements },
-    );
-    return { found: true };
   });

@@ -4,7 +4,7 @@ import { getLastSuccessfulBuildByBranch } from "@towpath/core/deployment";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { input } from "~/http/input.ts";
-import { authenticated } from "~/http/session-middleware.ts";
+import { authenticated } from "~/http/server-function.ts";
 import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { callServer } from "./call-server.server.ts";
 import { callServerSchema } from "./inspector.schema.ts";

@@ -2,7 +2,7 @@ import { createServerFn } from "@tanstack/react-start";
 import { getHostIsolation, getIsolationWarning } from "@towpath/core/host-isolation";
 import { z } from "zod";
 import { input } from "~/http/input.ts";
-import { organizationAccess } from "~/http/session-middleware.ts";
+import { organizationAccess } from "~/http/server-function.ts";
 
 const organizationInput = z.object({ orgSlug: z.string() });
 

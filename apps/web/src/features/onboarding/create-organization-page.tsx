@@ -1,6 +1,6 @@
 import { organizationNameSchema } from "@towpath/core/organization/schema";
 import { useState } from "react";
-import { isTowpathErrorCode } from "~/http/error-code.ts";
+import { isTowpathErrorCode } from "~/http/errors.ts";
 import { Button } from "~/ui/button.tsx";
 import { Field } from "~/ui/field.tsx";
 import { Input } from "~/ui/input.tsx";

@@ -3,9 +3,7 @@ import { TowpathError } from "@towpath/core/errors";
 import { type AuthMode, createProject } from "@towpath/core/project";
 import type { EnvironmentVariablesInput } from "@towpath/core/secret";
 import type { RepositoryAddress } from "@towpath/github";
-import { addressOf, gitHub } from "~/features/github/github-access.server.ts";
-import { withGitHub } from "~/features/github/github-errors.server.ts";
-import { repositoryAndHead } from "~/features/github/repository-head.server.ts";
+import { addressOf, gitHub, repositoryAndHead, withGitHub } from "~/github.server.ts";
 
 export type DeployInput = {
   readonly orgSlug: string;
@@ -44,7 +42,7 @@ export async function deployRepository(ctx: Context, input: DeployInput) {
 }
 
 /** @throws TowpathError `invalid_input` that names each field whose file is not in the commit. */
-export async function requireFiles(
+async function requireFiles(
   address: RepositoryAddress,
   at: { readonly ref: string; readonly branch?: string },
   paths: { readonly entrypoint: string; readonly requirements: string | null },

@@ -10,7 +10,7 @@ import { environmentVariablesSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { input } from "~/http/input.ts";
-import { authenticated, organizationAccess } from "~/http/session-middleware.ts";
+import { authenticated, organizationAccess } from "~/http/server-function.ts";
 import { deployRepository as deployRepositoryWork } from "./deploy-repository.server.ts";
 import { runQuickstart } from "./quickstart.server.ts";
 import { serverNameFrom } from "./server-name-from.ts";

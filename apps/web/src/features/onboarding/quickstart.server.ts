@@ -3,10 +3,8 @@ import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { checkProjectName, createProject } from "@towpath/core/project";
 import { isGitHubError } from "@towpath/github";
-import { gitHub, requireInstallation } from "~/features/github/github-access.server.ts";
-import { withGitHub } from "~/features/github/github-errors.server.ts";
-import { toRepositoryInput } from "~/features/github/repository-head.server.ts";
 import { beginRoundTrip, callbackUrl, forgetUserToken, keptUserToken } from "~/features/github/round-trip.server.ts";
+import { gitHub, requireInstallation, toRepositoryInput, withGitHub } from "~/github.server.ts";
 import { sampleEntrypoint, sampleFiles } from "./sample-repository.server.ts";
 
 export type QuickstartResult =

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type AuthMode, entrypointProblem, requirementsProblem } from "@towpath/core/project/schema";
 import { useState } from "react";
 import { profileQuery } from "~/features/session/session.queries.ts";
-import { isTowpathErrorCode } from "~/http/error-code.ts";
+import { isTowpathErrorCode } from "~/http/errors.ts";
 import { failureText } from "~/ui/toast.ts";
 import { deployRepository } from "./onboarding.functions.ts";
 import type { Variables } from "./use-variables.ts";

@@ -1,7 +1,7 @@
 import { createServerFn } from "@tanstack/react-start";
 import { getProject } from "@towpath/core/project";
 import { input } from "~/http/input.ts";
-import { authenticated } from "~/http/session-middleware.ts";
+import { authenticated } from "~/http/server-function.ts";
 import { projectKeySchema } from "./project-key.schema.ts";
 
 /** The project with its auth mode and newest deployments; also the access check of its screens (PRJ-1). */

@@ -4,7 +4,7 @@ import { queryRequestLogs, requestLogStats } from "@towpath/logs";
 import { logQuerySchema } from "@towpath/logs/schema";
 import { services } from "~/compose.server.ts";
 import { input } from "~/http/input.ts";
-import { authenticated } from "~/http/session-middleware.ts";
+import { authenticated } from "~/http/server-function.ts";
 import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 
 // The project's id comes from the access check, never from the caller.

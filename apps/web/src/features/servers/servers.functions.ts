@@ -3,7 +3,7 @@ import { listProjects } from "@towpath/core/project";
 import { projectListSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { input } from "~/http/input.ts";
-import { organizationAccess } from "~/http/session-middleware.ts";
+import { organizationAccess } from "~/http/server-function.ts";
 
 /** The organization's servers, filtered (ORG-2). */
 export const getServers = createServerFn({ method: "GET" })

@@ -1,11 +1,14 @@
+import type { QueryClient } from "@tanstack/react-query";
 import { redirect } from "@tanstack/react-router";
-import { isTowpathErrorCode } from "~/http/error-code.ts";
-import type { RouterContext } from "~/router.tsx";
+import { isTowpathErrorCode } from "~/http/errors.ts";
 import { activeOrganization, inOrganization, signInHref } from "./destinations.ts";
 import { syncOrganizationSession } from "./session.functions.ts";
 import { currentAuthQuery, organizationQuery, profileQuery } from "./session.queries.ts";
 
 // Guards decide where to go. What may be read or done is decided by the server functions, each for itself.
+
+/** What every route is given. */
+export type RouterContext = { readonly queryClient: QueryClient };
 
 type GuardInput = { readonly context: RouterContext; readonly location: { readonly href: string } };
 

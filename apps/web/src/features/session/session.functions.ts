@@ -2,9 +2,9 @@ import { createServerFn } from "@tanstack/react-start";
 import { getOrganizationAccess, getProfile as getProfileVerb } from "@towpath/core/organization";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
-import { isTowpathErrorCode } from "~/http/error-code.ts";
+import { isTowpathErrorCode } from "~/http/errors.ts";
 import { input } from "~/http/input.ts";
-import { anonymous, authenticated, organizationAccess } from "~/http/session-middleware.ts";
+import { anonymous, authenticated, organizationAccess } from "~/http/server-function.ts";
 
 /** Who is signed in, or null (AUTH-4). */
 export const getCurrentAuth = createServerFn({ method: "GET" })

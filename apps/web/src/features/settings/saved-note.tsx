@@ -3,7 +3,9 @@ import { Callout } from "~/ui/callout.tsx";
 import { RedeployButton } from "../build/redeploy-button.tsx";
 import { branchesQuery } from "../deployment/deployment.queries.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import type { Saved } from "./settings-page.tsx";
+
+/** What was saved last. */
+export type Saved = "build" | "access" | "variables" | null;
 
 /** Says, once something was saved, when it counts, and offers the build that makes it count. */
 export function SavedNote({

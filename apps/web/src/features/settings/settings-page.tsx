@@ -5,6 +5,7 @@ import { PageHeader } from "~/ui/page-header.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { BuildSettings } from "./build-settings.tsx";
 import { CaptureSettings } from "./capture-settings.tsx";
+import type { Saved } from "./saved-note.tsx";
 import { VariableSettings } from "./variable-settings.tsx";
 
 export const settingsHeader = (
@@ -13,9 +14,6 @@ export const settingsHeader = (
     description="What is built, who can call it, what its log keeps, and the server's environment variables."
   />
 );
-
-/** What was saved last: told where it was changed, with what makes it count. */
-export type Saved = "build" | "access" | "variables" | null;
 
 /** A project's settings (PRJ-11, KEY-1). */
 export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey; mayChange: boolean }) {

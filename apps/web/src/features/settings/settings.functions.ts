@@ -5,7 +5,7 @@ import { deleteSecret, listSecrets, setSecrets } from "@towpath/core/secret";
 import { setSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { input } from "~/http/input.ts";
-import { projectAccess } from "~/http/session-middleware.ts";
+import { projectAccess } from "~/http/server-function.ts";
 import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 
 const buildSettingsSchema = projectKeySchema.extend({

@@ -3,9 +3,8 @@ import { useState } from "react";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { AddVariables } from "./add-variables.tsx";
-import { SavedNote } from "./saved-note.tsx";
+import { type Saved, SavedNote } from "./saved-note.tsx";
 import { variablesQuery } from "./settings.queries.ts";
-import type { Saved } from "./settings-page.tsx";
 import { VariableList } from "./variable-list.tsx";
 
 /** The variables of the server's process: by name, since nobody is shown a value again (KEY-1). */

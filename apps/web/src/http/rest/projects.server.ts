@@ -1,13 +1,15 @@
 import { startBuild, startBuildSchema } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
+import { parseInput } from "@towpath/core/input";
 import { createProject, type ProjectDetailView, updateProject } from "@towpath/core/project";
 import { authModeSchema, entrypointSchema, projectNameSchema, requirementsSchema } from "@towpath/core/project/schema";
+import { queryRequestLogs } from "@towpath/logs";
+import { logQuerySchema } from "@towpath/logs/schema";
 import { z } from "zod";
-import { gitHub } from "~/features/github/github-access.server.ts";
-import { withGitHub } from "~/features/github/github-errors.server.ts";
-import { repositoryAddress, repositoryAndHead, toCommitInput } from "~/features/github/repository-head.server.ts";
-import { findOperatorProject, nameTaken, operatorOrganization, operatorProject } from "./operator-project.server.ts";
+import { services } from "~/compose.server.ts";
+import { gitHub, repositoryAddress, repositoryAndHead, toCommitInput, withGitHub } from "~/github.server.ts";
+import { findOperatorProject, nameTaken, operatorOrganization, operatorProject } from "./operator-route.server.ts";
 
 const settingsSchema = z.object({
   entrypoint: entrypointSchema.optional(),
@@ -81,4 +83,24 @@ export async function startProjectBuild(ctx: Context, name: string, input: z.out
   const { reuse } = input;
   const { build, created } = await startBuild({ ctx, input: { orgSlug, projectName, commit, trigger: "cli", reuse } });
   return { build, created };
+}
+
+/** The query string as VAL-5 has it; lists are repeated or separated by commas. */
+const searchSchema = logQuerySchema.omit({ projectId: true }).extend({
+  isError: z
+    .enum(["true", "false"])
+    .transform((value) => value === "true")
+    .optional(),
+  deploymentIds: z
+    .string()
+    .transform((value) => value.split(","))
+    .pipe(z.array(z.uuid()).max(200))
+    .optional(),
+});
+
+/** The newest request-log rows of a project. */
+export async function projectLogs(ctx: Context, name: string, search: URLSearchParams) {
+  const query = parseInput(searchSchema, Object.fromEntries(search));
+  const project = await operatorProject(ctx, name);
+  return queryRequestLogs(services().database.pool, { ...query, projectId: project.id });
 }

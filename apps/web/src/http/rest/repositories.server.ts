@@ -6,8 +6,8 @@ import { projectNameSchema } from "@towpath/core/project/schema";
 import { createForgeAdmin, type ForgeAdmin, type ForgePushTarget, isGitHubError } from "@towpath/github";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
-import { withGitHub } from "~/features/github/github-errors.server.ts";
-import { findOperatorProject, nameTaken, operatorOrganization } from "./operator-project.server.ts";
+import { withGitHub } from "~/github.server.ts";
+import { findOperatorProject, nameTaken, operatorOrganization } from "./operator-route.server.ts";
 
 export const newRepositorySchema = z.object({ name: projectNameSchema, organization: z.string().min(1).nullish() });
 

@@ -4,9 +4,8 @@ import type { BuildStatus } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { buildLogChannel, readBuildLog } from "@towpath/logs";
 import { services } from "~/compose.server.ts";
-import { eventStream, lastEventId, type Send } from "./event-stream.server.ts";
+import { eventStream, lastEventId, type Send, wakeable } from "./event-stream.server.ts";
 import { streamReader } from "./stream-reader.server.ts";
-import { wakeable } from "./wait.server.ts";
 
 /** Notified by the database whenever a build's status changes; the payload is the build's id. */
 const buildChannel = "towpath_build";

@@ -1,9 +1,8 @@
 import { getDeployment } from "@towpath/core/deployment";
 import { readServerLogs, serverLogChannel } from "@towpath/logs";
 import { services } from "~/compose.server.ts";
-import { eventStream, lastEventId, type Send } from "./event-stream.server.ts";
+import { eventStream, lastEventId, type Send, wakeable } from "./event-stream.server.ts";
 import { streamReader } from "./stream-reader.server.ts";
-import { wakeable } from "./wait.server.ts";
 
 /** Notifications come for every batch of lines; this is for one that got lost. */
 const lookEveryMs = 10_000;

@@ -1,6 +1,6 @@
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
-import { readerContext } from "../reader-context.server.ts";
+import { readerContext } from "../caller.server.ts";
 
 /** Who reads a stream. */
 export type StreamReader = {

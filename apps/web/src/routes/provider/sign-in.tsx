@@ -1,15 +1,14 @@
 import { createFileRoute } from "@tanstack/react-router";
-import type { RefusedForm } from "~/features/provider/credentials.schema.ts";
-import { ProviderPage } from "~/features/provider/provider-page.tsx";
-import { elsewhere } from "~/features/provider/redirect-to-provider.server.ts";
-import { submitCredentials } from "~/features/provider/submit-credentials.server.ts";
+import type { RefusedForm } from "~/features/sign-in/credentials.schema.ts";
+import { redirectIfExternal, submitCredentials } from "~/features/sign-in/sign-in.server.ts";
+import { CredentialsPage } from "~/features/sign-in/sign-in-pages.tsx";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
 export const Route = createFileRoute("/provider/sign-in")({
   validateSearch: searchParameters({ returnTo: text(8192) }),
   server: {
     handlers: {
-      GET: ({ next }) => elsewhere("sign-in") ?? next(),
+      GET: ({ next }) => redirectIfExternal("sign-in") ?? next(),
       POST: async ({ request, next }) => {
         const answer = await submitCredentials(request, "sign-in");
         return answer instanceof Response ? answer : next({ context: { refused: answer } });
@@ -24,5 +23,7 @@ export const Route = createFileRoute("/provider/sign-in")({
 });
 
 function SignIn() {
-  return <ProviderPage kind="sign-in" refused={Route.useLoaderData().refused} returnTo={Route.useSearch().returnTo} />;
+  return (
+    <CredentialsPage kind="sign-in" refused={Route.useLoaderData().refused} returnTo={Route.useSearch().returnTo} />
+  );
 }

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { answering } from "~/http/error-response.server.ts";
-import { receiveGitHubWebhook } from "~/http/webhook/receive-github-webhook.server.ts";
+import { receiveGitHubWebhook } from "~/http/github-webhook.server.ts";
 
 export const Route = createFileRoute("/api/github/webhooks")({
   server: { handlers: { POST: ({ request }) => answering(request, () => receiveGitHubWebhook(request)) } },

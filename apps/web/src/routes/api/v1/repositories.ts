@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { jsonBody, operatorRoute } from "~/http/rest/operator-route.server.ts";
 import { createForgeRepository, newRepositorySchema } from "~/http/rest/repositories.server.ts";
-import { jsonBody, operatorRoute } from "~/http/rest/rest-handler.server.ts";
 
 export const Route = createFileRoute("/api/v1/repositories")({
   server: {

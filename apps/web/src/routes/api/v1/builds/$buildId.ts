@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { getBuild } from "@towpath/core/build";
-import { operatorRoute } from "~/http/rest/rest-handler.server.ts";
+import { operatorRoute } from "~/http/rest/operator-route.server.ts";
 
 export const Route = createFileRoute("/api/v1/builds/$buildId")({
   server: {

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { jsonBody, operatorRoute } from "~/http/rest/operator-route.server.ts";
 import { startBuildBodySchema, startProjectBuild } from "~/http/rest/projects.server.ts";
-import { jsonBody, operatorRoute } from "~/http/rest/rest-handler.server.ts";
 
 export const Route = createFileRoute("/api/v1/projects/$name/builds")({
   server: {

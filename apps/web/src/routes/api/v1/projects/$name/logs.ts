@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { projectLogs } from "~/http/rest/project-logs.server.ts";
-import { operatorRoute } from "~/http/rest/rest-handler.server.ts";
+import { operatorRoute } from "~/http/rest/operator-route.server.ts";
+import { projectLogs } from "~/http/rest/projects.server.ts";
 
 export const Route = createFileRoute("/api/v1/projects/$name/logs")({
   server: {

@@ -24,3 +24,21 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
   }
   throw new TowpathError("invalid_input", "The request body must be a JSON object.");
 }
+
+/**
+ * Whether a request was made by one of our own pages. Browsers say where a request comes from; one that says nothing
+ * is refused, because what is guarded here changes something for whoever holds the cookie.
+ */
+export function isSameOrigin(request: Request, baseUrl: string): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  if (site !== null) return site === "same-origin";
+  const origin = request.headers.get("origin");
+  return origin !== null && origin === baseUrl;
+}
+
+/** A redirect that also passes on cookies. 303: the browser goes on with GET whatever it came with. */
+export function redirectTo(location: string, from: Headers = new Headers(), status: 302 | 303 = 302): Response {
+  const headers = new Headers({ location, "cache-control": "private, no-store" });
+  for (const cookie of from.getSetCookie()) headers.append("set-cookie", cookie);
+  return new Response(null, { status, headers });
+}

@@ -9,3 +9,7 @@ export const errorAdapter = createSerializationAdapter({
   fromSerializable: ({ code, message, fields }: { code: string; message: string; fields: Record<string, string> }) =>
     new TowpathError(code as ErrorCode, message, { fields: fields as FieldProblems }),
 });
+
+/** Whether something thrown is the domain's error of this code. Works in the browser too. */
+export const isTowpathErrorCode = (error: unknown, code: ErrorCode): error is TowpathError =>
+  error instanceof TowpathError && error.code === code;

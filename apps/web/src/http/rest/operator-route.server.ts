@@ -1,9 +1,25 @@
 import type { Context } from "@towpath/core/context";
 import { notFound, TowpathError } from "@towpath/core/errors";
+import { parseInput } from "@towpath/core/input";
 import { ensureLocalOrganization } from "@towpath/core/organization";
 import { getProject, type ProjectDetailView } from "@towpath/core/project";
 import { organization, project } from "@towpath/db/schema";
 import { eq, sql } from "drizzle-orm";
+import type { z } from "zod";
+import { operatorContext } from "~/http/caller.server.ts";
+import { answering } from "~/http/error-response.server.ts";
+import { parseJsonObject, readBody } from "~/http/request.server.ts";
+
+const maxBytes = 64 * 1024;
+
+/** A REST route of the operator: token first, then `work`, whose result is the JSON answer (OPS-4). */
+export const operatorRoute = (request: Request, work: (ctx: Context) => Promise<unknown>): Promise<Response> =>
+  answering(request, async () => Response.json(await work(await operatorContext(request))));
+
+/** @throws TowpathError `invalid_input` with a text for each faulty field. */
+export async function jsonBody<Schema extends z.ZodType>(request: Request, schema: Schema): Promise<z.output<Schema>> {
+  return parseInput(schema, parseJsonObject(await readBody(request, maxBytes)));
+}
 
 /** The organization that the operator names by its slug, else the instance's own. */
 export async function operatorOrganization(ctx: Context, slug: string | undefined): Promise<string> {

@@ -1,10 +1,30 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { clientAddressHeader } from "@towpath/auth";
+import { getRequestHeaders } from "@tanstack/react-start/server";
+import { clientAddressHeader, type SignedIn } from "@towpath/auth";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";
+
+/** What verbs need of a request that somebody signed in has made. */
+export type SignedInContext = { readonly signedIn: SignedIn; readonly ctx: Context };
+
+/** Who makes the request that is being answered; null when nobody is signed in. */
+export function currentSession(): Promise<SignedIn | null> {
+  return services().auth.session(getRequestHeaders());
+}
+
+/** @throws TowpathError `unauthenticated` without a valid session. */
+export async function signedInContext(headers: Headers = getRequestHeaders()): Promise<SignedInContext> {
+  const signedIn = await services().auth.session(headers);
+  if (!signedIn) throw new TowpathError("unauthenticated", "Not authenticated");
+  return { signedIn, ctx: contextForUser(signedIn.user.id, headers) };
+}
+
+export function contextForUser(userId: string, headers: Headers): Context {
+  return services().contextFor({ kind: "user", userId, ipAddress: headers.get(clientAddressHeader) });
+}
 
 const shortestToken = 32;
 
@@ -35,4 +55,15 @@ export async function operatorContext(request: Request): Promise<Context> {
     return contextFor({ kind: "operator", ipAddress: request.headers.get(clientAddressHeader) });
   }
   throw new TowpathError("unauthenticated", "The operator token is missing or wrong.");
+}
+
+/**
+ * Who reads a stream: the operator by token, else the session's user. A token that is wrong is refused, and never
+ * falls back to a cookie.
+ *
+ * @throws TowpathError `unauthenticated` without either.
+ */
+export async function readerContext(request: Request): Promise<Context> {
+  if (bearerToken(request.headers) !== null) return operatorContext(request);
+  return (await signedInContext(request.headers)).ctx;
 }

@@ -1,10 +1,25 @@
-import { type CredentialProblem, safeReturnPath } from "@towpath/auth";
+import { type CredentialProblem, safeReturnPath, signInProblemPath } from "@towpath/auth";
 import { TowpathError } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
 import { services } from "~/compose.server.ts";
-import { isSameOrigin } from "~/http/same-origin.ts";
+import { isSameOrigin, redirectTo } from "~/http/request.server.ts";
 import { type RefusedForm, signInSchema, signUpSchema } from "./credentials.schema.ts";
-import { redirectTo } from "./redirect-to-provider.server.ts";
+
+/** Sends the browser to the sign-in provider; whoever is signed in already goes straight to where they wanted. */
+export async function redirectToProvider(request: Request, options: { readonly signUp: boolean }): Promise<Response> {
+  const { auth } = services();
+  const returnPath = safeReturnPath(new URL(request.url).searchParams.get("returnTo"));
+  if (await auth.session(request.headers)) return redirectTo(returnPath);
+  const started = await auth.start({ returnPath, signUp: options.signUp, headers: request.headers });
+  if (started.kind === "redirect") return redirectTo(started.location, started.headers);
+  const error = started.kind === "too_many_attempts" ? "too_many_attempts" : "provider_unreachable";
+  return redirectTo(`${signInProblemPath}?error=${error}`);
+}
+
+/** The embedded provider's pages redirect to the external provider when one is configured; null when none is. */
+export function redirectIfExternal(page: "sign-in" | "sign-up"): Response | null {
+  return services().auth.embedded ? null : redirectTo(page === "sign-in" ? "/login" : "/signup");
+}
 
 const messages = {
   wrong_credentials: "No account matches this email and password.",
@@ -59,4 +74,13 @@ async function readForm(request: Request): Promise<Record<string, string> | null
     return Object.fromEntries([...form].filter((entry): entry is [string, string] => typeof entry[1] === "string"));
   }
   return null;
+}
+
+/** Ends the session and goes home; null when another site may have made the request: then the page asks first. */
+export async function signOut(request: Request): Promise<Response | null> {
+  const { auth, config } = services();
+  const typedByHand = request.method === "GET" && request.headers.get("sec-fetch-site") === "none";
+  const prefetched = /prefetch|prerender/i.test(request.headers.get("sec-purpose") ?? "");
+  if (prefetched || !(typedByHand || isSameOrigin(request, config.baseUrl))) return null;
+  return redirectTo("/", await auth.signOut(request.headers), 303);
 }

@@ -1,7 +1,7 @@
 import { receiveWebhook } from "@towpath/core/webhook";
 import { verifyWebhook } from "@towpath/github";
 import { services } from "~/compose.server.ts";
-import { parseJsonObject, readBody } from "~/http/read-body.server.ts";
+import { parseJsonObject, readBody } from "~/http/request.server.ts";
 
 /** GitHub sends at most 25 MB. */
 const maxBytes = 25 * 1024 * 1024;

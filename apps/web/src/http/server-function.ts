@@ -1,7 +1,7 @@
 import { createMiddleware } from "@tanstack/react-start";
 import { authorize, authorizeProject, type Permission } from "@towpath/core/authorize";
 import { TowpathError } from "@towpath/core/errors";
-import { currentSession, signedInContext } from "./signed-in.server.ts";
+import { currentSession, signedInContext } from "./caller.server.ts";
 
 // Every server function names one of these middlewares: it says who may call. A test fails for one that names none.
 

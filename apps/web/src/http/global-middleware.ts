@@ -1,0 +1,106 @@
+import { isNotFound, isRedirect } from "@tanstack/react-router";
+import { createMiddleware, getGlobalStartContext } from "@tanstack/react-start";
+import { setResponseStatus } from "@tanstack/react-start/server";
+import { signInProblemPath } from "@towpath/auth";
+import { asTowpathError } from "@towpath/core/errors";
+import { services } from "~/compose.server.ts";
+
+/** First of all middleware: gives the request its nonce and the answer its security headers. */
+export const documentHeaders = createMiddleware().server(async ({ next, handlerType }) => {
+  const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))));
+  const result = await next({ context: { nonce, handlerType } });
+  const { config } = services();
+  const headers = writableHeaders(result);
+  for (const [name, value] of Object.entries(securityHeaders(config.baseUrl))) headers.set(name, value);
+  if (headers.get("content-type")?.startsWith("text/html")) {
+    headers.set("content-security-policy", contentSecurityPolicy(nonce, config.gitHub?.url ?? null));
+  }
+  // Everything here depends on who asks. What may be cached says so itself.
+  if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store");
+  return result;
+});
+
+/** Answers made by `fetch` or `Response.redirect` have headers that cannot be changed: those are copied. */
+export function writableHeaders(result: { response: Response }): Headers {
+  try {
+    result.response.headers.delete("x-towpath-probe");
+  } catch {
+    const { body, status, statusText, headers } = result.response;
+    result.response = new Response(body, { status, statusText, headers: new Headers(headers) });
+  }
+  return result.response.headers;
+}
+
+/**
+ * Stops a browser that sends one of our cookies twice. Such a request counts as signed out (see `hasRepeatedCookie`),
+ * and redirecting it to sign-in could loop, because a planted cookie may apply to some paths only. So the browser is
+ * sent to a page that explains this, and told to clear the site's cookies, the planted one included. Browsers obey over
+ * TLS and on localhost; elsewhere the page says what to do.
+ */
+export const repeatedCookie = createMiddleware().server(async ({ next, request }) => {
+  if (!services().auth.hasRepeatedCookie(request.headers)) return next();
+  const wantsPage = request.headers.get("accept")?.includes("text/html") ?? false;
+  if (wantsPage && new URL(request.url).pathname !== signInProblemPath) {
+    return new Response(null, {
+      status: 303,
+      headers: { location: `${signInProblemPath}?error=repeated_cookie`, ...forgetCookies },
+    });
+  }
+  const result = await next();
+  const headers = writableHeaders(result);
+  for (const [name, value] of Object.entries(forgetCookies)) headers.set(name, value);
+  return result;
+});
+
+const forgetCookies = { "clear-site-data": '"cookies"', "cache-control": "private, no-store" };
+
+/** Headers of every answer. */
+export function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
+  return {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "strict-origin-when-cross-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    ...(baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {}),
+  };
+}
+
+/**
+ * Scripts run by nonce or from this origin only. Styles are looser: the toasts and charts set them from script, and a
+ * style alone runs nothing. `avatarOrigin` is GitHub's or the forge's, whose account pictures are shown.
+ */
+export function contentSecurityPolicy(nonce: string, avatarOrigin: string | null): string {
+  const images = ["'self'", "data:", "https:", ...(avatarOrigin ? [new URL(avatarOrigin).origin] : [])];
+  return [
+    "default-src 'self'",
+    `script-src 'self' 'nonce-${nonce}'`,
+    "style-src 'self' 'unsafe-inline'",
+    `img-src ${[...new Set(images)].join(" ")}`,
+    "font-src 'self'",
+    "connect-src 'self'",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+/**
+ * What leaves a server function is a TowpathError, a redirect or a not-found. Anything else is a bug or an outage: it
+ * is logged here with all its detail, and the browser gets the public text.
+ */
+export const functionErrors = createMiddleware({ type: "function" }).server(async ({ next, serverFnMeta }) => {
+  try {
+    return await next();
+  } catch (thrown) {
+    if (isRedirect(thrown) || isNotFound(thrown) || thrown instanceof Response) throw thrown;
+    const error = asTowpathError(thrown);
+    if (error.code === "internal")
+      services().log.error({ err: thrown, function: serverFnMeta.name }, "server function failed");
+    // While a document is rendered the router decides the status: a guard may yet turn the error into a redirect.
+    if (getGlobalStartContext()?.handlerType === "serverFn") setResponseStatus(error.httpStatus);
+    throw error;
+  }
+});
