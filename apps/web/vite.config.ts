@@ -16,7 +16,7 @@ const serverOnly = [
   "@towpath/queue",
   "@towpath/logs",
   /^node:/,
-  /^@towpath\/core\/(?!(.*\/schema|errors)$)/,
+  /^@towpath\/core\/(?!(.*\/(schema|contract)|errors)$)/,
 ];
 
 export default defineConfig({
