@@ -10,8 +10,8 @@ import { Leases } from "./forward/leases.ts";
 import { createRunnerClient } from "./forward/runner-client.ts";
 import { Upstreams } from "./forward/upstreams.ts";
 import { createGateway } from "./gateway.ts";
-import { Counters } from "./platform/counters.ts";
-import { createPages } from "./platform/pages.ts";
+import { Metrics, type Reading } from "./platform/metrics.ts";
+import { createPages, type Report } from "./platform/pages.ts";
 import { Capacity } from "./police/capacity.ts";
 import { Connections } from "./police/connections.ts";
 import { createAuthenticate } from "./police/credentials.ts";
@@ -73,32 +73,19 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
     for (const row of rowsOf(call)) recorder.add(row);
   });
   const refusedRows = new RefusedRows();
-  const counters = new Counters();
+  const metrics = new Metrics();
   const connections = new Connections(config.connections);
   const capacity = new Capacity(config.capacity);
-  const platform = createPages({
-    health: () => ({ ok: routes.isLoaded, detail: { routes: routes.size, database: feed.isFresh() } }),
-    metrics: () =>
-      counters.render({
-        towpath_gateway_routes: routes.size,
-        towpath_gateway_leases: leases.count,
-        towpath_gateway_connections: connections.count,
-        towpath_gateway_connections_max: config.connections.maxConnections,
-        towpath_gateway_connections_refused: connections.refused,
-        towpath_gateway_connections_evicted: connections.evicted,
-        towpath_gateway_requests_open: capacity.requests,
-        towpath_gateway_body_bytes: capacity.bodyBytes,
-        towpath_gateway_body_bytes_max: config.capacity.maxBodyBytes,
-        towpath_gateway_upstreams: upstreams.count,
-        towpath_gateway_log_rows_written: recorder.counters.written,
-        towpath_gateway_log_rows_spooled: recorder.counters.spooled,
-        towpath_gateway_log_rows_dropped: recorder.counters.dropped,
-        towpath_gateway_log_rows_refused: recorder.counters.refused,
-        towpath_gateway_log_rows_held: recorder.held,
-        towpath_gateway_log_rows_left_out: refusedRows.leftOut,
-        towpath_gateway_spool_bytes: spool.bytes,
-      }),
+  metrics.add([
+    { name: "routes", help: "Labels that are served", kind: "gauge", read: () => routes.size, merged: "max" },
+    ...readingsOf({ config, leases, upstreams, connections, capacity, openCalls }),
+    ...logReadings({ recorder, refusedRows, spool }),
+  ]);
+  const report = async (): Promise<Report> => ({
+    health: { ok: routes.isLoaded, routes: routes.size, database: feed.isFresh() },
+    metrics: await metrics.snapshot(),
   });
+  const platform = createPages(async () => [await report()]);
 
   const server = createHttpServer(
     createGateway({
@@ -115,7 +102,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       openCalls,
       recorder,
       refusedRows,
-      counters,
+      metrics,
       platform,
       log,
     }),
@@ -146,6 +133,47 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
       await Promise.race([Promise.all([notifications.close(), pool.end()]), sleep(1000, undefined, { ref: false })]);
     },
   };
+}
+
+type Sources = {
+  config: GatewayConfig;
+  leases: Leases;
+  upstreams: Upstreams;
+  connections: Connections;
+  capacity: Capacity;
+  openCalls: OpenCalls;
+};
+
+function readingsOf({ config, leases, upstreams, connections, capacity, openCalls }: Sources): Reading[] {
+  const gauge = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "gauge", read });
+  const counter = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "counter", read });
+  return [
+    gauge("leases", "Deployments with a lease or a request", () => leases.count),
+    gauge("upstreams", "Servers with open connections", () => upstreams.count),
+    gauge("connections", "Open connections of clients", () => connections.count),
+    gauge("connections_max", "Connections that may be open", () => config.connections.maxConnections),
+    counter("connections_refused", "New connections that found no room", () => connections.refused),
+    counter("connections_evicted", "Idle connections that made room", () => connections.evicted),
+    gauge("requests_open", "Requests under way, streams included", () => capacity.requests),
+    gauge("body_bytes", "Bytes of request bodies that are held", () => capacity.bodyBytes),
+    gauge("body_bytes_max", "Bytes of request bodies that may be held", () => config.capacity.maxBodyBytes),
+    gauge("calls_open", "Legacy calls whose answer has not come", () => openCalls.size),
+  ];
+}
+
+type LogSources = { recorder: Recorder; refusedRows: RefusedRows; spool: Spool };
+
+function logReadings({ recorder, refusedRows, spool }: LogSources): Reading[] {
+  const counter = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "counter", read });
+  return [
+    counter("log_rows_written", "Rows that are in the database", () => recorder.counters.written),
+    counter("log_rows_spooled", "Rows that were kept on disk", () => recorder.counters.spooled),
+    counter("log_rows_dropped", "Rows lost: neither memory nor disk had room", () => recorder.counters.dropped),
+    counter("log_rows_refused", "Rows that the database will not take", () => recorder.counters.refused),
+    counter("log_rows_left_out", "Refused requests without a row, of a flood", () => refusedRows.leftOut),
+    { name: "log_rows_held", help: "Rows that wait in memory", kind: "gauge", read: () => recorder.held },
+    { name: "spool_bytes", help: "Bytes of rows on disk", kind: "gauge", read: () => spool.bytes },
+  ];
 }
 
 function listen(server: Server, { host, port }: GatewayConfig): Promise<number> {

@@ -31,7 +31,7 @@ export type GatewayParts = PassParts & {
   recorder: Recorder;
   refusedRows: RefusedRows;
   /** The gateway's own pages (text, health, metrics). */
-  platform: (request: IncomingMessage, response: ServerResponse, path: string) => void;
+  platform: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
 };
 
 type ServerDestination = Extract<Destination, { kind: "server" }>;
@@ -39,7 +39,7 @@ type ServerDestination = Extract<Destination, { kind: "server" }>;
 /** The data plane: decide → police → forward → record, in this order, for every request. */
 export function createGateway(parts: GatewayParts): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    parts.counters.requests++;
+    parts.metrics.began();
     handle(parts, request, response).catch((error: unknown) => {
       refuse(parts, request, response, refusalFor(parts, error), undefined);
     });
@@ -159,7 +159,7 @@ function record(parts: GatewayParts, { exchange, passing, isRecorded }: Ended): 
     if (kept) parts.recorder.add(kept);
   }
   if (passing?.sendEnd) parts.recorder.whenSpooled(passing.sendEnd);
-  parts.counters.ended(exchange.status, exchange.end, exchange.endedAt - exchange.startedAt);
+  parts.metrics.ended(exchange.status, exchange.end, exchange.endedAt - exchange.startedAt);
 }
 
 /** What a caller is told of an error: any that is not a refusal is a fault of ours. */
@@ -176,7 +176,7 @@ function refuse(
   refusal: Refusal,
   rpcId: string | number | null | undefined,
 ): number {
-  parts.counters.refused(refusal.code);
+  parts.metrics.refused(refusal.code);
   // A POST is taken for JSON-RPC even when it was refused before its body was read.
   const id = rpcId === undefined && request.method === "POST" ? null : rpcId;
   const bytes = sendRefusal(response, refusal, { rpcId: id, headers: corsHeaders(request.headers.origin) });

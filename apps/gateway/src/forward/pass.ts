@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import type { Counters } from "../platform/counters.ts";
+import type { Metrics } from "../platform/metrics.ts";
 import { corsHeaders } from "../police/cors.ts";
 import { idForClient, type SessionClaim, sessionNotFound } from "../police/session.ts";
 import type { SessionIds, SessionOwner } from "../police/session-ids.ts";
@@ -19,7 +19,7 @@ export type PassParts = {
   sessionIds: SessionIds;
   leases: Leases;
   openCalls: OpenCalls;
-  counters: Counters;
+  metrics: Metrics;
   log: Logger;
 };
 
@@ -43,7 +43,7 @@ export async function pass(parts: PassParts, passing: Passing): Promise<void> {
   const { response, exchange } = passing;
   const { deploymentId } = exchange;
   if (deploymentId === null) throw unsupportedTarget(targetName(exchange));
-  const hold = new Hold(parts.holdMs, { response, gauge: parts.counters });
+  const hold = new Hold(parts.holdMs, { response, gauge: parts.metrics });
   parts.leases.enter(deploymentId);
   try {
     while (!response.destroyed) {

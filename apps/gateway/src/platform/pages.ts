@@ -1,19 +1,26 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isLoopback, plainAddress } from "../police/connections.ts";
+import { type MetricsSnapshot, mergedMetrics } from "./metrics.ts";
 
 const front = `This is a Towpath gateway: it serves MCP servers.
 The address of a server ends in /mcp and is shown in the dashboard.
 `;
 
+/** What one process says of itself. `database`: whether it could load the routes the last time it tried. */
+export type Report = {
+  health: { ok: boolean; routes: number; database: boolean };
+  metrics: MetricsSnapshot;
+};
+
 /**
  * The gateway's own pages: `/`, `/-/healthz` (200 as soon as routes are known, 503 before) and `/-/metrics` (asked
- * from this machine and not through a proxy only). They live under `/-/`, which no server's label can be.
+ * from this machine and not through a proxy only). They live under `/-/`, which no server's label can be. `reports`
+ * asks every process that shares the port.
  */
-export function createPages(parts: {
-  health: () => { ok: boolean; detail: Record<string, unknown> };
-  metrics: () => string;
-}): (request: IncomingMessage, response: ServerResponse, path: string) => void {
-  return (request, response, path) => {
+export function createPages(
+  reports: () => Promise<Report[]>,
+): (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void> {
+  return async (request, response, path) => {
     const reply = (status: number, type: string, text: string) => {
       response.writeHead(status, {
         "content-type": `${type}; charset=utf-8`,
@@ -22,20 +29,33 @@ export function createPages(parts: {
         "x-content-type-options": "nosniff",
       });
       response.end(request.method === "HEAD" ? undefined : text);
-      request.resume();
     };
+    request.resume();
     switch (path) {
       case "/":
         return reply(200, "text/plain", front);
       case "/-/healthz": {
-        const { ok, detail } = parts.health();
-        return reply(ok ? 200 : 503, "application/json", `${JSON.stringify({ ok, ...detail })}\n`);
+        const health = mergedHealth(await reports());
+        return reply(health.ok ? 200 : 503, "application/json", `${JSON.stringify(health)}\n`);
       }
-      case "/-/metrics":
-        if (isFromThisMachine(request)) return reply(200, "text/plain; version=0.0.4", parts.metrics());
-        break;
+      case "/-/metrics": {
+        if (!isFromThisMachine(request)) break;
+        const snapshots = (await reports()).map(({ metrics }) => metrics);
+        return reply(200, "text/plain; version=0.0.4", await mergedMetrics(snapshots));
+      }
     }
     reply(404, "text/plain", "Nothing is served here.\n");
+  };
+}
+
+/** Of several processes the one that knows least counts: any of them may get the next request. */
+function mergedHealth(reports: readonly Report[]) {
+  const health = reports.map((report) => report.health);
+  return {
+    ok: health.every(({ ok }) => ok),
+    routes: Math.min(...health.map(({ routes }) => routes)),
+    database: health.every(({ database }) => database),
+    workers: health.length,
   };
 }
 

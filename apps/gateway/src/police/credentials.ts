@@ -7,6 +7,7 @@ import {
   type ProjectIdentity,
   verifyProjectJwt,
 } from "@towpath/auth/credentials";
+import { LRUCache } from "lru-cache";
 import type { Route } from "../read-model/routes.ts";
 import { Refusal, unknownServer } from "../refusal.ts";
 
@@ -114,17 +115,13 @@ function cannotCheck(): never {
 
 // A token's signature stays valid until it expires, so its check can be remembered that long.
 function createTokenCache(secret: string) {
-  const remembered = new Map<string, ProjectIdentity>();
+  const remembered = new LRUCache<string, ProjectIdentity>({ max: 1000 });
   return {
     async verify(token: string): Promise<ProjectIdentity | null> {
       const hit = remembered.get(token);
       if (hit && hit.expiresAt > Date.now()) return hit;
-      remembered.delete(token);
       const identity = await verifyProjectJwt({ secret, token });
-      if (identity) {
-        if (remembered.size >= 1000) remembered.clear();
-        remembered.set(token, identity);
-      }
+      if (identity) remembered.set(token, identity);
       return identity;
     },
   };

@@ -54,11 +54,13 @@ export class Recorder {
       batchRows,
       tenantOf: ({ row }) => row.projectId,
       bytesOf: ({ bytes }) => bytes,
-      write: (held) =>
-        writeRequestLogs(
+      write: async (held) => {
+        await writeRequestLogs(
           pool,
           held.map(({ row }) => row),
-        ),
+        );
+        this.counters.written += held.length;
+      },
       onSettled: (held) => this.#settle(held),
       onEvicted: (held) => this.#evicted(held),
       onRefused: ({ row }, error) => {
@@ -144,7 +146,6 @@ export class Recorder {
   }
 
   #settle(rows: readonly Held[]): void {
-    this.counters.written += rows.length;
     for (const { segment } of rows) if (segment) this.#spool.release(segment, 1, { areWritten: true });
   }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 
 /**
@@ -16,15 +17,13 @@ export type MembershipChecker = (membership: Membership) => Promise<boolean>;
  */
 export function createMembershipChecker(pool: Pool, options: { rememberMs?: number } = {}): MembershipChecker {
   const rememberMs = options.rememberMs ?? 5000;
-  const remembered = new Map<string, number>();
+  const rememberedUntil = new LRUCache<string, number>({ max: 10_000 });
   return async (membership) => {
     const key = keyOf(membership);
-    if ((remembered.get(key) ?? 0) > performance.now()) return true;
-    remembered.delete(key);
+    if ((rememberedUntil.get(key) ?? 0) > performance.now()) return true;
     const [found] = await currentMemberships(pool, [membership]);
     if (!found) return false;
-    if (remembered.size >= 10_000) remembered.clear();
-    remembered.set(key, performance.now() + rememberMs);
+    rememberedUntil.set(key, performance.now() + rememberMs);
     return true;
   };
 }

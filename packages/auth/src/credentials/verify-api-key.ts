@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import { hashApiKey, isWellFormedApiKey } from "./api-key.ts";
 
@@ -71,7 +72,7 @@ export function createApiKeyChecker(
 ): ApiKeyChecker {
   const rememberMs = Math.min(options.rememberMs ?? 30_000, 30_000);
   const now = options.now ?? (() => performance.now());
-  const remembered = new Map<string, { identity: ApiKeyIdentity; until: number }>();
+  const remembered = new LRUCache<string, { identity: ApiKeyIdentity; until: number }>({ max: 10_000 });
   const pending = new Map<string, Promise<ApiKeyIdentity | null>>();
   // Raised by `forget`: an answer that was read before a revocation must not be remembered after it.
   let generation = 0;
@@ -83,7 +84,6 @@ export function createApiKeyChecker(
     if (!checked) return null;
     const identity = { keyId: checked.keyId, organizationId: checked.organizationId };
     if (asked === generation) {
-      if (remembered.size >= 10_000) remembered.clear();
       remembered.set(hash, { identity, until: askedAt + Math.min(rememberMs, checked.expiresInMs) });
     }
     return identity;
@@ -95,7 +95,6 @@ export function createApiKeyChecker(
       const hash = hashApiKey(key);
       const hit = remembered.get(hash);
       if (hit && hit.until > now()) return hit.identity;
-      remembered.delete(hash);
       const running = pending.get(hash);
       if (running) return running;
       const asking = ask(hash, key).finally(() => {
