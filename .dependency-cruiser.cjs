@@ -10,6 +10,8 @@ const allowed = {
   // auth: only its credentials (how a key looks and is hashed), which the gateway shares.
   // mcp: only the manifest (`core-imports-the-manifest-only`).
   core: ["db", "auth", "mcp"],
+  // What gateway and worker know of servers, and nothing else does.
+  "runner-api": [],
   queue: ["core", "db"],
   builder: ["core", "runtime", "mcp", "artifacts"],
   artifacts: ["runtime"],
@@ -19,9 +21,11 @@ const allowed = {
   github: ["core"],
   logs: ["db", coreSchemas],
   db: [],
-  "apps/gateway": ["db", "auth", "mcp", "logs"],
+  "apps/gateway": ["db", "auth", "mcp", "logs", "runner-api"],
+  "apps/runner": ["core", "db", "logs", "runtime", "artifacts", "runner-api"],
+  "apps/worker": ["core", "db", "logs", "runtime", "artifacts", "builder", "github", "queue", "runner-api"],
   "apps/forge": ["github"],
-  "apps/cli": ["db", coreSchemas],
+  "apps/cli": ["db", coreSchemas, "runner-api"],
 };
 
 const rules = Object.entries(allowed).map(([name, targets]) => {
@@ -73,6 +77,27 @@ module.exports = {
       severity: "error",
       from: { path: "^(packages|apps)/([^/]+)/" },
       to: { path: "^packages/([^/]+)/", pathNot: "^$1/$2/", dependencyTypes: ["local"] },
+    },
+    {
+      name: "runner-api-users",
+      comment: "Only the runner and its callers speak its API; everybody else asks the database or the gateway.",
+      severity: "error",
+      from: { path: "^(packages|apps)/", pathNot: "^(packages/runner-api|apps/(gateway|worker|runner|cli/src/up))/" },
+      to: { path: "^packages/runner-api/" },
+    },
+    {
+      name: "worker-layers",
+      comment: "main → compose → jobs → rollout.",
+      severity: "error",
+      from: { path: "^apps/worker/src/(jobs|rollout)/", pathNot: "\\.test\\.ts$" },
+      to: { path: "^apps/worker/src/(main|compose)\\.ts$" },
+    },
+    {
+      name: "worker-rollout-stands-below-jobs",
+      comment: "A rollout is told what it needs; it knows of no job.",
+      severity: "error",
+      from: { path: "^apps/worker/src/rollout/", pathNot: "\\.test\\.ts$" },
+      to: { path: "^apps/worker/src/jobs/" },
     },
     {
       name: "gateway-has-no-verbs",

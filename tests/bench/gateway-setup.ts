@@ -2,7 +2,6 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +9,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
+import { createRunnerStandIn } from "@towpath/runner-api/testing";
 
 export type Bench = {
   folder: string;
@@ -73,12 +73,9 @@ export async function startBench(): Promise<Bench> {
   const database = openDatabase(postgres.url);
   const deploymentId = await insertRoute(database.pool);
   const socketPath = join(folder, "mcp.sock");
-  const runner = createServer((request, response) => {
-    request.resume();
-    response.end(
-      JSON.stringify({ instanceId: "bench", socketPath, leaseMs: 10_000, state: "ready", waitedMs: 0, deploymentId }),
-    );
-  }).listen(join(folder, "runner.sock"));
+  const runner = createRunnerStandIn({ kind: "unix", path: join(folder, "runner.sock") });
+  runner.servers.set(deploymentId, { instanceId: "bench", endpoint: { kind: "unix", path: socketPath } });
+  await runner.start();
   const ports = {
     server: await freePort(),
     nginx: await freePort(),
@@ -102,8 +99,7 @@ export async function startBench(): Promise<Bench> {
         child.kill("SIGTERM");
         if (child.exitCode === null) await once(child, "exit");
       }
-      runner.close();
-      runner.closeAllConnections();
+      await runner.stop();
       await database.close();
       await postgres.stop();
       await rm(folder, { recursive: true, force: true });

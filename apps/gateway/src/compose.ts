@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiKeyChannel, createApiKeyChecker, createMembershipChecker } from "@towpath/auth/credentials";
 import { openNotifications } from "@towpath/db/notifications";
+import { createRunnerClient } from "@towpath/runner-api";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
 import { Leases } from "./forward/leases.ts";
-import { createRunnerClient } from "./forward/runner-client.ts";
 import { Upstreams } from "./forward/upstreams.ts";
 import { createGateway } from "./gateway.ts";
 import { Metrics, type Reading } from "./platform/metrics.ts";
@@ -67,7 +67,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
   const spool = new Spool(join(config.stateDirectory, "spool"));
   const recorder = new Recorder({ pool, spool, log });
   const upstreams = new Upstreams();
-  const runner = createRunnerClient(config.runnerSocket, config.holdMs * 2);
+  const runner = createRunnerClient(config.runner, { timeoutMs: config.holdMs * 2 });
   const leases = new Leases({ runner, upstreams });
   const openCalls = new OpenCalls((call) => {
     for (const row of rowsOf(call)) recorder.add(row);

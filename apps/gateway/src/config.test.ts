@@ -35,7 +35,7 @@ test("OPS-1 defaults: loopback, port 8080, a hold of one minute", () => {
     host: "127.0.0.1",
     port: 8080,
     holdMs: 60_000,
-    runnerSocket: "/run/t/runner.sock",
+    runner: { kind: "unix", path: "/run/t/runner.sock" },
     stateDirectory: "/data/gateway",
     allowedOrigins: [],
   });

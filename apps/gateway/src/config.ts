@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { RunnerAddress } from "@towpath/runner-api";
 import { z } from "zod";
 import type { CapacityLimits } from "./police/capacity.ts";
 import { type ConnectionLimits, parseAddresses } from "./police/connections.ts";
@@ -96,7 +97,7 @@ export type GatewayConfig = {
   directDatabaseUrl: string;
   /** Folder of the route snapshot and the log spool. */
   stateDirectory: string;
-  runnerSocket: string;
+  runner: RunnerAddress;
   secret: string;
   logLevel: string;
   host: string;
@@ -127,7 +128,7 @@ export function readConfig(
     databaseUrl: values.DATABASE_URL,
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     stateDirectory: `${values.TOWPATH_DATA_DIR}/gateway`,
-    runnerSocket: `${values.TOWPATH_RUN_DIR}/runner.sock`,
+    runner: { kind: "unix", path: `${values.TOWPATH_RUN_DIR}/runner.sock` },
     secret: values.TOWPATH_SECRET,
     logLevel: values.TOWPATH_LOG_LEVEL,
     host: values.TOWPATH_GATEWAY_HOST,

@@ -84,10 +84,10 @@ test("GW-13 RUN-6 after a crash the next requests are held until the server is b
 
 test("GW-13 a wait that cannot end within the hold is refused at once, with its reason", async () => {
   const server = await deploy();
-  const failure = { status: 503, code: "crash_backoff", message: "The server keeps failing: out of memory." };
-  rig.runner.instances.set(server.deploymentId, {
+  const failure = { code: "crash_backoff", message: "The server keeps failing: out of memory." } as const;
+  rig.runner.servers.set(server.deploymentId, {
     instanceId: "",
-    socketPath: server.current().socketPath,
+    endpoint: { kind: "unix", path: server.current().socketPath },
     failure: { ...failure, retryAfterMs: 30_000 },
   });
   const answer = await fetch(server.url, { method: "POST", body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
@@ -97,26 +97,26 @@ test("GW-13 a wait that cannot end within the hold is refused at once, with its 
 
 test("RUN-8 a request that comes while the runner is being restarted is held until the next one serves", async () => {
   const server = await deploy();
-  const instance = rig.runner.instances.get(server.deploymentId);
+  const instance = rig.runner.servers.get(server.deploymentId);
   if (!instance) throw new Error("the server is not there");
-  const failure = { status: 503, code: "stopping", message: "The runner is shutting down.", retryAfterMs: 300 };
-  rig.runner.instances.set(server.deploymentId, { ...instance, failure });
+  const failure = { code: "stopping", message: "The runner is shutting down.", retryAfterMs: 300 } as const;
+  rig.runner.servers.set(server.deploymentId, { ...instance, failure });
   const connecting = viaHttp(server.url);
-  setTimeout(() => rig.runner.instances.set(server.deploymentId, instance), 200);
+  setTimeout(() => rig.runner.servers.set(server.deploymentId, instance), 200);
   expect((await (await connecting).listTools()).tools.length).toBeGreaterThan(0);
 });
 
 test("RUN-6 a server too busy to take connections keeps its sessions: the request waits", async () => {
   const server = await deploy({ backlog: 1 });
   const client = await viaHttp(server.url);
-  const leases = rig.runner.leases.length;
+  const leases = rig.runner.ensured.length;
   const { child, socketPath } = server.current();
   const isBusy = saying(child, "busy");
   child.kill("SIGUSR2");
   await isBusy;
   const fillers = await fillBacklog(socketPath);
   expect((await client.callTool({ name: "echo", arguments: text })).content).toEqual([{ type: "text", ...text }]);
-  expect(rig.runner.leases.length).toBe(leases);
+  expect(rig.runner.ensured.length).toBe(leases);
   for (const socket of fillers) socket.destroy();
 });
 

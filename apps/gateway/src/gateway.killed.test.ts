@@ -30,7 +30,7 @@ async function startProcess(): Promise<void> {
     env: {
       DATABASE_URL: rig.config.databaseUrl,
       TOWPATH_DATA_DIR: folder,
-      TOWPATH_RUN_DIR: rig.config.runnerSocket.replace(/\/[^/]+$/, ""),
+      TOWPATH_RUN_DIR: rig.runDirectory,
       TOWPATH_SECRET: secret,
       TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
       TOWPATH_GATEWAY_PORT: "0",

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connectModern, connectOld } from "./testing/clients.ts";
+import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 import { startUnixServer } from "./testing/unix-server.ts";
 
@@ -28,11 +31,11 @@ const call = (server: DeployedServer, headers: Record<string, string> = {}) =>
     body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
   });
 const set = (server: DeployedServer, change: object) => {
-  const instance = rig.runner.instances.get(server.deploymentId);
+  const instance = rig.runner.servers.get(server.deploymentId);
   if (!instance) throw new Error("not deployed");
-  rig.runner.instances.set(server.deploymentId, { ...instance, ...change });
+  rig.runner.servers.set(server.deploymentId, { ...instance, ...change });
 };
-const leasesOf = (server: DeployedServer) => rig.runner.leases.filter((id) => id === server.deploymentId).length;
+const leasesOf = (server: DeployedServer) => rig.runner.ensured.filter((id) => id === server.deploymentId).length;
 
 describe("starting servers", () => {
   test("RUN-3 GW-1 requests are held while a server starts, share one start, and then need no runner", async () => {
@@ -52,7 +55,6 @@ describe("starting servers", () => {
     const server = await deploy();
     set(server, {
       failure: {
-        status: 503,
         code: "start_failed",
         message: "ModuleNotFoundError: no module named x",
         retryAfterMs: 4500,
@@ -100,7 +102,7 @@ describe("starting servers", () => {
       if (hits === 1) ok(request, response as never);
       else request.socket.destroy();
     });
-    set(server, { instanceId: randomUUID(), socketPath: next.socketPath });
+    set(server, { instanceId: randomUUID(), endpoint: next.endpoint });
     expect((await call(server)).status).toBe(200);
     expect(leasesOf(server)).toBe(2);
     // The server takes the request and breaks off: it may have acted, so the request is not sent again.
@@ -111,6 +113,31 @@ describe("starting servers", () => {
     await next.close();
     const gone = await call(server);
     expect([gone.status, gone.headers.get("retry-after")]).toEqual([502, "2"]);
+  });
+
+  test("RUN-7 a server at an address and port is served as one on a unix socket is, also after it moved", async () => {
+    const servers = await Promise.all(
+      [1, 2].map(async () => {
+        const server = createHttpServer(createMcpListener());
+        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+        return { server, port: (server.address() as AddressInfo).port };
+      }),
+    );
+    const deployed = await deploy();
+    await deployed.upstream.close();
+    for (const { server, port } of servers) {
+      set(deployed, { instanceId: randomUUID(), endpoint: { kind: "tcp", host: "127.0.0.1", port } });
+      const modern = await connectModern(deployed.url);
+      const old = await connectOld(deployed.url);
+      for (const client of [modern, old.client]) {
+        const echo = await client.callTool({ name: "echo", arguments: { text: "over tcp" } });
+        expect(echo.content).toEqual([{ type: "text", text: "over tcp" }]);
+        await client.close();
+      }
+      server.close();
+      server.closeAllConnections();
+    }
+    expect(leasesOf(deployed)).toBe(2);
   });
 
   test("RUN-3 a lease is renewed while a request runs, so that its server is not frozen, and lapses after", async () => {

@@ -71,7 +71,7 @@ test("GW-2 a session of a process that is gone answers 404, so that the client i
   await client.listTools();
   await server.upstream.close();
   const next = await startUnixServer(createMcpListener());
-  rig.runner.instances.set(server.deploymentId, { instanceId: randomUUID(), socketPath: next.socketPath });
+  rig.runner.servers.set(server.deploymentId, { instanceId: randomUUID(), endpoint: next.endpoint });
   await expect(client.listTools()).rejects.toMatchObject({ code: 404 });
   expect(transport.sessionId).toBeDefined();
   await client.close();
@@ -89,7 +89,7 @@ test("GW-2 after a rollout a session stays with its process while that lives, an
   const next = await startUnixServer(createMcpListener());
   const deploymentId = randomUUID();
   await insertDeployment(rig.database.pool, { ...server, deploymentId });
-  rig.runner.instances.set(deploymentId, { instanceId: randomUUID(), socketPath: next.socketPath });
+  rig.runner.servers.set(deploymentId, { instanceId: randomUUID(), endpoint: next.endpoint });
   await rig.database.pool.query("UPDATE route SET deployment_id = $1, sequence = 2 WHERE label = $2", [
     deploymentId,
     server.label,
@@ -101,7 +101,7 @@ test("GW-2 after a rollout a session stays with its process while that lives, an
   });
   expect((await old.client.listTools()).tools.length).toBe(3);
   // The old deployment is stopped: its sessions end, and nothing starts it again.
-  rig.runner.instances.delete(server.deploymentId);
+  rig.runner.servers.delete(server.deploymentId);
   await server.upstream.close();
   await until(() =>
     old.client.listTools().then(

@@ -2,16 +2,15 @@ import { mkdir } from "node:fs/promises";
 import { createSecretBox, redactor } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { writeServerLogs } from "@towpath/logs";
+import { assertNoRunner, createRunnerApi, RunnerError, type RunnerHandlers } from "@towpath/runner-api";
 import { createSandboxDriver, type RuntimeDriver, removeFolder } from "@towpath/runtime";
 import type { Logger } from "pino";
-import { createApiServer, listenOnSocket, refuseSecondRunner } from "./api/api-server.ts";
 import type { RunnerConfig } from "./config.ts";
 import { existingDeployments, readDeployment, type StoredDeployment } from "./deployments/deployment.store.ts";
 import { serverOfDeployment } from "./deployments/server-of-deployment.ts";
 import { instanceStore } from "./instances/instance.store.ts";
 import { InstancePool } from "./instances/instance-pool.ts";
 import { createInstanceRecord } from "./instances/instance-record.ts";
-import { LeaseError } from "./instances/lease-error.ts";
 import { serverLog } from "./instances/server-log.ts";
 import { startIsolationReports } from "./isolation-reports.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
@@ -27,7 +26,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   await mkdir(config.runDirectory, { recursive: true, mode: 0o700 });
   const socketPath = `${config.runDirectory}/runner.sock`;
   // Before anything else: a second runner would end the rows of the first one.
-  await refuseSecondRunner(socketPath);
+  await assertNoRunner(socketPath);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
   const runtime = driver ?? createSandboxDriver({ stateDirectory: config.runDirectory, ...config.isolation });
   const isolation = await runtime.selfTest();
@@ -48,7 +47,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const deployments = rememberingReader((id) => readDeployment(database.db, id), complain("the database is away"));
   const found = async (deploymentId: string) => {
     const deployment = await deployments(deploymentId);
-    if (deployment === null) throw new LeaseError("not_found", "There is no such deployment.");
+    if (deployment === null) throw new RunnerError("not_found", "There is no such deployment.");
     return deployment;
   };
   const pool = new InstancePool({
@@ -76,8 +75,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       return { sandbox, log: serverLog(ids, lines.push, redact), redact };
     },
   });
-  const api = createApiServer({ pool, isolation: () => runtime.selfTest(), onError: complain("a request failed") });
-  await listenOnSocket(api, socketPath);
+  const api = createRunnerApi(handlersOf(pool, runtime), complain("a request failed"));
+  await api.listen({ kind: "unix", path: socketPath });
   const reports = startIsolationReports(
     database.db,
     () => runtime.selfTest(),
@@ -86,7 +85,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   return {
     socketPath,
     async close() {
-      api.close();
+      void api.close();
       // Both at once: a server that is still starting ends by the driver's close, in the pool's turn.
       const stopped = pool.close();
       await Promise.race([
@@ -95,11 +94,26 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       ]);
       await runtime.close();
       await stopped;
-      api.closeAllConnections();
+      api.destroy();
       // Servers come first: a report waits for as long as the database does.
       await Promise.all([reports.stop(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
       await database.close();
     },
+  };
+}
+
+function handlersOf(pool: InstancePool, runtime: RuntimeDriver): RunnerHandlers {
+  return {
+    ensure: ({ deploymentId }) => pool.lease(deploymentId),
+    verify: ({ deploymentId }) => pool.verify(deploymentId),
+    async stop({ deploymentId }) {
+      await pool.stop(deploymentId);
+      return {};
+    },
+    isRunning: async ({ deploymentId, instanceId }) => ({ isRunning: await pool.isRunning(deploymentId, instanceId) }),
+    list: async () => ({ instances: await pool.list() }),
+    isolation: () => runtime.selfTest(),
+    health: async () => ({ status: "ok" }),
   };
 }
 

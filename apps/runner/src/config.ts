@@ -78,6 +78,8 @@ export type InstanceTiming = {
   /** Unleased for this long: stopped. */
   readonly stopAfterMs: number;
   readonly startTimeoutMs: number;
+  /** For a server that has started to answer at /mcp, when a rollout asks. */
+  readonly answerTimeoutMs: number;
   /** SIGTERM to SIGKILL when nobody waits: more than the harness takes for its own last word (7 s). */
   readonly stopGraceMs: number;
   /** The same when the runner itself ends, or another server needs the place. */
@@ -112,6 +114,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
       freezeAfterMs: values.TOWPATH_FREEZE_AFTER_MS,
       stopAfterMs: values.TOWPATH_STOP_AFTER_MS,
       startTimeoutMs: values.TOWPATH_START_TIMEOUT_MS,
+      answerTimeoutMs: 10_000,
       stopGraceMs: 8000,
       hurriedGraceMs: 3000,
       backOffFirstMs: 1000,

@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { chmod, mkdir, mkdtemp, open, rm, stat, writeFile } from "node:fs/promises";
-import { request } from "node:http";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { newId } from "@towpath/core/ids";
 import { hostIsolation, secret } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { createRunnerClient, type LeasedInstance, type RunnerClient } from "@towpath/runner-api";
+import { runnerContract } from "@towpath/runner-api/contract";
 import {
   createSandboxDriver,
   dependencyPath,
@@ -16,7 +17,7 @@ import {
   strictIsolation,
 } from "@towpath/runtime";
 import { tinyServer } from "@towpath/runtime/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { seedDeployment } from "./testing/seed-deployment.ts";
 
 const run = promisify(execFile);
@@ -38,8 +39,11 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": body})
 `;
 
+const silent = app.replace("    body = json", "    import asyncio\n    await asyncio.sleep(3600)\n    body = json");
+
 let database: TestDatabase;
 let folder = "";
+let address: { readonly kind: "unix"; readonly path: string };
 let python: ResolvedPython;
 let runner: ChildProcess | null = null;
 
@@ -50,6 +54,7 @@ beforeAll(async () => {
   const found = await resolvePython({ uv: "uv", version: "3.11" });
   if (found === null) throw new Error("Python 3.11 is needed for this test.");
   python = found;
+  address = { kind: "unix", path: join(folder, "run/runner.sock") };
   await makeLayers();
 }, 120_000);
 afterAll(async () => {
@@ -78,6 +83,7 @@ async function makeLayers(): Promise<void> {
   await mkdir(dependencies, { recursive: true });
   await mkdir(code, { recursive: true });
   await writeFile(join(code, "server.py"), app);
+  await writeFile(join(code, "silent.py"), silent);
   const driver = createSandboxDriver({
     stateDirectory: join(folder, "run"),
     ...strictIsolation,
@@ -130,7 +136,7 @@ function environment(change: Record<string, string> = {}): Record<string, string
 
 const main = new URL("./main.ts", import.meta.url).pathname;
 
-async function startRunner(): Promise<{ child: ChildProcess; lines: string[] }> {
+async function startRunner(): Promise<void> {
   const child = spawn(process.execPath, [main], { env: environment(), stdio: ["ignore", "pipe", "inherit"] });
   runner = child;
   const lines: string[] = [];
@@ -141,105 +147,107 @@ async function startRunner(): Promise<{ child: ChildProcess; lines: string[] }> 
     });
     child.once("exit", (code) => reject(new Error(`the runner ended with ${code}: ${lines.join("\n")}`)));
   });
-  return { child, lines };
 }
 
-function call(method: string, path: string): Promise<{ status: number; body: Record<string, never> }> {
-  return new Promise((resolve, reject) => {
-    const socketPath = join(folder, "run/runner.sock");
-    const sent = request({ socketPath, method, path, agent: false }, (response) => {
-      let text = "";
-      response.on("data", (part: Buffer) => {
-        text += part.toString("utf8");
-      });
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
-    });
-    sent.on("error", reject);
-    sent.end();
-  });
+async function stopRunner(): Promise<number | null> {
+  const child = runner;
+  if (child === null || child.exitCode !== null) return child?.exitCode ?? null;
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  return await ended;
+}
+
+function socketOf({ endpoint }: LeasedInstance): string {
+  if (endpoint.kind !== "unix") throw new Error("not on a unix socket");
+  return endpoint.path;
 }
 
 const layers = () => ({ pythonVersion: python.version, ...digest });
 
-test("RUN-3 RUN-4 the runner serves a deployment from its layers, with its environment, and is gone after SIGTERM", async () => {
-  const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
-  const { child } = await startRunner();
-  expect((await stat(join(folder, "run/runner.sock"))).mode & 0o777).toBe(0o600);
-  expect(await call("GET", "/healthz")).toEqual({ status: 200, body: { status: "ok" } });
-  expect((await call("GET", "/v1/isolation")).body).toMatchObject({ driver: "sandbox", trusted: true });
-  // For the dashboard, which must know it without asking the runner.
-  const reports = () => database.db.select().from(hostIsolation);
-  await expect.poll(async () => (await reports()).length).toBe(1);
-  expect((await reports())[0]).toMatchObject({ report: { trusted: true, exceptions: [], problems: [] } });
-
-  const lease = await call("POST", `/v1/deployments/${deployed.deploymentId}/lease`);
-  expect(lease).toMatchObject({ status: 200, body: { state: "started", leaseMs: 10_000 } });
-  const answer = JSON.parse((await tinyServer.get(String(lease.body.socketPath), "/mcp")) ?? "null");
-  expect(answer.folder).toBe("/app/src");
-  expect(answer.environment).toMatchObject({
-    TOWPATH_CLOUD_URL: `http://localhost:8080/${deployed.name}`,
-    TOWPATH_CLOUD_GIT_COMMIT_SHA: "c".repeat(40),
-    TOWPATH_CLOUD_GIT_REPO: "someone/echo",
-    TOWPATH_CLOUD_ENVIRONMENT: "production",
-    HOME: "/home/towpath",
-  });
-  for (const name of ["DATABASE_URL", "TOWPATH_SECRET", "TOWPATH_DATA_DIR"])
-    expect(answer.environment).not.toHaveProperty(name);
-
-  expect((await call("GET", "/v1/instances")).body).toMatchObject({
-    instances: [{ id: lease.body.instanceId, deploymentId: deployed.deploymentId, state: "ready" }],
-  });
-  expect(await call("POST", `/v1/deployments/${newId()}/lease`)).toMatchObject({
-    status: 404,
-    body: { error: { code: "not_found" } },
-  });
-  expect(await call("POST", "/v1/deployments/..%2f/lease")).toMatchObject({ status: 404 });
-  expect(await call("POST", `/v1/deployments/${deployed.deploymentId}/stop`)).toEqual({ status: 200, body: {} });
-  expect((await call("GET", "/v1/instances")).body).toEqual({ instances: [] });
-  expect((await call("POST", `/v1/deployments/${deployed.deploymentId}/lease`)).status).toBe(200);
-
-  const asked = Date.now();
-  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  child.kill("SIGTERM");
-  expect(await ended).toBe(0);
-  expect(Date.now() - asked).toBeLessThan(8000);
-  const rows = await database.pool.query("SELECT state, end_reason FROM instance ORDER BY started_at");
-  expect(rows.rows).toEqual([
-    { state: "stopped", end_reason: "it was told to stop" },
-    { state: "stopped", end_reason: "the runner ends" },
-  ]);
-  const logged = await database.pool.query("SELECT stream, level, line FROM server_log WHERE line = 'imported'");
-  expect(logged.rows).toEqual([
-    { stream: "stderr", level: "info", line: "imported" },
-    { stream: "stderr", level: "info", line: "imported" },
-  ]);
+runnerContract("the runner with sandboxes", async () => {
+  const seed = async (entrypoint: string) =>
+    (await seedDeployment(database.db, { entrypoint, layers: layers() })).deploymentId;
+  const answering = [await seed("server.py:app"), await seed("server.py:app")] as const;
+  const deployments = { answering, failing: await seed("missing.py:app"), silent: await seed("silent.py:app") };
+  await startRunner();
+  return { address, ...deployments, close: async () => void (await stopRunner()) };
 });
 
-test("RUN-4 a secret that cannot be decrypted is an error, never an empty value; missing layers say what to do", async () => {
-  const secretive = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
-  await database.db.insert(secret).values({
-    id: newId(),
-    projectId: secretive.projectId,
-    keyName: "API_TOKEN",
-    environments: ["production"],
-    ciphertext: "k.n.c.t",
+describe("the process", () => {
+  let client: RunnerClient;
+  beforeAll(() => {
+    client = createRunnerClient(address, { timeoutMs: 60_000 });
   });
-  const lost = await seedDeployment(database.db, { layers: { ...layers(), code: "f".repeat(64) } });
-  const { child } = await startRunner();
-  expect(await call("POST", `/v1/deployments/${secretive.deploymentId}/lease`)).toMatchObject({
-    status: 503,
-    body: { error: { code: "start_failed", message: "The secret API_TOKEN cannot be decrypted." } },
+  afterEach(async () => void (await stopRunner()));
+  afterAll(() => client.close());
+
+  test("RUN-3 RUN-4 the runner serves a deployment from its layers, with its environment, and is gone after SIGTERM", async () => {
+    const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
+    await database.pool.query("DELETE FROM instance; DELETE FROM server_log");
+    await startRunner();
+    expect((await stat(address.path)).mode & 0o777).toBe(0o600);
+    expect(await client.isolation()).toMatchObject({ driver: "sandbox", trusted: true });
+    // For the dashboard, which must know it without asking the runner.
+    const reports = () => database.db.select().from(hostIsolation);
+    await expect.poll(async () => (await reports()).length).toBe(1);
+    expect((await reports())[0]).toMatchObject({ report: { trusted: true, exceptions: [], problems: [] } });
+
+    const lease = await client.ensure(deployed.deploymentId);
+    expect(lease).toMatchObject({ state: "started", leaseMs: 10_000 });
+    const answer = JSON.parse((await tinyServer.get(socketOf(lease), "/mcp")) ?? "null");
+    expect(answer.folder).toBe("/app/src");
+    expect(answer.environment).toMatchObject({
+      TOWPATH_CLOUD_URL: `http://localhost:8080/${deployed.name}`,
+      TOWPATH_CLOUD_GIT_COMMIT_SHA: "c".repeat(40),
+      TOWPATH_CLOUD_GIT_REPO: "someone/echo",
+      TOWPATH_CLOUD_ENVIRONMENT: "production",
+      HOME: "/home/towpath",
+    });
+    for (const name of ["DATABASE_URL", "TOWPATH_SECRET", "TOWPATH_DATA_DIR"])
+      expect(answer.environment).not.toHaveProperty(name);
+    await client.stop(deployed.deploymentId);
+    expect(await client.list()).toEqual([]);
+    await client.ensure(deployed.deploymentId);
+
+    const asked = Date.now();
+    expect(await stopRunner()).toBe(0);
+    expect(Date.now() - asked).toBeLessThan(8000);
+    const rows = await database.pool.query("SELECT state, end_reason FROM instance ORDER BY started_at");
+    expect(rows.rows).toEqual([
+      { state: "stopped", end_reason: "it was told to stop" },
+      { state: "stopped", end_reason: "the runner ends" },
+    ]);
+    const logged = await database.pool.query("SELECT stream, level, line FROM server_log WHERE line = 'imported'");
+    expect(logged.rows).toEqual([
+      { stream: "stderr", level: "info", line: "imported" },
+      { stream: "stderr", level: "info", line: "imported" },
+    ]);
   });
-  expect(await call("POST", `/v1/deployments/${lost.deploymentId}/lease`)).toMatchObject({
-    status: 503,
-    body: { error: { code: "start_failed", message: expect.stringContaining("Redeploy") } },
+
+  test("RUN-4 a secret that cannot be decrypted is an error, never an empty value; missing layers say what to do", async () => {
+    const secretive = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
+    await database.db.insert(secret).values({
+      id: newId(),
+      projectId: secretive.projectId,
+      keyName: "API_TOKEN",
+      environments: ["production"],
+      ciphertext: "k.n.c.t",
+    });
+    const lost = await seedDeployment(database.db, { layers: { ...layers(), code: "f".repeat(64) } });
+    await startRunner();
+    await expect(client.ensure(secretive.deploymentId)).rejects.toMatchObject({
+      code: "start_failed",
+      message: "The secret API_TOKEN cannot be decrypted.",
+    });
+    await expect(client.ensure(lost.deploymentId)).rejects.toMatchObject({
+      code: "start_failed",
+      message: expect.stringContaining("Redeploy"),
+    });
+    await expect(run(process.execPath, [main], { env: environment() })).rejects.toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("Another runner already serves"),
+    });
   });
-  await expect(run(process.execPath, [main], { env: environment() })).rejects.toMatchObject({
-    code: 1,
-    stdout: expect.stringContaining("Another runner already serves"),
-  });
-  child.kill("SIGTERM");
-  await new Promise((resolve) => child.once("exit", resolve));
 });
 
 test("all problems of the settings are listed at once", async () => {

@@ -3,6 +3,7 @@ import { createSecretBox } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { createGitHub } from "@towpath/github";
 import { openWorkerQueue } from "@towpath/queue";
+import { createRunnerClient } from "@towpath/runner-api";
 import { createSandboxDriver } from "@towpath/runtime";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
@@ -12,12 +13,13 @@ import { syncInstallationWithGitHub } from "./jobs/installation-sync.ts";
 import { jobPlaces } from "./jobs/job-places.ts";
 import { processDelivery } from "./jobs/webhook-process.ts";
 import { retentionRound } from "./retention/retention.ts";
-import { createRunnerClient } from "./rollout/runner-client.ts";
 import type { Services } from "./services.ts";
 import { startRounds, sweep } from "./sweep.ts";
 
 const sweepEveryMs = 15_000;
 const keepAliveMs = 5_000;
+/** A start may wait a minute for its place and take another one. */
+const runnerTimeoutMs = 150_000;
 /** A process is gone 8 s after SIGTERM; the rest is for giving builds back and closing. */
 const jobsEndWithinMs = 5_000;
 
@@ -32,12 +34,16 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     databaseUrl: config.directDatabaseUrl,
     onProblem: (problem) => log.warn({ err: problem }, "queue"),
   });
+  const runner = createRunnerClient(
+    { kind: "unix", path: `${config.runDirectory}/runner.sock` },
+    { timeoutMs: runnerTimeoutMs },
+  );
   const services: Services = {
     database,
     queue: workers.queue,
     github: createGitHub(config.github),
     builder: createBuilder(config.builder, driver),
-    runner: createRunnerClient(`${config.runDirectory}/runner.sock`),
+    runner,
     isolation: () => driver.selfTest(),
     allowUnsandboxed: config.isolation.allowUnsandboxed,
     serverUrlTemplate: config.serverUrl,
@@ -72,7 +78,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     async stop() {
       // Together: a sweep that waits for the database must not take the time that jobs have to give their builds back.
       await Promise.all([stopSweeping(), stopRetention(), workers.stop(jobsEndWithinMs)]);
-      await driver.close();
+      await Promise.all([driver.close(), runner.close()]);
       await database.close();
     },
   };

@@ -11,15 +11,16 @@ import { build, deployment, project, route } from "@towpath/db/schema";
 import { readBuildLog } from "@towpath/logs";
 import { openClient } from "@towpath/mcp/client";
 import { manifestSchema } from "@towpath/mcp/manifest";
+import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { inspectPath } from "@towpath/runtime";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRunnerClient } from "./rollout/runner-client.ts";
 import { type LocalInstance, openLocalInstance, writeFiles } from "./testing/local-instance.ts";
 import { until } from "./testing/worker-bench.ts";
 
 // Everything real: forge with git, sandbox, uv and the package index, runner, queue, and the worker as a process.
 let instance: LocalInstance;
+let runner: RunnerClient;
 let team: SeededOrganization;
 let folder: string;
 let branchId = "";
@@ -75,6 +76,10 @@ async function logOf(buildId: string): Promise<string> {
 
 beforeAll(async () => {
   instance = await openLocalInstance();
+  runner = createRunnerClient(
+    { kind: "unix", path: join(instance.runDirectory, "runner.sock") },
+    { timeoutMs: 10_000 },
+  );
   team = await seedOrganization(instance.database.db);
   folder = await mkdtemp(join(tmpdir(), "towpath-push-"));
   await instance.start("forge");
@@ -82,6 +87,7 @@ beforeAll(async () => {
   await instance.start("worker");
 }, 60_000);
 afterAll(async () => {
+  await runner.close();
   await instance.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -121,9 +127,7 @@ test("ONB-4 BLD-6 RUN-4 a repository becomes a live server with its variables, a
   expect(manifestSchema.parse(built.manifest).tools.map((tool) => tool.tool_name)).toEqual(["forecast"]);
   expect(text).toContain("requirements.txt");
   expect(text.endsWith(`rollout step Live: http://localhost:8080/${name}/mcp`)).toBe(true);
-  const runner = createRunnerClient(join(instance.runDirectory, "runner.sock"));
-  const lease = await runner.lease(built.deployment?.id ?? "", AbortSignal.timeout(10_000));
-  expect(lease).toMatchObject({ ok: true, lease: { state: "ready" } });
+  expect(await runner.ensure(built.deployment?.id ?? "")).toMatchObject({ state: "ready" });
 });
 
 test("BLD-7 a push to the default branch is live by webhook alone", { timeout: 120_000 }, async () => {
@@ -178,10 +182,9 @@ test("BLD-10 GW-4 a server that does its own sign-in goes live, and answers thos
     manifest: { tools: [{ tool_name: "forecast_guarded" }] },
   });
   expect(await live()).toBe(sha);
-  const runner = createRunnerClient(join(instance.runDirectory, "runner.sock"));
-  const lease = await runner.lease(built.deployment?.id ?? "", AbortSignal.timeout(10_000));
-  if (!lease.ok) throw new Error(lease.message);
-  const { socketPath } = lease.lease;
+  const { endpoint } = await runner.ensure(built.deployment?.id ?? "");
+  if (endpoint.kind !== "unix") throw new Error("not on a unix socket");
+  const { path: socketPath } = endpoint;
   await expect(openClient({ socketPath })).rejects.toMatchObject({ code: "unauthorized" });
   await expect(openClient({ socketPath, path: inspectPath })).rejects.toMatchObject({ code: "not_found" });
   const client = await openClient({ socketPath, headers: { Authorization: "Bearer letmein" } });

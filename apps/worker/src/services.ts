@@ -5,9 +5,9 @@ import { systemClock } from "@towpath/core/ports";
 import type { SecretBox } from "@towpath/core/secret";
 import type { DatabaseClient } from "@towpath/db";
 import type { GitHub } from "@towpath/github";
+import type { RunnerClient } from "@towpath/runner-api";
 import type { Isolation } from "@towpath/runtime";
 import type { Logger } from "pino";
-import type { RunnerClient } from "./rollout/runner-client.ts";
 
 /** What the jobs stand on; made once in `main`. */
 export type Services = {

@@ -44,10 +44,10 @@ test("BLD-10 RUN-4 a build goes live only after its server has really started an
   const ciphertext = createSecretBox(rootSecret).encrypt("very secret", binding);
   await bench.database.db.insert(secret).values({ ...binding, id: newId(), ciphertext });
   let routesWhenStarted = -1;
-  const leased = bench.lease;
-  bench.lease = async (deploymentId) => {
+  const { lookUp } = bench.runner;
+  bench.runner.lookUp = async (deploymentId) => {
     routesWhenStarted = await bench.database.db.$count(route);
-    return leased(deploymentId);
+    return lookUp(deploymentId);
   };
   bench.build = async (request) => {
     request.log("fetch", "step", "Fetching the commit.");
@@ -102,6 +102,7 @@ test("BLD-2 whatever goes wrong, what is live stays and the build says the cause
   const project = await seedProject(bench.database.db, team);
   await bench.work();
   await ended(await start(project, "good"));
+  const server = { instanceId: "i", endpoint: { kind: "unix", path: "/nowhere" } } as const;
   const cases: readonly [string, () => void, RegExp][] = [
     [
       "diagnosis",
@@ -136,9 +137,9 @@ test("BLD-2 whatever goes wrong, what is live stays and the build says the cause
       "start",
       () => {
         bench.build = async () => goodBuild;
-        bench.lease = () => ({
-          status: 503,
-          body: { error: { code: "start_failed", message: "It ended with status 3." } },
+        bench.runner.lookUp = () => ({
+          ...server,
+          failure: { code: "start_failed", message: "It ended with status 3." },
         });
       },
       /did not start/,
@@ -146,10 +147,7 @@ test("BLD-2 whatever goes wrong, what is live stays and the build says the cause
     [
       "answer",
       () => {
-        bench.lease = () => ({
-          status: 200,
-          body: { instanceId: "i", socketPath: "/nowhere", leaseMs: 1, state: "started", waitedMs: 1 },
-        });
+        bench.runner.lookUp = () => ({ ...server, isSilent: true });
       },
       /did not answer/,
     ],
@@ -316,20 +314,33 @@ test("BLD-13 an organization with many slow builds leaves a place for others, wh
   for (const buildId of sleeping) await until(() => hasEnded(buildId), 30_000);
 });
 
-test("BLD-10 a server that gave its place away before it was asked is started and asked again", async () => {
+test("BLD-10 a rollout waits for a runner that restarts or is full, and not for a server that keeps crashing", async () => {
   const project = await seedProject(bench.database.db, team);
-  const good = bench.lease;
-  let leases = 0;
-  bench.lease = async (deploymentId) => {
-    const answer = await good(deploymentId);
-    leases += 1;
-    // The first one is gone: nobody listens there any more.
-    const gone = { ...(answer.body as object), instanceId: "gone", socketPath: "/tmp/towpath-nobody-listens.sock" };
-    return leases === 1 ? { ...answer, body: gone } : answer;
+  const { lookUp } = bench.runner;
+  const failures = ["capacity", "stopping", "ended"] as const;
+  let asked = 0;
+  bench.runner.lookUp = async (deploymentId) => {
+    const server = await lookUp(deploymentId);
+    const code = failures[asked++];
+    return server && code ? { ...server, failure: { code, message: "Not now.", retryAfterMs: 10 } } : server;
   };
-  const buildId = await start(project, "a");
   await bench.work();
+  await bench.runner.stop();
+  const buildId = await start(project, "a");
+  await until(async () => (await logOf(buildId)).includes("Waiting for the runner"));
+  await bench.runner.start();
   await ended(buildId);
   expect((await show(buildId)).status).toBe("succeeded");
-  expect(leases).toBe(2);
+  expect(asked).toBe(failures.length + 1);
+
+  const crashing = { code: "crash_backoff", message: "It keeps failing.", retryAfterMs: 10 } as const;
+  bench.runner.lookUp = async (deploymentId) => {
+    asked++;
+    const server = await lookUp(deploymentId);
+    return server && { ...server, failure: crashing };
+  };
+  const failing = await start(project, "b");
+  await ended(failing);
+  expect(await show(failing)).toMatchObject({ status: "failed", diagnosis: { code: "exited_early" } });
+  expect(asked).toBe(failures.length + 2);
 });

@@ -12,12 +12,12 @@ test("RUN-1 `up` says what this machine refuses and each exception that is set",
   await new Promise<void>((resolve) => runner.listen(socketPath, resolve));
   try {
     const exceptions = [{ setting: "TOWPATH_ALLOW_WEAK_LIMITS=yes", meaning: "No limit on a server as a whole." }];
-    body = { trusted: true, checks: [], problems: ["No network: do this."], exceptions };
+    body = { driver: "sandbox", trusted: true, checks: [], problems: ["No network: do this."], exceptions };
     expect(await isolationNotice(socketPath)).toEqual([
       "No network: do this.",
       "TOWPATH_ALLOW_WEAK_LIMITS=yes: No limit on a server as a whole.",
     ]);
-    body = { trusted: true, checks: [], problems: [], exceptions: [] };
+    body = { driver: "sandbox", trusted: true, checks: [], problems: [], exceptions: [] };
     expect(await isolationNotice(socketPath)).toEqual([]);
     body = { status: "ok" };
     expect(await isolationNotice(socketPath)).toHaveLength(1);

@@ -1,13 +1,6 @@
-import { request } from "node:http";
-import { json } from "node:stream/consumers";
-import { z } from "zod";
+import { createRunnerClient } from "@towpath/runner-api";
 
 const answerWithinMs = 5_000;
-
-const reportSchema = z.object({
-  problems: z.array(z.string()),
-  exceptions: z.array(z.object({ setting: z.string(), meaning: z.string() })),
-});
 
 /**
  * What the operator must know about the isolation of servers on this machine: what is refused and what to do, and each
@@ -15,21 +8,13 @@ const reportSchema = z.object({
  * is nothing to say; one line when the runner does not answer.
  */
 export async function isolationNotice(runnerSocket: string): Promise<readonly string[]> {
+  const runner = createRunnerClient({ kind: "unix", path: runnerSocket }, { timeoutMs: answerWithinMs });
   try {
-    const { problems, exceptions } = reportSchema.parse(await askRunner(runnerSocket));
+    const { problems, exceptions } = await runner.isolation();
     return [...problems, ...exceptions.map(({ setting, meaning }) => `${setting}: ${meaning}`)];
   } catch {
     return ["The runner did not report how servers are isolated here. Look in its log."];
+  } finally {
+    await runner.close();
   }
-}
-
-function askRunner(socketPath: string): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const call = request({ socketPath, path: "/v1/isolation", agent: false }, (response) => {
-      json(response).then(resolve, reject);
-    });
-    call.setTimeout(answerWithinMs, () => call.destroy(new Error("no answer")));
-    call.once("error", reject);
-    call.end();
-  });
 }

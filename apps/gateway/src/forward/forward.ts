@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
+import { isBacklogFull, isDialFailure } from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
 import type { Site } from "./cookies.ts";
 import { headersForClient, sessionIdHeader, withSessionId } from "./headers.ts";
-import { isBacklogFull, isDialFailure } from "./runner-client.ts";
 
 export type ForwardRequest = {
   upstream: Dispatcher;

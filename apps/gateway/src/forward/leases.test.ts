@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createRunnerClient, type Endpoint, type RunnerClient } from "@towpath/runner-api";
+import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../testing/rig.ts";
-import { createRunnerStandIn, type RunnerStandIn } from "../testing/runner-stand-in.ts";
 import { startUnixServer } from "../testing/unix-server.ts";
 import { Leases } from "./leases.ts";
-import { createRunnerClient, type RunnerClient } from "./runner-client.ts";
 import { idleConnectionMs, Upstreams } from "./upstreams.ts";
 
 let folder: string;
@@ -15,9 +15,9 @@ let runner: RunnerStandIn;
 let client: RunnerClient;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "tp-ls-"));
-  runner = createRunnerStandIn(join(folder, "runner.sock"));
+  runner = createRunnerStandIn({ kind: "unix", path: join(folder, "runner.sock") });
   await runner.start();
-  client = createRunnerClient(join(folder, "runner.sock"), 5000);
+  client = createRunnerClient(runner.address, { timeoutMs: 5000 });
 });
 afterAll(async () => {
   await client.close();
@@ -25,9 +25,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function deploy(socketPath = join(folder, `${randomUUID().slice(0, 8)}.sock`)): string {
+function deploy(endpoint: Endpoint = { kind: "unix", path: join(folder, randomUUID()) }, change = {}): string {
   const deploymentId = randomUUID();
-  runner.instances.set(deploymentId, { instanceId: randomUUID(), socketPath });
+  runner.servers.set(deploymentId, { instanceId: randomUUID(), endpoint, ...change });
   return deploymentId;
 }
 
@@ -43,7 +43,7 @@ test("RUN-3 a thousand redeployments leave no pool and no lease behind", async (
   });
   for (let at = 0; at < 1000; at++) {
     // Every tenth has a process behind its socket, so that there are connections to close too.
-    const deploymentId = deploy(at % 10 === 0 ? server.socketPath : undefined);
+    const deploymentId = deploy(at % 10 === 0 ? server.endpoint : undefined);
     leases.enter(deploymentId);
     const { upstream } = await leases.acquire(deploymentId);
     if (at % 10 === 0) await (await upstream.request({ path: "/", method: "GET" })).body.dump();
@@ -62,7 +62,7 @@ test("RUN-3 a deployment that the runner no longer knows is forgotten with its c
   leases.enter(deploymentId);
   await leases.acquire(deploymentId);
   expect([leases.count, upstreams.count]).toEqual([1, 1]);
-  runner.instances.delete(deploymentId);
+  runner.servers.delete(deploymentId);
   // While the request runs, the lease is renewed, and the runner says no.
   await until(() => upstreams.count === 0);
   leases.leave(deploymentId);
@@ -74,7 +74,7 @@ test("RUN-3 a request that begins in the second half of a lease keeps it alive",
   runner.leaseMs = 1400;
   const leases = new Leases({ runner: client, upstreams: new Upstreams() });
   const deploymentId = deploy();
-  const asked = () => runner.leases.filter((id) => id === deploymentId).length;
+  const asked = () => runner.ensured.filter((id) => id === deploymentId).length;
   const first = await leases.acquire(deploymentId);
   await new Promise((resolve) => setTimeout(resolve, 780));
   expect(asked()).toBe(1);
@@ -109,9 +109,7 @@ test("RUN-3 GW-10 a runner that hangs lets no live lease lapse, and is told from
   runner.hangs = false;
   await until(() => leases.acquire(warm) !== lease);
   leases.leave(warm);
-  const slow = deploy();
-  const instance = runner.instances.get(slow);
-  if (instance) instance.startMs = 3500;
+  const slow = deploy(undefined, { startMs: 3500 });
   expect((await leases.acquire(slow)).deploymentId).toBe(slow);
   leases.stop();
 }, 30_000);
@@ -123,7 +121,7 @@ test("GW-10 a server that may have been frozen before the runner hung is used on
   const server = await startUnixServer((_request, response) => {
     if (!isFrozen) response.end();
   });
-  const idle = deploy(server.socketPath);
+  const idle = deploy(server.endpoint);
   const lease = await leases.acquire(idle);
   await new Promise((resolve) => setTimeout(resolve, 700));
   runner.hangs = true;

@@ -1,13 +1,13 @@
+import { type Endpoint, type RunnerClient, RunnerError } from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
 import { Refusal } from "../refusal.ts";
-import { type RunnerClient, RunnerUnreachable } from "./runner-client.ts";
 import { answersPing, type Upstreams } from "./upstreams.ts";
 
 /** Permission to send requests to an instance: until `validUntil` the runner neither freezes nor stops it. */
 export type Lease = {
   readonly deploymentId: string;
   readonly instanceId: string;
-  readonly socketPath: string;
+  readonly endpoint: Endpoint;
   readonly upstream: Dispatcher;
   /** performance.now() milliseconds, counted from when the lease was asked for. */
   readonly validUntil: number;
@@ -86,7 +86,8 @@ export class Leases {
     try {
       return await this.#runner.isRunning(deploymentId, instanceId);
     } catch (error) {
-      if (!(error instanceof RunnerUnreachable)) throw error;
+      if (!(error instanceof RunnerError)) throw error;
+      if (error.code !== "unreachable") throw refused(error);
       if (lease) return lease.instanceId === instanceId;
       throw runnerAway(error);
     }
@@ -140,17 +141,18 @@ export class Leases {
     const askedAt = performance.now();
     entry.isResting = false;
     try {
-      const { instanceId, socketPath, leaseMs } = await this.#runner.lease(deploymentId);
+      const { instanceId, endpoint, leaseMs } = await this.#runner.ensure(deploymentId);
       this.#runnerAnswered(true);
-      const upstream = this.#upstreams.at(socketPath);
-      const lease = { deploymentId, instanceId, socketPath, upstream, validUntil: askedAt + leaseMs };
+      const upstream = this.#upstreams.at(endpoint);
+      const lease = { deploymentId, instanceId, endpoint, upstream, validUntil: askedAt + leaseMs };
       this.#setLease(entry, lease);
       this.#schedule(deploymentId, entry, askedAt, leaseMs / 2);
       return lease;
     } catch (error) {
       const lapsed = entry.lease;
-      this.#runnerAnswered(!(error instanceof RunnerUnreachable));
-      if (error instanceof RunnerUnreachable) {
+      if (!(error instanceof RunnerError)) throw error;
+      this.#runnerAnswered(error.code !== "unreachable");
+      if (error.code === "unreachable") {
         if (this.#isUsableWithoutRunner(lapsed, askedAt)) {
           this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
           if (await this.#isAwake(entry, lapsed, askedAt)) return lapsed;
@@ -162,7 +164,7 @@ export class Leases {
       this.#setLease(entry, null);
       clearTimeout(entry.timer);
       if (entry.inFlight > 0) this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
-      throw error;
+      throw refused(error);
     }
   }
 
@@ -197,7 +199,7 @@ export class Leases {
     const previous = entry.lease;
     entry.lease = lease;
     // Requests that run on the old connections finish there.
-    if (previous && previous.socketPath !== lease?.socketPath) this.#upstreams.retire(previous.socketPath);
+    if (previous && previous.upstream !== lease?.upstream) this.#upstreams.retire(previous.endpoint);
   }
 
   #schedule(deploymentId: string, entry: Entry, askedAt: number, afterMs: number): void {
@@ -228,13 +230,23 @@ export class Leases {
   }
 }
 
-function asleep({ message: reason }: RunnerUnreachable): Refusal {
+const defaultRetryAfterMs = 2000;
+
+/** What the runner said: 404 for a deployment that is gone, else 503. */
+function refused({ code, message, retryAfterMs, waitHelps }: RunnerError): Refusal {
+  if (code === "not_found") return new Refusal("unknown_server", message);
+  const waitMs = retryAfterMs ?? defaultRetryAfterMs;
+  const headers = { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1000))) };
+  return new Refusal("server_failed_to_start", message, headers, waitHelps ? waitMs : null);
+}
+
+function asleep({ message: reason }: RunnerError): Refusal {
   const message = `The server does not answer. It may be asleep, and nothing can wake it: ${reason}. Try again shortly.`;
   return new Refusal("server_unreachable", message, { "retry-after": "2" }, 0);
 }
 
 /** A runner that is away is soon back. */
-function runnerAway({ message: reason }: RunnerUnreachable): Refusal {
+function runnerAway({ message: reason }: RunnerError): Refusal {
   const message = `Servers cannot be started at the moment: ${reason}. Try again shortly.`;
   return new Refusal("server_failed_to_start", message, { "retry-after": "2" }, 0);
 }

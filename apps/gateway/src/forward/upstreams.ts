@@ -1,5 +1,5 @@
+import { dialTarget, type Endpoint, endpointKey, isBacklogFull } from "@towpath/runner-api";
 import { type Dispatcher, Pool } from "undici";
-import { isBacklogFull } from "./runner-client.ts";
 
 /**
  * Idle connections are closed after this long, and so by us and never by the server, whose harness keeps them for
@@ -12,17 +12,19 @@ export const idleConnectionMs = 30_000;
 const pingMs = 2000;
 
 /**
- * Connections to servers, one pool per unix socket. No time limits: a stream may be silent for hours, and how long
+ * Connections to servers, one pool per endpoint. No time limits: a stream may be silent for hours, and how long
  * a tool may take is not ours to say.
  */
 export class Upstreams {
   readonly #pools = new Map<string, Pool>();
 
-  at(socketPath: string): Dispatcher {
-    let pool = this.#pools.get(socketPath);
+  at(endpoint: Endpoint): Dispatcher {
+    const key = endpointKey(endpoint);
+    let pool = this.#pools.get(key);
     if (!pool) {
-      pool = new Pool("http://server", {
-        socketPath,
+      const { origin, options } = dialTarget(endpoint);
+      pool = new Pool(origin, {
+        ...options,
         pipelining: 1,
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -31,20 +33,21 @@ export class Upstreams {
         maxHeaderSize: 64 * 1024,
         connect: { timeout: 5000 },
       });
-      this.#pools.set(socketPath, pool);
+      this.#pools.set(key, pool);
     }
     return pool;
   }
 
-  /** Sockets that have a pool. */
+  /** Endpoints that have a pool. */
   get count(): number {
     return this.#pools.size;
   }
 
-  /** Closes the connections of a socket once the requests on them have ended. */
-  retire(socketPath: string): void {
-    const pool = this.#pools.get(socketPath);
-    this.#pools.delete(socketPath);
+  /** Closes the connections of an endpoint once the requests on them have ended. */
+  retire(endpoint: Endpoint): void {
+    const key = endpointKey(endpoint);
+    const pool = this.#pools.get(key);
+    this.#pools.delete(key);
     void pool?.close().catch(() => {});
   }
 

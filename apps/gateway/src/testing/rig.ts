@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { queryRequestLogs, type RequestLogEntry } from "@towpath/logs";
+import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
 import pino from "pino";
 import { type RunningGateway, startGateway } from "../compose.ts";
 import { type GatewayConfig, readConfig } from "../config.ts";
 import type { Route } from "../read-model/routes.ts";
-import { createRunnerStandIn, type RunnerStandIn } from "./runner-stand-in.ts";
 import { startUnixServer, type UnixServer } from "./unix-server.ts";
 
 export const secret = "a secret of the test rig, 32 characters";
@@ -29,6 +29,8 @@ export type DeployedServer = {
 export type Rig = {
   database: TestDatabase;
   runner: RunnerStandIn;
+  /** TOWPATH_RUN_DIR, where the runner's socket is. */
+  runDirectory: string;
   config: GatewayConfig;
   gateway: RunningGateway;
   /** Adds project, deployment and route, and a server that runs `listener`. */
@@ -42,7 +44,7 @@ export type Rig = {
 export async function createRig(environment: Record<string, string> = {}): Promise<Rig> {
   const database = await createTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), "tp-gw-"));
-  const runner = createRunnerStandIn(join(folder, "runner.sock"));
+  const runner = createRunnerStandIn({ kind: "unix", path: join(folder, "runner.sock") });
   await runner.start();
   const config = readConfig({
     DATABASE_URL: database.url,
@@ -60,13 +62,14 @@ export async function createRig(environment: Record<string, string> = {}): Promi
   const rig: Rig = {
     database,
     runner,
+    runDirectory: folder,
     config,
     gateway: await startGateway(config, log),
     async deploy(listener, options = {}) {
       const upstream = await startUnixServer(listener);
       upstreams.push(upstream);
       const server = await insertServer(database, options);
-      runner.instances.set(server.deploymentId, { instanceId: randomUUID(), socketPath: upstream.socketPath });
+      runner.servers.set(server.deploymentId, { instanceId: randomUUID(), endpoint: upstream.endpoint });
       await routesKnown(rig);
       return { ...server, upstream, url: new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`) };
     },

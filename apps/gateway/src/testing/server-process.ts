@@ -44,17 +44,17 @@ export async function deployProcess(rig: Rig, { backlog = 511 } = {}): Promise<S
       });
       started.push({ child, socketPath });
       await saying(child, "ready");
-      rig.runner.instances.set(server.deploymentId, { instanceId, socketPath });
+      rig.runner.servers.set(server.deploymentId, { instanceId, endpoint: { kind: "unix", path: socketPath } });
     },
     async restartAfterCrash({ noticedAfterMs, backOffMs }) {
       const { child, socketPath } = current();
       await new Promise((resolve) => child.once("exit", resolve));
       await pause(noticedAfterMs);
-      const failure = { status: 503, code: "crash_backoff", message: "The server keeps failing: killed by SIGKILL." };
-      rig.runner.instances.set(server.deploymentId, {
+      const message = "The server keeps failing: killed by SIGKILL.";
+      rig.runner.servers.set(server.deploymentId, {
         instanceId: "",
-        socketPath,
-        failure: { ...failure, retryAfterMs: backOffMs },
+        endpoint: { kind: "unix", path: socketPath },
+        failure: { code: "crash_backoff", message, retryAfterMs: backOffMs },
       });
       await pause(backOffMs);
       await deployed.start();

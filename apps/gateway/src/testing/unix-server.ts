@@ -2,8 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Endpoint } from "@towpath/runner-api";
 
-export type UnixServer = { socketPath: string; server: Server; close: () => Promise<void> };
+export type UnixServer = { endpoint: Endpoint; server: Server; close: () => Promise<void> };
 
 /** An HTTP server on a unix socket in a new folder, as a deployed server's process would be. */
 export async function startUnixServer(handle: RequestListener, socketPath?: string): Promise<UnixServer> {
@@ -12,7 +13,7 @@ export async function startUnixServer(handle: RequestListener, socketPath?: stri
   const server = createServer({ keepAliveTimeout: 5000, requireHostHeader: false }, handle);
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
   return {
-    socketPath: path,
+    endpoint: { kind: "unix", path },
     server,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));

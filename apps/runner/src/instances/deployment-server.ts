@@ -1,3 +1,4 @@
+import { type LeasedInstance, RunnerError } from "@towpath/runner-api";
 import type { Exit } from "@towpath/runtime";
 import { DeploymentUnusable } from "../deployments/server-of-deployment.ts";
 import type { Places, Seat } from "../places/places.ts";
@@ -5,25 +6,16 @@ import { type BackOff, createBackOff } from "./back-off.ts";
 import { Instance, type OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 import { type LaunchFailure, type LaunchParts, launch } from "./launch.ts";
-import { LeaseError } from "./lease-error.ts";
 import { Turns } from "./turns.ts";
 
 export type DeploymentServerParts = LaunchParts & {
   readonly deploymentId: string;
   readonly record: InstanceRecord;
-  /** The organization that it belongs to. Throws LeaseError `not_found`. */
+  /** The organization that it belongs to. Throws RunnerError `not_found`. */
   readonly owner: () => Promise<string>;
-  /** Throws LeaseError `not_found` or DeploymentUnusable. */
+  /** Throws RunnerError `not_found` or DeploymentUnusable. */
   readonly open: () => Promise<OpenedDeployment>;
   readonly places: Places;
-};
-
-export type LeaseGrant = {
-  readonly instanceId: string;
-  readonly socketPath: string;
-  readonly leaseMs: number;
-  readonly state: "started" | "woken" | "ready";
-  readonly waitedMs: number;
 };
 
 /** A wait for the next start that a request is held for; above it the request is told to come back. */
@@ -45,7 +37,7 @@ export class DeploymentServer {
   /** By the monotonic clock, as all of the runner's waits: a wall clock that jumps must end no lease. */
   #leasedUntil = 0;
   readonly #turns = new Turns();
-  #obtaining: Promise<LeaseGrant["state"]> | null = null;
+  #obtaining: Promise<LeasedInstance["state"]> | null = null;
   #lastFailure = "";
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
@@ -56,17 +48,18 @@ export class DeploymentServer {
   }
 
   /** Starts or wakes the instance when needed and keeps it for `leaseMs`. Concurrent calls share one start. */
-  async lease(): Promise<LeaseGrant> {
+  async lease(): Promise<LeasedInstance> {
     const asked = performance.now();
     this.#extendLease(asked);
     const state = (await this.#isIdleReady()) ? "ready" : await this.#obtain();
     const instance = this.#instance;
     const socketPath = instance?.handle?.socketPath;
     if (instance === null || socketPath === undefined)
-      throw new LeaseError("start_failed", "The server ended while it was asked for.", 0);
+      throw new RunnerError("ended", "The server ended while it was asked for.", { retryAfterMs: 0 });
     const now = performance.now();
     const leaseMs = this.#extendLease(now);
-    return { instanceId: instance.id, socketPath, leaseMs, state, waitedMs: now - asked };
+    const endpoint = { kind: "unix", path: socketPath } as const;
+    return { instanceId: instance.id, endpoint, leaseMs, state, waitedMs: now - asked };
   }
 
   /** Freezes or stops what has been unleased for long enough. Called again and again. */
@@ -86,7 +79,7 @@ export class DeploymentServer {
     const { stopGraceMs, hurriedGraceMs } = this.#parts.timing;
     this.#parts.places.cancel(
       this.#parts.deploymentId,
-      new LeaseError("start_failed", `Not started: ${reason}.`, 1000),
+      new RunnerError(this.#closed ? "stopping" : "start_failed", `Not started: ${reason}.`, { retryAfterMs: 1000 }),
     );
     await this.#turns.take(() => this.#stop(reason, hurried ? hurriedGraceMs : stopGraceMs, null));
   }
@@ -141,7 +134,7 @@ export class DeploymentServer {
     return this.#instance === instance && instance.state === "ready" && !this.#turns.isBusy;
   }
 
-  #obtain(): Promise<LeaseGrant["state"]> {
+  #obtain(): Promise<LeasedInstance["state"]> {
     this.#obtaining ??= this.#turns
       .take(() => this.#readyInTurn())
       .finally(() => {
@@ -150,7 +143,7 @@ export class DeploymentServer {
     return this.#obtaining;
   }
 
-  async #readyInTurn(): Promise<LeaseGrant["state"]> {
+  async #readyInTurn(): Promise<LeasedInstance["state"]> {
     const instance = this.#instance;
     const wasFrozen = instance?.state === "frozen";
     if (wasFrozen) await instance.handle?.wake();
@@ -171,7 +164,7 @@ export class DeploymentServer {
     const { deploymentId, places } = this.#parts;
     await this.#waitBackOff();
     const organizationId = await this.#parts.owner();
-    if (this.#closed) throw new LeaseError("stopping", "The runner is shutting down.", 1000);
+    if (this.#closed) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
     const seat: Seat = { deploymentId, organizationId, look: () => this.#look(), evict: () => this.#evict() };
     await places.take(seat);
     try {
@@ -198,7 +191,7 @@ export class DeploymentServer {
     const { deploymentId, record, places } = this.#parts;
     const opened = await this.#open();
     // Told to end while it waited.
-    if (this.#closed) throw new LeaseError("stopping", "The runner is shutting down.", 1000);
+    if (this.#closed) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
     const instance = new Instance(opened, record, { deploymentId, restarts: this.#backOff.failures });
     this.#instance = instance;
     this.#memoryBytes = null;
@@ -214,7 +207,7 @@ export class DeploymentServer {
   async #waitBackOff(): Promise<void> {
     const wait = this.#backOff.remaining(performance.now());
     if (wait > longestHeldBackOffMs)
-      throw new LeaseError("crash_backoff", `The server keeps failing: ${this.#lastFailure}.`, wait);
+      throw new RunnerError("crash_backoff", `The server keeps failing: ${this.#lastFailure}.`, { retryAfterMs: wait });
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
   }
 
@@ -222,18 +215,18 @@ export class DeploymentServer {
     try {
       return await this.#parts.open();
     } catch (error) {
-      if (error instanceof DeploymentUnusable) throw new LeaseError("start_failed", error.message);
+      if (error instanceof DeploymentUnusable) throw new RunnerError("start_failed", error.message);
       throw error;
     }
   }
 
-  #startFailed(instance: Instance, { code, reason, exit }: LaunchFailure): LeaseError {
+  #startFailed(instance: Instance, { code, reason, exit }: LaunchFailure): RunnerError {
     if (this.#instance === instance) this.#instance = null;
     const wait = this.#backOff.failed(performance.now(), 0);
     const words = instance.didNotStart(reason, exit);
     this.#lastFailure = words.replace(/\.$/, "");
-    if (code === "isolation_unavailable") return new LeaseError(code, words);
-    return new LeaseError(code, `The server did not start: ${words}`, wait);
+    if (code === "isolation_unavailable") return new RunnerError(code, words);
+    return new RunnerError(code, `The server did not start: ${words}`, { retryAfterMs: wait });
   }
 
   #exited(instance: Instance, exit: Exit): void {

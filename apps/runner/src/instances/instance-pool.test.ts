@@ -4,6 +4,7 @@ import { redactor } from "@towpath/core/secret";
 import { instance, serverLog as serverLogTable } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { writeServerLogs } from "@towpath/logs";
+import { type LeasedInstance, RunnerError } from "@towpath/runner-api";
 import { createSandboxDriver, type RuntimeDriver, type SandboxSpec, strictIsolation } from "@towpath/runtime";
 import { tinyServer } from "@towpath/runtime/testing";
 import { asc, eq } from "drizzle-orm";
@@ -17,7 +18,6 @@ import { quickTiming } from "../testing/timing.ts";
 import { instanceStore } from "./instance.store.ts";
 import { InstancePool } from "./instance-pool.ts";
 import { createInstanceRecord, type InstanceRecord } from "./instance-record.ts";
-import { LeaseError } from "./lease-error.ts";
 import { serverLog } from "./server-log.ts";
 
 let database: TestDatabase;
@@ -103,6 +103,11 @@ async function logOf(deployed: Deployed) {
     .orderBy(asc(serverLogTable.id));
 }
 
+function socketOf(lease: LeasedInstance | undefined): string {
+  if (lease?.endpoint.kind !== "unix") throw new Error("not on a unix socket");
+  return lease.endpoint.path;
+}
+
 async function stateOf(pool: InstancePool): Promise<string | undefined> {
   return (await pool.list())[0]?.state;
 }
@@ -114,7 +119,7 @@ test("RUN-3 the first lease starts the server, concurrent ones share the start, 
   expect(opened()).toBe(1);
   expect(new Set(leases.map((lease) => lease.instanceId)).size).toBe(1);
   expect(leases[0]).toMatchObject({ state: "started", leaseMs: 300 });
-  expect(await tinyServer.get(leases[0]?.socketPath ?? "")).toMatch(/^hello/);
+  expect(await tinyServer.get(socketOf(leases[0]))).toMatch(/^hello/);
   expect(await pool.lease(deployed.deploymentId)).toMatchObject({ state: "ready" });
   expect(await rows(deployed)).toMatchObject([{ state: "ready", readyAt: expect.any(Date), restarts: 0 }]);
 });
@@ -123,12 +128,12 @@ test("RUN-3 idle: frozen; requested: woken, same process; idle for longer: stopp
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving);
   const first = await pool.lease(deployed.deploymentId);
-  const greeting = await tinyServer.get(first.socketPath);
+  const greeting = await tinyServer.get(socketOf(first));
   await expect.poll(() => stateOf(pool), { timeout: 5000 }).toBe("frozen");
-  expect(await tinyServer.get(first.socketPath, "/", 200)).toBeNull();
+  expect(await tinyServer.get(socketOf(first), "/", 200)).toBeNull();
   const woken = await pool.lease(deployed.deploymentId);
   expect(woken).toMatchObject({ state: "woken", instanceId: first.instanceId });
-  expect(await tinyServer.get(woken.socketPath)).toBe(greeting);
+  expect(await tinyServer.get(socketOf(woken))).toBe(greeting);
   await expect.poll(() => stateOf(pool), { timeout: 6000 }).toBeUndefined();
   const again = await pool.lease(deployed.deploymentId);
   expect(again.state).toBe("started");
@@ -142,12 +147,13 @@ test("RUN-3 idle: frozen; requested: woken, same process; idle for longer: stopp
 test("RUN-3 a wall clock that jumps neither ends a lease nor prolongs one", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { leaseMs: 3000 });
-  const { instanceId, socketPath } = await pool.lease(deployed.deploymentId);
+  const lease = await pool.lease(deployed.deploymentId);
+  const { instanceId } = lease;
   const wall = Date.now();
   const clock = vi.spyOn(Date, "now").mockReturnValue(wall + 86_400_000);
   try {
     await sleep(500);
-    expect(await tinyServer.get(socketPath)).toMatch(/^hello/);
+    expect(await tinyServer.get(socketOf(lease))).toMatch(/^hello/);
     expect(await pool.lease(deployed.deploymentId)).toMatchObject({ state: "ready", instanceId });
     clock.mockReturnValue(wall - 86_400_000);
     await expect.poll(() => stateOf(pool), { timeout: 8000 }).toBe("frozen");
@@ -165,7 +171,7 @@ test("RUN-3 a leased server is never frozen, however many leases race with the f
     const lease = await pool.lease(deployed.deploymentId);
     states.push(lease.state);
     const askedAt = Date.now();
-    const answer = await tinyServer.get(lease.socketPath, "/", 1000);
+    const answer = await tinyServer.get(socketOf(lease), "/", 1000);
     // Within the lease there is an answer; after it there may be none.
     if (Date.now() - askedAt < 240 || answer === null) expect(answer).toMatch(/^hello/);
     await sleep(220 + (round % 10) * 8);
@@ -191,7 +197,7 @@ test("RUN-5 a flood leaves the server answering and the log bounded", async () =
   const { pool } = poolOf(() => tinyServer.sandbox("flood"), { leaseMs: 10_000 });
   const lease = await pool.lease(deployed.deploymentId);
   await sleep(1500);
-  expect(await tinyServer.get(lease.socketPath)).toMatch(/^hello/);
+  expect(await tinyServer.get(socketOf(lease))).toMatch(/^hello/);
   await pool.stop(deployed.deploymentId);
   await sleep(500);
   const written = await logOf(deployed);
@@ -203,7 +209,7 @@ test("RUN-6 a leased server that crashes is started again by itself, and it is s
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { leaseMs: 5000 });
   const first = await pool.lease(deployed.deploymentId);
-  await tinyServer.get(first.socketPath, "/crash");
+  await tinyServer.get(socketOf(first), "/crash");
   await expect
     .poll(async () => (await pool.list())[0]?.id !== first.instanceId && (await stateOf(pool)), { timeout: 5000 })
     .toBe("ready");
@@ -218,7 +224,7 @@ test("RUN-6 KEY-4 a server that keeps failing is refused for growing times and s
   const deployed = await seedDeployment(database.db);
   const { pool, opened } = poolOf(() => tinyServer.sandbox("fail"), { backOffFirstMs: 700 });
   const refused = await pool.lease(deployed.deploymentId).catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(LeaseError);
+  expect(refused).toBeInstanceOf(RunnerError);
   expect(refused).toMatchObject({
     code: "start_failed",
     // KEY-4: whoever calls the server reads this.
@@ -252,7 +258,7 @@ test("RUN-1 too much memory ends the server, not the platform, and is named", as
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { freezeAfterMs: 60_000, stopAfterMs: 60_000, leaseMs: 100 });
   const lease = await pool.lease(deployed.deploymentId);
-  expect(await tinyServer.get(lease.socketPath, "/allocate/600")).toBeNull();
+  expect(await tinyServer.get(socketOf(lease), "/allocate/600")).toBeNull();
   await expect
     .poll(async () => (await rows(deployed))[0]?.endReason, { timeout: 5000 })
     .toMatch(/more than its 128 MiB/);
@@ -278,7 +284,7 @@ test("RUN-6 a server that has died is not named again from that moment on", asyn
   const { pool } = poolOf(serving, { leaseMs: 5000, backOffFirstMs: 1 });
   for (let round = 0; round < 3; round += 1) {
     const lease = await pool.lease(deployed.deploymentId);
-    await tinyServer.get(lease.socketPath, "/crash");
+    await tinyServer.get(socketOf(lease), "/crash");
     expect((await pool.lease(deployed.deploymentId)).instanceId).not.toBe(lease.instanceId);
   }
 });

@@ -1,10 +1,11 @@
+import { type LeasedInstance, RunnerError, type RunnerInstance } from "@towpath/runner-api";
 import type { RuntimeDriver } from "@towpath/runtime";
 import type { InstanceTiming } from "../config.ts";
 import type { Places } from "../places/places.ts";
-import { DeploymentServer, type LeaseGrant } from "./deployment-server.ts";
+import { DeploymentServer } from "./deployment-server.ts";
 import type { OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
-import { LeaseError } from "./lease-error.ts";
+import { verifiedLease } from "./verify.ts";
 
 export type InstancePoolParts = {
   readonly driver: RuntimeDriver;
@@ -13,9 +14,9 @@ export type InstancePoolParts = {
   readonly record: InstanceRecord;
   /** Folder below which each instance gets its own. */
   readonly socketDirectory: string;
-  /** The organization that a deployment belongs to. Throws LeaseError `not_found`. */
+  /** The organization that a deployment belongs to. Throws RunnerError `not_found`. */
   readonly owner: (deploymentId: string) => Promise<string>;
-  /** Throws LeaseError `not_found` or DeploymentUnusable. */
+  /** Throws RunnerError `not_found` or DeploymentUnusable. */
   readonly open: (deploymentId: string) => Promise<OpenedDeployment>;
   /** Which of these deployments still exist. */
   readonly existing: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -43,17 +44,28 @@ export class InstancePool {
     this.#timers.push(setInterval(() => void this.reconcile().catch(() => {}), reconcileMs).unref());
   }
 
-  /** Throws LeaseError. */
-  async lease(deploymentId: string): Promise<LeaseGrant> {
-    if (this.#closing) throw new LeaseError("stopping", "The runner is shutting down.", 1000);
+  /** Throws RunnerError. */
+  async lease(deploymentId: string): Promise<LeasedInstance> {
+    if (this.#closing) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
     return await this.#server(deploymentId).lease();
+  }
+
+  /** The same, and the server has answered at /mcp. Throws RunnerError. */
+  async verify(deploymentId: string): Promise<LeasedInstance> {
+    return await verifiedLease(() => this.lease(deploymentId), this.#parts.timing.answerTimeoutMs);
+  }
+
+  /** Whether the very instance runs, frozen or not. */
+  async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
+    const found = await this.#servers.get(deploymentId)?.describe();
+    return found?.id === instanceId && (found.state === "ready" || found.state === "frozen");
   }
 
   async stop(deploymentId: string): Promise<void> {
     await this.#servers.get(deploymentId)?.stop("it was told to stop");
   }
 
-  async list() {
+  async list(): Promise<RunnerInstance[]> {
     const found = await Promise.all([...this.#servers.values()].map((server) => server.describe()));
     return found.filter((each) => each !== null);
   }

@@ -101,12 +101,11 @@ export class Instance {
   }
 
   async describe() {
-    const time = (at: number | null) => (at === null ? null : new Date(at).toISOString());
     return {
       id: this.id,
       state: this.#state,
-      startedAt: time(this.startedAt),
-      readyAt: time(this.#readyAt),
+      startedAt: new Date(this.startedAt).toISOString(),
+      readyAt: this.#readyAt === null ? null : new Date(this.#readyAt).toISOString(),
       memoryBytes: (await this.#handle?.memoryBytes()) ?? null,
     };
   }

@@ -1,7 +1,6 @@
 import { type Exit, type RuntimeDriver, SandboxError } from "@towpath/runtime";
 import type { InstanceTiming } from "../config.ts";
 import type { Instance, OpenedDeployment } from "./instance.ts";
-import type { LeaseErrorCode } from "./lease-error.ts";
 import { startFailureWords } from "./words.ts";
 
 export type LaunchParts = {
@@ -14,7 +13,7 @@ export type LaunchParts = {
 
 /** Why an instance did not start, in words for its owner. */
 export type LaunchFailure = {
-  readonly code: Extract<LeaseErrorCode, "start_failed" | "isolation_unavailable">;
+  readonly code: "start_failed" | "isolation_unavailable";
   readonly reason: string;
   readonly exit: Exit | null;
 };

@@ -1,4 +1,4 @@
-import { LeaseError } from "../instances/lease-error.ts";
+import { RunnerError } from "@towpath/runner-api";
 import { type Budget, decide, type Occupant, type Shortage, shortageOf, type View, type Waiter } from "./placement.ts";
 
 /** What takes a place: the server of one deployment. */
@@ -11,7 +11,7 @@ export type Seat = {
   evict(): Promise<void>;
 };
 
-type Waiting = { readonly seat: Seat; readonly admit: () => void; readonly refuse: (error: LeaseError) => void };
+type Waiting = { readonly seat: Seat; readonly admit: () => void; readonly refuse: (error: RunnerError) => void };
 
 const mebibyte = 1024 * 1024;
 const retryAfterMs = 5000;
@@ -37,7 +37,7 @@ export class Places {
 
   /**
    * Resolves when the seat has its place; it holds it until `release`.
-   * @throws LeaseError `capacity` that names what there was too little of, after `waitMs`
+   * @throws RunnerError `capacity` that names what there was too little of, after `waitMs`
    */
   async take(seat: Seat): Promise<void> {
     const { deploymentId } = seat;
@@ -58,7 +58,7 @@ export class Places {
   }
 
   /** Ends the wait of a deployment for its place, if it waits. */
-  cancel(deploymentId: string, error: LeaseError): void {
+  cancel(deploymentId: string, error: RunnerError): void {
     const waiting = this.#waiting.get(deploymentId);
     this.#waiting.delete(deploymentId);
     waiting?.refuse(error);
@@ -107,9 +107,9 @@ export class Places {
     return { budget: this.#budget, occupants, waiters, servedAt: this.#servedAt };
   }
 
-  #refusal(seat: Seat): LeaseError {
+  #refusal(seat: Seat): RunnerError {
     const shortage = shortageOf(this.#view(), waiterOf(seat)) ?? "starts";
-    return new LeaseError("capacity", this.#words(shortage), retryAfterMs);
+    return new RunnerError("capacity", this.#words(shortage), { retryAfterMs });
   }
 
   #words(shortage: Shortage): string {

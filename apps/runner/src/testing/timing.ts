@@ -7,6 +7,7 @@ export const quickTiming: InstanceTiming = {
   freezeAfterMs: 200,
   stopAfterMs: 1500,
   startTimeoutMs: 5000,
+  answerTimeoutMs: 1000,
   stopGraceMs: 1000,
   hurriedGraceMs: 1000,
   backOffFirstMs: 100,

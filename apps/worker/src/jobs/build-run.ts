@@ -70,7 +70,8 @@ async function buildAndRollOut(
   await writer.flush();
   signal.throwIfAborted();
   if (!built.ok) return fail(ctx, taken, built.diagnosis, built.timings);
-  const rollout = await rollOut({ ctx, taken, built, runner: services.runner, writer, signal });
+  const { runner } = services;
+  const rollout = await rollOut({ ctx, taken, built, runner, log, flushLog: writer.flush, signal });
   if (!rollout.ok) {
     sayFailure(log, rollout.diagnosis);
     await writer.flush();

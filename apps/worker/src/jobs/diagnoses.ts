@@ -29,51 +29,6 @@ export const sourceNotConnected: Diagnosis = {
   ...nowhere,
 };
 
-/** The server passed the inspection and did not start where it is to run. */
-export function notStarted(code: string, message: string): Diagnosis {
-  const known: Record<string, { readonly title: string; readonly remedy: string }> = {
-    start_failed: {
-      title: "The server did not start for its deployment",
-      remedy: "Look at the server log of this deployment, correct the cause and push again.",
-    },
-    crash_backoff: {
-      title: "The server keeps crashing after its start",
-      remedy: "Look at the server log of this deployment, correct the cause and push again.",
-    },
-    capacity: {
-      title: "There is no room for another server on this machine",
-      remedy: "Redeploy when others are idle, or ask the operator for more memory.",
-    },
-    isolation_unavailable: {
-      title: "This machine cannot isolate servers",
-      remedy: "Ask the operator: ./towpath up says at its start what this machine lacks. Then redeploy.",
-    },
-    unreachable: {
-      title: "The part of Towpath that runs servers cannot be reached",
-      remedy: "Redeploy in a minute. If it stays, the operator finds the cause in the runner's log.",
-    },
-    stopping: {
-      title: "The part of Towpath that runs servers was being restarted",
-      remedy: "Redeploy in a minute.",
-    },
-    no_answer: {
-      title: "The server started and did not answer",
-      remedy: "Look at the server log of this deployment: something blocks its event loop after the start.",
-    },
-  };
-  const text = known[code] ?? {
-    title: "The server could not be started for its deployment",
-    remedy: "Redeploy. If it stays, ask the operator.",
-  };
-  return {
-    code: code === "start_failed" || code === "crash_backoff" ? "exited_early" : "internal_error",
-    phase: "rollout",
-    detail: message,
-    ...text,
-    ...nowhere,
-  };
-}
-
 /** A bug or an outage of ours: what it was goes to the operator's log only. */
 export const internalFailure: Diagnosis = {
   code: "internal_error",

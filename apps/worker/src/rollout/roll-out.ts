@@ -4,84 +4,114 @@ import type { TakenBuild } from "@towpath/core/build";
 import type { Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { createDeployment, type GoLiveResult, goLive } from "@towpath/core/deployment";
-import type { BuildLogWriter } from "../jobs/build-log.ts";
-import { notStarted } from "../jobs/diagnoses.ts";
-import type { LeaseResult, RunnerClient } from "./runner-client.ts";
+import { type LeasedInstance, type RunnerClient, RunnerError, type RunnerErrorCode } from "@towpath/runner-api";
 
 export type RolloutResult =
   | { readonly ok: true; readonly result: GoLiveResult }
   | { readonly ok: false; readonly diagnosis: Diagnosis };
 
-/** How long a runner that restarts or has no room at the moment is waited for. */
-const patienceMs = 30_000;
-const passing = new Set(["unreachable", "capacity", "stopping"]);
-
-/**
- * Makes a built commit live: deployment, real start where it will run, an answer on its socket, and only then the
- * move of the route (BLD-10). The server that was live before is not touched: it drains while clients hold it and
- * goes to sleep when nobody does.
- */
-export async function rollOut(input: {
+export type RolloutInput = {
   readonly ctx: Context;
   readonly taken: TakenBuild;
   readonly built: Extract<BuildResult, { ok: true }>;
   readonly runner: RunnerClient;
-  readonly writer: BuildLogWriter;
+  readonly log: BuildLogSink;
+  /** Writes what was logged so far: whoever is told that the build is live finds its whole log. */
+  readonly flushLog: () => Promise<void>;
   readonly signal: AbortSignal;
-}): Promise<RolloutResult> {
-  const { ctx, taken, built, runner, writer, signal } = input;
-  const { log } = writer;
+};
+
+/**
+ * Makes a built commit live: creates the deployment, starts its server where it will run, waits until it answers at
+ * /mcp, and only then moves the route (BLD-10). The server that was live before is not touched: it drains while
+ * clients hold it and goes to sleep when none does.
+ */
+export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
+  const { ctx, taken, built, log, signal } = input;
   const startedAt = performance.now();
   const fence = { buildId: taken.buildId, attempt: taken.attempt };
-  const made = await createDeployment({
-    ctx,
-    input: {
-      ...fence,
-      layers: built.layers,
-      manifest: built.manifest,
-      warnings: built.warnings,
-      timings: built.timings,
-    },
-  });
+  const { layers, manifest, warnings, timings } = built;
+  const made = await createDeployment({ ctx, input: { ...fence, layers, manifest, warnings, timings } });
   if (!made) return { ok: true, result: { outcome: "lost" } };
   log("rollout", "step", `Starting the server where it will run, before any request reaches it (${made.environment}).`);
-  const started = await startAndAsk(runner, made.deploymentId, log, signal);
-  if (!started.ok) return { ok: false, diagnosis: notStarted(started.code, started.message) };
-  log("rollout", "step", `It answers, after ${Math.round(started.lease.waitedMs)} ms.`);
-  await writer.flush();
-  signal.throwIfAborted();
-  const timings = { ...built.timings, rollout: Math.round(performance.now() - startedAt) };
-  return { ok: true, result: await goLive({ ctx, input: { ...fence, timings } }) };
-}
-
-/** A lease on a server that has answered. */
-async function startAndAsk(
-  runner: RunnerClient,
-  deploymentId: string,
-  log: BuildLogSink,
-  signal: AbortSignal,
-): Promise<LeaseResult> {
-  const first = await leaseWithPatience(runner, deploymentId, log, signal);
-  if (!first.ok || (await runner.answers(first.lease.socketPath, signal))) return first;
-  // On a full host leases are short: it may have given its place away before it was asked. Then this is another one.
-  const second = await leaseWithPatience(runner, deploymentId, log, signal);
-  if (!second.ok) return second;
-  const isSame = second.lease.instanceId === first.lease.instanceId;
-  if (!isSame && (await runner.answers(second.lease.socketPath, signal))) return second;
-  return { ok: false, code: "no_answer", message: "It did not answer at /mcp within 10 seconds.", retryAfterMs: null };
-}
-
-async function leaseWithPatience(
-  runner: RunnerClient,
-  deploymentId: string,
-  log: BuildLogSink,
-  signal: AbortSignal,
-): Promise<LeaseResult> {
-  const end = performance.now() + patienceMs;
-  for (let round = 0; ; round++) {
-    const result = await runner.lease(deploymentId, signal);
-    if (result.ok || !passing.has(result.code) || performance.now() > end) return result;
-    if (round === 0) log("rollout", "warning", `Waiting for the runner: ${result.message}`);
-    await sleep(Math.min(result.retryAfterMs ?? 500, 2_000), undefined, { signal });
+  try {
+    const { waitedMs } = await startServer(input, made.deploymentId);
+    log("rollout", "step", `It answers, after ${Math.round(waitedMs)} ms.`);
+  } catch (error) {
+    if (error instanceof RunnerError) return { ok: false, diagnosis: notStarted(error) };
+    throw error;
   }
+  await input.flushLog();
+  signal.throwIfAborted();
+  const rollout = Math.round(performance.now() - startedAt);
+  return { ok: true, result: await goLive({ ctx, input: { ...fence, timings: { ...timings, rollout } } }) };
+}
+
+/** How long a rollout waits for a runner that restarts, or for a place on a full host. */
+const maxWaitMs = 30_000;
+const defaultPauseMs = 500;
+const maxPauseMs = 2_000;
+
+/** @throws RunnerError when the server does not answer, or when the wait for the runner or a place was in vain */
+async function startServer({ runner, log, signal }: RolloutInput, deploymentId: string): Promise<LeasedInstance> {
+  const deadline = performance.now() + maxWaitMs;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await runner.verify(deploymentId, { signal });
+    } catch (error) {
+      if (!(error instanceof RunnerError) || !isWorthWaiting(error) || performance.now() > deadline) throw error;
+      if (attempt === 1) log("rollout", "warning", `Waiting for the runner: ${error.message}`);
+      await sleep(Math.min(error.retryAfterMs ?? defaultPauseMs, maxPauseMs), undefined, { signal });
+    }
+  }
+}
+
+/** A server that crashes again and again must fail its build, whatever another start may bring. */
+const isWorthWaiting = ({ code, waitHelps }: RunnerError) => waitHelps && code !== "crash_backoff";
+
+type Explanation = { readonly title: string; readonly remedy: string };
+
+const seeServerLog = "Look at the server log of this deployment, correct the cause and push again.";
+const explanations: Readonly<Partial<Record<RunnerErrorCode, Explanation>>> = {
+  start_failed: { title: "The server did not start for its deployment", remedy: seeServerLog },
+  ended: { title: "The server started and ended again", remedy: seeServerLog },
+  crash_backoff: { title: "The server keeps crashing after its start", remedy: seeServerLog },
+  no_answer: {
+    title: "The server started and did not answer",
+    remedy: "Look at the server log of this deployment: something blocks its event loop after the start.",
+  },
+  capacity: {
+    title: "There is no room for another server on this machine",
+    remedy: "Redeploy when others are idle, or ask the operator for more memory.",
+  },
+  isolation_unavailable: {
+    title: "This machine cannot isolate servers",
+    remedy: "Ask the operator: ./towpath up says at its start what this machine lacks. Then redeploy.",
+  },
+  unreachable: {
+    title: "The part of Towpath that runs servers cannot be reached",
+    remedy: "Redeploy in a minute. If the problem persists, the operator finds the cause in the runner's log.",
+  },
+  stopping: {
+    title: "The part of Towpath that runs servers was being restarted",
+    remedy: "Redeploy in a minute.",
+  },
+};
+const unexplained: Explanation = {
+  title: "The server could not be started for its deployment",
+  remedy: "Redeploy. If the problem persists, ask the operator.",
+};
+const serversOwnFault: ReadonlySet<RunnerErrorCode> = new Set(["start_failed", "ended", "crash_backoff"]);
+
+/** The server passed the inspection and did not start where it is to run. */
+function notStarted({ code, message }: RunnerError): Diagnosis {
+  return {
+    code: serversOwnFault.has(code) ? "exited_early" : "internal_error",
+    phase: "rollout",
+    detail: code === "unreachable" ? `Towpath tried for ${maxWaitMs / 1000} seconds: ${message}.` : message,
+    ...(explanations[code] ?? unexplained),
+    file: null,
+    line: null,
+    excerpt: null,
+  };
 }

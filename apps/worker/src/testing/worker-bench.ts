@@ -1,16 +1,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
 import { createSecretBox } from "@towpath/core/secret";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
+import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
+import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
 import pino from "pino";
 import { syncWithGitHub } from "../jobs/branch-sync.ts";
 import { runNextBuild } from "../jobs/build-run.ts";
 import { syncInstallationWithGitHub } from "../jobs/installation-sync.ts";
 import { processDelivery } from "../jobs/webhook-process.ts";
-import { createRunnerClient } from "../rollout/runner-client.ts";
 import type { Services } from "../services.ts";
 
 export const goodBuild: Extract<BuildResult, { ok: true }> = {
@@ -31,18 +31,14 @@ export const goodBuild: Extract<BuildResult, { ok: true }> = {
 
 export const rootSecret = "a root secret for tests, at least 32 characters";
 
-export type LeaseAnswer = { readonly status: number; readonly body: unknown };
-
 /** The parts around the jobs, each replaceable by a test; queue and database are real. */
 export type Bench = {
   readonly database: TestDatabase;
   readonly services: Services;
   /** What the builder does with a request; good by default. */
   build: (request: BuildRequest) => Promise<BuildResult>;
-  /** What the runner answers to a lease; a server that answers by default. */
-  lease: (deploymentId: string) => Promise<LeaseAnswer> | LeaseAnswer;
-  /** Status with which the started server answers at /mcp. */
-  serverStatus: number;
+  /** Starts every deployment's server, unless a test replaces its `lookUp`. */
+  readonly runner: RunnerStandIn;
   /** Where each branch stands at GitHub. */
   readonly heads: Map<string, string>;
   trusted: boolean;
@@ -53,16 +49,16 @@ export type Bench = {
 export async function openBench(): Promise<Bench> {
   const database = await createTestDatabase();
   const folder = await mkdtemp("/tmp/tw-");
-  const serverSocket = join(folder, "mcp.sock");
-  const runnerSocket = join(folder, "runner.sock");
+  const runner = createRunnerStandIn({ kind: "unix", path: join(folder, "runner.sock") });
+  runner.lookUp = () => ({ instanceId: "i", endpoint: { kind: "unix", path: join(folder, "mcp.sock") } });
+  await runner.start();
+  const client = createRunnerClient(runner.address, { timeoutMs: 20_000 });
   const workers = await openWorkerQueue({ databaseUrl: database.url, onProblem: () => {} });
-  const leased = { instanceId: "i", socketPath: serverSocket, leaseMs: 10_000, state: "started", waitedMs: 5 };
   const bench: Bench = {
     database,
-    services: servicesOf(() => bench, database, workers, runnerSocket),
+    services: servicesOf(() => bench, database, workers, client),
     build: async () => goodBuild,
-    lease: () => ({ status: 200, body: leased }),
-    serverStatus: 200,
+    runner,
     heads: new Map(),
     trusted: true,
     work: (concurrency = 2, ofOrganization = concurrency) =>
@@ -78,17 +74,16 @@ export async function openBench(): Promise<Bench> {
       }),
     async close() {
       await workers.stop(2000);
-      await Promise.all([runner, server].map((each) => new Promise((resolve) => each.close(resolve))));
+      await client.close();
+      await runner.stop();
       await database.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
-  const server = await listen(serverSocket, () => ({ status: bench.serverStatus, body: {} }));
-  const runner = await listen(runnerSocket, (path) => bench.lease(path.split("/")[3] ?? ""));
   return bench;
 }
 
-function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQueue, runnerSocket: string): Services {
+function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQueue, runner: RunnerClient): Services {
   const builder: Builder = { build: (request) => bench().build(request), cleanScratch: async () => 0 };
   return {
     database,
@@ -122,7 +117,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
       tarball: async () => new ReadableStream(),
     },
     builder,
-    runner: createRunnerClient(runnerSocket),
+    runner,
     isolation: async () => ({
       driver: "fake",
       checks: [{ name: "user namespaces", ok: bench().trusted, required: true, detail: "switched off" }],
@@ -138,14 +133,6 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     log: pino({ level: "silent" }),
     keepAliveMs: 100,
   };
-}
-
-function listen(path: string, answer: (url: string) => Promise<LeaseAnswer> | LeaseAnswer): Promise<Server> {
-  const server = createServer(async (request, response) => {
-    const { status, body } = await answer(request.url ?? "");
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-  });
-  return new Promise((resolve) => server.listen(path, () => resolve(server)));
 }
 
 /** Asks again until it is true. */

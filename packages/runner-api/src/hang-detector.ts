@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 const pauseMs = 500;
-const answerWithinMs = 2000;
+const healthWithinMs = 2000;
 
 /**
- * Tells a runner that hangs from one that takes its time: a start may take a minute, a health page may not. While
- * calls are under way the page is asked for beside them; when it does not come, the calls are given up.
+ * Tells a runner that hangs from one that takes its time: a start may take a minute, a health check may not. While
+ * calls are under way, health is checked beside them; when it does not answer, the calls are aborted.
  */
-export class RunnerPulse {
-  readonly #askHealth: (signal: AbortSignal) => Promise<unknown>;
+export class HangDetector {
+  readonly #checkHealth: (signal: AbortSignal) => Promise<unknown>;
   readonly #calls = new Set<AbortController>();
-  #isBeating = false;
+  #isWatching = false;
 
-  constructor(askHealth: (signal: AbortSignal) => Promise<unknown>) {
-    this.#askHealth = askHealth;
+  constructor(checkHealth: (signal: AbortSignal) => Promise<unknown>) {
+    this.#checkHealth = checkHealth;
   }
 
   /** Runs a call with a signal that aborts when the runner hangs. */
   async during<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     this.#calls.add(controller);
-    if (!this.#isBeating) void this.#beat();
+    if (!this.#isWatching) void this.#watch();
     try {
       return await call(controller.signal);
     } finally {
@@ -28,23 +28,23 @@ export class RunnerPulse {
     }
   }
 
-  async #beat(): Promise<void> {
-    this.#isBeating = true;
-    // Most calls are answered within the first pause and cost no question.
+  async #watch(): Promise<void> {
+    this.#isWatching = true;
+    // Most calls are answered within the first pause and cost no check.
     for (await pause(); this.#calls.size > 0; await pause()) {
       const waiting = [...this.#calls];
       if (await this.#hangs()) for (const call of waiting) call.abort();
     }
-    this.#isBeating = false;
+    this.#isWatching = false;
   }
 
   async #hangs(): Promise<boolean> {
-    const timeout = AbortSignal.timeout(answerWithinMs);
+    const timeout = AbortSignal.timeout(healthWithinMs);
     try {
-      await this.#askHealth(timeout);
+      await this.#checkHealth(timeout);
       return false;
     } catch {
-      // Any other failure is the calls' own too.
+      // Any other failure reaches the calls by itself.
       return timeout.aborted;
     }
   }

@@ -1,0 +1,47 @@
+import { dialTarget, type Endpoint, type LeasedInstance, RunnerError } from "@towpath/runner-api";
+import { Client } from "undici";
+
+/**
+ * A lease on a server that has answered a request at /mcp, whatever it said: it may want credentials.
+ *
+ * @throws RunnerError `no_answer` when it does not within `timeoutMs` or answers with a status of 500 or more
+ */
+export async function verifiedLease(lease: () => Promise<LeasedInstance>, timeoutMs: number): Promise<LeasedInstance> {
+  const first = await lease();
+  const problem = await problemAtMcp(first.endpoint, timeoutMs);
+  if (problem === null) return first;
+  // On a full host leases are short, and it may have given its place away before it answered. Then this is another one.
+  const second = await lease();
+  if (second.instanceId === first.instanceId) throw new RunnerError("no_answer", problem);
+  const again = await problemAtMcp(second.endpoint, timeoutMs);
+  if (again !== null) throw new RunnerError("no_answer", again);
+  return second;
+}
+
+const initialize = {
+  method: "POST",
+  path: "/mcp",
+  headers: { host: "localhost", "content-type": "application/json", accept: "application/json, text/event-stream" },
+  body: JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "towpath-rollout", version: "1" } },
+  }),
+} as const;
+
+/** What is wrong with a server's answer to `initialize`, for its owner; null when nothing is. */
+async function problemAtMcp(endpoint: Endpoint, timeoutMs: number): Promise<string | null> {
+  const { origin, options } = dialTarget(endpoint);
+  const client = new Client(origin, options);
+  try {
+    const { statusCode, body } = await client.request({ ...initialize, signal: AbortSignal.timeout(timeoutMs) });
+    // The head is the answer; a stream may stay open.
+    body.on("error", () => {}).destroy();
+    return statusCode < 500 ? null : `It answered at /mcp with HTTP status ${statusCode}.`;
+  } catch {
+    return `It did not answer at /mcp within ${Math.round(timeoutMs / 1000)} seconds.`;
+  } finally {
+    await client.destroy();
+  }
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createRunnerClient, type RunnerClient } from "./client.ts";
+import { createRunnerApi } from "./server.ts";
+import { createRunnerStandIn, type RunnerStandIn } from "./testing/stand-in.ts";
+
+let folder: string;
+const closing: (() => unknown)[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tp-rc-"));
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const socket = () => ({ kind: "unix", path: join(folder, `${randomUUID().slice(0, 8)}.sock`) }) as const;
+
+function clientOf(standIn: RunnerStandIn): RunnerClient {
+  const client = createRunnerClient(standIn.address, { timeoutMs: 20_000 });
+  closing.push(() => client.close());
+  return client;
+}
+
+async function startStandIn(): Promise<RunnerStandIn> {
+  const standIn = createRunnerStandIn(socket());
+  await standIn.start();
+  closing.push(() => standIn.stop());
+  return standIn;
+}
+
+function deploy(standIn: RunnerStandIn, change: object = {}): string {
+  const deploymentId = randomUUID();
+  standIn.servers.set(deploymentId, { instanceId: randomUUID(), endpoint: socket(), ...change });
+  return deploymentId;
+}
+
+/** A runner that answers what the test says. */
+async function clientOfAnswers(listener: RequestListener): Promise<RunnerClient> {
+  const address = socket();
+  const server: Server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(address.path, resolve));
+  const client = createRunnerClient(address, { timeoutMs: 500 });
+  closing.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+    () => client.close(),
+  );
+  return client;
+}
+
+test("GW-10 a runner that hangs is told from one whose start takes longer", async () => {
+  const standIn = await startStandIn();
+  const client = clientOf(standIn);
+  await expect(client.ensure(deploy(standIn, { startMs: 4000 }))).resolves.toMatchObject({ state: "started" });
+  standIn.hangs = true;
+  const calls = [client.ensure(deploy(standIn)), client.list(), client.health()];
+  for (const result of await Promise.allSettled(calls))
+    expect(result).toMatchObject({ status: "rejected", reason: { code: "unreachable", waitHelps: true } });
+  standIn.hangs = false;
+  await client.health();
+});
+
+test("GW-10 a runner that is not there is unreachable at once, and found again when it is back", async () => {
+  const standIn = await startStandIn();
+  const client = clientOf(standIn);
+  await client.health();
+  await standIn.stop();
+  await expect(client.health()).rejects.toMatchObject({ code: "unreachable", message: "the runner is not running" });
+  await standIn.start();
+  await client.health();
+  const nobody = { kind: "tcp", host: "localhost", port: 1, secrets: ["x"] } as const;
+  const lost = createRunnerClient(nobody, { timeoutMs: 1000 });
+  closing.push(() => lost.close());
+  await expect(lost.health()).rejects.toMatchObject({ code: "unreachable", message: "the runner is not running" });
+});
+
+test("RUN-8 a connection that ends under a call, as when the runner restarts, costs no failure", async () => {
+  let calls = 0;
+  const client = await clientOfAnswers((request, response) => {
+    calls += 1;
+    if (calls === 1) request.socket.destroy();
+    else response.end('{"instances":[]}');
+  });
+  expect(await client.list()).toEqual([]);
+  expect(calls).toBe(2);
+  const always = await clientOfAnswers((request) => request.socket.destroy());
+  await expect(always.list()).rejects.toMatchObject({ code: "unreachable" });
+});
+
+test("RUN-8 answers that are not the contract's are errors of the runner, and a code of a newer one keeps its text", async () => {
+  const answers = [
+    ['{"instances":[{}]}', 200],
+    ["<html>", 502],
+    ["", 200],
+    ['{"error":{"code":"quota","message":"Over quota.","retryAfterMs":7}}', 429],
+  ] as const;
+  for (const [body, status] of answers) {
+    const client = await clientOfAnswers((_request, response) => response.writeHead(status).end(body));
+    const refused = await client.list().catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "internal", waitHelps: false });
+    if (status === 429) expect(refused).toMatchObject({ message: "Over quota.", retryAfterMs: 7 });
+  }
+  const silent = await clientOfAnswers((request, response) => {
+    if (request.url === "/healthz") response.end();
+  });
+  await expect(silent.list()).rejects.toMatchObject({ code: "internal", message: expect.stringContaining("within") });
+});
+
+test("RUN-8 a second runner does not take the socket of a living one, and the file of a killed one is replaced", async () => {
+  const standIn = await startStandIn();
+  await expect(createRunnerStandIn(standIn.address).start()).rejects.toThrow("Another runner already serves");
+  await clientOf(standIn).health();
+  const left = socket();
+  await writeFile(left.path, "");
+  const next = createRunnerStandIn(left);
+  await next.start();
+  closing.push(() => next.stop());
+  expect((await stat(left.path)).mode & 0o777).toBe(0o600);
+  await clientOf(next).health();
+});
+
+test("RUN-1 the detail of an error of the runner's own stays in its log", async () => {
+  const logged: unknown[] = [];
+  const fail = async () => {
+    throw new Error("password of the database");
+  };
+  const handlers = {
+    ensure: fail,
+    verify: fail,
+    stop: fail,
+    isRunning: fail,
+    list: fail,
+    isolation: fail,
+    health: fail,
+  };
+  const api = createRunnerApi(handlers, (error) => logged.push(error));
+  const address = await api.listen(socket());
+  const client = createRunnerClient(address, { timeoutMs: 1000 });
+  closing.push(
+    () => api.close(),
+    () => client.close(),
+  );
+  const refused = await client.ensure(randomUUID()).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: "internal", retryAfterMs: 2000 });
+  expect(String(refused)).not.toContain("password");
+  expect(String(logged[0])).toContain("password");
+});

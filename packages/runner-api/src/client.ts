@@ -1,0 +1,147 @@
+import { errors, Pool } from "undici";
+import {
+  failureSchema,
+  type LeasedInstance,
+  type RunnerAnswer,
+  type RunnerCall,
+  RunnerError,
+  type RunnerInstance,
+  type RunnerIsolation,
+  runnerCalls,
+} from "./contract.ts";
+import { dialTarget, isDialFailure, type RunnerAddress } from "./endpoint.ts";
+import { HangDetector } from "./hang-detector.ts";
+
+export type CallOptions = {
+  /** Ends the wait; the call rejects with the signal's reason. What the runner began goes on. */
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * The runner, from another process. Every call rejects with RunnerError; its `code` is `unreachable` when the runner
+ * is not there or hangs, which is known after 2.5 s however long a start may take.
+ */
+export type RunnerClient = {
+  /** Starts or wakes the deployment's server unless it is ready, and leases it. May take as long as a start. */
+  ensure(deploymentId: string, options?: CallOptions): Promise<LeasedInstance>;
+  /** The same, and the server has answered a request at /mcp; rejects with `no_answer` when it does not within 10 s. */
+  verify(deploymentId: string, options?: CallOptions): Promise<LeasedInstance>;
+  /** Whether the very instance runs, frozen or not. Starts nothing. */
+  isRunning(deploymentId: string, instanceId: string, options?: CallOptions): Promise<boolean>;
+  /** Stops the deployment's server whatever leases there are. Resolves when it has ended. */
+  stop(deploymentId: string, options?: CallOptions): Promise<void>;
+  list(options?: CallOptions): Promise<readonly RunnerInstance[]>;
+  /** What protects servers on the runner's host. */
+  isolation(options?: CallOptions): Promise<RunnerIsolation>;
+  /** Resolves when the runner is there and answers. */
+  health(options?: CallOptions): Promise<void>;
+  /** Ends all connections; running calls reject. */
+  close(): Promise<void>;
+};
+
+/** `timeoutMs`: longest wait for an answer of a runner that is healthy. */
+export function createRunnerClient(address: RunnerAddress, { timeoutMs }: { timeoutMs: number }): RunnerClient {
+  const transport = new Transport(address, timeoutMs);
+  return {
+    ensure: (deploymentId, options) => transport.call("ensure", { deploymentId }, options),
+    verify: (deploymentId, options) => transport.call("verify", { deploymentId }, options),
+    async isRunning(deploymentId, instanceId, options) {
+      return (await transport.call("isRunning", { deploymentId, instanceId }, options)).isRunning;
+    },
+    async stop(deploymentId, options) {
+      await transport.call("stop", { deploymentId }, options);
+    },
+    async list(options) {
+      return (await transport.call("list", {}, options)).instances;
+    },
+    isolation: (options) => transport.call("isolation", {}, options),
+    async health(options) {
+      await transport.call("health", {}, options);
+    },
+    close: () => transport.close(),
+  };
+}
+
+type Parameters = Readonly<Record<string, string>>;
+
+class Transport {
+  readonly #pool: Pool;
+  readonly #headers: Record<string, string>;
+  readonly #timeoutMs: number;
+  readonly #hangs = new HangDetector(async (signal) => {
+    const { method, path } = runnerCalls.health;
+    const { body } = await this.#pool.request({ method, path, headers: this.#headers, signal });
+    await body.dump();
+  });
+
+  constructor(address: RunnerAddress, timeoutMs: number) {
+    const { origin, options } = dialTarget(address);
+    this.#timeoutMs = timeoutMs;
+    this.#headers = address.kind === "tcp" ? { authorization: `Bearer ${address.secrets[0]}` } : {};
+    this.#pool = new Pool(origin, { ...options, headersTimeout: timeoutMs, bodyTimeout: 10_000, pipelining: 1 });
+  }
+
+  async call<Call extends RunnerCall>(
+    name: Call,
+    parameters: Parameters,
+    { signal }: CallOptions = {},
+  ): Promise<RunnerAnswer<Call>> {
+    const { status, text } = await this.#hangs.during((hung) => this.#send(name, parameters, hung, signal));
+    const body = parsed(text);
+    if (status === 200) {
+      const answer = runnerCalls[name].answer.safeParse(body);
+      if (answer.success) return answer.data as RunnerAnswer<Call>;
+    }
+    const failure = failureSchema.safeParse(body);
+    if (!failure.success) throw new RunnerError("internal", "The runner gave an answer that was not understood.");
+    const { code, message, retryAfterMs = null } = failure.data.error;
+    throw new RunnerError(code, message, { retryAfterMs });
+  }
+
+  async #send(
+    name: RunnerCall,
+    parameters: Parameters,
+    hung: AbortSignal,
+    given: AbortSignal | undefined,
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    const { method } = runnerCalls[name];
+    const path = filled(runnerCalls[name].path, parameters);
+    const signal = given ? AbortSignal.any([hung, given]) : hung;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { statusCode, body } = await this.#pool.request({ method, path, headers: this.#headers, signal });
+        return { status: statusCode, text: await body.text() };
+      } catch (error) {
+        given?.throwIfAborted();
+        // A connection that ended under the call, as when the runner restarts. All its calls may be made twice.
+        if (attempt === 1 && !hung.aborted && error instanceof errors.SocketError) continue;
+        throw this.#failed(error, hung.aborted);
+      }
+    }
+  }
+
+  #failed(cause: unknown, hung: boolean): RunnerError {
+    if (hung) return new RunnerError("unreachable", "the runner does not answer", { cause });
+    if (isDialFailure(cause)) return new RunnerError("unreachable", "the runner is not running", { cause });
+    if (cause instanceof errors.SocketError)
+      return new RunnerError("unreachable", "the runner closed the connection", { cause });
+    const seconds = Math.round(this.#timeoutMs / 1000);
+    return new RunnerError("internal", `The runner did not answer within ${seconds} s. Try again shortly.`, { cause });
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+}
+
+function filled(path: string, parameters: Parameters): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ""));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import { endpointSchema } from "./endpoint.ts";
+
+/** A server that takes requests at `endpoint`, and that nobody freezes or stops for `leaseMs`. */
+const leasedInstanceSchema = z.object({
+  instanceId: z.string().min(1),
+  /** Speaks HTTP, MCP at /mcp. */
+  endpoint: endpointSchema,
+  /** Counted from when the runner answers. */
+  leaseMs: z.number().positive(),
+  /** What had to be done for this call. */
+  state: z.enum(["started", "woken", "ready"]),
+  /** Time that the call took in the runner, milliseconds. */
+  waitedMs: z.number().nonnegative(),
+});
+export type LeasedInstance = z.infer<typeof leasedInstanceSchema>;
+
+const runnerInstanceSchema = z.object({
+  id: z.string(),
+  deploymentId: z.string(),
+  state: z.enum(["starting", "ready", "frozen", "stopping", "stopped", "crashed"]),
+  startedAt: z.iso.datetime(),
+  readyAt: z.iso.datetime().nullable(),
+  leasedUntil: z.iso.datetime(),
+  /** Null when the host does not count it. */
+  memoryBytes: z.number().nullable(),
+  /** Failures in a row before this start. */
+  failures: z.number(),
+});
+export type RunnerInstance = z.infer<typeof runnerInstanceSchema>;
+
+const isolationSchema = z.object({
+  driver: z.string(),
+  /** False when a required check failed: nothing runs here unless a setting allows it. */
+  trusted: z.boolean(),
+  checks: z
+    .array(z.object({ name: z.string(), ok: z.boolean(), required: z.boolean(), detail: z.string() }))
+    .readonly(),
+  /** Settings by which the operator allowed less, and what each of them means on this host. */
+  exceptions: z.array(z.object({ setting: z.string(), meaning: z.string() })).readonly(),
+  /** What cannot run on this host, why, and what the operator can do: whole sentences. */
+  problems: z.array(z.string()).readonly(),
+});
+export type RunnerIsolation = z.infer<typeof isolationSchema>;
+
+/** Every call: its method, its path, and what the body of a 200 holds. Requests have no body. */
+export const runnerCalls = {
+  ensure: { method: "POST", path: "/v1/deployments/:deploymentId/ensure", answer: leasedInstanceSchema },
+  verify: { method: "POST", path: "/v1/deployments/:deploymentId/verify", answer: leasedInstanceSchema },
+  stop: { method: "POST", path: "/v1/deployments/:deploymentId/stop", answer: z.object({}) },
+  isRunning: {
+    method: "GET",
+    path: "/v1/deployments/:deploymentId/instances/:instanceId",
+    answer: z.object({ isRunning: z.boolean() }),
+  },
+  list: { method: "GET", path: "/v1/instances", answer: z.object({ instances: z.array(runnerInstanceSchema) }) },
+  isolation: { method: "GET", path: "/v1/isolation", answer: isolationSchema },
+  health: { method: "GET", path: "/healthz", answer: z.object({ status: z.literal("ok") }) },
+} as const satisfies Record<string, { method: "GET" | "POST"; path: string; answer: z.ZodType }>;
+
+export type RunnerCall = keyof typeof runnerCalls;
+export type RunnerAnswer<Call extends RunnerCall> = z.infer<(typeof runnerCalls)[Call]["answer"]>;
+
+/**
+ * Why the runner did not do what it was asked for. `waitHelps`: the same call may succeed later although nobody
+ * changes anything. A server that does not start will not start for waiting.
+ */
+export const runnerErrors = {
+  /** No such deployment or path. */
+  not_found: { status: 404, waitHelps: false },
+  /** No secret, or one that the runner does not know. */
+  unauthorized: { status: 401, waitHelps: false },
+  /** The server ended before it was ready, or its layers, its Python or a secret are missing. */
+  start_failed: { status: 503, waitHelps: false },
+  /** It was ready and ended before the call was answered. */
+  ended: { status: 503, waitHelps: true },
+  /** It started, and does not answer at /mcp. Only `verify` asks. */
+  no_answer: { status: 503, waitHelps: false },
+  /** It keeps failing and may not start again yet. */
+  crash_backoff: { status: 503, waitHelps: true },
+  /** The host has no place for another server. */
+  capacity: { status: 503, waitHelps: true },
+  /** The runner is shutting down. */
+  stopping: { status: 503, waitHelps: true },
+  /** The host cannot run servers in a sandbox. */
+  isolation_unavailable: { status: 503, waitHelps: false },
+  /** An error of the runner's own; its log has the cause. */
+  internal: { status: 500, waitHelps: false },
+} as const satisfies Record<string, { status: number; waitHelps: boolean }>;
+
+type AnsweredErrorCode = keyof typeof runnerErrors;
+/** `unreachable` is the client's own: no runner answered, so none froze or stopped anything meanwhile either. */
+export type RunnerErrorCode = AnsweredErrorCode | "unreachable";
+
+const answeredCodes = Object.keys(runnerErrors) as [AnsweredErrorCode, ...AnsweredErrorCode[]];
+
+/** Body of every answer but 200. The code of a newer runner that this client does not know is read as `internal`. */
+export const failureSchema = z.object({
+  error: z.object({
+    code: z.enum(answeredCodes).catch("internal"),
+    message: z.string(),
+    retryAfterMs: z.number().nonnegative().optional(),
+  }),
+});
+
+/** Thrown by the client and by the handlers of a server. */
+export class RunnerError extends Error {
+  override readonly name = "RunnerError";
+  readonly code: RunnerErrorCode;
+  /** The runner's advice, milliseconds; null when it gave none. */
+  readonly retryAfterMs: number | null;
+
+  /** `message` is for whoever called the tenant's server: no paths, no settings, no secrets. */
+  constructor(
+    code: RunnerErrorCode,
+    message: string,
+    { retryAfterMs = null, cause }: { readonly retryAfterMs?: number | null; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    this.code = code;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  get waitHelps(): boolean {
+    return this.code === "unreachable" || runnerErrors[this.code].waitHelps;
+  }
+}

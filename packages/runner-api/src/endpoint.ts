@@ -1,0 +1,55 @@
+import { z } from "zod";
+
+/** Where something listens: a unix socket of this host, or an address in the network. */
+export const endpointSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("unix"), path: z.string().startsWith("/") }),
+  z.object({ kind: z.literal("tcp"), host: z.string().min(1), port: z.number().int().min(1).max(65_535) }),
+]);
+export type Endpoint = z.infer<typeof endpointSchema>;
+
+/**
+ * Where the runner is. Whoever can open its unix socket may use it: it is made for the platform's user alone. In the
+ * network each call carries the first of `secrets`, and the runner accepts any of them, so that they can be rotated.
+ */
+export type RunnerAddress =
+  | Extract<Endpoint, { kind: "unix" }>
+  | (Extract<Endpoint, { kind: "tcp" }> & { readonly secrets: readonly [string, ...string[]] });
+
+/** What undici takes to connect there: `new Pool(origin, { ...options })`. */
+export function dialTarget(endpoint: Endpoint): {
+  readonly origin: string;
+  readonly options: { readonly socketPath?: string };
+} {
+  if (endpoint.kind === "unix") return { origin: "http://localhost", options: { socketPath: endpoint.path } };
+  return { origin: `http://${authority(endpoint)}`, options: {} };
+}
+
+/** The same text for the same endpoint. */
+export function endpointKey(endpoint: Endpoint): string {
+  return endpoint.kind === "unix" ? `unix:${endpoint.path}` : `tcp:${authority(endpoint)}`;
+}
+
+function authority({ host, port }: Extract<Endpoint, { kind: "tcp" }>): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Whether the other side lives but its queue of new connections is full: nothing was sent to it. */
+export function isBacklogFull(error: unknown): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === "EAGAIN";
+}
+
+const undiciDialCodes: ReadonlySet<string> = new Set([
+  "UND_ERR_CLOSED",
+  "UND_ERR_DESTROYED",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** Whether no connection was made, so that the other side cannot have seen anything of the request. */
+export function isDialFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  // A host name with several addresses: each was tried.
+  if (error instanceof AggregateError) return error.errors.every(isDialFailure);
+  const { code = "", syscall } = error as NodeJS.ErrnoException;
+  // Whatever makes connect(2) or the resolver fail comes before the first byte.
+  return undiciDialCodes.has(code) || syscall === "connect" || syscall === "getaddrinfo";
+}

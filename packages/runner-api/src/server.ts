@@ -1,0 +1,135 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { chmod, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { z } from "zod";
+import { type RunnerAnswer, type RunnerCall, RunnerError, runnerCalls, runnerErrors } from "./contract.ts";
+import type { RunnerAddress } from "./endpoint.ts";
+
+/** What a runner does for each call. A handler rejects with RunnerError; anything else is an error of its own. */
+export type RunnerHandlers = {
+  readonly [Call in RunnerCall]: (parameters: {
+    readonly deploymentId: string;
+    readonly instanceId: string;
+  }) => Promise<RunnerAnswer<Call>>;
+};
+
+export type RunnerApi = {
+  /**
+   * Listens, on a unix socket with mode 0600. Resolves with the address; its port is the real one when 0 was asked for.
+   * @throws Error when another runner answers on the socket
+   */
+  listen(address: RunnerAddress): Promise<RunnerAddress>;
+  /** Takes no further connections. Resolves when the running calls have been answered. */
+  close(): Promise<void>;
+  /** Ends all connections, whatever runs on them. */
+  destroy(): void;
+};
+
+/** Serves the runner's API. `onError` is told of errors that are no RunnerError: the caller gets only `internal`. */
+export function createRunnerApi(handlers: RunnerHandlers, onError: (error: unknown) => void): RunnerApi {
+  let server: Server | null = null;
+  return {
+    async listen(address) {
+      if (address.kind === "unix") await assertNoRunner(address.path);
+      const isAllowed = address.kind === "tcp" ? secretCheck(address.secrets) : () => true;
+      const listening = createServer((request, response) => {
+        request.resume();
+        void answer(request, handlers, isAllowed, onError).then(({ status, body }) => {
+          response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+        });
+      });
+      server = listening;
+      return await bind(listening, address);
+    },
+    close: () => new Promise((resolve) => (server ? server.close(() => resolve()) : resolve())),
+    destroy: () => server?.closeAllConnections(),
+  };
+}
+
+/** @throws Error when another runner answers on the socket */
+export async function assertNoRunner(socketPath: string): Promise<void> {
+  const isAnswered = await new Promise<boolean>((resolve) => {
+    const socket = connect(socketPath);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    // EAGAIN: it is too busy to accept.
+    socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "EAGAIN"));
+  });
+  if (isAnswered) throw new Error(`Another runner already serves ${socketPath}.`);
+}
+
+async function bind(server: Server, address: RunnerAddress): Promise<RunnerAddress> {
+  // Nobody answers there: it is the file of a runner that was killed.
+  if (address.kind === "unix") await rm(address.path, { force: true });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    if (address.kind === "unix") server.listen(address.path, resolve);
+    else server.listen(address.port, address.host, resolve);
+  });
+  if (address.kind === "tcp") return { ...address, port: (server.address() as AddressInfo).port };
+  await chmod(address.path, 0o600);
+  return address;
+}
+
+/** Compares digests, whose equal length lets the time tell nothing. */
+function secretCheck(secrets: readonly string[]): (request: IncomingMessage) => boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  const accepted = secrets.map((secret) => digest(`Bearer ${secret}`));
+  return ({ headers }) => {
+    const given = digest(headers.authorization ?? "");
+    return accepted.some((each) => timingSafeEqual(each, given));
+  };
+}
+
+type Answer = { readonly status: number; readonly body: unknown };
+
+async function answer(
+  request: IncomingMessage,
+  handlers: RunnerHandlers,
+  isAllowed: (request: IncomingMessage) => boolean,
+  onError: (error: unknown) => void,
+): Promise<Answer> {
+  try {
+    if (!isAllowed(request)) throw new RunnerError("unauthorized", "The runner does not take calls from here.");
+    const { call, parameters } = callOf(request.method ?? "", request.url ?? "");
+    return { status: 200, body: await handlers[call](parameters) };
+  } catch (error) {
+    if (error instanceof RunnerError && error.code !== "unreachable") return failure(error.code, error);
+    onError(error);
+    const message = "The server cannot be started at the moment. Try again shortly.";
+    return failure("internal", { message, retryAfterMs: 2000 });
+  }
+}
+
+function failure(
+  code: keyof typeof runnerErrors,
+  { message, retryAfterMs }: { readonly message: string; readonly retryAfterMs: number | null },
+): Answer {
+  return {
+    status: runnerErrors[code].status,
+    body: { error: { code, message, ...(retryAfterMs !== null && { retryAfterMs }) } },
+  };
+}
+
+const patterns = (Object.keys(runnerCalls) as RunnerCall[]).map((call) => ({
+  call,
+  method: runnerCalls[call].method,
+  pattern: new RegExp(`^${runnerCalls[call].path.replace(/:(\w+)/g, "(?<$1>[\\w-]+)")}$`),
+}));
+const idSchema = z.uuid();
+
+/** @throws RunnerError `not_found` */
+function callOf(method: string, url: string) {
+  for (const each of patterns) {
+    const found = each.method === method ? each.pattern.exec(url) : null;
+    if (found === null) continue;
+    const { deploymentId = "", instanceId = "" } = found.groups ?? {};
+    if (found.groups && !idSchema.safeParse(deploymentId).success)
+      throw new RunnerError("not_found", "There is no such deployment.");
+    return { call: each.call, parameters: { deploymentId, instanceId } };
+  }
+  throw new RunnerError("not_found", "There is no such route.");
+}

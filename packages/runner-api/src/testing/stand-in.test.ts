@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createRunnerClient } from "../client.ts";
+import type { RunnerAddress } from "../endpoint.ts";
+import { type ContractSubject, runnerContract } from "./contract.ts";
+import { createRunnerStandIn, type RunnerStandIn } from "./stand-in.ts";
+
+let folder: string;
+let server: Server;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tp-ra-"));
+  server = createServer((_request, response) => response.end());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+afterAll(async () => {
+  server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function serve(standIn: RunnerStandIn, change: object = {}): string {
+  const deploymentId = randomUUID();
+  const endpoint = { kind: "tcp", host: "127.0.0.1", port: (server.address() as AddressInfo).port } as const;
+  standIn.servers.set(deploymentId, { instanceId: randomUUID(), endpoint, ...change });
+  return deploymentId;
+}
+
+async function open(address: RunnerAddress): Promise<ContractSubject> {
+  const standIn = createRunnerStandIn(address);
+  await standIn.start();
+  return {
+    address: standIn.address,
+    answering: [serve(standIn), serve(standIn)],
+    failing: serve(standIn, { failure: { code: "start_failed", message: "It ended by itself." } }),
+    silent: serve(standIn, { isSilent: true }),
+    close: () => standIn.stop(),
+  };
+}
+
+const inNetwork = (...secrets: [string, ...string[]]): RunnerAddress => ({
+  kind: "tcp",
+  host: "127.0.0.1",
+  port: 0,
+  secrets,
+});
+
+runnerContract("stand-in on a unix socket", () => open({ kind: "unix", path: join(folder, "runner.sock") }));
+runnerContract("stand-in in the network", () => open(inNetwork("the secret of this instance")));
+
+test("RUN-7 in the network every call needs a secret of the instance, the one that is being replaced counts too", async () => {
+  const standIn = createRunnerStandIn(inNetwork("the new secret", "the old secret"));
+  await standIn.start();
+  const { address } = standIn;
+  if (address.kind !== "tcp") throw new Error("not in the network");
+  for (const path of ["/healthz", "/v1/instances", "/v1/isolation"]) {
+    const answer = await fetch(`http://127.0.0.1:${address.port}${path}`);
+    expect([answer.status, await answer.json()]).toMatchObject([401, { error: { code: "unauthorized" } }]);
+  }
+  const deploymentId = serve(standIn);
+  const ensureWith = async (secret: string) => {
+    const client = createRunnerClient({ ...address, secrets: [secret] }, { timeoutMs: 5000 });
+    return client.ensure(deploymentId).finally(() => client.close());
+  };
+  for (const secret of ["", "the secret", "the new secret'"]) {
+    await expect(ensureWith(secret)).rejects.toMatchObject({ code: "unauthorized", waitHelps: false });
+  }
+  expect(standIn.ensured).toEqual([]);
+  for (const secret of ["the new secret", "the old secret"])
+    await expect(ensureWith(secret)).resolves.toMatchObject({ leaseMs: 10_000 });
+  await standIn.stop();
+});

@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type LeasedInstance, RunnerError, type RunnerErrorCode } from "../contract.ts";
+import type { Endpoint, RunnerAddress } from "../endpoint.ts";
+import { createRunnerApi } from "../server.ts";
+
+/** The server of a deployment as a test sets it. */
+export type StandInServer = {
+  /** The id of the instance that the next start makes, or that runs. */
+  readonly instanceId: string;
+  readonly endpoint: Endpoint;
+  /** Time that a start takes, milliseconds. */
+  readonly startMs?: number;
+  /** What `ensure` and `verify` reject with. */
+  readonly failure?: { readonly code: RunnerErrorCode; readonly message: string; readonly retryAfterMs?: number };
+  /** Does not answer at /mcp. */
+  readonly isSilent?: boolean;
+};
+
+/**
+ * A runner without processes, for tests of its callers: it speaks the real API and passes the contract test. The test
+ * starts the servers and says here where they listen.
+ */
+export type RunnerStandIn = {
+  readonly servers: Map<string, StandInServer>;
+  /** Finds a deployment's server; in `servers` unless a test replaces it. */
+  lookUp: (deploymentId: string) => StandInServer | undefined | Promise<StandInServer | undefined>;
+  /** Deployment ids of the calls of `ensure` and `verify`, in order. */
+  readonly ensured: string[];
+  leaseMs: number;
+  /** Takes calls and never answers them, as a process that is stopped. */
+  hangs: boolean;
+  /** Where it listens; with its real port once it has started. */
+  address: RunnerAddress;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export function createRunnerStandIn(address: RunnerAddress): RunnerStandIn {
+  /** Instance ids by deployment. */
+  const running = new Map<string, string>();
+  const isRunning = (deploymentId: string, instanceId: string) => running.get(deploymentId) === instanceId;
+  const ensure = async (deploymentId: string): Promise<{ leased: LeasedInstance; isSilent: boolean }> => {
+    const askedAt = performance.now();
+    standIn.ensured.push(deploymentId);
+    const server = await standIn.lookUp(deploymentId);
+    if (server === undefined) throw new RunnerError("not_found", "There is no such deployment.");
+    if (server.startMs) await sleep(server.startMs);
+    if (server.failure) throw new RunnerError(server.failure.code, server.failure.message, server.failure);
+    const { instanceId, endpoint, isSilent = false } = server;
+    const state = isRunning(deploymentId, instanceId) ? "ready" : "started";
+    running.set(deploymentId, instanceId);
+    const waitedMs = performance.now() - askedAt;
+    return { leased: { instanceId, endpoint, leaseMs: standIn.leaseMs, state, waitedMs }, isSilent };
+  };
+  const api = createRunnerApi(
+    unlessHanging(() => standIn.hangs, {
+      ensure: async ({ deploymentId }) => (await ensure(deploymentId)).leased,
+      async verify({ deploymentId }) {
+        const { leased, isSilent } = await ensure(deploymentId);
+        if (isSilent) throw new RunnerError("no_answer", "It does not answer.");
+        return leased;
+      },
+      async stop({ deploymentId }) {
+        const server = standIn.servers.get(deploymentId);
+        if (running.delete(deploymentId) && server)
+          standIn.servers.set(deploymentId, { ...server, instanceId: randomUUID() });
+        return {};
+      },
+      isRunning: async ({ deploymentId, instanceId }) => ({
+        isRunning:
+          isRunning(deploymentId, instanceId) && (await standIn.lookUp(deploymentId))?.instanceId === instanceId,
+      }),
+      list: async () => ({ instances: [...running].map(([deploymentId, id]) => described(deploymentId, id)) }),
+      isolation: async () => ({ driver: "stand-in", trusted: true, checks: [], exceptions: [], problems: [] }),
+      health: async () => ({ status: "ok" }),
+    }),
+    (error) => {
+      throw error;
+    },
+  );
+  const standIn: RunnerStandIn = {
+    servers: new Map(),
+    lookUp: (deploymentId) => standIn.servers.get(deploymentId),
+    ensured: [],
+    leaseMs: 10_000,
+    hangs: false,
+    address,
+    async start() {
+      standIn.address = await api.listen(standIn.address);
+    },
+    async stop() {
+      const closed = api.close();
+      api.destroy();
+      await closed;
+    },
+  };
+  return standIn;
+}
+
+function unlessHanging<Handlers extends Record<string, (parameters: never) => Promise<unknown>>>(
+  hangs: () => boolean,
+  handlers: Handlers,
+): Handlers {
+  const wrapped = Object.entries(handlers).map(([call, handle]) => [
+    call,
+    (parameters: never) => (hangs() ? new Promise(() => {}) : handle(parameters)),
+  ]);
+  return Object.fromEntries(wrapped) as Handlers;
+}
+
+function described(deploymentId: string, id: string) {
+  const now = new Date().toISOString();
+  const times = { startedAt: now, readyAt: now, leasedUntil: now };
+  return { id, deploymentId, state: "ready" as const, ...times, memoryBytes: null, failures: 0 };
+}
