@@ -2,45 +2,35 @@ import { createServer } from "node:http";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Logger } from "pino";
-import { nodeHandler } from "./serve/node-handler.ts";
-import { staticFiles } from "./serve/static-files.ts";
+import { requestHandler } from "./serve/request-handler.ts";
 import type * as Built from "./src/server.ts";
 
-/** How long requests in flight may take to end after SIGTERM, milliseconds. */
+/** How long requests in flight may take after SIGTERM, milliseconds. */
 const drainMs = 6000;
 
-/** Serves a production build: `node apps/web/serve.ts [folder of the build]`. */
+/** Serves a production build: `node apps/web/serve.ts [directory of the build]`. */
 async function main(): Promise<void> {
   const dist = resolve(process.argv[2] ?? join(import.meta.dirname, "dist"));
-  // Everything of ours comes from the bundle: reading the sources beside it would take as long again.
-  const [built, files] = await Promise.all([
-    import(pathToFileURL(join(dist, "server/server.js")).href) as Promise<typeof Built>,
-    staticFiles(join(dist, "client")),
-  ]);
+  // Everything of ours comes from the bundle: loading the sources as well would double the time to start.
+  const built = (await import(pathToFileURL(join(dist, "server/server.js")).href)) as typeof Built;
   const { config, log } = servicesOrExit(built);
-  const dynamic = nodeHandler((request) => built.default.fetch(request), config.baseUrl);
-  // 16 KiB of headers and 30 s for a request to arrive: slow or bloated clients cost little.
-  const server = createServer({
-    maxHeaderSize: 16_384,
-    requestTimeout: 30_000,
-    headersTimeout: 10_000,
-    keepAliveTimeout: 65_000,
-  });
-  server.on("request", async (request, response) => {
-    try {
-      if (!(await files(request, response))) await dynamic(request, response);
-    } catch (error) {
-      log.error({ err: error, path: request.url?.split("?", 1)[0] }, "request failed");
-      if (response.headersSent) response.destroy();
-      else response.writeHead(500, { "content-type": "text/plain" }).end("Internal Server Error");
-    }
-  });
+  // Slow clients and those with huge headers cost little. Node answers 408, 431 and 400 itself.
+  const limits = { maxHeaderSize: 16_384, requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 65_000 };
+  const server = createServer(
+    { ...limits, connectionsCheckingInterval: 5000 },
+    requestHandler({
+      clientDirectory: join(dist, "client"),
+      baseUrl: config.baseUrl,
+      fetch: (request) => built.default.fetch(request),
+      onError: (error, request) => log.error({ err: error, path: request.url?.split("?", 1)[0] }, "request failed"),
+    }),
+  );
   server.on("error", (error) => fail(log, error, config));
   server.listen(config.port, config.host, () => {
     const address = server.address();
     const port = typeof address === "object" ? address?.port : config.port;
     log.info({ url: config.baseUrl, port, startMs: Math.round(performance.now()) }, "ready");
-    // The supervisor waits for this and not for the line, which the log level may leave out.
+    // The supervisor waits for this message: the log level may suppress the line.
     process.send?.("ready");
   });
   stopOnSignal(server, built, log);
@@ -59,7 +49,7 @@ function servicesOrExit(built: typeof Built) {
 function fail(log: Logger, error: NodeJS.ErrnoException, config: { host: string; port: number }): void {
   const reason =
     error.code === "EADDRINUSE"
-      ? `Port ${config.port} is in use: stop the program that uses it, or choose another with TOWPATH_PORT.`
+      ? `Port ${config.port} is in use. Stop the program that uses it, or set TOWPATH_PORT to another port.`
       : error.message;
   log.fatal({ err: error }, reason);
   process.exit(1);

@@ -1,8 +1,10 @@
 import { basename } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import tailwindcss from "@tailwindcss/vite";
 import { tanstackStart } from "@tanstack/react-start/plugin/vite";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 
 /** What must never reach a browser, by the name it is imported with. A leak fails the build. */
 const serverOnly = [
@@ -18,6 +20,26 @@ const serverOnly = [
   /^node:/,
   /^@towpath\/core\/(?!(.*\/(schema|contract)|errors)$)/,
 ];
+
+/** Writes `.br` and `.gz` beside every text file of the browser build, for the static file server (`serve.ts`). */
+const precompress = (): Plugin => ({
+  name: "precompress",
+  apply: "build",
+  applyToEnvironment: ({ name }) => name === "client",
+  generateBundle: {
+    order: "post",
+    async handler(_options, bundle) {
+      const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+      const texts = Object.values(bundle).filter(({ fileName }) => /\.(js|css|svg|json)$/.test(fileName));
+      for (const file of texts) {
+        const content = Buffer.from(file.type === "chunk" ? file.code : file.source);
+        const [br, gz] = await Promise.all([promisify(brotliCompress)(content, quality), promisify(gzip)(content)]);
+        this.emitFile({ type: "asset", fileName: `${file.fileName}.br`, source: br });
+        this.emitFile({ type: "asset", fileName: `${file.fileName}.gz`, source: gz });
+      }
+    },
+  },
+});
 
 export default defineConfig({
   resolve: { tsconfigPaths: true },
@@ -38,5 +60,6 @@ export default defineConfig({
       },
     }),
     react(),
+    precompress(),
   ],
 });

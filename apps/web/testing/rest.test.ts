@@ -30,7 +30,16 @@ beforeAll(async () => {
     trigger: "cli",
     sequence: 1,
     entrypoint: "echo.py",
-    diagnosis: { code: "x", phase: "plan", title: "T", detail: "D", remedy: "R" },
+    diagnosis: {
+      code: "entrypoint_not_found",
+      phase: "plan",
+      title: "T",
+      detail: "D",
+      remedy: "R",
+      file: null,
+      line: null,
+      excerpt: null,
+    },
   });
 }, 120_000);
 afterAll(async () => {
@@ -81,7 +90,7 @@ test("a build with its diagnosis", async () => {
   expect(answer).toMatchObject({
     build: { id: buildId, status: "failed" },
     url: null,
-    diagnosis: { title: "T", remedy: "R" },
+    diagnosis: { title: "T", remedy: "R", file: null, line: null, excerpt: null },
   });
 });
 

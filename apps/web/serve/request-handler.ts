@@ -1,0 +1,137 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { isIP } from "node:net";
+import { constants } from "node:zlib";
+import compression from "compression";
+import sirv from "sirv";
+import type { NodeHttp1Handler, ServerRequest } from "srvx";
+import { toNodeHandler } from "srvx/node";
+
+type Options = {
+  /** Directory of the browser build. */
+  readonly clientDirectory: string;
+  /** Public origin of the site. */
+  readonly baseUrl: string;
+  /** The built app. */
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  /** Called with what `fetch` throws; the client gets 500. */
+  readonly onError: (error: unknown, request: IncomingMessage) => void;
+};
+
+/** Answers every request of the site: limits on bodies first, then files of the browser build, then the app. */
+export function requestHandler({ clientDirectory, baseUrl, fetch, onError }: Options): RequestListener {
+  const compress = compressResponses();
+  const files = staticFiles(clientDirectory);
+  const answer = (request: ServerRequest) => fetch(publicRequest(request, baseUrl));
+  const app = toNodeHandler(answer, { trustProxy: "loopback" }) as NodeHttp1Handler;
+  return (request, response) => {
+    const refusal = refusalOf(request);
+    if (refusal) {
+      response.writeHead(refusal.status, { "content-type": "text/plain" }).end(refusal.text);
+      discardBody(request);
+      return;
+    }
+    const dynamic = () => {
+      compress(request as CompressionRequest, response as CompressionResponse, async () => {
+        try {
+          await app(request, response);
+        } catch (error) {
+          onError(error, request);
+          if (response.headersSent) response.destroy();
+          else response.writeHead(500, { "content-type": "text/plain" }).end("Internal Server Error");
+        }
+      });
+    };
+    if (request.method === "GET" || request.method === "HEAD") files(request, response, dynamic);
+    else dynamic();
+  };
+}
+
+// The middleware is typed for Express and uses nothing of it.
+type CompressionRequest = Parameters<ReturnType<typeof compression>>[0];
+type CompressionResponse = Parameters<ReturnType<typeof compression>>[1];
+
+/** In bytes. Webhooks are as large as GitHub makes them; everything else here is a form or a small JSON. */
+const maxBodyBytes = 1024 * 1024;
+const maxWebhookBytes = 25 * 1024 * 1024;
+const webhookPath = "/api/github/webhooks";
+
+function refusalOf({ url = "/", headers }: IncomingMessage): { readonly status: number; readonly text: string } | null {
+  // An absolute or authority form would replace the origin.
+  if (!url.startsWith("/") || !URL.canParse(url, "http://localhost")) return { status: 400, text: "Bad Request" };
+  // A body must declare its length, so that one that is too large is refused before it is read.
+  if (headers["transfer-encoding"] !== undefined) return { status: 411, text: "Length Required" };
+  const limit = url.split("?", 1)[0] === webhookPath ? maxWebhookBytes : maxBodyBytes;
+  return Number(headers["content-length"] ?? 0) <= limit ? null : { status: 413, text: "Payload Too Large" };
+}
+
+/** How long the rest of a refused body is read and thrown away, milliseconds. */
+const discardMs = 2000;
+
+/** Closing the connection while the client is still sending resets it, and the client would never see the refusal. */
+function discardBody(request: IncomingMessage): void {
+  const timer = setTimeout(() => request.destroy(), discardMs);
+  timer.unref();
+  request.on("error", () => {});
+  request.on("close", () => clearTimeout(timer));
+  request.resume();
+}
+
+/**
+ * Serves the browser build. sirv lists the directory once, so no path can lead out of it. Names with a content hash are
+ * cached for a year, others are revalidated each time; `.br` and `.gz` files come from the build.
+ */
+function staticFiles(directory: string) {
+  return sirv(directory, {
+    etag: true,
+    brotli: true,
+    gzip: true,
+    extensions: [],
+    setHeaders(response: ServerResponse, path: string) {
+      response.setHeader("x-content-type-options", "nosniff");
+      const isHashed = path.startsWith("/assets/");
+      response.setHeader("cache-control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
+    },
+  });
+}
+
+/** Compresses documents and JSON, flushing at every chunk: a document streams while it renders. */
+function compressResponses() {
+  return compression({
+    level: 4,
+    flush: constants.Z_SYNC_FLUSH,
+    brotli: {
+      flush: constants.BROTLI_OPERATION_FLUSH,
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4 },
+    },
+    filter: (_request, response) =>
+      /^(text\/(?!event-stream)|application\/(json|x-ndjson))/.test(String(response.getHeader("content-type") ?? "")),
+  });
+}
+
+/** Only this server may set headers with this prefix; `@towpath/auth` reads the client's address from one of them. */
+const ownHeaderPrefix = "x-towpath-";
+const addressHeader = "x-towpath-client-address";
+
+/**
+ * The request as the app sees it. Its URL has the configured public origin, never the Host header's, so that a client
+ * can't steer links, redirects or origin checks.
+ */
+function publicRequest(request: ServerRequest, baseUrl: string): Request {
+  const headers = new Headers(request.headers);
+  for (const name of [...headers.keys()]) if (name.startsWith(ownHeaderPrefix)) headers.delete(name);
+  headers.set(addressHeader, clientAddress(request));
+  const { pathname, search } = new URL(request.url);
+  return new Request(`${baseUrl}${pathname}${search}`, {
+    method: request.method,
+    headers,
+    signal: request.signal,
+    ...(request.body ? { body: request.body, duplex: "half" } : {}),
+  });
+}
+
+/** The peer, or the last hop that a proxy on this machine saw; X-Forwarded-For from anybody else is ignored. */
+function clientAddress(request: ServerRequest): string {
+  const peer = request.runtime?.node?.req.socket.remoteAddress ?? "";
+  const address = request.ip && isIP(request.ip) ? request.ip : peer;
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+}
