@@ -6,7 +6,7 @@ import { systemClock } from "@towpath/core/ports";
 import { createSecretBox } from "@towpath/core/secret";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
-import { createGitHub, type GitHub } from "@towpath/github";
+import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
 import { type Logger, pino } from "pino";
 import { readWebConfig, type WebConfig } from "./config.server.ts";
 import { backgroundQueue } from "./queue.server.ts";
@@ -35,11 +35,14 @@ export function compose(config: WebConfig): Services {
     onProblem: (error) => log.warn({ err: error }, "cannot listen for log lines"),
   });
   const secrets = createSecretBox(config.secret);
+  const gitHub = config.gitHub ? createGitHub(config.gitHub) : null;
+  const repositories = gitHub && createRepositoryHost(gitHub);
   const contextFor = (actor: Actor): Context => ({
     db: database.db,
     actor,
     queue: queue.queue,
     clock: systemClock,
+    repositories,
     serverUrlTemplate: config.serverUrlTemplate,
     secrets,
   });
@@ -61,7 +64,7 @@ export function compose(config: WebConfig): Services {
     log,
     database,
     auth,
-    gitHub: config.gitHub ? createGitHub(config.gitHub) : null,
+    gitHub,
     notifications,
     contextFor,
     close: async () => {

@@ -53,7 +53,7 @@ async function liveProject() {
   const { db } = database;
   const { id, name } = await seedProject(db, owner.organization);
   const ctx = testContext(db, owner.organization.owner);
-  const input = { orgSlug: owner.organization.slug, projectName: name, commit: { sha: shaOf("a") } };
+  const input = { orgSlug: owner.organization.slug, projectName: name, commitSha: shaOf("a") };
   const { build: started } = await startBuild({ ctx, input });
   await succeedBuild(db, started.id);
   const tool = {

@@ -172,7 +172,8 @@ test("OPS-4 GH-3 a repository that a person made is never handed to the terminal
   const made = await fetch(`${forge.url}/new`, {
     method: "POST",
     headers: { origin: forge.url, cookie },
-    body: new URLSearchParams({ name: "weather-own", description: "", visibility: "public", readme: "yes" }),
+    // Empty: with a commit, its files would be checked.
+    body: new URLSearchParams({ name: "weather-own", description: "", visibility: "public" }),
     redirect: "manual",
   });
   expect([made.status, made.headers.get("location")]).toEqual([303, `/${owner}/weather-own`]);

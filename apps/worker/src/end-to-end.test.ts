@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { getBuild, listBuilds } from "@towpath/core/build";
 import { listBranchesWithDeployments } from "@towpath/core/deployment";
 import { recordInstallation } from "@towpath/core/installation";
-import { createProject } from "@towpath/core/project";
+import { deployProject } from "@towpath/core/project";
 import { createSecretBox } from "@towpath/core/secret";
 import { liveCommit, type SeededOrganization, seedOrganization, testContext } from "@towpath/core/testing";
 import { build, deployment, project, route } from "@towpath/db/schema";
+import { createRepositoryHost } from "@towpath/github";
 import { readBuildLog } from "@towpath/logs";
 import { openClient } from "@towpath/mcp/client";
 import { manifestSchema } from "@towpath/mcp/manifest";
@@ -46,7 +47,11 @@ const context = () =>
   testContext(
     instance.database.db,
     { kind: "operator", ipAddress: null },
-    { queue: instance.queue, secrets: createSecretBox(instance.rootSecret) },
+    {
+      queue: instance.queue,
+      secrets: createSecretBox(instance.rootSecret),
+      repositories: createRepositoryHost(instance.github),
+    },
   );
 const git = (...args: string[]) => instance.git(folder, ...args);
 async function push(files: Record<string, string>, branch = "main"): Promise<string> {
@@ -105,18 +110,17 @@ test("ONB-4 BLD-6 RUN-4 a repository becomes a live server with its variables, a
   expect(head.commit.sha).toBe(sha);
   const account = { installationId, accountLogin: "ada", accountType: "User" };
   await recordInstallation({ ctx: context(), input: { orgSlug: team.slug, ...account } });
-  const created = await createProject({
+  const created = await deployProject({
     ctx: context(),
     input: {
       orgSlug: team.slug,
       name,
       installationId,
-      repository: { id: repository.id, fullName: repository.full_name, private: true, defaultBranch: "main" },
+      repositoryFullName: repository.full_name,
       entrypoint: "server.py:mcp",
       authMode: "towpath-public",
       trigger: "import",
       environmentVariables: [{ keyName: "WEATHER_KEY", secretValue: "sunny-secret" }],
-      commit: { sha, message: head.commit.message, author: head.commit.author.name },
     },
   });
   const built = await ended(sha, 170_000);

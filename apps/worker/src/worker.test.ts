@@ -28,7 +28,7 @@ afterEach(() => bench.close());
 
 const userContext = () => testContext(bench.database.db, team.owner, { queue: bench.services.queue });
 async function start(project: { name: string }, name: string): Promise<string> {
-  const input = { orgSlug: team.slug, projectName: project.name, commit: { sha: shaOf(name) } };
+  const input = { orgSlug: team.slug, projectName: project.name, commitSha: shaOf(name) };
   return (await startBuild({ ctx: userContext(), input })).build.id;
 }
 const show = (buildId: string) => getBuild({ ctx: userContext(), input: { buildId } });
@@ -293,7 +293,7 @@ test("BLD-13 an organization with many slow builds leaves a place for others, wh
   const startFor = async (of: SeededOrganization) => {
     const project = await seedProject(bench.database.db, of);
     const ctx = testContext(bench.database.db, of.owner, { queue: bench.services.queue });
-    const input = { orgSlug: of.slug, projectName: project.name, commit: { sha: shaOf("a") } };
+    const input = { orgSlug: of.slug, projectName: project.name, commitSha: shaOf("a") };
     return (await startBuild({ ctx, input })).build.id;
   };
   const statusOf = async (buildId: string) =>

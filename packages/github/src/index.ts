@@ -30,6 +30,7 @@ export {
   gitHubRepositorySchema,
   gitHubUserSchema,
 } from "./github.schema.ts";
+export { createRepositoryHost, withGitHub } from "./repository-host.ts";
 export type {
   DeleteEvent,
   InstallationEvent,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commitSchema } from "../project/project.schema.ts";
+import { commitShaSchema } from "../project/project.schema.ts";
 import { buildTriggerSchema } from "./build-contract.schema.ts";
 
 /** PRJ-2: a page of builds, newest first. */
@@ -15,8 +15,8 @@ export type ListBuildsInput = z.input<typeof listBuildsSchema> & {
 export const startBuildSchema = z.object({
   /** Default: the project's default branch. */
   branch: z.string().min(1).max(255).optional(),
-  /** The branch's newest commit, resolved by the caller. */
-  commit: commitSchema,
+  /** Default: the branch's newest commit. */
+  commitSha: commitShaSchema.nullish(),
   trigger: buildTriggerSchema.default("import"),
   /**
    * When the branch's newest build is of this commit, with the project's present settings: `unless-failed` answers with

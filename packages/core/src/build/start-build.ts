@@ -1,7 +1,11 @@
+import type { project } from "@towpath/db/schema";
 import { audit } from "../audit/index.ts";
 import { authorizeProject } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
+import { addressOf, requireRepositoryHost } from "../ports/index.ts";
+import type { Commit } from "../project/project.schema.ts";
 import { type StartBuildInput, startBuildSchema } from "./build.schema.ts";
 import { newestBuildOf } from "./build.store.ts";
 import type { BuildView } from "./build.view.ts";
@@ -15,8 +19,11 @@ function isReusable(status: string, reuse: "unless-failed" | "always" | "never")
 }
 
 /**
- * Builds a commit of a branch (dispatch). When the branch's newest build is of this commit, with these settings, and
+ * Builds a commit of a branch (dispatch), by default its newest. When the branch's newest build is of this commit, with these settings, and
  * `reuse` allows it, that one is the answer and `created` is false: a push that a webhook has seen is not built twice.
+ *
+ * @throws TowpathError `conflict` for a project without a repository, `not_found` for a branch or commit that is not in
+ * it, else what the repository host says.
  */
 export async function startBuild(call: {
   ctx: Context;
@@ -29,16 +36,17 @@ export async function startBuild(call: {
   });
   const input = parseInput(startBuildSchema, call.input);
   const name = input.branch ?? project.defaultBranch;
+  const commit = await readCommit(ctx, project, name, input.commitSha);
   const started = await ctx.db.transaction(async (tx) => {
     const target = { projectId: project.id, name, isDefault: name === project.defaultBranch };
     const branch = await ensureBranch(tx, ctx, target);
     const newest = branch.endedAt ? undefined : await newestBuildOf(tx, branch.id);
     const same =
-      newest?.commitSha === input.commit.sha &&
+      newest?.commitSha === commit.sha &&
       newest.entrypoint === project.entrypoint &&
       newest.requirements === project.requirements;
     if (newest && same && isReusable(newest.status, input.reuse)) return { id: newest.id, created: false };
-    const { commit, trigger } = input;
+    const { trigger } = input;
     const row = await insertBuild(tx, ctx, { project, branchId: branch.id, commit, trigger });
     await enqueueBuild(tx, ctx, row.id);
     await audit(tx, ctx, {
@@ -51,4 +59,20 @@ export async function startBuild(call: {
     return { id: row.id, created: true };
   });
   return { build: await findBuildView(ctx, started.id), created: started.created };
+}
+
+async function readCommit(
+  ctx: Context,
+  of: typeof project.$inferSelect,
+  branch: string,
+  sha: string | null | undefined,
+): Promise<Commit> {
+  if (of.installationId === null || of.repositoryFullName === null) {
+    throw new TowpathError("conflict", "This project has no repository to build from.");
+  }
+  const address = addressOf(of.installationId, of.repositoryFullName);
+  const host = requireRepositoryHost(ctx);
+  const commit = sha ? await host.commit(address, sha) : await host.head(address, branch);
+  if (!commit) throw notFound("branch");
+  return commit;
 }

@@ -33,6 +33,9 @@ export function readTimings(stored: unknown): BuildTimings {
 const storedDiagnosisSchema = diagnosisSchema.extend({
   code: diagnosisSchema.shape.code.catch("internal_error"),
   phase: diagnosisSchema.shape.phase.catch("fetch"),
+  file: diagnosisSchema.shape.file.default(null),
+  line: diagnosisSchema.shape.line.default(null),
+  excerpt: diagnosisSchema.shape.excerpt.default(null),
 });
 export const readDiagnosis = (stored: unknown): Diagnosis | null => read(storedDiagnosisSchema, stored);
 

@@ -1,5 +1,5 @@
 import type { Database } from "@towpath/db";
-import type { Clock, JobQueue } from "../ports/index.ts";
+import type { Clock, JobQueue, RepositoryHost } from "../ports/index.ts";
 import type { SecretBox } from "../secret/secret-box.ts";
 
 export const roles = ["owner", "admin", "member", "viewer"] as const;
@@ -21,6 +21,8 @@ export type Context = {
   readonly clock: Clock;
   /** `https://host/{name}` or `https://{name}.host`: see `serverUrl`. */
   readonly serverUrlTemplate: string;
+  /** Null on an instance without a GitHub App and without the local forge; left out in processes that deploy nothing. */
+  readonly repositories?: RepositoryHost | null;
   /** `createSecretBox(TOWPATH_SECRET)`; verbs that touch secrets answer `not_configured` without it. */
   readonly secrets?: SecretBox;
 };

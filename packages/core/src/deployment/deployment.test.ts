@@ -38,7 +38,7 @@ afterAll(() => database.close());
 const as = (actor: Actor) => testContext(database.db, actor);
 const worker = () => as({ kind: "job", job: "build.run" });
 async function start(project: { name: string }, name: string, branchName = "main") {
-  const input = { orgSlug: team.slug, projectName: project.name, branch: branchName, commit: { sha: shaOf(name) } };
+  const input = { orgSlug: team.slug, projectName: project.name, branch: branchName, commitSha: shaOf(name) };
   return (await startBuild({ ctx: as(team.owner), input })).build.id;
 }
 async function take(buildId: string) {

@@ -1,6 +1,7 @@
 import type { Database, Transaction } from "@towpath/db";
 import { githubInstallation } from "@towpath/db/schema";
 import { and, asc, eq } from "drizzle-orm";
+import { TowpathError } from "../errors/index.ts";
 import type { InstallationView } from "./installation.view.ts";
 
 type Queryable = Database | Transaction;
@@ -21,6 +22,27 @@ export async function findInstallation(db: Queryable, organizationId: string, in
       and(eq(githubInstallation.organizationId, organizationId), eq(githubInstallation.installationId, installationId)),
     );
   return row;
+}
+
+/**
+ * An installation through which repositories can be read now.
+ *
+ * @throws TowpathError `invalid_input` with `fields.installationId` when the organization has not connected it,
+ * `conflict` when its account's owner has suspended it.
+ */
+export async function requireUsableInstallation(
+  db: Queryable,
+  organizationId: string,
+  installationId: number,
+): Promise<void> {
+  const found = await findInstallation(db, organizationId, installationId);
+  if (!found) {
+    const message = "GitHub is not connected for this account. Install the App there first.";
+    throw new TowpathError("invalid_input", message, { fields: { installationId: message } });
+  }
+  if (found.suspendedAt === null) return;
+  const whose = `The owner of the GitHub account ${found.accountLogin}`;
+  throw new TowpathError("conflict", `${whose} has suspended Towpath there. They can resume it in the App's settings.`);
 }
 
 export function installationView(row: typeof githubInstallation.$inferSelect): InstallationView {

@@ -1,4 +1,6 @@
 import type { Transaction } from "@towpath/db";
+import { notFound, TowpathError } from "../errors/index.ts";
+import type { Commit, Repository } from "../project/project.schema.ts";
 
 /** Jobs that the worker takes from the queue. Every handler is idempotent: delivery is at least once. */
 export type JobPayloads = {
@@ -26,6 +28,43 @@ export type EnqueueOptions = {
 export type JobQueue = {
   enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options?: EnqueueOptions): Promise<void>;
 };
+
+/** A repository as one installation of the GitHub App sees it. */
+export type RepositoryAddress = { readonly installationId: number; readonly owner: string; readonly name: string };
+
+/**
+ * Where repositories live: GitHub or the local forge. Every call throws TowpathError, with a text for people that says
+ * what the host refused.
+ */
+export type RepositoryHost = {
+  /** @throws `not_found` for a repository that the installation cannot read. */
+  repository(address: RepositoryAddress): Promise<Repository>;
+  /** The newest commit of a branch; null when there is no such branch, as in an empty repository. */
+  head(address: RepositoryAddress, branch: string): Promise<Commit | null>;
+  /** @throws `not_found` for a commit that is not in the repository. */
+  commit(address: RepositoryAddress, sha: string): Promise<Commit>;
+  /** True for a file; false for a directory and for what is absent. */
+  fileExists(address: RepositoryAddress, path: string, sha: string): Promise<boolean>;
+};
+
+/** @throws TowpathError `not_found` for a name that is not owner/name. */
+export function addressOf(installationId: number, fullName: string): RepositoryAddress {
+  const [owner, name, ...more] = fullName.split("/");
+  if (!owner || !name || more.length > 0) throw notFound("repository");
+  return { installationId, owner, name };
+}
+
+/** @throws TowpathError `not_configured` without a GitHub App and without the local forge. */
+export function requireRepositoryHost(ctx: { readonly repositories?: RepositoryHost | null }): RepositoryHost {
+  if (ctx.repositories) return ctx.repositories;
+  throw gitHubNotConfigured();
+}
+
+export const gitHubNotConfigured = () =>
+  new TowpathError(
+    "not_configured",
+    "GitHub is not set up on this instance. Ask the operator to connect a GitHub App.",
+  );
 
 export type Clock = { now(): Date };
 export const systemClock: Clock = { now: () => new Date() };

@@ -1,4 +1,6 @@
+import type { Database, Transaction } from "@towpath/db";
 import type { Context } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
 import { isReservedName } from "../reserved-names/index.ts";
 import { projectNameSchema } from "./project.schema.ts";
 import { takenNames } from "./project.store.ts";
@@ -18,13 +20,29 @@ export async function checkProjectName(call: {
     const message = parsed.error.issues[0]?.message ?? "Project name is required";
     return { available: false, reason: "invalid", message };
   }
-  if (isReservedName(parsed.data)) return unavailable("reserved");
-  const taken = await takenNames(ctx.db, [parsed.data.toLowerCase()]);
-  return taken.size > 0 ? unavailable("taken") : { available: true, reason: null, message: null };
+  const reason = await whyUnavailable(ctx.db, parsed.data);
+  return reason === null
+    ? { available: true, reason, message: null }
+    : { available: false, reason, message: messages[reason] };
 }
 
-/** The answer for a name that is well-formed and yet cannot be had. */
-export function unavailable(reason: "reserved" | "taken"): ProjectNameAvailability & { available: false } {
-  const message = reason === "reserved" ? "This project name is reserved" : "This project name is already taken";
-  return { available: false, reason, message };
+const messages = { reserved: "This project name is reserved", taken: "This project name is already taken" } as const;
+
+async function whyUnavailable(db: Database | Transaction, name: string): Promise<keyof typeof messages | null> {
+  if (isReservedName(name)) return "reserved";
+  return (await takenNames(db, [name.toLowerCase()])).size > 0 ? "taken" : null;
+}
+
+/**
+ * The same check for verbs; the name is well-formed. Final only under `lockLabels`.
+ *
+ * @throws TowpathError `invalid_input` with `fields.name`.
+ */
+export async function requireFreeName(db: Database | Transaction, name: string): Promise<void> {
+  const reason = await whyUnavailable(db, name);
+  if (reason !== null) throw unavailableName(reason);
+}
+
+export function unavailableName(reason: keyof typeof messages): TowpathError {
+  return new TowpathError("invalid_input", messages[reason], { fields: { name: messages[reason] } });
 }

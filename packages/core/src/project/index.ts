@@ -1,6 +1,6 @@
-export { checkProjectName } from "./check-project-name.ts";
-export { createProject } from "./create-project.ts";
+export { checkProjectName, requireFreeName, unavailableName } from "./check-project-name.ts";
 export { deleteProject } from "./delete-project.ts";
+export { deployProject } from "./deploy-project.ts";
 export { getProject } from "./get-project.ts";
 export { listProjects } from "./list-projects.ts";
 export {
@@ -8,15 +8,14 @@ export {
   authModeSchema,
   authModes,
   type Commit,
-  type CommitInput,
-  type CreateProjectInput,
   commitSchema,
-  createProjectSchema,
+  type DeployProjectInput,
+  deployProjectSchema,
   entrypointSchema,
   type ListProjectsInput,
   projectListSchema,
   projectNameSchema,
-  type RepositoryInput,
+  type Repository,
   repositorySchema,
   requirementsSchema,
   type UpdateProjectInput,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createProjectSchema, entrypointProblem, projectNameSchema, requirementsProblem } from "./project.schema.ts";
+import { deployProjectSchema, entrypointProblem, projectNameSchema, requirementsProblem } from "./project.schema.ts";
 
 const nameProblem = (value: unknown) => {
   const parsed = projectNameSchema.safeParse(value);
@@ -105,12 +105,11 @@ test("VAL-3 a missing, null or empty requirements file means none", () => {
   const base = {
     name: "echo-one",
     installationId: 1,
-    repository: { id: 1, fullName: "a/b", private: false, defaultBranch: "main" },
+    repositoryFullName: "a/b",
     entrypoint: "echo.py",
     trigger: "import",
-    commit: null,
   };
   for (const requirements of [undefined, null, "", "  "]) {
-    expect(createProjectSchema.parse({ ...base, requirements }).requirements).toBeNull();
+    expect(deployProjectSchema.parse({ ...base, requirements }).requirements).toBeNull();
   }
 });

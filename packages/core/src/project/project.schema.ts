@@ -19,9 +19,12 @@ export const authModes = ["passthrough", "towpath-cloud", "towpath-public"] as c
 export const authModeSchema = z.enum(authModes, { error: "Choose who may call the server" });
 export type AuthMode = z.infer<typeof authModeSchema>;
 
-/** The commit of a build, as GitHub names it; resolved by the caller, since core does not talk to GitHub. */
+/** A full commit id: SHA-1 or SHA-256. */
+export const commitShaSchema = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "A commit is named by its full id");
+
+/** The commit of a build, as GitHub names it. */
 export const commitSchema = z.object({
-  sha: z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "A commit is named by its full id"),
+  sha: commitShaSchema,
   message: z
     .string()
     .nullish()
@@ -31,7 +34,6 @@ export const commitSchema = z.object({
     .nullish()
     .transform((author) => author?.slice(0, 200) ?? null),
 });
-export type CommitInput = z.input<typeof commitSchema>;
 export type Commit = z.output<typeof commitSchema>;
 
 export const repositorySchema = z.object({
@@ -40,7 +42,7 @@ export const repositorySchema = z.object({
   private: z.boolean(),
   defaultBranch: z.string().min(1).max(255),
 });
-export type RepositoryInput = z.input<typeof repositorySchema>;
+export type Repository = z.output<typeof repositorySchema>;
 
 const description = z
   .string()
@@ -49,11 +51,12 @@ const description = z
   .nullish()
   .transform((value) => (value ? value : null));
 
-export const createProjectSchema = z.object({
+export const deployProjectSchema = z.object({
   name: projectNameSchema,
   description,
   installationId: z.number().int().positive(),
-  repository: repositorySchema,
+  /** owner/name */
+  repositoryFullName: repositorySchema.shape.fullName,
   entrypoint: entrypointSchema,
   requirements: requirementsSchema,
   authMode: authModeSchema.default("towpath-cloud"),
@@ -61,11 +64,11 @@ export const createProjectSchema = z.object({
   /** Whether request logs keep payloads (GW-7). */
   capturePayloads: z.boolean().default(false),
   trigger: z.enum(["quickstart", "import", "cli"]),
-  /** The default branch's newest commit; null for a repository that is still empty: the first push builds. */
-  commit: commitSchema.nullable(),
+  /** Left out: the newest commit of the default branch. */
+  commitSha: commitShaSchema.optional(),
   environmentVariables: environmentVariablesSchema,
 });
-export type CreateProjectInput = z.input<typeof createProjectSchema> & { readonly orgSlug: string };
+export type DeployProjectInput = z.input<typeof deployProjectSchema> & { readonly orgSlug: string };
 
 /** Only what is given changes. Entrypoint and requirements take effect with the next build. */
 export const updateProjectSchema = z.object({
@@ -75,8 +78,6 @@ export const updateProjectSchema = z.object({
   authMode: authModeSchema.optional(),
   isPublic: z.boolean().optional(),
   capturePayloads: z.boolean().optional(),
-  installationId: z.number().int().positive().optional(),
-  repository: repositorySchema.optional(),
 });
 export type UpdateProjectInput = z.input<typeof updateProjectSchema> & {
   readonly orgSlug: string;

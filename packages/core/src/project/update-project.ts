@@ -5,7 +5,6 @@ import { authorizeProject } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
-import { requireInstallation } from "./create-project.ts";
 import { type UpdateProjectInput, updateProjectSchema } from "./project.schema.ts";
 import { countLiveWarnings } from "./project.store.ts";
 import type { ProjectView } from "./project.view.ts";
@@ -21,22 +20,13 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
     orgSlug: call.input.orgSlug,
     projectName: call.input.projectName,
   });
-  const { repository, ...settings } = parseInput(updateProjectSchema, call.input);
-  const given = Object.fromEntries(
+  const settings = parseInput(updateProjectSchema, call.input);
+  const changes = Object.fromEntries(
     Object.entries(settings).filter(
       ([key]) => Object.hasOwn(call.input, key) && call.input[key as never] !== undefined,
     ),
   );
-  const changes = {
-    ...given,
-    ...(repository && {
-      repositoryId: repository.id,
-      repositoryFullName: repository.fullName,
-      repositoryPrivate: repository.private,
-    }),
-  };
   return ctx.db.transaction(async (tx) => {
-    if (settings.installationId !== undefined) await requireInstallation(tx, organization.id, settings.installationId);
     const [row] = await tx
       .update(project)
       .set({ ...changes, updatedAt: ctx.clock.now() })

@@ -3,8 +3,8 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Actor, Context } from "../context/index.ts";
-import { createProject } from "../project/index.ts";
-import { refusal, refusalCode, seedOrganization, shaOf, testContext } from "../testing/index.ts";
+import { deployProject } from "../project/index.ts";
+import { refusal, refusalCode, seedOrganization, testContext } from "../testing/index.ts";
 import { createSecretBox, readEnvironment, secretKeyNameSchema } from "./index.ts";
 
 let database: TestDatabase;
@@ -62,21 +62,20 @@ test("ONB-5 RUN-4 a project begins with its variables, encrypted, and its server
     orgSlug: team.slug,
     name: "with-variables",
     installationId: team.installationId,
-    repository: { id: 1, fullName: "a/b", private: true, defaultBranch: "main" },
+    repositoryFullName: "a/b",
     entrypoint: "echo.py",
     trigger: "import" as const,
-    commit: { sha: shaOf("a") },
     environmentVariables: [
       { keyName: "API_KEY", secretValue: "very secret" },
       { keyName: "REGION", secretValue: "eu" },
     ],
   };
   const twice = { ...input, environmentVariables: [...input.environmentVariables, ...input.environmentVariables] };
-  expect((await refusal(createProject({ ctx: as(team.owner), input: twice }))).fields).toEqual({
+  expect((await refusal(deployProject({ ctx: as(team.owner), input: twice }))).fields).toEqual({
     environmentVariables: "Each variable can be given once",
   });
-  expect(await refusalCode(createProject({ ctx: as(team.owner, {}), input }))).toBe("not_configured");
-  const { project } = await createProject({ ctx: as(team.owner), input });
+  expect(await refusalCode(deployProject({ ctx: as(team.owner, {}), input }))).toBe("not_configured");
+  const { project } = await deployProject({ ctx: as(team.owner), input });
   const rows = await database.db.select().from(secret).where(eq(secret.projectId, project.id));
   expect(rows).toHaveLength(2);
   expect(JSON.stringify(rows)).not.toContain("very secret");

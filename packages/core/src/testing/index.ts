@@ -3,6 +3,7 @@ export { refusal, refusalCode } from "./expect-code.ts";
 export {
   type MemoryQueue,
   memoryQueue,
+  memoryRepositories,
   type SeededOrganization,
   seedOrganization,
   seedProject,

@@ -3,7 +3,8 @@ import type { Database } from "@towpath/db";
 import { branch, githubInstallation, member, organization, project, user } from "@towpath/db/schema";
 import type { Actor, Context, Role } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
-import { type JobName, type JobPayloads, type JobQueue, systemClock } from "../ports/index.ts";
+import { type JobName, type JobPayloads, type JobQueue, type RepositoryHost, systemClock } from "../ports/index.ts";
+import type { Repository } from "../project/project.schema.ts";
 
 /** A queue that only remembers, with the uniqueness that the port promises. */
 export type MemoryQueue = JobQueue & {
@@ -22,12 +23,37 @@ export function memoryQueue(): MemoryQueue {
   };
 }
 
+/**
+ * A host on which every repository exists, with one branch and every file, unless told otherwise. `head`: name of the
+ * branch's newest commit, of which `shaOf` makes the id; null for an empty repository.
+ */
+export function memoryRepositories(
+  state: { repository?: Partial<Repository>; head?: string | null; missing?: readonly string[] } = {},
+): RepositoryHost {
+  const { repository, head = "head", missing = [] } = state;
+  const defaultBranch = repository?.defaultBranch ?? "main";
+  const commit = (sha: string) => {
+    const name = Buffer.from(sha, "hex").toString().replaceAll("\0", "");
+    return { sha, message: `Commit ${name}`, author: "Ada" };
+  };
+  return {
+    repository: async ({ owner, name }) => ({
+      ...{ id: 1000, fullName: `${owner}/${name}`, private: false, defaultBranch },
+      ...repository,
+    }),
+    head: async () => (head === null ? null : commit(shaOf(head))),
+    commit: async (_address, sha) => commit(sha),
+    fileExists: async (_address, path) => !missing.includes(path),
+  };
+}
+
 export function testContext(db: Database, actor: Actor, more: Partial<Context> = {}): Context {
   return {
     db,
     actor,
     queue: memoryQueue(),
     clock: systemClock,
+    repositories: memoryRepositories(),
     serverUrlTemplate: "http://localhost:8080/{name}",
     ...more,
   };

@@ -26,9 +26,9 @@ test("PRJ-2 production shows the build that is live, beside a newer one that fai
   const key = { orgSlug: organization.slug, projectName: project.name };
   expect(await branchItems(ctx, key)).toMatchObject([{ isDefault: true, liveBuild: null, latestBuild: null }]);
 
-  const good = await startBuild({ ctx, input: { ...key, commit: { sha: shaOf("a") } } });
+  const good = await startBuild({ ctx, input: { ...key, commitSha: shaOf("a") } });
   await succeedBuild(db, good.build.id);
-  const bad = await startBuild({ ctx, input: { ...key, commit: { sha: shaOf("b") } } });
+  const bad = await startBuild({ ctx, input: { ...key, commitSha: shaOf("b") } });
   const worker = testContext(db, { kind: "job", job: "build.run" });
   const taken = await takeBuild({ ctx: worker, input: { buildId: bad.build.id } });
   const fence = { buildId: bad.build.id, attempt: taken?.attempt ?? 0 };

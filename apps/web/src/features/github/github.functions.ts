@@ -1,8 +1,9 @@
 import { createServerFn } from "@tanstack/react-start";
-import { listInstallations } from "@towpath/core/installation";
+import { listInstallations, requireInstallation } from "@towpath/core/installation";
+import { withGitHub } from "@towpath/github";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
-import { addressOf, gitHub, requireInstallation, withGitHub } from "~/github.server.ts";
+import { addressOf, gitHub } from "~/github.server.ts";
 import { input } from "~/http/input.ts";
 import { authenticated, organizationAccess } from "~/http/server-function.ts";
 import { entrypointCandidates } from "./entrypoint-candidates.ts";
@@ -49,7 +50,7 @@ export const getRepositories = createServerFn({ method: "GET" })
   .middleware([organizationAccess("installation.read")])
   .validator(input(z.object({ orgSlug, installationId, page: z.number().int().min(1).max(100).default(1) })))
   .handler(async ({ context, data }) => {
-    await requireInstallation(context.ctx, data.orgSlug, data.installationId);
+    await requireInstallation({ ctx: context.ctx, input: data });
     const { items, nextPage } = await withGitHub(() => gitHub().repositories(data.installationId, data.page));
     // A clone token, should GitHub send one, is nothing for a browser.
     const repositories = items.map(({ temp_clone_token: _secret, ...repository }) => repository);

@@ -60,7 +60,7 @@ async function liveProject(authMode: AuthMode) {
   const project = await seedProject(db, organization, { authMode });
   const ctx = testContext(db, organization.owner, { serverUrlTemplate: template });
   const key = { orgSlug: organization.slug, projectName: project.name };
-  const { build } = await startBuild({ ctx, input: { ...key, commit: { sha: shaOf("a") } } });
+  const { build } = await startBuild({ ctx, input: { ...key, commitSha: shaOf("a") } });
   await succeedBuild(db, build.id);
   const call = (input: { call: ServerCall; branchId?: string | null; authorization?: string | null }) => {
     seen = [];

@@ -3,15 +3,14 @@ import { createOrganization as createOrganizationVerb } from "@towpath/core/orga
 import { createOrganizationSchema } from "@towpath/core/organization/schema";
 import {
   checkProjectName as checkProjectNameVerb,
+  deployProject,
   proposeServerName as proposeServerNameVerb,
 } from "@towpath/core/project";
-import { authModeSchema, entrypointSchema, projectNameSchema, requirementsSchema } from "@towpath/core/project/schema";
-import { environmentVariablesSchema } from "@towpath/core/secret/schema";
+import { deployProjectSchema, projectNameSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { input } from "~/http/input.ts";
 import { authenticated, organizationAccess } from "~/http/server-function.ts";
-import { deployRepository as deployRepositoryWork } from "./deploy-repository.server.ts";
 import { runQuickstart } from "./quickstart.server.ts";
 import { serverNameFrom } from "./server-name-from.ts";
 
@@ -52,24 +51,11 @@ export const startQuickstart = createServerFn({ method: "POST" })
   .validator(input(z.object({ orgSlug: z.string(), serverName: projectNameSchema })))
   .handler(({ context, data }) => runQuickstart({ ...context, ...data }));
 
-const repositoryPart = z.string().regex(/^[\w.-]{1,100}$/, "A repository has a plain name");
-
 /** Creates the project of a repository and starts its first build (ONB-5). */
 export const deployRepository = createServerFn({ method: "POST" })
   .middleware([organizationAccess("project.create")])
-  .validator(
-    input(
-      z.object({
-        orgSlug: z.string(),
-        name: projectNameSchema,
-        installationId: z.number().int().positive(),
-        owner: repositoryPart,
-        repo: repositoryPart,
-        entrypoint: entrypointSchema,
-        requirements: requirementsSchema,
-        authMode: authModeSchema,
-        environmentVariables: environmentVariablesSchema,
-      }),
-    ),
-  )
-  .handler(({ context, data }) => deployRepositoryWork(context.ctx, data));
+  .validator(input(deployProjectSchema.omit({ trigger: true }).extend({ orgSlug: z.string() })))
+  .handler(async ({ context, data }) => {
+    const { project, build } = await deployProject({ ctx: context.ctx, input: { ...data, trigger: "import" } });
+    return { projectName: project.name, buildId: build?.id ?? null };
+  });

@@ -1,10 +1,10 @@
 import type { SignedIn } from "@towpath/auth";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
-import { checkProjectName, createProject } from "@towpath/core/project";
-import { isGitHubError } from "@towpath/github";
+import { deployProject, requireFreeName } from "@towpath/core/project";
+import { isGitHubError, withGitHub } from "@towpath/github";
 import { beginRoundTrip, callbackUrl, forgetUserToken, keptUserToken } from "~/features/github/round-trip.server.ts";
-import { gitHub, requireInstallation, toRepositoryInput, withGitHub } from "~/github.server.ts";
+import { gitHub } from "~/github.server.ts";
 import { sampleEntrypoint, sampleFiles } from "./sample-repository.server.ts";
 
 export type QuickstartResult =
@@ -26,8 +26,7 @@ type Call = {
  * name is checked first, so that nothing is left at GitHub when it cannot be had.
  */
 export async function runQuickstart({ signedIn, ctx, orgSlug, serverName }: Call): Promise<QuickstartResult> {
-  const { available, message } = await checkProjectName({ ctx, input: { name: serverName } });
-  if (!available) throw new TowpathError("invalid_input", message, { fields: { serverName: message } });
+  await requireFreeName(ctx.db, serverName);
   const userToken = await keptUserToken(signedIn.sessionId, serverName);
   const authorize = async (): Promise<QuickstartResult> => {
     const state = await beginRoundTrip(signedIn.sessionId, { purpose: "quickstart", orgSlug, serverName });
@@ -60,18 +59,17 @@ async function copyAndCreate(
   );
   const { repository, commitSha, installationId, settingsUrl } = created;
   if (installationId === null) return { kind: "grant", url: settingsUrl, repository: repository.full_name };
-  await requireInstallation(ctx, orgSlug, installationId);
-  const { project, build } = await createProject({
+  const { project, build } = await deployProject({
     ctx,
     input: {
       orgSlug,
       name: serverName,
       installationId,
-      repository: toRepositoryInput(repository),
+      repositoryFullName: repository.full_name,
       entrypoint: sampleEntrypoint,
       authMode: "towpath-public",
       trigger: "quickstart",
-      commit: { sha: commitSha, message: "Start from Towpath's echo sample", author: null },
+      commitSha,
     },
   });
   return { kind: "created", projectName: project.name, buildId: build?.id ?? null };

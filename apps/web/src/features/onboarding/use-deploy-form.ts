@@ -42,7 +42,9 @@ export function useDeployForm(orgSlug: string, address: DeployAddress, variables
     setFailure(null);
     try {
       const environmentVariables = [...variables.filled];
-      const data = { orgSlug, name, ...address, ...values, requirements: values.requirements || null };
+      const { installationId, owner, repo } = address;
+      const repository = { installationId, repositoryFullName: `${owner}/${repo}` };
+      const data = { orgSlug, name, ...repository, ...values, requirements: values.requirements || null };
       const { projectName, buildId } = await deployRepository({ data: { ...data, environmentVariables } });
       await queryClient.invalidateQueries(profileQuery);
       const params = { orgSlug, projectName };

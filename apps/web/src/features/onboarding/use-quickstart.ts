@@ -48,7 +48,8 @@ export function useQuickstart(orgSlug: string, resume: string | null) {
       setGrant(result);
       await stay(serverName);
     } catch (error) {
-      const about = isTowpathErrorCode(error, "invalid_input") ? error.fields.serverName : undefined;
+      const fields = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
+      const about = fields.serverName ?? fields.name;
       setNameProblem(about ?? null);
       await stay(serverName, about ? undefined : failureText(error));
     }

@@ -1,5 +1,5 @@
 import type { Context } from "@towpath/core/context";
-import { notFound, TowpathError } from "@towpath/core/errors";
+import { notFound } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
 import { ensureLocalOrganization } from "@towpath/core/organization";
 import { getProject, type ProjectDetailView } from "@towpath/core/project";
@@ -53,10 +53,4 @@ export async function findOperatorProject(ctx: Context, name: string): Promise<P
           .where(eq(sql`lower(${project.name})`, name.toLowerCase()))
       : [];
   return found ? getProject({ ctx, input: { projectId: found.id } }) : null;
-}
-
-/** The name is that of a server of another organization. */
-export function nameTaken(): TowpathError {
-  const message = "This project name is already taken";
-  return new TowpathError("invalid_input", message, { fields: { name: message } });
 }

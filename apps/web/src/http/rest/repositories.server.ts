@@ -1,13 +1,12 @@
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { listInstallations, recordInstallation } from "@towpath/core/installation";
-import { checkProjectName, type ProjectDetailView } from "@towpath/core/project";
+import { type ProjectDetailView, requireFreeName, unavailableName } from "@towpath/core/project";
 import { projectNameSchema } from "@towpath/core/project/schema";
-import { createForgeAdmin, type ForgeAdmin, type ForgePushTarget, isGitHubError } from "@towpath/github";
+import { createForgeAdmin, type ForgeAdmin, type ForgePushTarget, isGitHubError, withGitHub } from "@towpath/github";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
-import { withGitHub } from "~/github.server.ts";
-import { findOperatorProject, nameTaken, operatorOrganization } from "./operator-route.server.ts";
+import { findOperatorProject, operatorOrganization } from "./operator-route.server.ts";
 
 export const newRepositorySchema = z.object({ name: projectNameSchema, organization: z.string().min(1).nullish() });
 
@@ -24,8 +23,8 @@ export async function createForgeRepository(ctx: Context, input: z.output<typeof
   // A redeploy needs no --organization: names are unique.
   const slug = input.organization ?? existing?.orgSlug;
   const orgSlug = await operatorOrganization(ctx, slug);
-  if (existing && existing.orgSlug !== orgSlug) throw nameTaken();
-  if (!existing) await requireFreeName(ctx, input.name);
+  if (existing && existing.orgSlug !== orgSlug) throw unavailableName("taken");
+  if (!existing) await requireFreeName(ctx.db, input.name);
   const target = existing
     ? await repositoryOfProject(forge, existing)
     : await newRepository(ctx, forge, orgSlug, input.name);
@@ -42,11 +41,6 @@ export async function createForgeRepository(ctx: Context, input: z.output<typeof
     },
     project: existing && { name: existing.name, pathName: existing.pathName, authMode: existing.authMode },
   };
-}
-
-async function requireFreeName(ctx: Context, name: string): Promise<void> {
-  const { available, message } = await checkProjectName({ ctx, input: { name } });
-  if (!available) throw new TowpathError("invalid_input", message, { fields: { name: message } });
 }
 
 async function forgeAccount(ctx: Context, forge: ForgeAdmin, orgSlug: string) {

@@ -1,0 +1,155 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { callServerFunction } from "./call-server-function.ts";
+import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
+import { signedUpVisitor, type Visitor } from "./visitor.ts";
+import { freePort, startWeb, type WebProcess } from "./web-process.ts";
+
+// Dashboard, quickstart, REST and terminal deploy by one verb: each refuses the same input with the same text.
+
+let database: TestDatabase;
+let web: WebProcess;
+let forge: ForgeProcess;
+let directory: string;
+let visitor: Visitor;
+let target: { installationId: number; organization: string; repository: { fullName: string; defaultBranch: string } };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const port = await freePort();
+  const settings = forgeSettings(`http://localhost:${port}`);
+  web = await startWeb({ databaseUrl: database.url, environment: () => settings });
+  forge = await startForge({ port, webUrl: web.url, settings });
+  directory = await mkdtemp(join(tmpdir(), "towpath-doors-"));
+  await writeFile(join(directory, "server.py"), "mcp = None\n");
+  const stat = await readFile("/proc/self/stat", "utf8");
+  const startTime = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  const running = { pid: process.pid, startTime, url: web.url, serverUrl: "http://localhost:8080/{name}" };
+  await writeFile(join(web.dataDirectory, "running.json"), JSON.stringify(running));
+  target = await (await rest("/api/v1/repositories", { name: "front-door" })).json();
+  // The terminal pushes before it deploys, so the repository has a commit although this is refused.
+  await terminal("front-door", "--entrypoint", "absent.py");
+  // The first account owns the organization that the terminal has made.
+  visitor = await signedUpVisitor(web.url);
+}, 120_000);
+afterAll(async () => {
+  await rm(directory, { recursive: true, force: true });
+  await forge?.stop();
+  await web?.stop();
+  await database?.close();
+});
+
+function rest(path: string, body: unknown): Promise<Response> {
+  const headers = { authorization: `Bearer ${web.operatorToken}`, "content-type": "application/json" };
+  return fetch(web.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+type Settings = { readonly name: string; readonly entrypoint: string; readonly requirements?: string };
+
+/** What each door prints or answers when it refuses. */
+const doors = {
+  async dashboard(settings: Settings, repository = target.repository.fullName, installationId = target.installationId) {
+    const more = { orgSlug: target.organization, installationId, repositoryFullName: repository };
+    const data = { requirements: null, authMode: "towpath-public", ...settings, ...more };
+    return (await callServerFunction(visitor, "onboarding.deployRepository", "POST", data)).text;
+  },
+  async rest(settings: Settings, repository = target.repository.fullName, installationId = target.installationId) {
+    const more = { organization: target.organization, installationId, repositoryFullName: repository };
+    return (await rest("/api/v1/projects", { ...settings, ...more })).text();
+  },
+};
+
+async function terminal(name: string, ...options: string[]): Promise<string> {
+  const main = join(import.meta.dirname, "../../cli/src/main.ts");
+  const args = [main, "deploy", directory, "--name", name, ...options, "--data-dir", web.dataDirectory];
+  const environment = { PATH: process.env.PATH, HOME: directory };
+  const run = promisify(execFile)(process.execPath, args, { env: environment });
+  return run.then(
+    () => expect.fail("the terminal was not refused"),
+    (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
+  );
+}
+
+const quickstart = async (serverName: string) => {
+  const data = { orgSlug: target.organization, serverName };
+  return (await callServerFunction(visitor, "onboarding.startQuickstart", "POST", data)).text;
+};
+
+test("ONB-5 OPS-4 a file that is not in the repository is named by every door, and no project is made", async () => {
+  const { fullName, defaultBranch } = target.repository;
+  const text = (path: string) =>
+    new RegExp(`There is no .${path}. in ${fullName} at ${defaultBranch} \\([0-9a-f]{7}\\)`);
+  const settings = { name: "door-absent", entrypoint: "absent.py:mcp", requirements: "absent.txt" };
+  for (const door of [doors.dashboard, doors.rest]) {
+    const answer = await door(settings);
+    expect(answer).toMatch(text("absent\\.py"));
+    expect(answer).toMatch(text("absent\\.txt"));
+  }
+  expect(await terminal("front-door", "--entrypoint", "absent.py")).toMatch(text("absent\\.py"));
+  expect((await database.pool.query("SELECT 1 FROM project")).rowCount).toBe(0);
+});
+
+test("VAL-1 ONB-4 a faulty, reserved or taken name is refused by every door with the same text", async () => {
+  const stranger = await signedUpVisitor(web.url);
+  const { text } = await callServerFunction(stranger, "onboarding.createOrganization", "POST", { name: "Elsewhere" });
+  expect(text).toContain("elsewhere");
+  await database.pool.query(
+    `INSERT INTO project (id, organization_id, name, entrypoint)
+     SELECT gen_random_uuid(), id, 'taken-name', 'server.py' FROM organization WHERE name = 'Elsewhere'`,
+  );
+  for (const [name, expected] of [
+    ["abc", "Project name must be at least 6 characters long"],
+    ["settings", "This project name is reserved"],
+    ["taken-name", "This project name is already taken"],
+  ] as const) {
+    const settings = { name, entrypoint: "server.py" };
+    for (const refuse of [doors.dashboard, doors.rest]) expect(await refuse(settings)).toContain(expected);
+    expect(await quickstart(name)).toContain(expected);
+    expect(await terminal(name, "--organization", target.organization)).toContain(expected);
+  }
+});
+
+test("VAL-2 VAL-3 faulty paths are refused with the same texts", async () => {
+  const settings = { name: "door-faulty", entrypoint: "../server.py", requirements: "/etc/passwd.txt" };
+  for (const refuse of [doors.dashboard, doors.rest]) {
+    const answer = await refuse(settings);
+    expect(answer).toContain("Entrypoint cannot reference parent directories");
+    expect(answer).toContain("Requirements file must be a relative path from the repo root");
+  }
+  expect(await terminal("door-faulty", "--entrypoint", "../server.py")).toContain(
+    "Entrypoint cannot reference parent directories",
+  );
+});
+
+test("GH-1 an installation that is not connected or suspended, and a repository that is not there", async () => {
+  const settings = { name: "door-foreign", entrypoint: "server.py" };
+  const { fullName } = target.repository;
+  for (const refuse of [doors.dashboard, doors.rest]) {
+    expect(await refuse(settings, fullName, 424_242)).toContain("GitHub is not connected for this account");
+    const absent = await refuse(settings, `${fullName.split("/")[0]}/not-there`);
+    expect(absent).toMatch(/not.?found/i);
+  }
+  await database.pool.query("UPDATE github_installation SET suspended_at = now()");
+  for (const refuse of [doors.dashboard, doors.rest]) {
+    expect(await refuse(settings)).toContain("has suspended Towpath there. They can resume it in the App's settings.");
+  }
+  await database.pool.query("UPDATE github_installation SET suspended_at = NULL");
+});
+
+test("ONB-5 OPS-4 what one door accepts the other accepts too: a project with a build of the newest commit", async () => {
+  await doors.dashboard({ name: "door-dashboard", entrypoint: "server.py:mcp" });
+  await doors.rest({ name: "door-rest", entrypoint: "server.py:mcp" });
+  const { rows } = await database.pool.query(
+    `SELECT project.name, build.trigger, build.commit_sha, build.entrypoint
+     FROM project JOIN build ON build.project_id = project.id ORDER BY project.name`,
+  );
+  expect(rows).toMatchObject([
+    { name: "door-dashboard", trigger: "import", entrypoint: "server.py:mcp" },
+    { name: "door-rest", trigger: "cli", commit_sha: rows[0].commit_sha },
+  ]);
+});

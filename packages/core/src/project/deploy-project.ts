@@ -1,0 +1,131 @@
+import type { Transaction } from "@towpath/db";
+import { branch, project } from "@towpath/db/schema";
+import { audit } from "../audit/index.ts";
+import { authorize } from "../authorize/index.ts";
+import type { BuildView } from "../build/build.view.ts";
+import { findBuildView } from "../build/build-view.ts";
+import { enqueueBuild, insertBuild } from "../build/queue-build.ts";
+import type { Context } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
+import { newId } from "../ids/index.ts";
+import { parseInput } from "../input/index.ts";
+import { requireUsableInstallation } from "../installation/installation.store.ts";
+import { addressOf, type RepositoryAddress, type RepositoryHost, requireRepositoryHost } from "../ports/index.ts";
+import { insertVariables } from "../secret/secret.store.ts";
+import { requireFreeName } from "./check-project-name.ts";
+import { type Commit, type DeployProjectInput, deployProjectSchema, type Repository } from "./project.schema.ts";
+import { lockLabels, type ProjectRow } from "./project.store.ts";
+import type { ProjectView } from "./project.view.ts";
+import { projectView } from "./project-view.ts";
+
+type Settings = Omit<Parsed, "commitSha" | "repositoryFullName">;
+type Parsed = ReturnType<typeof deployProjectSchema.parse>;
+type Source = { readonly repository: Repository; readonly commit: Commit | null };
+
+/**
+ * The one way to deploy a repository: creates its project, default branch, variables and first build, all or nothing;
+ * the build starts when this commits (ONB-4, ONB-5, OPS-4). An empty repository gets no build: the first push makes
+ * it. Dashboard, quickstart, REST and terminal all call this, so all refuse the same input with the same texts.
+ *
+ * @throws TowpathError `invalid_input` by field for VAL-1 to VAL-4, a name that is taken, an installation that the
+ * organization does not have, and an entrypoint or requirements file that is not in the commit: a build would only
+ * find out later. Else what the repository host says.
+ */
+export async function deployProject(call: {
+  ctx: Context;
+  input: DeployProjectInput;
+}): Promise<{ readonly project: ProjectView; readonly build: BuildView | null }> {
+  const { ctx } = call;
+  const { organization } = await authorize(ctx, "project.create", { orgSlug: call.input.orgSlug });
+  const { repositoryFullName, commitSha, ...settings } = parseInput(deployProjectSchema, call.input);
+  await requireUsableInstallation(ctx.db, organization.id, settings.installationId);
+  await requireFreeName(ctx.db, settings.name);
+  const address = addressOf(settings.installationId, repositoryFullName);
+  const source = await readSource(requireRepositoryHost(ctx), address, commitSha);
+  if (source.commit)
+    await requireFiles(requireRepositoryHost(ctx), address, source.commit, source.repository, settings);
+  const created = await ctx.db.transaction((tx) => createProject(tx, ctx, organization.id, settings, source));
+  return {
+    project: projectView(ctx, created.row, { orgSlug: organization.slug, liveWarnings: null }),
+    build: created.buildId === null ? null : await findBuildView(ctx, created.buildId),
+  };
+}
+
+async function readSource(
+  host: RepositoryHost,
+  address: RepositoryAddress,
+  commitSha: string | undefined,
+): Promise<Source> {
+  const repository = await host.repository(address);
+  const commit = commitSha ? await host.commit(address, commitSha) : await host.head(address, repository.defaultBranch);
+  return { repository, commit };
+}
+
+async function requireFiles(
+  host: RepositoryHost,
+  address: RepositoryAddress,
+  commit: Commit,
+  repository: Repository,
+  files: { readonly entrypoint: string; readonly requirements: string | null },
+): Promise<void> {
+  // The part after the colon names an object in the file.
+  const paths = { entrypoint: files.entrypoint.split(":", 1)[0] ?? "", requirements: files.requirements };
+  const place = `${address.owner}/${address.name} at ${repository.defaultBranch} (${commit.sha.slice(0, 7)})`;
+  const problems = await Promise.all(
+    Object.entries(paths).map(async ([field, path]) => {
+      const isMissing = path !== null && !(await host.fileExists(address, path, commit.sha));
+      return isMissing ? [[field, `There is no \`${path}\` in ${place}.`] as const] : [];
+    }),
+  );
+  const fields = Object.fromEntries(problems.flat());
+  if (problems.flat().length > 0) throw new TowpathError("invalid_input", Object.values(fields).join(" "), { fields });
+}
+
+async function createProject(
+  tx: Transaction,
+  ctx: Context,
+  organizationId: string,
+  input: Settings,
+  { repository, commit }: Source,
+): Promise<{ readonly row: ProjectRow; readonly buildId: string | null }> {
+  await lockLabels(tx);
+  await requireFreeName(tx, input.name);
+  const { trigger, environmentVariables, ...settings } = input;
+  const now = ctx.clock.now();
+  const [row] = await tx
+    .insert(project)
+    .values({
+      ...settings,
+      id: newId(),
+      organizationId,
+      repositoryId: repository.id,
+      repositoryFullName: repository.fullName,
+      repositoryPrivate: repository.private,
+      defaultBranch: repository.defaultBranch,
+      createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .returning();
+  if (!row) throw new TowpathError("internal", "The project could not be created.");
+  const branchId = newId();
+  await tx
+    .insert(branch)
+    .values({ id: branchId, projectId: row.id, name: row.defaultBranch, isDefault: true, createdAt: now });
+  await insertVariables(tx, ctx, row.id, environmentVariables);
+  const queued = commit && (await insertBuild(tx, ctx, { project: row, branchId, commit, trigger }));
+  if (queued) await enqueueBuild(tx, ctx, queued.id);
+  await audit(tx, ctx, {
+    organizationId,
+    projectId: row.id,
+    action: "project.create",
+    subject: row.name,
+    detail: {
+      repository: repository.fullName,
+      trigger,
+      authMode: row.authMode,
+      variables: environmentVariables.map((each) => each.keyName),
+    },
+  });
+  return { row, buildId: queued?.id ?? null };
+}
