@@ -5,12 +5,9 @@ import type { ForgeContext } from "./forge.context.ts";
 import { gitRoutes } from "./git/git-routes.ts";
 import { operatorRoutes } from "./operator/operator-routes.ts";
 import { accountRoutes } from "./pages/account-routes.ts";
-import { assetRoutes } from "./pages/assets.ts";
-import { codePages, filePages } from "./pages/code-routes.ts";
-import { historyPages } from "./pages/history-routes.ts";
 import { installationRoutes } from "./pages/installation-routes.ts";
-import { page } from "./pages/layout.ts";
-import { pullRequestPages } from "./pages/pull-request-routes.ts";
+import { assetRoutes, page } from "./pages/layout.ts";
+import { repositoryPages } from "./pages/repository-pages.ts";
 import { onlyOwnForms, onlyOwnHosts, pageHeaders } from "./pages/security.ts";
 import { restRoutes } from "./rest/rest.ts";
 import { authorizeRoutes } from "./sign-in/authorize-routes.ts";
@@ -24,20 +21,11 @@ function pageRoutes(context: ForgeContext): Hono<PageEnvironment> {
   const { config } = context;
   const pages = new Hono<PageEnvironment>();
   pages.use(pageHeaders(config), onlyOwnForms(config), bodyLimit({ maxSize: formLimitBytes }), readSession(context));
-  const parts = [
-    signInRoutes,
-    authorizeRoutes,
-    installationRoutes,
-    accountRoutes,
-    pullRequestPages,
-    codePages,
-    filePages,
-    historyPages,
-  ];
+  const parts = [signInRoutes, authorizeRoutes, installationRoutes, accountRoutes, repositoryPages];
   for (const part of parts) pages.route("/", part(context));
   pages.onError((error, c) => {
-    context.log.error({ err: error, path: c.req.path }, "page broke");
-    const body = html`<h1>Something went wrong</h1><p class="soft">The forge's log says what. Try again.</p>`;
+    context.log.error({ err: error, path: c.req.path }, "page failed");
+    const body = html`<h1>Something went wrong</h1><p class="soft">The forge's log has the details. Try again.</p>`;
     return c.html(page({ title: "Error", viewer: null, width: "narrow", body }), 500);
   });
   return pages;
@@ -56,8 +44,8 @@ export function createApp(context: ForgeContext): Hono<PageEnvironment> {
   app.route("/", pageRoutes(context));
   app.notFound((c) => {
     const body = html`<h1>Not found</h1>
-      <p class="soft">There is nothing at this address, or it is private.</p>
-      <p><a href="/">To the start page</a></p>`;
+      <p class="soft">This page does not exist, or it is private.</p>
+      <p><a href="/">Go to the start page</a></p>`;
     return c.html(page({ title: "Not found", viewer: c.get("viewer") ?? null, width: "narrow", body }), 404);
   });
   return app;

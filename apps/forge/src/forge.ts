@@ -7,7 +7,7 @@ import type { Logger } from "pino";
 import { createApp } from "./app.ts";
 import type { ForgeConfig } from "./config.ts";
 import type { ForgeContext } from "./forge.context.ts";
-import { ensureDirectory, findMaker } from "./repositories.ts";
+import { ensureDirectory } from "./repositories.ts";
 import { openDatabase } from "./state/database.ts";
 import { pruneDeliveries } from "./state/deliveries.ts";
 import { allRepositories } from "./state/repositories.ts";
@@ -76,7 +76,6 @@ export async function startForge(config: ForgeConfig, log: Logger): Promise<Runn
 
   for (const repository of allRepositories(database)) {
     await ensureDirectory(context, repository);
-    await findMaker(context, repository);
     await reconcileRefs(context, repository.id, null);
   }
 

@@ -1,7 +1,6 @@
 import type { ForgeContext } from "./forge.context.ts";
 import { branchCommit, initRepository, repositoryDirectory, setHead } from "./git/bare-repository.ts";
-import { gitText } from "./git/run-git.ts";
-import { updateRef, writeBlob, writeCommit, writeTree } from "./git/write-objects.ts";
+import { updateRef, writeBlob, writeCommit, writeTree } from "./git/objects.ts";
 import type { Account } from "./state/accounts.ts";
 import { addToInstallation, installationOfAccount } from "./state/installations.ts";
 import {
@@ -11,7 +10,6 @@ import {
   renameRepository,
   repositoryById,
   setDefaultBranch,
-  setMaker,
 } from "./state/repositories.ts";
 import { enqueueInstallationEvent, enqueueRepositoryEvent } from "./webhooks/enqueue.ts";
 import { reconcileRefs } from "./webhooks/reconcile-refs.ts";
@@ -35,7 +33,7 @@ export function authorOf(account: Account): { name: string; email: string } {
 async function commitReadme(directory: string, owner: Account, input: NewRepository): Promise<void> {
   const text = `# ${input.name}\n${input.description ? `\n${input.description}\n` : ""}`;
   const sha = await writeBlob(directory, text);
-  const tree = await writeTree(directory, null, [{ path: "README.md", mode: "100644", sha }]);
+  const tree = await writeTree(directory, [{ path: "README.md", mode: "100644", sha }]);
   const commit = await writeCommit(directory, {
     tree,
     parents: [],
@@ -112,24 +110,9 @@ function tellChanges(context: ForgeContext, before: Repository, now: Repository,
   }
 }
 
-/** The folder of a repository; makes it when it is not there yet. */
+/** The directory of a repository; creates it if needed. */
 export async function ensureDirectory(context: ForgeContext, repository: Repository): Promise<string> {
   const directory = repositoryDirectory(context.directory, repository.id);
   await context.inRepository(repository.id, () => initRepository(directory));
   return directory;
-}
-
-/** The author of what `towpath deploy` commits (apps/cli). */
-const terminalAuthor = "cli@towpath.localhost";
-
-/**
- * Sets `made_by` of a repository that is older than this column: one on which every commit of every branch is the
- * terminal's was made by it. All others, empty ones included, count as a person's.
- */
-export async function findMaker(context: ForgeContext, repository: Repository): Promise<void> {
-  if (repository.made_by !== null) return;
-  const directory = repositoryDirectory(context.directory, repository.id);
-  const authors = await gitText(["log", "--branches", "--format=%ae"], { directory });
-  const others = new Set(authors.split("\n").filter((author) => author !== terminalAuthor && author !== ""));
-  setMaker(context.database, repository.id, authors.trim() !== "" && others.size === 0 ? "terminal" : "person");
 }

@@ -148,7 +148,7 @@ test("GH-3 no path leads out of a repository, nor to its files by name", async (
     "/ada/../../1.git/info/refs?service=git-upload-pack",
     "/ada/closed.git/HEAD",
     "/ada/closed.git/objects/info/packs",
-    "/ada/closed/files/..%2f..%2fforge.sqlite",
+    "/ada/closed/..%2f..%2fforge.sqlite",
     "/assets/..%2f..%2fconfig.ts",
   ]) {
     expect([path, await rawStatus(path)]).toEqual([path, expect.stringMatching(/^40[0-4]$/)]);

@@ -1,6 +1,10 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { Readable } from "node:stream";
+import { promisify } from "node:util";
 
-/** git said no. `message` holds the end of its stderr. */
+const execute = promisify(execFile);
+
+/** git failed. `message` ends with the last part of its stderr. */
 export class GitError extends Error {
   override readonly name = "GitError";
 }
@@ -14,7 +18,7 @@ export type GitOptions = {
 };
 
 const timeoutMs = 60_000;
-const outputLimitBytes = 64 * 1024 * 1024;
+const maxOutputBytes = 64 * 1024 * 1024;
 
 /**
  * The whole environment of every git process: nothing of the forge's own, which holds the App's secrets, and no
@@ -33,38 +37,53 @@ export function gitEnvironment(directory: string): Record<string, string> {
   };
 }
 
-/** Runs git on a bare repository and returns its stdout. Throws `GitError` on any other end than success. */
-export function runGit(args: readonly string[], options: GitOptions): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const child = spawn("git", ["--git-dir", options.directory, ...args], {
-      cwd: options.directory,
-      env: { ...gitEnvironment(options.directory), ...options.env },
-      stdio: ["pipe", "pipe", "pipe"],
-      timeout: timeoutMs,
-      killSignal: "SIGKILL",
-    });
-    const output: Buffer[] = [];
-    let size = 0;
-    let complaint = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > outputLimitBytes) child.kill("SIGKILL");
-      else output.push(chunk);
-    });
-    child.stderr.on("data", (chunk: Buffer) => {
-      complaint = (complaint + chunk.toString("utf8")).slice(-2000);
-    });
-    child.once("error", (error) => reject(new GitError(`git ${args[0]} did not start: ${error.message}`)));
-    child.once("close", (code) => {
-      if (code === 0 && size <= outputLimitBytes) resolve(Buffer.concat(output));
-      else reject(new GitError(`git ${args[0]} ended with ${code}: ${complaint.trim()}`));
-    });
-    // git may end without reading; that is told by its exit status.
-    child.stdin.on("error", () => {});
-    child.stdin.end(options.input ?? "");
+/** Runs git on a bare repository and returns its stdout. Throws `GitError` unless it succeeds. */
+export async function runGit(args: readonly string[], options: GitOptions): Promise<Buffer> {
+  const { directory, input = "", env } = options;
+  const running = execute("git", ["--git-dir", directory, ...args], {
+    cwd: directory,
+    env: { ...gitEnvironment(directory), ...env },
+    encoding: "buffer",
+    timeout: timeoutMs,
+    maxBuffer: maxOutputBytes,
+    killSignal: "SIGKILL",
   });
+  // git may exit without reading its input; its status tells why.
+  running.child.stdin?.on("error", () => {});
+  running.child.stdin?.end(input);
+  try {
+    return (await running).stdout;
+  } catch (error) {
+    const stderr = error instanceof Error && "stderr" in error ? String(error.stderr).trim().slice(-2000) : "";
+    throw new GitError(`git ${args[0]} failed: ${stderr || error}`, { cause: error });
+  }
 }
 
 export async function gitText(args: readonly string[], options: GitOptions): Promise<string> {
   return (await runGit(args, options)).toString("utf8");
+}
+
+/**
+ * Streams the commit as a gzipped tar with one top folder. If git fails half-way the stream breaks, so that nobody
+ * mistakes a part for the whole.
+ */
+export function archive(
+  directory: string,
+  sha: string,
+  topFolder: string,
+  signal: AbortSignal,
+): ReadableStream<Uint8Array> {
+  const args = ["--git-dir", directory, "archive", "--format=tar.gz", `--prefix=${topFolder}/`, sha];
+  const child = spawn("git", args, {
+    cwd: directory,
+    env: gitEnvironment(directory),
+    stdio: ["ignore", "pipe", "ignore"],
+    signal,
+    killSignal: "SIGKILL",
+  });
+  child.on("error", (error) => child.stdout.destroy(error));
+  child.on("exit", (code) => {
+    if (code !== 0) child.stdout.destroy(new Error("git archive failed"));
+  });
+  return Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>;
 }

@@ -1,8 +1,7 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Browser, git, locationOf, startTestForge, type TestForge } from "../testing/test-forge.ts";
+import { Browser, locationOf, startTestForge, type TestForge } from "../testing/test-forge.ts";
 
 let forge: TestForge;
 
@@ -62,31 +61,14 @@ test("GH-3 an installation on chosen repositories is not widened; the deployed r
   expect(items.map(({ name }) => name)).toEqual(["chosen", "later"]);
 });
 
-test("GH-3 a state from before makers were written down: only what the terminal alone has committed to is its own", async () => {
+test("GH-3 repositories in a state from before makers were recorded count as a person's", async () => {
   await forge.admin.ensureAccount({ login: "fay" });
-  const pushAs = async (name: string, ...authors: string[]) => {
-    const { pushUrl } = await forge.admin.ensureRepository({ owner: "fay", name });
-    const work = join(forge.directory, `work-${name}`);
-    await mkdir(work);
-    await git(work, "init", "-q", "-b", "main");
-    for (const [index, author] of authors.entries()) {
-      await writeFile(join(work, "server.py"), `x = ${index}\n`);
-      await git(work, "add", ".");
-      await git(work, "commit", "-q", "-m", "A change", "--author", `Somebody <${author}>`);
-    }
-    await git(work, "push", "-q", pushUrl, "main");
-    await rm(work, { recursive: true });
-  };
-  await pushAs("own", "cli@towpath.localhost", "cli@towpath.localhost");
-  await pushAs("shared", "cli@towpath.localhost", "fay@example.com");
-  await forge.admin.ensureRepository({ owner: "fay", name: "empty" });
+  await forge.admin.ensureRepository({ owner: "fay", name: "old" });
   await forge.stop();
   const state = new DatabaseSync(join(forge.directory, "forge", "forge.sqlite"));
   state.exec("ALTER TABLE repository DROP COLUMN made_by; PRAGMA user_version = 1");
   state.close();
   await forge.restart();
-  await forge.admin.ensureRepository({ owner: "fay", name: "own" });
-  for (const name of ["shared", "empty"]) {
-    await expect(forge.admin.ensureRepository({ owner: "fay", name })).rejects.toMatchObject({ code: "conflict" });
-  }
+  await expect(forge.admin.ensureRepository({ owner: "fay", name: "old" })).rejects.toMatchObject({ code: "conflict" });
+  await forge.admin.ensureRepository({ owner: "fay", name: "new" });
 });

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { Hono } from "hono";
 import { html } from "hono/html";
 import type { HtmlEscapedString } from "hono/utils/html";
 import type { Account } from "../state/accounts.ts";
@@ -69,4 +71,21 @@ export function time(iso: string): Html {
   if (Number.isNaN(at.getTime())) return html``;
   const text = at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
   return html`<time datetime="${iso}" title="${iso}">${text}</time>`;
+}
+
+const asset = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), "utf8");
+
+/** The style sheet, the script behind the copy buttons, and the icon. */
+export function assetRoutes(): Hono {
+  const routes = new Hono();
+  const files = [
+    ["forge.css", "text/css; charset=utf-8"],
+    ["forge.js", "text/javascript; charset=utf-8"],
+    ["mark.svg", "image/svg+xml"],
+  ] as const;
+  for (const [name, type] of files) {
+    const content = asset(name);
+    routes.get(`/${name}`, (c) => c.body(content, 200, { "content-type": type, "cache-control": "no-cache" }));
+  }
+  return routes;
 }

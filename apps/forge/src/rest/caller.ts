@@ -1,17 +1,23 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
+import type { Context } from "hono";
 import { jwtVerify } from "jose";
 import type { ForgeContext } from "../forge.context.ts";
+import { listBranches, resolveCommit } from "../git/bare-repository.ts";
+import { ensureDirectory } from "../repositories.ts";
 import { type Account, accountById } from "../state/accounts.ts";
 import { coversRepository, type Installation, installationById } from "../state/installations.ts";
 import { findRepository, type Repository } from "../state/repositories.ts";
 import { accountOfUserToken, grantOfInstallationToken, type InstallationGrant } from "../state/tokens.ts";
-import { RestError } from "./rest-error.ts";
+import { RestError } from "./rest-request.ts";
 
 export type Caller =
   | { readonly kind: "anonymous" }
   | { readonly kind: "app" }
   | { readonly kind: "installation"; readonly installation: Installation; readonly grant: InstallationGrant }
   | { readonly kind: "user"; readonly account: Account };
+
+export type RestEnvironment = { Variables: { caller: Caller } };
+export type RestContext = Context<RestEnvironment>;
 
 export type Permission =
   | "administration"
@@ -130,4 +136,40 @@ export function actingAccount(context: ForgeContext, caller: Caller): Account {
         : null;
   if (account === null) throw new RestError(401, "Requires authentication");
   return account;
+}
+
+/** The repository of the path when the caller may read it. */
+export function reading(context: ForgeContext, c: RestContext, permission: Permission = "contents"): Repository {
+  return authorizeByName(context, c.get("caller"), repositoryName(c), permission, "read");
+}
+
+/** One of its commits. GitHub tells an empty repository apart, except where it is asked for a path. */
+export async function commitOf(
+  context: ForgeContext,
+  c: RestContext,
+  ref: string,
+): Promise<{ repository: Repository; directory: string; sha: string }> {
+  const repository = reading(context, c);
+  const directory = await ensureDirectory(context, repository);
+  const sha = await resolveCommit(directory, ref);
+  if (sha !== null) return { repository, directory, sha };
+  const isEmpty = (await listBranches(directory)).size === 0 && c.req.param("path") === undefined;
+  throw isEmpty ? new RestError(409, "Git Repository is empty.") : new RestError(404, "Not Found");
+}
+
+/** Lets only the App itself through. */
+export function requireApp(c: RestContext): void {
+  if (c.get("caller").kind !== "app") throw new RestError(401, "A JSON web token could not be decoded");
+}
+
+/** Lets only users through, who authorized the App. */
+export function requireUser(c: RestContext): Account {
+  const caller = c.get("caller");
+  if (caller.kind === "user") return caller.account;
+  throw new RestError(caller.kind === "anonymous" ? 401 : 403, "Requires authentication as a user");
+}
+
+/** Owner and name from the path. */
+export function repositoryName(c: RestContext): { owner: string; repo: string } {
+  return { owner: c.req.param("owner") ?? "", repo: c.req.param("repo") ?? "" };
 }

@@ -1,11 +1,9 @@
 import { Hono } from "hono";
 import type { ForgeContext } from "../forge.context.ts";
-import { archive } from "../git/archive.ts";
-import { readCommit } from "../git/commits.ts";
-import { listPath, listTree, readBlob, type TreeEntry, treePath } from "../git/trees.ts";
-import { commitOf, reading } from "./reading.ts";
-import { RestError } from "./rest-error.ts";
-import type { RestContext, RestEnvironment } from "./rest-request.ts";
+import { listPath, listTree, readBlob, readCommit, type TreeEntry, treePath } from "../git/objects.ts";
+import { archive } from "../git/run-git.ts";
+import { commitOf, type RestContext, type RestEnvironment, reading } from "./caller.ts";
+import { RestError } from "./rest-request.ts";
 
 const contentLimitBytes = 1024 * 1024;
 

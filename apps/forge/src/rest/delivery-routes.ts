@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import type { ForgeContext } from "../forge.context.ts";
 import { type Delivery, findDelivery, insertDelivery, listDeliveries } from "../state/deliveries.ts";
-import { RestError } from "./rest-error.ts";
-import { numberParam, type RestEnvironment, requireApp } from "./rest-request.ts";
+import { type RestEnvironment, requireApp } from "./caller.ts";
+import { numberParam, RestError } from "./rest-request.ts";
 
 function deliveryShape(delivery: Delivery) {
   return {

@@ -4,16 +4,15 @@ import type { ForgeContext } from "../forge.context.ts";
 import { changePullRequest, openPullRequest } from "../pull-requests.ts";
 import { findPullRequest, listPullRequests, newPullRequestSchema } from "../state/pull-requests.ts";
 import type { Repository } from "../state/repositories.ts";
-import { type Access, actingAccount, authorizeByName } from "./caller.ts";
-import { RestError } from "./rest-error.ts";
 import {
-  numberParam,
-  paginate,
+  type Access,
+  actingAccount,
+  authorizeByName,
   type RestContext,
   type RestEnvironment,
-  readBody,
   repositoryName,
-} from "./rest-request.ts";
+} from "./caller.ts";
+import { numberParam, paginate, RestError, readBody } from "./rest-request.ts";
 import { pullRequestShape } from "./shapes.ts";
 
 const changeSchema = z.object({

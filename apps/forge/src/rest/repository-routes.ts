@@ -2,21 +2,58 @@ import { Hono } from "hono";
 import { z } from "zod";
 import type { ForgeContext } from "../forge.context.ts";
 import { branchCommit, listBranches } from "../git/bare-repository.ts";
-import { listCommits, readCommit } from "../git/commits.ts";
-import { changeRepository, ensureDirectory } from "../repositories.ts";
+import { readCommit } from "../git/objects.ts";
+import { changeRepository, createRepository, ensureDirectory } from "../repositories.ts";
 import { repositoryById, repositoryNameSchema } from "../state/repositories.ts";
-import { actingAccount, authorize, authorizeByName } from "./caller.ts";
-import { commitOf, reading } from "./reading.ts";
-import { RestError } from "./rest-error.ts";
-import { numberParam, paginate, type RestEnvironment, readBody, repositoryName } from "./rest-request.ts";
-import { commitShape, repositoryShape } from "./shapes.ts";
+import {
+  actingAccount,
+  authorize,
+  authorizeByName,
+  commitOf,
+  type RestEnvironment,
+  reading,
+  repositoryName,
+  requireUser,
+} from "./caller.ts";
+import { numberParam, paginate, RestError, readBody } from "./rest-request.ts";
+import { commitShape, repositoryShape, viewerShape } from "./shapes.ts";
 
 const changeSchema = z.object({ name: repositoryNameSchema.optional(), default_branch: z.string().min(1).optional() });
 
-/** One repository, its branches and its commits. */
+const newRepositorySchema = z.object({
+  name: repositoryNameSchema,
+  description: z.string().max(350).nullish(),
+  private: z.boolean().default(false),
+  auto_init: z.boolean().default(false),
+});
+
+/** The signed-in user, creating a repository, and reading one: itself, its branches, a commit. */
 export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const routes = new Hono<RestEnvironment>();
   const apiUrl = `${context.config.url}/api/v3`;
+
+  routes.get("/user", (c) => c.json(viewerShape(context, requireUser(c))));
+
+  routes.post("/user/repos", async (c) => {
+    const account = requireUser(c);
+    const { auto_init: withReadme, description, ...input } = await readBody(c, newRepositorySchema);
+    const repository = await createRepository(context, account, {
+      ...input,
+      description: description ?? null,
+      withReadme,
+      byApp: true,
+    });
+    if (repository === null) {
+      const error = {
+        resource: "Repository",
+        code: "custom",
+        field: "name",
+        message: "name already exists on this account",
+      };
+      throw new RestError(422, "Repository creation failed.", [error]);
+    }
+    return c.json(repositoryShape(context, repository), 201);
+  });
 
   routes.get("/repos/:owner/:repo", (c) => c.json(repositoryShape(context, reading(context, c, "metadata"))));
 
@@ -56,13 +93,6 @@ export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
       commit: commitShape(context, repository, await readCommit(directory, sha)),
       protected: false,
     });
-  });
-
-  routes.get("/repos/:owner/:repo/commits", async (c) => {
-    const repository = reading(context, c);
-    const { directory, sha } = await commitOf(context, c, c.req.query("sha") ?? repository.default_branch);
-    const page = paginate(c, context.config.url, await listCommits(directory, sha, 1000));
-    return c.json(page.map((commit) => commitShape(context, repository, commit)));
   });
 
   routes.get("/repos/:owner/:repo/commits/:ref{.+}", async (c) => {

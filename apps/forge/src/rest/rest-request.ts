@@ -1,14 +1,23 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import type { Account } from "../state/accounts.ts";
-import type { Caller } from "./caller.ts";
-import { RestError } from "./rest-error.ts";
 
-export type RestEnvironment = { Variables: { caller: Caller } };
-export type RestContext = Context<RestEnvironment>;
+export type RestErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 422;
+
+/** An answer of the REST API that is no success; GitHub's body shape. */
+export class RestError extends Error {
+  override readonly name = "RestError";
+  readonly status: RestErrorStatus;
+  readonly errors: readonly { resource: string; code: string; field: string; message: string }[];
+
+  constructor(status: RestErrorStatus, message: string, errors: RestError["errors"] = []) {
+    super(message);
+    this.status = status;
+    this.errors = errors;
+  }
+}
 
 /** The parsed JSON body; 400 for no JSON, 422 for another shape. An absent body is an empty object. */
-export async function readBody<Schema extends z.ZodType>(c: RestContext, schema: Schema): Promise<z.infer<Schema>> {
+export async function readBody<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {
   const text = await c.req.text();
   let json: unknown;
   try {
@@ -28,7 +37,7 @@ export async function readBody<Schema extends z.ZodType>(c: RestContext, schema:
 }
 
 /** A positive whole number from the path; else 404. */
-export function numberParam(c: RestContext, name: string): number {
+export function numberParam(c: Context, name: string): number {
   const value = Number(c.req.param(name));
   if (!Number.isSafeInteger(value) || value < 1) throw new RestError(404, "Not Found");
   return value;
@@ -40,7 +49,7 @@ function positive(text: string | undefined, fallback: number): number {
 }
 
 /** Cuts one page out and sets the Link header (RFC 8288) as GitHub does. `page` and `per_page` (1 to 100, default 30). */
-export function paginate<Item>(c: RestContext, publicUrl: string, items: readonly Item[]): Item[] {
+export function paginate<Item>(c: Context, publicUrl: string, items: readonly Item[]): Item[] {
   const size = Math.min(positive(c.req.query("per_page"), 30), 100);
   const page = positive(c.req.query("page"), 1);
   const last = Math.max(1, Math.ceil(items.length / size));
@@ -51,21 +60,4 @@ export function paginate<Item>(c: RestContext, publicUrl: string, items: readonl
   };
   if (page < last) c.header("link", [link(page + 1, "next"), link(last, "last")].join(", "));
   return items.slice((page - 1) * size, page * size);
-}
-
-/** Lets only the App itself through. */
-export function requireApp(c: RestContext): void {
-  if (c.get("caller").kind !== "app") throw new RestError(401, "A JSON web token could not be decoded");
-}
-
-/** Lets only users through, who authorized the App. */
-export function requireUser(c: RestContext): Account {
-  const caller = c.get("caller");
-  if (caller.kind === "user") return caller.account;
-  throw new RestError(caller.kind === "anonymous" ? 401 : 403, "Requires authentication as a user");
-}
-
-/** Owner and name from the path. */
-export function repositoryName(c: RestContext): { owner: string; repo: string } {
-  return { owner: c.req.param("owner") ?? "", repo: c.req.param("repo") ?? "" };
 }

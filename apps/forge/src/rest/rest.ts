@@ -2,32 +2,25 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { ForgeContext } from "../forge.context.ts";
 import { GitError } from "../git/run-git.ts";
-import { commentRoutes, commitReportRoutes, deploymentRoutes } from "./annotation-routes.ts";
-import { appRoutes } from "./app-routes.ts";
-import { appPublicKey, identify } from "./caller.ts";
+import { annotationRoutes } from "./annotation-routes.ts";
+import { appRoutes, installationRoutes } from "./app-routes.ts";
+import { appPublicKey, identify, type RestEnvironment } from "./caller.ts";
 import { contentRoutes } from "./content-routes.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
-import { gitDataRoutes, gitRefRoutes } from "./git-data-routes.ts";
-import { installationRoutes } from "./installation-routes.ts";
+import { gitDataRoutes } from "./git-data-routes.ts";
 import { pullRequestRoutes } from "./pull-request-routes.ts";
 import { repositoryRoutes } from "./repository-routes.ts";
-import { RestError } from "./rest-error.ts";
-import type { RestEnvironment } from "./rest-request.ts";
-import { userRoutes } from "./user-routes.ts";
+import { RestError } from "./rest-request.ts";
 
 const parts = [
   appRoutes,
   deliveryRoutes,
-  userRoutes,
   installationRoutes,
   repositoryRoutes,
   contentRoutes,
   gitDataRoutes,
-  gitRefRoutes,
   pullRequestRoutes,
-  commitReportRoutes,
-  deploymentRoutes,
-  commentRoutes,
+  annotationRoutes,
 ];
 
 const bodyLimitBytes = 16 * 1024 * 1024;
@@ -52,7 +45,7 @@ export function restRoutes(context: ForgeContext): Hono<RestEnvironment> {
       const errors = error.errors.length > 0 ? { errors: error.errors } : {};
       return c.json({ message: error.message, ...errors, status: String(error.status) }, error.status);
     }
-    context.log.error({ err: error, git: error instanceof GitError, path: c.req.path }, "REST call broke");
+    context.log.error({ err: error, git: error instanceof GitError, path: c.req.path }, "REST call failed");
     return c.json({ message: "Server Error" }, 500);
   });
   return rest;

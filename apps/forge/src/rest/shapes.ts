@@ -1,5 +1,5 @@
 import { appEvents, appName, appPermissions, type ForgeContext } from "../forge.context.ts";
-import type { Commit } from "../git/commits.ts";
+import type { Commit } from "../git/objects.ts";
 import type { Account } from "../state/accounts.ts";
 import { accountById } from "../state/accounts.ts";
 import type { Installation } from "../state/installations.ts";

@@ -213,7 +213,7 @@ test("GH-3 repository names follow GitHub's rules, and problems are told beside 
     "already",
   );
   const page = await (await browser.get("/eve/Fine_1.x-y")).text();
-  expect(page).toContain("README.md");
+  expect(page).toMatch(/<h2>Branches<\/h2>.*main/s);
   // Private: a stranger cannot tell it from nothing.
   expect((await (await signedIn("stranger")).get("/eve/Fine_1.x-y")).status).toBe(404);
 });

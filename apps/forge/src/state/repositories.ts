@@ -9,10 +9,7 @@ export const repositoryRowSchema = z.object({
   description: z.string().nullable(),
   private: z.number().transform((value) => value === 1),
   default_branch: z.string(),
-  /**
-   * Who made it: `terminal` is `towpath deploy`, which may then replace its content. Null in a state from before this
-   * was written down, until the forge's next start finds out.
-   */
+  /** Who made it. `towpath deploy` may replace the content of what the terminal made; null counts as a person. */
   made_by: z.enum(["person", "terminal"]).nullable(),
   created_at: z.string(),
   updated_at: z.string(),
@@ -75,10 +72,6 @@ export function insertRepository(database: Database, input: NewRepositoryRow): R
     now,
   );
   return changes === 0 ? null : repositoryById(database, id);
-}
-
-export function setMaker(database: Database, id: number, maker: Maker): void {
-  database.run("UPDATE repository SET made_by = ? WHERE id = ?", maker, id);
 }
 
 /** False: the account has another repository of this name. */

@@ -1,17 +1,25 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseWebhook } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Browser, startTestForge, type TestForge, userToken } from "../testing/test-forge.ts";
+import { Browser, git, startTestForge, type TestForge } from "../testing/test-forge.ts";
 
 let forge: TestForge;
+let work: string;
 
 beforeAll(async () => {
   forge = await startTestForge();
+  work = await mkdtemp(join(tmpdir(), "towpath-work-"));
   await forge.admin.ensureAccount({ login: "ada" });
   await forge.admin.ensureAccount({ login: "bob" });
   await forge.admin.ensureInstallation({ login: "ada" });
 });
 
-afterAll(() => forge.close());
+afterAll(async () => {
+  await forge.close();
+  await rm(work, { recursive: true, force: true });
+});
 
 async function as(login: string): Promise<Browser> {
   const browser = new Browser(forge.url);
@@ -20,21 +28,15 @@ async function as(login: string): Promise<Browser> {
 }
 
 test("GH-3 a pull request is opened, closed and reopened on its pages, by the owner only", async () => {
-  const files = [{ path: "echo.py", content: "1\n" }] as const;
-  const { commitSha } = await forge.gitHub.createRepositoryFromSample({
-    userToken: await userToken(forge, "ada"),
-    name: "echo",
-    message: "Add",
-    files: [files[0]],
-  });
+  const { pushUrl } = await forge.admin.ensureRepository({ owner: "ada", name: "echo" });
   const ada = await as("ada");
-  expect(await (await ada.get("/ada/echo/pulls")).text()).toContain("Push a second branch");
-  const created = await fetch(`${forge.url}/api/v3/repos/ada/echo/git/refs`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${await userToken(forge, "ada")}` },
-    body: JSON.stringify({ ref: "refs/heads/topic", sha: commitSha }),
-  });
-  expect(created.status).toBe(201);
+  expect(await (await ada.get("/ada/echo")).text()).toContain("This repository is empty.");
+  await git(work, "init", "-q", "-b", "main", ".");
+  await git(work, "commit", "-q", "--allow-empty", "-m", "First");
+  await git(work, "push", "-q", pushUrl, "main");
+  expect(await (await ada.get("/ada/echo")).text()).toContain("Push a second branch");
+  await git(work, "push", "-q", pushUrl, "main:topic");
+  expect(await (await ada.get("/ada/echo")).text()).toContain("New pull request");
 
   const fields = { title: "A <b>change</b>", head: "topic", base: "main" };
   expect((await (await as("bob")).submit("/ada/echo/pulls", fields)).status).toBe(404);

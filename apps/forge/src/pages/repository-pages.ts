@@ -1,0 +1,163 @@
+import { Hono } from "hono";
+import { html } from "hono/html";
+import type { ForgeConfig } from "../config.ts";
+import type { ForgeContext } from "../forge.context.ts";
+import { listBranches } from "../git/bare-repository.ts";
+import { changePullRequest, openPullRequest } from "../pull-requests.ts";
+import { ensureDirectory } from "../repositories.ts";
+import type { PageContext, PageEnvironment } from "../sign-in/session.ts";
+import { type Account, accountById } from "../state/accounts.ts";
+import { listAnnotations } from "../state/annotations.ts";
+import { findPullRequest, listPullRequests, newPullRequestSchema, type PullRequest } from "../state/pull-requests.ts";
+import { findRepository, type Repository } from "../state/repositories.ts";
+import { pushToken } from "../state/tokens.ts";
+import { copyable, type Html, page, problemNote, time } from "./layout.ts";
+
+const urlOf = (repository: Repository) => `/${repository.owner}/${repository.name}`;
+
+/** Shows the owner how to push a local folder. */
+function pushInstructions(config: ForgeConfig, owner: Account, repository: Repository): Html {
+  const url = new URL(`${config.url}${urlOf(repository)}.git`);
+  url.username = owner.login;
+  url.password = pushToken(config.app.clientSecret, owner);
+  const branch = repository.default_branch;
+  const existing = `git remote add towpath ${url.href}\ngit push -u towpath HEAD:${branch}`;
+  const fresh = `git init -b ${branch}\ngit add .\ngit commit -m "First commit"\ngit remote add towpath ${url.href}\ngit push -u towpath ${branch}`;
+  return html`
+    <h2>Push an existing repository</h2>
+    <p class="soft small">Run this in its folder. The URL contains your push token, which git stores in .git/config.</p>
+    ${copyable("Commands to push an existing repository", existing)}
+    <h2>Push a folder that isn't a repository yet</h2>
+    ${copyable("Commands to push a new repository", fresh)}
+    <details><summary>Keep the token out of the URL</summary>
+      <p class="small">Use the URL without it; git then asks for user name and password once.</p>
+      ${copyable("User name and push token", `user name: ${owner.login}\npassword:  ${pushToken(config.app.clientSecret, owner)}`)}
+    </details>`;
+}
+
+function branchList(branches: ReadonlyMap<string, string>): Html {
+  const items = [...branches].map(
+    ([name, sha]) =>
+      html`<li class="row"><span class="mono">${name}</span><span class="end soft small mono">${sha.slice(0, 7)}</span></li>`,
+  );
+  return html`<h2>Branches</h2><ul class="list tight">${items}</ul>`;
+}
+
+function pullItem(repository: Repository, pull: PullRequest): Html {
+  return html`<li><div class="row"><a href="${urlOf(repository)}/pull/${pull.number}"><strong>${pull.title}</strong></a>
+      <span class="badge">${pull.state}</span><span class="end soft small">#${pull.number}, ${time(pull.created_at)}</span></div>
+    <p class="soft small mono">${pull.head} → ${pull.base}</p></li>`;
+}
+
+function branchField(id: string, label: string, branches: readonly string[], chosen: string): Html {
+  return html`<div class="field"><label for="${id}">${label}</label><select id="${id}" name="${id}">
+    ${branches.map((name) => html`<option value="${name}" ${name === chosen ? "selected" : ""}>${name}</option>`)}</select></div>`;
+}
+
+function newPullForm(repository: Repository, branches: readonly string[], problem: string | null): Html {
+  const other = branches.find((name) => name !== repository.default_branch);
+  if (other === undefined) return html`<p class="soft">Push a second branch to open a pull request.</p>`;
+  return html`<section class="card" aria-labelledby="new-pull"><h2 id="new-pull">New pull request</h2>${problemNote(problem)}
+    <form method="post" action="${urlOf(repository)}/pulls">
+      ${branchField("head", "Merge branch", branches, other)}${branchField("base", "into", branches, repository.default_branch)}
+      <div class="field"><label for="title">Title</label><input id="title" name="title" type="text" required maxlength="256" autocomplete="off"></div>
+      <button class="primary" type="submit">Open pull request</button>
+    </form></section>`;
+}
+
+function pullRequestBody(context: ForgeContext, repository: Repository, pull: PullRequest, isOwner: boolean): Html {
+  const comments = listAnnotations(context.database, repository.id, "issue_comment", String(pull.number)).reverse();
+  const next = pull.state === "open" ? "closed" : "open";
+  return html`<h2>${pull.title} <span class="soft">#${pull.number}</span></h2>
+    <p><span class="badge">${pull.state}</span> <span class="mono">${pull.head} → ${pull.base}</span> <span class="soft small mono">${pull.head_sha.slice(0, 7)}</span></p>
+    ${pull.body ? html`<pre class="wrap">${pull.body}</pre>` : ""}
+    ${comments.map(({ content: { body }, updated_at }) => html`<section class="card"><p class="soft small">${time(updated_at)}</p><pre class="wrap">${String(body)}</pre></section>`)}
+    ${isOwner ? html`<form method="post" action="${urlOf(repository)}/pull/${pull.number}"><button name="state" value="${next}" type="submit">${next === "closed" ? "Close" : "Reopen"} pull request</button></form>` : ""}`;
+}
+
+function repositoryPage(c: PageContext, repository: Repository, content: Html): Html {
+  const body = html`
+    <div class="crumbs"><a href="/${repository.owner}">${repository.owner}</a> <span class="soft">/</span> <h1><a href="${urlOf(repository)}">${repository.name}</a></h1>
+      <span class="badge">${repository.private ? "private" : "public"}</span></div>
+    ${repository.description ? html`<p class="soft">${repository.description}</p>` : ""}
+    ${content}`;
+  return page({ title: `${repository.owner}/${repository.name}`, viewer: c.get("viewer"), body });
+}
+
+/**
+ * A repository's page (how to push, its branches and pull requests) and the pages of its pull requests: enough to watch
+ * previews come and go. Git clients browse code and merge.
+ */
+export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
+  const { config, database } = context;
+  const routes = new Hono<PageEnvironment>();
+
+  /** Null when the repository doesn't exist or the visitor may not read it: both look the same. */
+  function visible(c: PageContext): { repository: Repository; isOwner: boolean } | null {
+    const repository = findRepository(database, c.req.param("owner") ?? "", c.req.param("repo") ?? "");
+    if (repository === null) return null;
+    const isOwner = c.get("viewer")?.id === repository.owner_id;
+    return isOwner || !repository.private ? { repository, isOwner } : null;
+  }
+
+  async function show(c: PageContext, problem: string | null) {
+    const found = visible(c);
+    if (found === null) return c.notFound();
+    const { repository, isOwner } = found;
+    const branches = await listBranches(await ensureDirectory(context, repository));
+    const owner = isOwner ? accountById(database, repository.owner_id) : null;
+    const instructions = owner ? pushInstructions(config, owner, repository) : "";
+    const clone = html`<h2>Clone</h2>${copyable("Clone URL", `${config.url}${urlOf(repository)}.git`)}`;
+    if (branches.size === 0) {
+      const empty = html`<div class="card"><strong>This repository is empty.</strong> ${isOwner ? "Push a folder to it:" : ""}</div>`;
+      return c.html(repositoryPage(c, repository, html`${empty}${instructions}${clone}`));
+    }
+    const pulls = listPullRequests(database, repository.id);
+    const content = html`
+      ${branchList(branches)}
+      <h2>Pull requests</h2>
+      ${pulls.length > 0 ? html`<ul class="list">${pulls.map((pull) => pullItem(repository, pull))}</ul>` : html`<p class="soft">No pull requests yet.</p>`}
+      ${isOwner ? newPullForm(repository, [...branches.keys()], problem) : ""}
+      ${clone}
+      ${isOwner ? html`<details><summary>Push to this repository</summary>${instructions}</details>` : ""}`;
+    return c.html(repositoryPage(c, repository, content), problem ? 422 : 200);
+  }
+
+  function pullOf(c: PageContext) {
+    const found = visible(c);
+    const pull = found && findPullRequest(database, found.repository.id, Number(c.req.param("number")));
+    return found && pull ? { ...found, pull } : null;
+  }
+
+  routes.get("/:owner/:repo", (c) => show(c, null));
+
+  routes.post("/:owner/:repo/pulls", async (c) => {
+    const found = visible(c);
+    const viewer = c.get("viewer");
+    if (!found?.isOwner || viewer === null) return c.notFound();
+    const input = newPullRequestSchema.safeParse(await c.req.parseBody());
+    if (!input.success) return show(c, input.error.issues.map((issue) => issue.message).join(" "));
+    const pull = await openPullRequest(context, found.repository, viewer, input.data);
+    if ("problem" in pull) return show(c, pull.problem);
+    return c.redirect(`${urlOf(found.repository)}/pull/${pull.number}`, 303);
+  });
+
+  routes.get("/:owner/:repo/pull/:number", (c) => {
+    const found = pullOf(c);
+    if (found === null) return c.notFound();
+    const { repository, pull, isOwner } = found;
+    return c.html(repositoryPage(c, repository, pullRequestBody(context, repository, pull, isOwner)));
+  });
+
+  routes.post("/:owner/:repo/pull/:number", async (c) => {
+    const found = pullOf(c);
+    const viewer = c.get("viewer");
+    if (!found?.isOwner || viewer === null) return c.notFound();
+    const { repository, pull } = found;
+    const state = (await c.req.parseBody()).state === "open" ? "open" : "closed";
+    if (state !== pull.state) changePullRequest(context, repository, { pull, change: { state }, sender: viewer });
+    return c.redirect(`${urlOf(repository)}/pull/${pull.number}`, 303);
+  });
+
+  return routes;
+}
