@@ -75,7 +75,7 @@ describe("own code from a push to previews", () => {
     await git("remote", "add", "towpath", address ?? "");
     await git("push", "--quiet", "-u", "towpath", "HEAD:main");
     await page.reload();
-    await page.getByText("server.py").first().waitFor();
+    await page.getByRole("heading", { name: "Branches" }).waitFor();
   });
 
   test("ONB-5 ONB-6 VAL-2 choose the repository, name entrypoint and mode, deploy", async () => {
