@@ -7,6 +7,7 @@ export {
 } from "./config.ts";
 export { SandboxError } from "./errors.ts";
 export type {
+  AdoptedServer,
   Exit,
   ExitReason,
   HarnessFailureCode,
@@ -23,6 +24,7 @@ export type {
   RuntimeDriver,
   SandboxSpec,
   StartResult,
+  Survivor,
 } from "./port.ts";
 export { defaultFloodLimits, type FloodLimits } from "./process/flood.ts";
 export { removeFolder } from "./process/remove-folder.ts";

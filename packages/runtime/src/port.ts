@@ -69,7 +69,16 @@ export type InstanceSpec = {
   readonly socketDirectory: string;
   /** From spawn to an answering socket. */
   readonly startTimeoutMs: number;
+  /**
+   * Whatever a later runner must know to take the server over (see `adopt`); may hold secrets. The driver keeps it for
+   * as long as the server runs, never on a disk.
+   */
+  readonly memo?: string;
 };
+
+/** A server that an earlier runner started and that outlived it. `memo`: that of its InstanceSpec. */
+export type Survivor = { readonly instanceId: string; readonly memo: string };
+export type AdoptedServer = { readonly handle: InstanceHandle; readonly isFrozen: boolean };
 
 /** A started server. All methods are idempotent. */
 export type InstanceHandle = {
@@ -160,6 +169,11 @@ export type RuntimeDriver = {
   run(spec: SandboxSpec, options: RunOptions): Promise<Exit>;
   /** Starts a server and waits until its socket answers. Never throws for what the server does. */
   start(spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult>;
-  /** Ends everything that this driver started and removes its cgroups and namespaces. */
+  /**
+   * Takes over the servers of an earlier runner that is gone. To be called once, before anything else. `claim` says
+   * where a server's output goes; a server for which it returns null is ended, with all other leftovers.
+   */
+  adopt(claim: (survivor: Survivor) => Promise<OutputSink | null>): Promise<AdoptedServer[]>;
+  /** Ends everything that this driver started or adopted and removes its cgroups and namespaces. */
   close(): Promise<void>;
 };

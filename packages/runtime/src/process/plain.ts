@@ -1,11 +1,11 @@
-import { spawn } from "node:child_process";
-import { SandboxError } from "../errors.ts";
+import { randomUUID } from "node:crypto";
 import type { Exit, SandboxSpec } from "../port.ts";
 import { naturalExit } from "./exit.ts";
+import { type HostedProcess, localHost, type ProcessHost } from "./host.ts";
 import { treeMemoryBytes } from "./memory.ts";
 import { readOutput } from "./read-output.ts";
 import type { OutputReader, RunningProcess } from "./running-process.ts";
-import { isRunning, processTree, signalProcess } from "./tree.ts";
+import { isRunning, isStopped, processTree, signalProcess } from "./tree.ts";
 
 /** Where a path of the sandbox is on the host. The longest matching mount wins. */
 export function hostPath(spec: SandboxSpec, path: string): string {
@@ -27,42 +27,45 @@ function translate(spec: SandboxSpec, text: string): string {
  * Starts a command as a plain process of the host: no isolation and no limits. For tests, and for the mode that
  * TOWPATH_ALLOW_UNSANDBOXED names. Paths of mounts are replaced by their paths on the host.
  */
-export async function spawnPlain(spec: SandboxSpec, reader: OutputReader): Promise<RunningProcess> {
-  const [program, ...rest] = spec.argv.map((part) => translate(spec, part));
+export async function spawnPlain(
+  spec: SandboxSpec,
+  reader: OutputReader,
+  host: ProcessHost = localHost,
+): Promise<RunningProcess> {
+  const [file = "", ...argv] = spec.argv.map((part) => translate(spec, part));
   const env = Object.fromEntries(Object.entries(spec.env).map(([name, value]) => [name, translate(spec, value)]));
-  const child = spawn(program ?? "", rest, {
-    cwd: hostPath(spec, spec.workingDirectory),
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-    // A process group of its own, so that everything in it can be signaled.
-    detached: true,
-  });
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", (error) => reject(new SandboxError("setup_failed", error.message, { cause: error })));
-  });
-  const pid = child.pid ?? 0;
-  const over = new Promise<Exit>((resolve) => {
-    child.once("exit", (code, signal) => resolve(naturalExit(code, signal)));
-  });
-  const output = Promise.all([readOutput("stdout", child.stdout, reader), readOutput("stderr", child.stderr, reader)]);
+  const cwd = hostPath(spec, spec.workingDirectory);
+  const group = `${await host.owner()}.${randomUUID()}`;
+  // A process group of its own, so that everything in it can be signaled.
+  const command = { file, argv, env, cwd, stdio: ["ignore", "out", "out"], ownGroup: true } as const;
+  return plainProcess(await host.spawn(command, group), group, reader);
+}
+
+/** A plain process that has been started, be it by an earlier process of the platform. */
+export function plainProcess(hosted: HostedProcess, group: string, reader: OutputReader): RunningProcess {
+  const { pid } = hosted;
+  const output = Promise.all([
+    readOutput("stdout", hosted.output(1), reader),
+    readOutput("stderr", hosted.output(2), reader),
+  ]);
   const signalAll = async (signal: NodeJS.Signals) => {
+    if (hosted.hasEnded) return;
     for (const each of await processTree(pid)) signalProcess(each, signal);
     signalProcess(-pid, signal);
   };
   const finish = async (): Promise<Exit> => {
-    const exit = await over;
+    const { code, signal } = await hosted.exited;
     signalProcess(-pid, "SIGKILL");
     await output;
-    return exit;
+    return naturalExit(code, signal);
   };
   return {
+    restorable: { kind: "plain", group, pid },
     ended: finish(),
     isAlive: () => isRunning(pid),
-    async terminate() {
-      child.kill("SIGTERM");
-    },
+    terminate: async () => hosted.signal("SIGTERM"),
     kill: () => signalAll("SIGKILL"),
+    isFrozen: () => isStopped(pid),
     async freeze() {
       await signalAll("SIGSTOP");
       return true;

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Exit, OutputStream, SandboxSpec } from "../port.ts";
 
 /** How often the kernel enforced a limit; null where it neither enforces nor counts. */
@@ -10,8 +11,27 @@ export type LimitEvents = {
   readonly throttledPeriods: number | null;
 };
 
+/** What another process of the platform must know to take a started command over from the shim. */
+export const restorableSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("plain"), group: z.string(), pid: z.number().int() }),
+  z.object({
+    kind: z.literal("sandbox"),
+    group: z.string(),
+    /** bubblewrap. */
+    pid: z.number().int(),
+    /** First process of the sandbox's process namespace, as the host sees it. */
+    firstPid: z.number().int(),
+    /** Limits that its control groups enforce. */
+    limits: z.object({ memory: z.boolean(), processes: z.boolean(), cpu: z.boolean() }),
+    /** Files to write before it is killed: frozen processes of cgroup version 1 take no signal. Path and content. */
+    thaw: z.array(z.tuple([z.string(), z.string()]).readonly()).readonly(),
+  }),
+]);
+export type Restorable = z.infer<typeof restorableSchema>;
+
 /** A started command, isolated or not. What drivers have in common stands on this. */
 export type RunningProcess = {
+  readonly restorable: Restorable;
   /** Resolves when nothing of it is left and its output has been read. Tells how it ended by itself. */
   readonly ended: Promise<Exit>;
   /** False from the moment in which the command begins to end, before anybody is told. */
@@ -20,6 +40,7 @@ export type RunningProcess = {
   terminate(): Promise<void>;
   /** SIGKILL to everything that it started. */
   kill(): Promise<void>;
+  isFrozen(): Promise<boolean>;
   freeze(): Promise<boolean>;
   wake(): Promise<void>;
   memoryBytes(): Promise<number | null>;

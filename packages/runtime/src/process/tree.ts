@@ -46,6 +46,11 @@ export async function isRunning(pid: number): Promise<boolean> {
   }
 }
 
+/** Whether a process was stopped by SIGSTOP. */
+export async function isStopped(pid: number | undefined): Promise<boolean> {
+  return pid !== undefined && (await statFields(pid).catch(() => []))[0] === "T";
+}
+
 /** The fields of /proc/<pid>/stat from the third one on. */
 async function statFields(pid: number): Promise<string[]> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");

@@ -1,7 +1,10 @@
-import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 
 export async function exists(path: string): Promise<boolean> {
-  return (await read(path)) !== "";
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 export async function read(path: string): Promise<string> {

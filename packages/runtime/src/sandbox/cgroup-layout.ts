@@ -119,23 +119,22 @@ async function delegatedGroup(mountPoint: string, membership: string): Promise<s
   }
 }
 
-/** Removes groups whose owner (the process in their name, see `ownerName`) no longer runs, and kills what is in them. */
+/** Removes groups that are not in use, judged by their owner (see owner.ts) and their name, and kills what is in them. */
 export async function sweepCgroups(
   layout: CgroupLayout,
-  ownerRuns: (owner: string) => Promise<boolean>,
-): Promise<number> {
+  isInUse: (owner: string, name: string) => Promise<boolean>,
+): Promise<void> {
   const parents = [layout.v2?.path, layout.v1.memory, layout.v1.pids, layout.v1.cpu, layout.v1Freezer];
   const present = parents.filter((path) => path !== null && path !== undefined);
   const names = new Set<string>();
   for (const parent of present) {
     const entries = await readdir(parent, { withFileTypes: true });
-    for (const entry of entries)
-      if (entry.isDirectory() && !(await ownerRuns(entry.name.split(".")[0] ?? ""))) names.add(entry.name);
+    for (const { name } of entries.filter((entry) => entry.isDirectory()))
+      if (!names.has(name) && !(await isInUse(name.split(".")[0] ?? "", name))) names.add(name);
   }
   for (const name of names) {
     const folders = present.map((parent) => `${parent}/${name}`);
     await killFolders(folders);
     for (const path of folders) await removeFolder(path);
   }
-  return names.size;
 }

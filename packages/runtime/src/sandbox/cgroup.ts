@@ -12,13 +12,15 @@ export type LimitName = "memory" | "processes" | "cpu";
 
 /** The control groups of one sandbox. */
 export type Cgroup = {
-  readonly memory: boolean;
-  readonly processes: boolean;
-  readonly cpu: boolean;
+  /** Limits that the kernel enforces on it. */
+  readonly limits: Readonly<Record<LimitName, boolean>>;
   readonly canFreeze: boolean;
+  /** See `Restorable.thaw`. */
+  readonly thawFiles: readonly (readonly [path: string, value: string])[];
   add(pid: number): Promise<void>;
   freeze(): Promise<boolean>;
   thaw(): Promise<void>;
+  isFrozen(): Promise<boolean>;
   /** Kills what is inside, also when it is frozen. */
   kill(): Promise<void>;
   limitEvents(): Promise<LimitEvents>;
@@ -27,56 +29,98 @@ export type Cgroup = {
   remove(): Promise<void>;
 };
 
-/** Makes the groups and sets the limits. A limit that the host cannot set is left out; `memory`, `processes` and `cpu` say so. */
-export async function createCgroup(layout: CgroupLayout, name: string, limits: Limits): Promise<Cgroup> {
-  const below = (parent: string | null) => (parent === null ? null : makeFolder(`${parent}/${name}`));
+/** Where the control groups of one sandbox are; null where the host has no such tree. */
+type Folders = {
+  readonly unified: string | null;
+  readonly memory: string | null;
+  readonly pids: string | null;
+  readonly cpu: string | null;
+  readonly freezer: string | null;
+  readonly freezesV2: boolean;
+  /** Controllers of version 2 that are in `unified`. */
+  readonly controllers: readonly string[];
+};
+
+async function foldersOf(
+  layout: CgroupLayout,
+  name: string,
+  make: (path: string) => Promise<string | null>,
+): Promise<Folders> {
+  const below = (parent: string | null) => (parent === null ? null : make(`${parent}/${name}`));
   const unified = await below(layout.v2?.path ?? null);
-  const offers = (controller: string) => unified !== null && layout.v2?.controllers.includes(controller) === true;
-  const memory = offers("memory") ? null : await below(layout.v1.memory);
-  const pids = offers("pids") ? null : await below(layout.v1.pids);
-  const cpu = offers("cpu") ? null : await below(layout.v1.cpu);
-  const canFreezeV2 = unified !== null && (await exists(`${unified}/cgroup.freeze`));
-  const freezer = canFreezeV2 ? null : await below(layout.v1Freezer);
-  const quota = String(Math.max(1000, Math.round(limits.cpus * cpuPeriodMicroseconds)));
-
-  const hasMemory = await setMemory(offers("memory") ? unified : null, memory, limits.memoryBytes);
-  const pidsFolder = offers("pids") ? unified : pids;
-  const hasPids = pidsFolder !== null && (await write(`${pidsFolder}/pids.max`, String(limits.processes)));
-  const cpuFolder = offers("cpu") ? unified : cpu;
-  const hasCpu = offers("cpu")
-    ? await write(`${unified}/cpu.max`, `${quota} ${cpuPeriodMicroseconds}`)
-    : cpu !== null && (await write(`${cpu}/cpu.cfs_quota_us`, quota));
-
-  const folders = [unified, memory, pids, cpu, freezer].filter((path) => path !== null);
+  const controllers = unified === null ? [] : (layout.v2?.controllers ?? []);
+  const freezesV2 = unified !== null && (await exists(`${unified}/cgroup.freeze`));
   return {
-    memory: hasMemory,
-    processes: hasPids,
-    cpu: hasCpu,
-    canFreeze: canFreezeV2 || freezer !== null,
+    unified,
+    controllers,
+    freezesV2,
+    memory: controllers.includes("memory") ? null : await below(layout.v1.memory),
+    pids: controllers.includes("pids") ? null : await below(layout.v1.pids),
+    cpu: controllers.includes("cpu") ? null : await below(layout.v1.cpu),
+    freezer: freezesV2 ? null : await below(layout.v1Freezer),
+  };
+}
+
+/** Makes the groups and sets the limits. A limit that the host cannot set is left out; `limits` says so. */
+export async function createCgroup(layout: CgroupLayout, name: string, limits: Limits): Promise<Cgroup> {
+  const folders = await foldersOf(layout, name, makeFolder);
+  const { unified, controllers } = folders;
+  const quota = String(Math.max(1000, Math.round(limits.cpus * cpuPeriodMicroseconds)));
+  const memoryV2 = controllers.includes("memory") ? unified : null;
+  const pidsFolder = controllers.includes("pids") ? unified : folders.pids;
+  return cgroupIn(folders, {
+    memory: await setMemory(memoryV2, folders.memory, limits.memoryBytes),
+    processes: pidsFolder !== null && (await write(`${pidsFolder}/pids.max`, String(limits.processes))),
+    cpu: controllers.includes("cpu")
+      ? await write(`${unified}/cpu.max`, `${quota} ${cpuPeriodMicroseconds}`)
+      : folders.cpu !== null && (await write(`${folders.cpu}/cpu.cfs_quota_us`, quota)),
+  });
+}
+
+/** The groups that an earlier process of the platform made, by their name. `held`: the limits that it could set. */
+export async function openCgroup(layout: CgroupLayout, name: string, held: Cgroup["limits"]): Promise<Cgroup> {
+  const present = async (path: string) => ((await exists(`${path}/cgroup.procs`)) ? path : null);
+  return cgroupIn(await foldersOf(layout, name, present), held);
+}
+
+function cgroupIn(folders: Folders, limits: Cgroup["limits"]): Cgroup {
+  const { unified, controllers, freezer, freezesV2 } = folders;
+  const of = (controller: "memory" | "pids" | "cpu") =>
+    controllers.includes(controller) ? unified : folders[controller];
+  const all = [unified, folders.memory, folders.pids, folders.cpu, freezer].filter((path) => path !== null);
+  return {
+    limits,
+    canFreeze: freezesV2 || freezer !== null,
+    thawFiles: freezer === null ? [] : [[`${freezer}/freezer.state`, "THAWED"]],
     async add(pid) {
-      for (const path of folders) await writeFile(`${path}/cgroup.procs`, String(pid));
+      for (const path of all) await writeFile(`${path}/cgroup.procs`, String(pid));
     },
     freeze: () =>
-      canFreezeV2
+      freezesV2
         ? setAndWait(`${unified}/cgroup.freeze`, "1", `${unified}/cgroup.events`, "frozen 1")
         : setAndWait(`${freezer}/freezer.state`, "FROZEN", `${freezer}/freezer.state`, "FROZEN"),
     async thaw() {
-      if (canFreezeV2) await write(`${unified}/cgroup.freeze`, "0");
+      if (freezesV2) await write(`${unified}/cgroup.freeze`, "0");
       else if (freezer !== null) await write(`${freezer}/freezer.state`, "THAWED");
     },
-    kill: () => killFolders(folders),
+    async isFrozen() {
+      if (freezesV2) return (await read(`${unified}/cgroup.freeze`)).trim() === "1";
+      return freezer !== null && (await read(`${freezer}/freezer.state`)).trim() !== "THAWED";
+    },
+    kill: () => killFolders(all),
     async limitEvents() {
-      const events = offers("memory") ? `${unified}/memory.events` : memory && `${memory}/memory.oom_control`;
+      const memory = of("memory");
+      const events = controllers.includes("memory") ? `${memory}/memory.events` : `${memory}/memory.oom_control`;
       return {
-        outOfMemory: await countIn(hasMemory ? events : null, "oom_kill"),
-        refusedProcesses: await countIn(hasPids ? `${pidsFolder}/pids.events` : null, "max"),
-        throttledPeriods: await countIn(hasCpu ? `${cpuFolder}/cpu.stat` : null, "nr_throttled"),
+        outOfMemory: await countIn(limits.memory ? events : null, "oom_kill"),
+        refusedProcesses: await countIn(limits.processes ? `${of("pids")}/pids.events` : null, "max"),
+        throttledPeriods: await countIn(limits.cpu ? `${of("cpu")}/cpu.stat` : null, "nr_throttled"),
       };
     },
     async memoryBytes() {
-      const folder = offers("memory") ? unified : memory;
-      const text =
-        folder === null ? "" : await read(`${folder}/${offers("memory") ? "memory.current" : "memory.usage_in_bytes"}`);
+      const folder = of("memory");
+      const file = controllers.includes("memory") ? "memory.current" : "memory.usage_in_bytes";
+      const text = folder === null ? "" : await read(`${folder}/${file}`);
       if (text === "") return null;
       // Files that were read once count as used, but the kernel drops them when it needs the memory.
       const stat = await read(`${folder}/memory.stat`);
@@ -85,7 +129,7 @@ export async function createCgroup(layout: CgroupLayout, name: string, limits: L
       return Math.max(0, Number(text) - Number(cache?.[1] ?? 0));
     },
     async remove() {
-      for (const path of folders) await removeFolder(path);
+      for (const path of all) await removeFolder(path);
     },
   };
 }

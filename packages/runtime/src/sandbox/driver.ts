@@ -1,18 +1,22 @@
+import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import type { IsolationConfig } from "../config.ts";
 import { SandboxError } from "../errors.ts";
 import type { InstanceHandle, InstanceSpec, Isolation, RuntimeDriver } from "../port.ts";
 import { defaultFloodLimits, type FloodLimits } from "../process/flood.ts";
+import { localHost, type ProcessHost } from "../process/host.ts";
+import { ownerRuns } from "../process/owner.ts";
 import { spawnPlain } from "../process/plain.ts";
 import { runToEnd } from "../process/run-to-end.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { startServer } from "../server/start-server.ts";
+import { adoptServers, keepServer } from "../shim/adopt.ts";
+import { createShim, type ShimConfig } from "../shim/client.ts";
 import { type CgroupLayout, findCgroups, readCgroupFacts, sweepCgroups } from "./cgroup-layout.ts";
 import { type HostFacts, inspectHost } from "./host.ts";
 import { whyNoNamespaces } from "./namespaces.ts";
 import { hostAddresses } from "./network.ts";
 import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
-import { ownerName, ownerRuns } from "./owner.ts";
 import { exceptionsOf, noNetwork, problemsOf, refusalOf } from "./report.ts";
 import { type Check, probeIsolation } from "./self-test.ts";
 import { enforcedBy, probeLimits } from "./self-test-limits.ts";
@@ -23,6 +27,8 @@ export type SandboxDriverConfig = IsolationConfig & {
   /** Folder of the platform for short-lived files; folders of instances are below it. TOWPATH_RUN_DIR. */
   readonly stateDirectory: string;
   readonly floodLimits?: FloodLimits;
+  /** Set: everything is started by the shim, and servers outlive this process. Else all are children of it. */
+  readonly shim?: Omit<ShimConfig, "directory">;
   /** For tests: another host than this one. */
   readonly host?: HostFacts;
   readonly cgroups?: CgroupLayout;
@@ -33,7 +39,6 @@ type Prepared = {
   readonly isolation: () => Isolation;
   /** Null: nothing may run; why is in `isolation`. */
   readonly spawn: Spawner | null;
-  readonly owner: string;
 };
 
 const missingBubblewrap =
@@ -45,10 +50,18 @@ export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver 
   const host = config.host ?? inspectHost();
   const running = new Set<RunningProcess>();
   const handles = new Set<InstanceHandle>();
+  const shim = config.shim === undefined ? null : createShim({ ...config.shim, directory: config.stateDirectory });
+  const processes = shim ?? localHost;
+  const floodLimits = config.floodLimits ?? defaultFloodLimits;
+  let cgroups: Promise<CgroupLayout> | null = null;
   let prepared: Promise<Prepared> | null = null;
   let closed = false;
+  const layout = () => {
+    cgroups ??= config.cgroups === undefined ? readCgroupFacts().then(findCgroups) : Promise.resolve(config.cgroups);
+    return cgroups;
+  };
   const ready = () => {
-    prepared ??= prepare(config, host);
+    prepared ??= layout().then((found) => prepare(config, host, processes, found));
     return prepared;
   };
   const spawner = async (): Promise<Spawner> => {
@@ -68,29 +81,53 @@ export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver 
     run: async (spec, options) => await runToEnd(await spawner(), spec, options),
     async start(spec: InstanceSpec, onOutput) {
       const spawn = await spawner();
-      const folder = await makeSocketFolder(spec.socketDirectory, host.root, (await ready()).owner);
-      const limits = config.floodLimits ?? defaultFloodLimits;
-      const result = await startServer(spawn, folder, spec, onOutput, limits);
+      const folder = await makeSocketFolder(spec.socketDirectory, host.root, await processes.owner());
+      let running: RunningProcess | null = null;
+      const spawnAndKnow: Spawner = async (sandbox, reader) => {
+        running = await spawn(sandbox, reader);
+        return running;
+      };
+      const result = await startServer(spawnAndKnow, folder, spec, onOutput, floodLimits);
       if (result.ok) {
+        const { instanceId, socketDirectory, memo } = spec;
+        if (shim !== null && running !== null && memo !== undefined)
+          keepServer(shim, { instanceId, socketDirectory, memo, running: (running as RunningProcess).restorable });
         handles.add(result.handle);
         void result.handle.exited.then(() => handles.delete(result.handle));
       }
       return result;
     },
+    async adopt(claim) {
+      if (shim === null) return [];
+      const { stateDirectory } = config;
+      const context = { shim, cgroups: await layout(), root: host.root, stateDirectory, floodLimits };
+      const adopted = await adoptServers(context, claim);
+      for (const { handle } of adopted) {
+        handles.add(handle);
+        void handle.exited.then(() => handles.delete(handle));
+      }
+      return adopted;
+    },
     async close() {
       closed = true;
       await Promise.all([...handles].map((handle) => handle.stop(0)));
       await Promise.all([...running].map((each) => each.kill().then(() => each.ended)));
+      await shim?.shutDown();
     },
   };
 }
 
-async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Prepared> {
+async function prepare(
+  config: SandboxDriverConfig,
+  host: HostFacts,
+  processes: ProcessHost,
+  cgroups: CgroupLayout,
+): Promise<Prepared> {
   await mkdir(config.stateDirectory, { recursive: true });
-  const owner = await ownerName();
-  const cgroups = config.cgroups ?? (await findCgroups(await readCgroupFacts()));
   await sweepCgroups(cgroups, ownerRuns);
-  if (host.root) await sweepSocketFolders(config.stateDirectory);
+  if (host.root) await sweepSocketFolders(config.stateDirectory, ownerRuns);
+  // Unlike those of an earlier runner in the same shim.
+  const prefix = randomBytes(4).toString("hex");
   let count = 0;
   const context = (
     internet: SpawnContext["internet"],
@@ -98,12 +135,14 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
   ): SpawnContext => ({
     requiredLimits,
     host,
+    processes,
     cgroups,
     internet,
     allowedRanges: config.allowedRanges,
-    nextName() {
+    async nextName() {
       count += 1;
-      return `${owner}.${count}`;
+      const own = `${prefix}-${count}`;
+      return `${await processes.owner()}.${own}`;
     },
   });
   const spawnWith =
@@ -138,8 +177,9 @@ async function prepare(config: SandboxDriverConfig, host: HostFacts): Promise<Pr
       throw new SandboxError("network_unavailable", noNetwork(checks));
     return spawnWith(internet, enforcedBy(limits))(spec, reader);
   };
-  if (sandboxed) return { isolation, spawn, owner };
-  return { isolation, spawn: config.allowUnsandboxed ? spawnPlain : null, owner };
+  if (sandboxed) return { isolation, spawn };
+  const plain: Spawner = (spec, reader) => spawnPlain(spec, reader, processes);
+  return { isolation, spawn: config.allowUnsandboxed ? plain : null };
 }
 
 const passes = (check: Check) => check.ok || !check.required;

@@ -1,25 +1,15 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { openSync } from "node:fs";
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import { SandboxError } from "../errors.ts";
-import {
-  blockDescriptor,
-  firstDataDescriptor,
-  optionsDescriptor,
-  type SandboxCommand,
-  statusDescriptor,
-} from "./arguments.ts";
-import { inheritedDescriptors } from "./descriptors.ts";
+import type { Stdio } from "../process/child.ts";
+import type { HostedProcess, ProcessHost } from "../process/host.ts";
+import { blockDescriptor, firstDataDescriptor, type SandboxCommand, statusDescriptor } from "./arguments.ts";
 
 /** A sandbox that exists; its command does not run before `release`. */
 export type LaunchedSandbox = {
-  readonly monitor: ChildProcess;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
+  /** bubblewrap itself. */
+  readonly monitor: HostedProcess;
   /** First process of the sandbox's process namespace, as the host sees it. */
   readonly firstPid: number;
-  /** How bubblewrap ended. */
-  readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
   /** Lets the command run. Throws SandboxError `setup_failed` when bubblewrap has ended already. */
   release(): Promise<void>;
 };
@@ -28,63 +18,38 @@ export type LaunchedSandbox = {
  * Spawns bubblewrap and waits until its namespaces exist.
  * @throws SandboxError `setup_failed` with what bubblewrap said
  */
-export async function launchSandbox(command: SandboxCommand): Promise<LaunchedSandbox> {
-  const standard: ("pipe" | "ignore")[] = ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe"];
-  const pipes = [...standard, ...command.data.map(() => "pipe" as const)];
-  const masked = Math.max(0, ...inheritedDescriptors().map((descriptor) => descriptor + 1 - pipes.length));
-  const monitor = spawn(command.file, command.argv, {
-    // "ignore" would leave a descriptor above 2 as it is.
-    stdio: [...pipes, ...Array<number>(masked).fill(nothing())],
-    // bubblewrap itself runs with the platform's rights: nothing may reach it by its environment.
-    env: {},
-    cwd: "/",
-  });
-  const { stdout, stderr } = monitor;
-  if (stdout === null || stderr === null) throw new SandboxError("setup_failed", "bubblewrap has no output.");
-  const pipe = (descriptor: number) => (monitor.stdio as readonly unknown[])[descriptor];
-  const status = pipe(statusDescriptor) as Readable;
-  const block = quiet(pipe(blockDescriptor) as Writable);
-  // From the first moment: under load bubblewrap may end before anybody waits for it.
-  let hasEnded = false;
-  const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
-    const end = (code: number | null, signal: string | null) => {
-      hasEnded = true;
-      resolve({ code, signal });
-    };
-    monitor.once("exit", end);
-    monitor.once("error", () => end(null, null));
-  });
-  quiet(pipe(optionsDescriptor) as Writable).end(`${command.options.join("\0")}\0`);
-  command.data.forEach((content, index) => {
-    quiet(pipe(firstDataDescriptor + index) as Writable).end(content);
-  });
-  const firstPid = await Promise.race([childPid(status), exited.then(() => null)]);
-  if (firstPid === null) throw await setupFailure(exited, stderr);
+export async function launchSandbox(
+  command: SandboxCommand,
+  processes: ProcessHost,
+  group: string,
+): Promise<LaunchedSandbox> {
+  const options = { content: `${command.options.join("\0")}\0` };
+  // Standard streams, then optionsDescriptor, statusDescriptor and blockDescriptor.
+  const fixed: Stdio[] = ["ignore", "out", "out", options, "out", "in"];
+  const data = command.data.map((content) => ({ content }));
+  if (fixed.length !== firstDataDescriptor) throw new Error("The descriptors do not match those in arguments.ts.");
+  const monitor = await processes.spawn(
+    {
+      file: command.file,
+      argv: command.argv,
+      stdio: [...fixed, ...data],
+      // bubblewrap itself runs with the platform's rights: nothing may reach it by its environment.
+      env: {},
+      cwd: "/",
+    },
+    group,
+  );
+  const status = monitor.output(statusDescriptor);
+  const firstPid = await Promise.race([childPid(status), monitor.exited.then(() => null)]);
+  if (firstPid === null) throw await setupFailure(monitor);
   return {
     monitor,
-    stdout,
-    stderr,
     firstPid,
-    exited,
     async release() {
-      if (hasEnded) throw await setupFailure(exited, stderr);
-      block.end("1");
+      if (monitor.hasEnded) throw await setupFailure(monitor);
+      monitor.write(blockDescriptor, "1", true);
     },
   };
-}
-
-let nothingDescriptor: number | null = null;
-
-/** A descriptor of /dev/null, open for the life of the process. */
-function nothing(): number {
-  nothingDescriptor ??= openSync("/dev/null", "r");
-  return nothingDescriptor;
-}
-
-/** bubblewrap may end before it has read everything; why it ended is said elsewhere. */
-function quiet(stream: Writable): Writable {
-  stream.on("error", () => {});
-  return stream;
 }
 
 /** bubblewrap writes one JSON document a line; the first one names the child. */
@@ -100,9 +65,9 @@ function childPid(status: Readable): Promise<number> {
   });
 }
 
-async function setupFailure(exited: LaunchedSandbox["exited"], stderr: Readable): Promise<SandboxError> {
-  const { code, signal } = await exited;
-  const said = await readBriefly(stderr);
+async function setupFailure(monitor: HostedProcess): Promise<SandboxError> {
+  const { code, signal } = await monitor.exited;
+  const said = await readBriefly(monitor.output(2));
   return new SandboxError("setup_failed", `bubblewrap ended with ${signal ?? code}: ${said || "it said nothing"}`);
 }
 

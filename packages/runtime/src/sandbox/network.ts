@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { SandboxError } from "../errors.ts";
+import type { HostedProcess, ProcessHost } from "../process/host.ts";
 import type { HostFacts } from "./host.ts";
 import { whyNoNamespaces } from "./namespaces.ts";
 
@@ -81,13 +82,22 @@ export function slirpArguments({ pid, user }: Target): string[] {
     "--enable-sandbox",
     "--enable-seccomp",
     "--ready-fd=3",
-    // The other end is ours: when this process dies, however it dies, slirp4netns sees the end and leaves.
+    // The other end is its parent's: when that dies, however it dies, slirp4netns sees the end and leaves.
     "--exit-fd=4",
     // By process id it enters the user namespace too, also to shut itself in; by path it does the former only.
     ...(user ? [String(pid)] : ["--netns-type=path", `/proc/${pid}/ns/net`]),
     tap,
   ];
 }
+
+/** Where the processes of a network are started; `group` is the sandbox that they are part of. */
+export type NetworkContext = {
+  readonly host: HostFacts;
+  readonly processes: ProcessHost;
+  readonly group: string;
+  /** Private ranges that stay reachable. */
+  readonly allowedRanges: readonly string[];
+};
 
 export type NetworkHandle = { readonly stop: () => Promise<void> };
 export type NetworkHolder = NetworkHandle & { readonly pid: number };
@@ -97,14 +107,10 @@ export type NetworkHolder = NetworkHandle & { readonly pid: number };
  * @param pid first process of the sandbox, as the host sees it; it must not run the tenant's command yet
  * @throws SandboxError `network_unavailable`
  */
-export async function connectNetwork(
-  host: HostFacts,
-  pid: number,
-  allowedRanges: readonly string[],
-): Promise<NetworkHandle> {
+export async function connectNetwork(context: NetworkContext, pid: number): Promise<NetworkHandle> {
   // slirp4netns brings the loopback up too, and bubblewrap fails when it is second.
   await loopbackExists(pid);
-  return await join(host, { pid, user: false }, "", allowedRanges);
+  return await join(context, { pid, user: false }, "");
 }
 
 /**
@@ -113,18 +119,23 @@ export async function connectNetwork(
  * namespace around bubblewrap's, and a process that does nothing holds both.
  * @throws SandboxError `network_unavailable`
  */
-export async function holdNetwork(host: HostFacts, allowedRanges: readonly string[]): Promise<NetworkHolder> {
-  const holder = spawn("/usr/bin/unshare", ["--user", "--map-root-user", "--net", "--", "/usr/bin/cat"], {
-    stdio: ["pipe", "pipe", "pipe"],
-    env: {},
-  });
-  const held = handle(holder);
+export async function holdNetwork(context: NetworkContext): Promise<NetworkHolder> {
+  const holder = await context.processes.spawn(
+    {
+      file: "/usr/bin/unshare",
+      argv: ["--user", "--map-root-user", "--net", "--", "/usr/bin/cat"],
+      stdio: ["in", "out", "out"],
+      env: {},
+      cwd: "/",
+    },
+    context.group,
+  );
+  const held = networkOf([holder]);
   try {
     await echoes(holder);
-    const pid = holder.pid ?? 0;
-    const network = await join(host, { pid, user: true }, "link set lo up\n", allowedRanges);
+    const network = await join(context, { pid: holder.pid, user: true }, "link set lo up\n");
     return {
-      pid,
+      pid: holder.pid,
       async stop() {
         await Promise.all([network.stop(), held.stop()]);
       },
@@ -135,42 +146,62 @@ export async function holdNetwork(host: HostFacts, allowedRanges: readonly strin
   }
 }
 
+/** The processes that connect a sandbox, as one. */
+export function networkOf(processes: readonly HostedProcess[]): NetworkHandle {
+  return {
+    async stop() {
+      for (const each of processes) each.signal("SIGKILL");
+      await Promise.all(processes.map((each) => each.exited));
+    },
+  };
+}
+
 /** Waits until cat gives back what it got: by then unshare has made the namespaces and has become cat. */
-function echoes(holder: ChildProcess): Promise<void> {
+function echoes(holder: HostedProcess): Promise<void> {
   return new Promise((resolve, reject) => {
-    let complaint = "";
-    const fail = (text: string) =>
-      reject(new SandboxError("network_unavailable", `No network namespace can be made here: ${text}`));
-    holder.stderr?.on("data", (chunk: Buffer) => {
-      complaint = (complaint + chunk.toString("utf8")).slice(-2000);
+    const complaint = lastWordsOf(holder);
+    void complaint.then((text) => {
+      const reason = `${text || "unshare ended"}. ${whyNoNamespaces()}`.trim();
+      reject(new SandboxError("network_unavailable", `No network namespace can be made here: ${reason}`));
     });
-    holder.once("error", (error) => fail(error.message));
-    holder.once("close", () => fail(`${complaint.trim() || "unshare ended"}. ${whyNoNamespaces()}`.trim()));
-    holder.stdout?.once("data", () => resolve());
-    // From here on it waits for the end of its input, which is the end of this process.
-    holder.stdin?.write("\n");
+    holder.output(1).once("data", () => resolve());
+    // From here on it waits for the end of its input, which is the end of its parent.
+    holder.write(0, "\n", false);
   });
 }
 
+/** The end of what a process writes to stderr, once it has ended. */
+async function lastWordsOf(hosted: HostedProcess): Promise<string> {
+  let text = "";
+  const stderr = hosted.output(2);
+  stderr.on("data", (chunk: Buffer) => {
+    text = (text + chunk.toString("utf8")).slice(-2000);
+  });
+  await Promise.all([hosted.exited, new Promise((resolve) => stderr.once("close", resolve))]);
+  return text.trim();
+}
+
 /** Routes come first: while slirp4netns sets its address the interface has all of 10.0.0.0/8 for a moment. */
-async function join(
-  host: HostFacts,
-  target: Target,
-  first: string,
-  allowedRanges: readonly string[],
-): Promise<NetworkHandle> {
+async function join(context: NetworkContext, target: Target, first: string): Promise<NetworkHandle> {
+  const { host, allowedRanges } = context;
   const { slirp4netns } = host.tools;
   if (slirp4netns === null)
     throw new SandboxError("network_unavailable", "slirp4netns is not installed: apt-get install slirp4netns.");
   const own = hostAddresses();
   await configure(host, target, first + prohibitRoutes(own) + prohibitPolicies(own, allowedRanges));
-  const child = spawn(slirp4netns, slirpArguments(target), {
-    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
-    env: {},
-  });
-  const network = handle(child);
+  const slirp = await context.processes.spawn(
+    {
+      file: slirp4netns,
+      argv: slirpArguments(target),
+      stdio: ["ignore", "ignore", "out", "out", "in"],
+      env: {},
+      cwd: "/",
+    },
+    context.group,
+  );
+  const network = networkOf([slirp]);
   try {
-    await ready(child);
+    await ready(slirp);
     if (allowedRanges.length > 0) await configure(host, target, allowRoutes(allowedRanges));
     return network;
   } catch (error) {
@@ -193,40 +224,18 @@ async function loopbackExists(pid: number): Promise<void> {
   throw new SandboxError("network_unavailable", "The sandbox's loopback did not come up.");
 }
 
-function handle(child: ChildProcess): NetworkHandle {
-  for (const stream of child.stdio) stream?.on("error", () => {});
-  const gone = new Promise<void>((resolve) => {
-    child.once("exit", () => resolve());
-    child.once("error", () => resolve());
-  });
-  return {
-    async stop() {
-      child.kill("SIGKILL");
-      await gone;
-    },
-  };
-}
-
-function ready(child: ChildProcess): Promise<void> {
+function ready(slirp: HostedProcess): Promise<void> {
   return new Promise((resolve, reject) => {
-    let complaint = "";
     const fail = (text: string) =>
       reject(new SandboxError("network_unavailable", `slirp4netns did not connect the sandbox: ${text}`));
     const timer = setTimeout(() => fail(`no answer within ${readyTimeoutMs} ms`), readyTimeoutMs);
-    child.stderr?.on("data", (chunk: Buffer) => {
-      if (complaint.length < 2000) complaint += chunk.toString("utf8");
-    });
-    child.stdio[3]?.once("data", () => {
+    slirp.output(3).once("data", () => {
       clearTimeout(timer);
       resolve();
     });
-    child.once("error", (error) => {
+    void lastWordsOf(slirp).then((text) => {
       clearTimeout(timer);
-      fail(error.message);
-    });
-    child.once("exit", () => {
-      clearTimeout(timer);
-      fail(complaint.trim().split("\n").join("; ") || "it ended");
+      fail(text.split("\n").join("; ") || "it ended");
     });
   });
 }

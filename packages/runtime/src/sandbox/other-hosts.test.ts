@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SandboxSpec } from "../port.ts";
+import { localHost } from "../process/host.ts";
 import { runToEnd } from "../process/run-to-end.ts";
 import type { RunningProcess } from "../process/running-process.ts";
 import { testLimits } from "../testing/tiny-server.ts";
@@ -20,11 +21,12 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const context = (cgroups: CgroupLayout): SpawnContext => ({
   host: inspectHost(),
+  processes: localHost,
   cgroups,
   internet: "slirp",
   allowedRanges: [],
   requiredLimits: [],
-  nextName() {
+  async nextName() {
     count += 1;
     return `${process.pid}-0.other${count}`;
   },
@@ -144,7 +146,7 @@ test("hosts with version 2: the limits in the files that the kernel reads", asyn
   expect(await content("memory.oom.group")).toBe("1");
   expect(await content("pids.max")).toBe("7");
   expect(await content("cpu.max")).toBe("150000 100000");
-  expect(cgroup).toMatchObject({ memory: true, processes: true });
+  expect(cgroup.limits).toMatchObject({ memory: true, processes: true });
 });
 
 test("many sandboxes with network at once all start", async () => {

@@ -3,20 +3,24 @@ import { mkdir, readFile } from "node:fs/promises";
 import { SandboxError } from "../errors.ts";
 import { removeFolder } from "../process/remove-folder.ts";
 import type { SocketFolder } from "../server/start-server.ts";
-import { ownerRuns } from "./owner.ts";
 
 // The one folder of the host that a server may write to. As root it is a file system in memory of its own, so that a
 // server cannot fill the host's disk with it.
 const options = "size=1m,nr_inodes=32,nosuid,nodev,noexec,mode=0711";
 const sourcePrefix = "towpath:";
 
+/** The folder of an instance, made earlier. */
+export function socketFolder(own: string, root: boolean): SocketFolder {
+  return { own, shared: `${own}/shared`, remove: () => unmountAndRemove(own, root) };
+}
+
 /** Makes the folder of an instance. `owner` names this process in the mount, for the sweep of a later one. */
 export async function makeSocketFolder(own: string, root: boolean, owner: string): Promise<SocketFolder> {
   await mkdir(own, { recursive: true, mode: 0o711 });
   if (root) await run("/usr/bin/mount", ["-t", "tmpfs", "-o", options, "--", `${sourcePrefix}${owner}`, own]);
-  const shared = `${own}/shared`;
-  await mkdir(shared, { recursive: true, mode: 0o700 });
-  return { own, shared, remove: () => unmountAndRemove(own, root) };
+  const folder = socketFolder(own, root);
+  await mkdir(folder.shared, { recursive: true, mode: 0o700 });
+  return folder;
 }
 
 async function unmountAndRemove(own: string, mounted: boolean): Promise<void> {
@@ -25,17 +29,16 @@ async function unmountAndRemove(own: string, mounted: boolean): Promise<void> {
   await removeFolder(own);
 }
 
-/** Removes folders whose platform process was killed. Only below `parent`. */
-export async function sweepSocketFolders(parent: string): Promise<number> {
-  let swept = 0;
+/** Removes mounted folders below `parent` that are not in use, judged by their owner and their path. */
+export async function sweepSocketFolders(
+  parent: string,
+  isInUse: (owner: string, path: string) => Promise<boolean>,
+): Promise<void> {
   for (const line of (await readFile("/proc/self/mounts", "utf8")).split("\n")) {
     const [source = "", path = ""] = line.split(" ").map(unescapeMount);
     if (!source.startsWith(sourcePrefix) || !path.startsWith(`${parent}/`)) continue;
-    if (await ownerRuns(source.slice(sourcePrefix.length))) continue;
-    await unmountAndRemove(path, true);
-    swept += 1;
+    if (!(await isInUse(source.slice(sourcePrefix.length), path))) await unmountAndRemove(path, true);
   }
-  return swept;
 }
 
 /** /proc/self/mounts writes a space as \040, and so on. */

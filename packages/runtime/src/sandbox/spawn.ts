@@ -1,22 +1,25 @@
-import { once } from "node:events";
 import { chown, readFile, stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { SandboxError } from "../errors.ts";
 import type { Exit, SandboxSpec } from "../port.ts";
 import { naturalExit } from "../process/exit.ts";
+import type { HostedProcess, ProcessHost } from "../process/host.ts";
 import { treeMemoryBytes } from "../process/memory.ts";
 import { readOutput } from "../process/read-output.ts";
-import type { OutputReader, RunningProcess } from "../process/running-process.ts";
-import { childrenOf, isRunning, processTree, signalProcess } from "../process/tree.ts";
-import { type Identity, type NetworkPlan, type SandboxPlan, sandboxCommand } from "./arguments.ts";
-import { type Cgroup, createCgroup, type LimitName } from "./cgroup.ts";
+import type { OutputReader, Restorable, RunningProcess } from "../process/running-process.ts";
+import { childrenOf, isRunning, isStopped, processTree, signalProcess } from "../process/tree.ts";
+import { type Identity, type NetworkPlan, type SandboxPlan, sandboxCommand, statusDescriptor } from "./arguments.ts";
+import { type Cgroup, createCgroup, type LimitName, openCgroup } from "./cgroup.ts";
 import type { CgroupLayout } from "./cgroup-layout.ts";
 import type { HostFacts } from "./host.ts";
 import { sandboxIdentity } from "./identity.ts";
 import { type LaunchedSandbox, launchSandbox } from "./launch.ts";
-import { connectNetwork, holdNetwork, type NetworkHandle } from "./network.ts";
+import { connectNetwork, holdNetwork, type NetworkHandle, networkOf } from "./network.ts";
 
 export type SpawnContext = {
   readonly host: HostFacts;
+  /** The parent of what is started. */
+  readonly processes: ProcessHost;
   readonly cgroups: CgroupLayout;
   /** How `internet` is carried out here; null: not at all. */
   readonly internet: "slirp" | "host" | null;
@@ -24,8 +27,8 @@ export type SpawnContext = {
   readonly allowedRanges: readonly string[];
   /** Limits that this host was seen to enforce: a sandbox for which one of them cannot be set is not started. */
   readonly requiredLimits: readonly LimitName[];
-  /** A new name for a sandbox's control groups; begins with the owner (see owner.ts). */
-  readonly nextName: () => string;
+  /** A new name for a sandbox and its control groups; begins with the owner (see owner.ts). */
+  readonly nextName: () => Promise<string>;
 };
 
 /** Starts a command in a new sandbox. Throws SandboxError when any part of the isolation cannot be set up. */
@@ -34,29 +37,31 @@ export async function spawnSandboxed(
   spec: SandboxSpec,
   reader: OutputReader,
 ): Promise<RunningProcess> {
-  const { host, cgroups } = context;
+  const { host, cgroups, processes } = context;
   const identity = sandboxIdentity(host.root, spec.identity);
   const internet = networkPlan(context, spec);
   await prepareMounts(spec, host, identity);
-  const cgroup = await createCgroup(cgroups, context.nextName(), spec.limits);
+  const group = await context.nextName();
+  const cgroup = await createCgroup(cgroups, group, spec.limits);
+  const networkContext = { host, processes, group, allowedRanges: context.allowedRanges };
   let launched: LaunchedSandbox | null = null;
   let connection: NetworkHandle | null = null;
   try {
-    const missing = context.requiredLimits.filter((name) => !cgroup[name]);
+    const missing = context.requiredLimits.filter((name) => !cgroup.limits[name]);
     if (missing.length > 0)
       throw new SandboxError("setup_failed", `The limit on ${missing.join(", ")} could not be set for this sandbox.`);
-    const holder = internet === "slirp" && !host.root ? await holdNetwork(host, context.allowedRanges) : null;
+    const holder = internet === "slirp" && !host.root ? await holdNetwork(networkContext) : null;
     connection = holder;
     const network: NetworkPlan = holder === null ? internet : { heldBy: holder.pid };
     const plan: SandboxPlan = {
       identity,
       network,
-      withoutCgroup: { memory: !cgroup.memory, processes: !cgroup.processes },
+      withoutCgroup: { memory: !cgroup.limits.memory, processes: !cgroup.limits.processes },
       hostResolver: network === "host" ? await readFile("/etc/resolv.conf", "utf8") : "",
     };
-    launched = await launchSandbox(sandboxCommand(spec, host, plan));
+    launched = await launchSandbox(sandboxCommand(spec, host, plan), processes, group);
     await cgroup.add(launched.firstPid);
-    if (network === "slirp") connection = await connectNetwork(host, launched.firstPid, context.allowedRanges);
+    if (network === "slirp") connection = await connectNetwork(networkContext, launched.firstPid);
     await launched.release();
   } catch (error) {
     const words = launched === null ? "" : await lastWords(launched);
@@ -66,24 +71,45 @@ export async function spawnSandboxed(
     // When bubblewrap gave up on a mount, that is the reason, and the network that could not be joined only follows.
     throw words === "" ? error : new SandboxError("setup_failed", words, { cause: error });
   }
-  return supervise(launched, cgroup, connection, reader);
+  const { firstPid } = launched;
+  const { limits, thawFiles: thaw } = cgroup;
+  const restorable = { kind: "sandbox", group, pid: launched.monitor.pid, firstPid, limits, thaw } as const;
+  return supervise(restorable, launched.monitor, cgroup, connection, reader);
+}
+
+/**
+ * Takes over a sandbox that an earlier process of the platform started.
+ * @param others the processes that connect it to the network
+ */
+export async function restoreSandboxed(
+  cgroups: CgroupLayout,
+  restorable: Extract<Restorable, { kind: "sandbox" }>,
+  monitor: HostedProcess,
+  others: readonly HostedProcess[],
+  reader: OutputReader,
+): Promise<RunningProcess> {
+  const cgroup = await openCgroup(cgroups, restorable.group, restorable.limits);
+  // Nobody reads it any more, but bubblewrap still writes to it at its end.
+  monitor.output(statusDescriptor).resume();
+  return supervise(restorable, monitor, cgroup, networkOf(others), reader);
 }
 
 const lastWordsMs = 2_000;
 
 /** What bubblewrap said by itself before its end; it is ended when it still runs. */
-async function lastWords({ monitor, firstPid, stderr }: LaunchedSandbox): Promise<string> {
-  const closed = once(monitor, "close", { signal: AbortSignal.timeout(lastWordsMs) }).catch(() => {});
+async function lastWords({ monitor, firstPid }: LaunchedSandbox): Promise<string> {
+  const stderr = monitor.output(2);
   let text = "";
   stderr.on("data", (chunk: Buffer) => {
     text = (text + chunk.toString("utf8")).slice(-2000);
   });
-  monitor.stdout?.resume();
+  const closed = new Promise((resolve) => stderr.once("close", resolve));
+  monitor.output(1).resume();
   // The first process by itself: until its command runs, it does not end with the monitor.
   signalProcess(firstPid, "SIGKILL");
-  monitor.kill("SIGKILL");
-  await closed;
-  for (const stream of monitor.stdio) stream?.destroy();
+  monitor.signal("SIGKILL");
+  await Promise.race([Promise.all([monitor.exited, closed]), sleep(lastWordsMs, undefined, { ref: false })]);
+  for (const descriptor of [1, 2]) monitor.output(descriptor).destroy();
   return text.trim();
 }
 
@@ -105,15 +131,19 @@ async function prepareMounts(spec: SandboxSpec, host: HostFacts, { uid, gid }: I
 }
 
 function supervise(
-  launched: LaunchedSandbox,
+  restorable: Extract<Restorable, { kind: "sandbox" }>,
+  monitor: HostedProcess,
   cgroup: Cgroup,
   connection: NetworkHandle | null,
   reader: OutputReader,
 ): RunningProcess {
-  const { monitor, firstPid, stdout, stderr } = launched;
-  const output = Promise.all([readOutput("stdout", stdout, reader), readOutput("stderr", stderr, reader)]);
+  const { firstPid } = restorable;
+  const output = Promise.all([
+    readOutput("stdout", monitor.output(1), reader),
+    readOutput("stderr", monitor.output(2), reader),
+  ]);
   const finish = async (): Promise<Exit> => {
-    const { code, signal } = await launched.exited;
+    const { code, signal } = await monitor.exited;
     const exit = naturalExit(code, signal);
     const outOfMemory = ((await cgroup.limitEvents()).outOfMemory ?? 0) > 0 && exit.code !== 0;
     await cgroup.kill();
@@ -123,6 +153,7 @@ function supervise(
     return outOfMemory ? { ...exit, reason: "out-of-memory" } : exit;
   };
   return {
+    restorable,
     ended: finish(),
     async isAlive() {
       // The command is the oldest child; orphans of it come after it.
@@ -137,9 +168,11 @@ function supervise(
       await cgroup.kill();
       // Where there is no cgroup: the end of the first process ends all of them. By itself, because it does not end
       // with the monitor before its command runs; and first, while its id cannot be anybody else's.
-      if (monitor.exitCode === null && monitor.signalCode === null) signalProcess(firstPid, "SIGKILL");
-      monitor.kill("SIGKILL");
+      if (!monitor.hasEnded) signalProcess(firstPid, "SIGKILL");
+      monitor.signal("SIGKILL");
     },
+    isFrozen: async () =>
+      cgroup.canFreeze ? await cgroup.isFrozen() : await isStopped((await processTree(firstPid))[1]),
     async freeze() {
       if (cgroup.canFreeze) return await cgroup.freeze();
       for (const pid of (await processTree(firstPid)).slice(1)) signalProcess(pid, "SIGSTOP");

@@ -3,7 +3,7 @@ import { link, lstat, unlink } from "node:fs/promises";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Exit, HarnessStatus, InstanceHandle, InstanceSpec, OutputSink, StartResult } from "../port.ts";
-import { type FloodLimits, floodGate } from "../process/flood.ts";
+import { type FloodGate, type FloodLimits, floodGate } from "../process/flood.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { readHarnessStatus } from "./harness-status.ts";
 import { runtimeDirectory, socketName, statusName } from "./inside-paths.ts";
@@ -39,6 +39,24 @@ export async function startServer(
     await folder.remove();
     throw error;
   }
+  const { handle, exited } = superviseServer(running, folder, spec.instanceId, gate);
+  const outcome = await firstOutcome(folder, running.ended, spec.startTimeoutMs);
+  if (outcome.kind === "ready") return { ok: true, startMs: performance.now() - startedAt, handle };
+  await running.kill();
+  const exit = await exited;
+  const status = outcome.kind === "failed" ? outcome.status : null;
+  if (status !== null) return { ok: false, cause: "harness", status, exit };
+  return { ok: false, cause: outcome.kind === "timeout" ? "timeout" : "exited", status: null, exit };
+}
+
+/** The handle of a running server. `isFrozen`: as an earlier process of the platform left it. */
+export function superviseServer(
+  running: RunningProcess,
+  folder: SocketFolder,
+  instanceId: string,
+  gate: FloodGate,
+  isFrozen = false,
+): { readonly handle: InstanceHandle; readonly exited: Promise<Exit> } {
   const flushing = setInterval(gate.flush, flushMs);
   flushing.unref();
   const exited = running.ended.then(async (exit) => {
@@ -48,20 +66,8 @@ export async function startServer(
     await folder.remove().catch(() => {});
     return exit;
   });
-  const outcome = await firstOutcome(folder, running.ended, spec.startTimeoutMs);
-  if (outcome.kind === "ready") {
-    const socketPath = `${folder.own}/${socketName}`;
-    return {
-      ok: true,
-      startMs: performance.now() - startedAt,
-      handle: instanceHandle(spec.instanceId, socketPath, running, exited),
-    };
-  }
-  await running.kill();
-  const exit = await exited;
-  const status = outcome.kind === "failed" ? outcome.status : null;
-  if (status !== null) return { ok: false, cause: "harness", status, exit };
-  return { ok: false, cause: outcome.kind === "timeout" ? "timeout" : "exited", status: null, exit };
+  const socketPath = `${folder.own}/${socketName}`;
+  return { handle: instanceHandle(instanceId, socketPath, running, exited, isFrozen), exited };
 }
 
 type Outcome =
@@ -157,8 +163,9 @@ function instanceHandle(
   socketPath: string,
   running: RunningProcess,
   exited: Promise<Exit>,
+  isFrozen: boolean,
 ): InstanceHandle {
-  let frozen = false;
+  let frozen = isFrozen;
   let stopping: Promise<Exit> | null = null;
   const wake = async () => {
     if (!frozen) return;

@@ -40,6 +40,7 @@ export function createFakeDriver(config: { readonly floodLimits?: FloodLimits } 
       }
       return result;
     },
+    adopt: async () => [],
     async close() {
       await Promise.all([...handles].map((handle) => handle.stop(0)));
       await Promise.all([...running].map((each) => each.kill().then(() => each.ended)));

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { openSync, readdirSync, readFileSync } from "node:fs";
+import type { Writable } from "node:stream";
+
+/** One descriptor of a command: closed, a pipe that it reads, a pipe that it writes, or data that it reads to the end. */
+export type Stdio = "ignore" | "in" | "out" | { readonly content: string | Uint8Array };
+
+/** A command without a shell. Nothing of the platform's environment is added to `env`. */
+export type Command = {
+  readonly file: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** By descriptor number. Only the first three may be ignored. */
+  readonly stdio: readonly Stdio[];
+  /** Makes it the leader of a process group of its own. */
+  readonly ownGroup?: boolean;
+};
+
+/** How a process ended; both null when it could not be started. */
+export type ProcessEnd = { readonly code: number | null; readonly signal: string | null };
+
+/**
+ * Starts a command as a child of this process. No descriptor but those in `stdio` reaches it. A failure to start is
+ * reported by the child's `error` event.
+ */
+export function spawnChild(command: Command): ChildProcess {
+  const pipes = command.stdio.map((each) => (each === "ignore" ? "ignore" : "pipe"));
+  const child = spawn(command.file, command.argv, {
+    // "ignore" would leave a descriptor above 2 as it is.
+    stdio: [...pipes, ...maskInherited(pipes.length)],
+    env: { ...command.env },
+    cwd: command.cwd,
+    detached: command.ownGroup === true,
+  });
+  command.stdio.forEach((each, descriptor) => {
+    if (each === "ignore" || each === "out") return;
+    const pipe = pipeOf<Writable>(child, descriptor);
+    // The child may end before it has read everything; its exit status says why.
+    pipe?.on("error", () => {});
+    if (each !== "in") pipe?.end(each.content);
+  });
+  return child;
+}
+
+export function pipeOf<Pipe>(child: ChildProcess, descriptor: number): Pipe | undefined {
+  return (child.stdio as readonly unknown[])[descriptor] as Pipe | undefined;
+}
+
+/** What follows the first `used` entries of a child's `stdio`, so that it inherits nothing. */
+export function maskInherited(used: number): number[] {
+  const count = Math.max(0, ...inheritedDescriptors().map((descriptor) => descriptor + 1 - used));
+  return Array<number>(count).fill(nullDevice());
+}
+
+const closeOnExec = 0o2000000;
+/** Above this a descriptor is not masked; the self-test then finds it open inside and refuses. */
+const maxMasked = 1023;
+let inherited: readonly number[] | null = null;
+
+/**
+ * Descriptors that whoever started this process left open: unlike those that Node opens, they survive an exec and would
+ * reach into the sandbox. Node cannot close them, but a child can get /dev/null in their place. Listed once, because
+ * nothing adds to them later.
+ */
+function inheritedDescriptors(): readonly number[] {
+  inherited ??= readdirSync("/proc/self/fdinfo")
+    .map(Number)
+    .filter((descriptor) => descriptor > 2 && descriptor <= maxMasked && !closesOnExec(descriptor));
+  return inherited;
+}
+
+function closesOnExec(descriptor: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8"))?.[1];
+    return flags === undefined || (Number.parseInt(flags, 8) & closeOnExec) !== 0;
+  } catch {
+    // Closed between listing and looking: it was the listing's own.
+    return true;
+  }
+}
+
+let nullDescriptor: number | null = null;
+
+/** A descriptor of /dev/null, open for the life of the process. */
+function nullDevice(): number {
+  nullDescriptor ??= openSync("/dev/null", "r");
+  return nullDescriptor;
+}

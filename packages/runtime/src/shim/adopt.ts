@@ -1,0 +1,89 @@
+import { z } from "zod";
+import type { AdoptedServer, OutputSink, RuntimeDriver } from "../port.ts";
+import { type FloodLimits, floodGate } from "../process/flood.ts";
+import { plainProcess } from "../process/plain.ts";
+import { type RunningProcess, restorableSchema } from "../process/running-process.ts";
+import { type CgroupLayout, sweepCgroups } from "../sandbox/cgroup-layout.ts";
+import { socketFolder, sweepSocketFolders } from "../sandbox/socket-folder.ts";
+import { restoreSandboxed } from "../sandbox/spawn.ts";
+import { superviseServer } from "../server/start-server.ts";
+import type { Shim, Survivor } from "./client.ts";
+
+/** What the shim keeps of a server that has become ready. */
+const keptSchema = z.object({
+  instanceId: z.string(),
+  socketDirectory: z.string(),
+  memo: z.string(),
+  running: restorableSchema,
+});
+type Kept = z.infer<typeof keptSchema>;
+
+/** From now on a later runner may take the server over. */
+export function keepServer(shim: Shim, kept: Kept): void {
+  const { running } = kept;
+  shim.keep(running.group, JSON.stringify(kept), running.kind === "sandbox" ? running.thaw : []);
+}
+
+export type AdoptContext = {
+  readonly shim: Shim;
+  readonly cgroups: CgroupLayout;
+  /** Whether socket folders are mounts of their own. */
+  readonly root: boolean;
+  /** Socket folders are below it. */
+  readonly stateDirectory: string;
+  readonly floodLimits: FloodLimits;
+};
+
+/** See `RuntimeDriver.adopt`. Nothing may be started in the shim meanwhile: it would pass for a leftover. */
+export async function adoptServers(
+  context: AdoptContext,
+  claim: Parameters<RuntimeDriver["adopt"]>[0],
+): Promise<AdoptedServer[]> {
+  const { shim, cgroups, root, stateDirectory } = context;
+  const owner = await shim.owner();
+  const groups = new Set<string>();
+  const directories = new Set<string>();
+  const adopted = await Promise.all(
+    (await shim.survivors()).map(async (survivor) => {
+      const kept = parseKept(survivor.memo);
+      const sink = kept === null ? null : await claim({ instanceId: kept.instanceId, memo: kept.memo });
+      const server = kept === null || sink === null ? null : await adoptServer(context, survivor, kept, sink);
+      if (kept === null || server === null) {
+        shim.discard(survivor.group);
+        return [];
+      }
+      groups.add(survivor.group);
+      directories.add(kept.socketDirectory);
+      return [server];
+    }),
+  );
+  await sweepCgroups(cgroups, async (by, name) => by !== owner || groups.has(name));
+  if (root) await sweepSocketFolders(stateDirectory, async (by, path) => by !== owner || directories.has(path));
+  return adopted.flat();
+}
+
+function parseKept(memo: string | null): Kept | null {
+  const kept = keptSchema.safeParse(memo === null ? null : JSON.parse(memo));
+  return kept.success ? kept.data : null;
+}
+
+async function adoptServer(
+  { cgroups, root, floodLimits }: AdoptContext,
+  survivor: Survivor,
+  { instanceId, socketDirectory, running }: Kept,
+  onOutput: OutputSink,
+): Promise<AdoptedServer | null> {
+  const gate = floodGate(onOutput, floodLimits);
+  const reader = { onLine: gate.line, gate };
+  const onDropped = (bytes: number) =>
+    onOutput("stdout", `… ${bytes} bytes of output lost while the runner was away`, new Date());
+  const { main, others } = survivor.resume(running.pid, onDropped);
+  if (main === null) return null;
+  const restored: RunningProcess =
+    running.kind === "plain"
+      ? plainProcess(main, running.group, reader)
+      : await restoreSandboxed(cgroups, running, main, others, reader);
+  const isFrozen = await restored.isFrozen();
+  const { handle } = superviseServer(restored, socketFolder(socketDirectory, root), instanceId, gate, isFrozen);
+  return { handle, isFrozen };
+}

@@ -1,0 +1,258 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { SandboxError } from "../errors.ts";
+import { type Command, maskInherited } from "../process/child.ts";
+import { couldNotStart, type HostedProcess, type ProcessHost } from "../process/host.ts";
+import { ownerName } from "../process/owner.ts";
+import { encodeMessage, frameReader, type ListedProcess, type Request, type Response } from "./frames.ts";
+import { RemoteProcess } from "./remote-process.ts";
+
+export type ShimConfig = {
+  /** Folder of the shim's socket and of what it says on stderr. */
+  readonly directory: string;
+  /** Raised at each start of the runner: of two runners, the one with the higher generation has the shim. */
+  readonly generation: number;
+  /** How long everything goes on without a runner, milliseconds. */
+  readonly waitMs: number;
+  /** A newer runner has taken over everything. This one must end at once: whatever it did, it did to the other's. */
+  readonly onSuperseded: () => void;
+};
+
+/** What an earlier runner started, by group; `memo` is null where its start had not been completed. */
+export type Survivor = {
+  readonly group: string;
+  readonly memo: string | null;
+  /**
+   * Takes its processes over: the one of that id, null when it is not there, and the others, whose output nobody reads.
+   * `onDropped` hears of bytes of the former's output that were lost meanwhile.
+   */
+  resume(
+    pid: number,
+    onDropped: (bytes: number) => void,
+  ): { readonly main: HostedProcess | null; readonly others: readonly HostedProcess[] };
+};
+
+/** A process host whose processes outlive this process: they belong to the shim (shim.ts). */
+export type Shim = ProcessHost & {
+  /** Marks a group as one that `survivors` of a later runner may take over. See `keep` in frames.ts. */
+  keep(group: string, memo: string, atEnd: readonly (readonly [path: string, value: string])[]): void;
+  /** What was there when this process attached. Attaches if need be. */
+  survivors(): Promise<readonly Survivor[]>;
+  /** Kills what is in a group. */
+  discard(group: string): void;
+  /** Ends everything in it and the shim itself. Nothing is started afterwards. */
+  shutDown(): Promise<void>;
+};
+
+const startTimeoutMs = 10_000;
+const endTimeoutMs = 3_000;
+
+export function createShim(config: ShimConfig): Shim {
+  let attached: Promise<Connection> | null = null;
+  let closed = false;
+  const connection = async (): Promise<Connection> => {
+    if (closed) throw new SandboxError("setup_failed", "The driver has been closed.");
+    attached ??= attach(config).then(
+      (made) => {
+        void made.gone.then(() => {
+          attached = null;
+        });
+        return made;
+      },
+      (error) => {
+        attached = null;
+        throw error;
+      },
+    );
+    return attached;
+  };
+  return {
+    owner: async () => (await connection()).owner,
+    spawn: async (command, group) => await (await connection()).spawn(command, group),
+    keep: (group, memo, atEnd) => void attached?.then((to) => to.send({ type: "keep", group, memo, atEnd })),
+    discard: (group) => void attached?.then((to) => to.send({ type: "discard", group })),
+    survivors: async () => (await connection()).survivors(),
+    async shutDown() {
+      closed = true;
+      const made = await attached?.catch(() => null);
+      if (made == null) return;
+      made.send({ type: "shutdown" });
+      await Promise.race([made.gone, sleep(endTimeoutMs, undefined, { ref: false })]);
+      made.close();
+    },
+  };
+}
+
+type Connection = {
+  readonly owner: string;
+  /** Resolves when the shim has ended, or another runner has taken it over. */
+  readonly gone: Promise<void>;
+  send(request: Request): void;
+  spawn(command: Command, group: string): Promise<HostedProcess>;
+  survivors(): readonly Survivor[];
+  close(): void;
+};
+
+async function attach(config: ShimConfig): Promise<Connection> {
+  const parent = await ownerName(process.ppid);
+  const socket = await dialOrStart(config);
+  const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+  const remotes = new Map<number, RemoteProcess>();
+  const calls = new Map<number, (response: Extract<Response, { type: "spawned" | "failed" }>) => void>();
+  const send = (request: Request) => void socket.write(encodeMessage(request));
+  const gone = new Promise<void>((done) => socket.once("close", () => done()));
+  let lastCall = 0;
+  let isSuperseded = false;
+
+  const onMessage = (message: Response) => {
+    switch (message.type) {
+      case "attached":
+        return resolve(made(message));
+      case "superseded":
+        isSuperseded = true;
+        return config.onSuperseded();
+      case "spawned":
+      case "failed":
+        calls.get(message.call)?.(message);
+        return void calls.delete(message.call);
+      case "exited": {
+        const { code, signal } = message;
+        return remotes.get(message.process)?.onExit({ code, signal });
+      }
+      case "closed":
+        return remotes.get(message.process)?.onClosed(message.descriptor);
+      case "dropped":
+        return remotes.get(message.process)?.onDropped(message.bytes);
+    }
+  };
+  const made = ({ owner, processes, memos }: Extract<Response, { type: "attached" }>): Connection => ({
+    owner,
+    gone,
+    send,
+    close: () => void socket.destroy(),
+    async spawn(command, group) {
+      // Its name would belong to a shim that has ended, and be swept as a leftover.
+      if (!group.startsWith(`${owner}.`)) throw lostShim();
+      lastCall += 1;
+      const call = lastCall;
+      const answer = Promise.withResolvers<RemoteProcess>();
+      calls.set(call, (response) => {
+        if (response.type === "failed") return answer.reject(couldNotStart(command, response.message));
+        const outputs = command.stdio.flatMap((each, descriptor) => (each === "out" ? [descriptor] : []));
+        const remote = new RemoteProcess({ ...response, outputs }, send);
+        remotes.set(response.process, remote);
+        void remote.settled.then(() => remotes.delete(response.process));
+        answer.resolve(remote);
+      });
+      void gone.then(() => answer.reject(lostShim()));
+      send({ type: "spawn", call, group, command: wireCommand(command) });
+      return await answer.promise;
+    },
+    survivors: () => survivorsOf(processes, memos, remotes, send),
+  });
+
+  socket.on(
+    "data",
+    frameReader<Response>(onMessage, (number, descriptor, data) => remotes.get(number)?.onData(descriptor, data)),
+  );
+  void gone.then(() => {
+    reject(new SandboxError("setup_failed", "A newer runner has taken over the servers, or the shim has ended."));
+    // They go on under the newer runner: for this one they neither end nor change.
+    if (!isSuperseded) for (const remote of remotes.values()) remote.onShimGone();
+  });
+  send({ type: "attach", generation: config.generation, parent });
+  return await promise;
+}
+
+const lostShim = () => new SandboxError("setup_failed", "The shim, the parent of all sandboxes, has ended. Try again.");
+
+function survivorsOf(
+  processes: readonly ListedProcess[],
+  memos: Readonly<Record<string, string>>,
+  remotes: Map<number, RemoteProcess>,
+  send: (request: Request) => void,
+): Survivor[] {
+  const groups = Map.groupBy(processes, ({ group }) => group);
+  return [...groups].map(([group, members]) => ({
+    group,
+    memo: memos[group] ?? null,
+    resume(pid, onDropped) {
+      const resumed = members.map((member) => {
+        const remote = new RemoteProcess(member, send, onDropped);
+        remotes.set(member.process, remote);
+        void remote.settled.then(() => remotes.delete(member.process));
+        send({ type: "resume", process: member.process });
+        if (member.pid !== pid) for (const descriptor of member.outputs) remote.output(descriptor).resume();
+        return remote;
+      });
+      const main = resumed.find((each) => each.pid === pid) ?? null;
+      return { main, others: resumed.filter((each) => each !== main) };
+    },
+  }));
+}
+
+function wireCommand(command: Command) {
+  const stdio = command.stdio.map((each) =>
+    typeof each === "string" ? each : { content: Buffer.from(each.content).toString("base64") },
+  );
+  return { ...command, stdio, ownGroup: command.ownGroup === true };
+}
+
+/** Connects to the shim that an earlier runner has left, or to a new one. */
+async function dialOrStart(config: ShimConfig): Promise<Socket> {
+  const socketPath = `${config.directory}/shim.sock`;
+  const existing = await dial(socketPath);
+  if (existing !== null) return existing;
+  await rm(socketPath, { force: true });
+  await mkdir(config.directory, { recursive: true });
+  const child = startShim(config, socketPath);
+  const deadline = performance.now() + startTimeoutMs;
+  while (performance.now() < deadline && child.exitCode === null && child.signalCode === null) {
+    await sleep(10);
+    const socket = await dial(socketPath);
+    if (socket !== null) return socket;
+  }
+  child.kill("SIGKILL");
+  throw new SandboxError("setup_failed", `The shim did not start. What it said is in ${config.directory}/shim.log.`);
+}
+
+function dial(socketPath: string): Promise<Socket | null> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    socket.once("connect", () => {
+      socket.on("error", () => {});
+      resolve(socket);
+    });
+    socket.once("error", () => resolve(null));
+  });
+}
+
+function startShim(config: ShimConfig, socketPath: string): ChildProcess {
+  // Its own file: a pipe to this process, or to whoever supervises it, would end or linger with it.
+  const log = openSync(`${config.directory}/shim.log`, "w", 0o600);
+  try {
+    const child = spawn(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", program, socketPath, String(config.waitMs)],
+      {
+        stdio: ["ignore", log, log, ...maskInherited(3)],
+        // The cache spares it the compiler for TypeScript: a quarter of its memory.
+        env: { NODE_COMPILE_CACHE: `${config.directory}/shim-cache` },
+        cwd: "/",
+        // A session of its own: a Ctrl-C in a terminal is for the launcher, which tells the runner.
+        detached: true,
+      },
+    );
+    child.on("error", () => {});
+    child.unref();
+    return child;
+  } finally {
+    closeSync(log);
+  }
+}
+
+const program = fileURLToPath(new URL("./shim.ts", import.meta.url));

@@ -1,0 +1,116 @@
+// The bytes between the runner and the shim: frames of a length (4 bytes, without itself), a kind (1 byte) and a body.
+// A message is JSON. Output is raw: process number (4 bytes), descriptor (1 byte), data.
+
+const messageKind = 0;
+const outputKind = 1;
+const outputHeader = 10;
+
+/** From the runner to the shim. */
+export type Request =
+  /** The first one. `parent` is who supervises the runner: without both, everything ends at once. */
+  | { readonly type: "attach"; readonly generation: number; readonly parent: string }
+  | { readonly type: "spawn"; readonly call: number; readonly group: string; readonly command: WireCommand }
+  | {
+      readonly type: "write";
+      readonly process: number;
+      readonly descriptor: number;
+      readonly text: string;
+      readonly end: boolean;
+    }
+  | { readonly type: "signal"; readonly process: number; readonly signal: NodeJS.Signals }
+  /** Marks a group as one that a later runner may take over. `atEnd`: files to write when everything ends. */
+  | {
+      readonly type: "keep";
+      readonly group: string;
+      readonly memo: string;
+      readonly atEnd: readonly (readonly [path: string, value: string])[];
+    }
+  /** The runner takes the process over: its output so far, its end if it has ended, and whatever comes. */
+  | { readonly type: "resume"; readonly process: number }
+  /** Kills a group that nobody takes over. */
+  | { readonly type: "discard"; readonly group: string }
+  /** Ends everything and the shim. */
+  | { readonly type: "shutdown" };
+
+/** `content` in base64. */
+export type WireCommand = {
+  readonly file: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly stdio: readonly ("ignore" | "in" | "out" | { readonly content: string })[];
+  readonly ownGroup: boolean;
+};
+
+export type ListedProcess = {
+  readonly process: number;
+  readonly pid: number;
+  readonly group: string;
+  /** Descriptors that are `out`. */
+  readonly outputs: readonly number[];
+};
+
+/** From the shim to the runner. */
+export type Response =
+  /** A newer runner has everything from now on; the last message. */
+  | { readonly type: "superseded" }
+  | {
+      readonly type: "attached";
+      readonly owner: string;
+      readonly processes: readonly ListedProcess[];
+      readonly memos: Readonly<Record<string, string>>;
+    }
+  | { readonly type: "spawned"; readonly call: number; readonly process: number; readonly pid: number }
+  | { readonly type: "failed"; readonly call: number; readonly message: string }
+  /** Bytes that were thrown away, the oldest first, because no runner was attached for a while. */
+  | { readonly type: "dropped"; readonly process: number; readonly descriptor: number; readonly bytes: number }
+  | { readonly type: "closed"; readonly process: number; readonly descriptor: number }
+  | {
+      readonly type: "exited";
+      readonly process: number;
+      readonly code: number | null;
+      readonly signal: string | null;
+    };
+
+export function encodeMessage(message: Request | Response): Buffer {
+  const body = Buffer.from(JSON.stringify(message));
+  const header = Buffer.alloc(5);
+  header.writeUInt32BE(body.length + 1, 0);
+  header[4] = messageKind;
+  return Buffer.concat([header, body]);
+}
+
+export function encodeOutput(processNumber: number, descriptor: number, data: Buffer): Buffer {
+  const header = Buffer.alloc(outputHeader);
+  header.writeUInt32BE(outputHeader - 4 + data.length, 0);
+  header[4] = outputKind;
+  header.writeUInt32BE(processNumber, 5);
+  header[9] = descriptor;
+  return Buffer.concat([header, data]);
+}
+
+/** Takes bytes as they come and calls with each whole frame, in order. The other side is trusted. */
+export function frameReader<Message extends Request | Response>(
+  onMessage: (message: Message) => void,
+  onOutput: (processNumber: number, descriptor: number, data: Buffer) => void = () => {},
+): (chunk: Buffer) => void {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  let wanted = 4;
+  return (chunk) => {
+    held.push(chunk);
+    heldBytes += chunk.length;
+    if (heldBytes < wanted) return;
+    let rest = held.length === 1 ? chunk : Buffer.concat(held);
+    while (rest.length >= 4) {
+      wanted = 4 + rest.readUInt32BE(0);
+      if (rest.length < wanted) break;
+      if (rest[4] === messageKind) onMessage(JSON.parse(rest.toString("utf8", 5, wanted)));
+      else onOutput(rest.readUInt32BE(5), rest[9] ?? 0, rest.subarray(outputHeader, wanted));
+      rest = rest.subarray(wanted);
+      wanted = 4;
+    }
+    held = [rest];
+    heldBytes = rest.length;
+  };
+}

@@ -1,0 +1,225 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { processTree } from "../process/tree.ts";
+import { shortDirectory } from "../testing/short-directory.ts";
+import { tinyServer } from "../testing/tiny-server.ts";
+
+const root = process.getuid?.() === 0;
+const program = (name: string) => new URL(`../testing/${name}.ts`, import.meta.url).pathname;
+let folder = "";
+const runners: Runner[] = [];
+
+type Runner = {
+  readonly pid: number;
+  /** All that it has printed. */
+  readonly lines: readonly string[];
+  /** Resolves when it has printed a line that begins so; with that line. */
+  said(text: string): Promise<string>;
+  /** Sends a command and waits until it is done. */
+  tell(command: string): Promise<void>;
+  kill(): Promise<void>;
+};
+
+beforeEach(async () => {
+  folder = await shortDirectory();
+  chmodSync(folder, 0o777);
+});
+afterEach(async () => {
+  for (const runner of runners.splice(0)) {
+    const left = (await processTree(runner.pid)).filter(alive);
+    await runner.kill();
+    for (const pid of left.filter(alive)) process.kill(pid, "SIGKILL");
+  }
+  for (const [path = ""] of readFileSync("/proc/self/mounts", "utf8").matchAll(new RegExp(`${folder}/i/\\S+`, "g")))
+    spawnSync("/usr/bin/umount", ["-l", path]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+const alive = (pid: number) => {
+  try {
+    // A zombie has ended; only its parent has not looked yet.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+};
+
+function startRunner(asUser: boolean, generation: number, waitMs = 30_000): Runner {
+  const command = [process.execPath, program("runner-process"), folder, String(generation), String(waitMs)];
+  const drop = ["/usr/bin/unshare", "--mount", "--", process.execPath, program("as-ordinary-user"), folder];
+  const [file = "", ...argv] = asUser ? [...drop, ...command] : command;
+  const child: ChildProcess = spawn(file, argv, { stdio: ["pipe", "pipe", "inherit"] });
+  const lines: string[] = [];
+  let rest = "";
+  child.stdout?.on("data", (chunk: Buffer) => {
+    const parts = (rest + chunk.toString()).split("\n");
+    rest = parts.pop() ?? "";
+    lines.push(...parts);
+  });
+  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const said = async (text: string): Promise<string> => {
+    await expect
+      .poll(() => lines.find((line) => line.startsWith(text)) ?? lines.slice(-20), { timeout: 20_000 })
+      .toEqual(expect.stringContaining(text));
+    return lines.find((line) => line.startsWith(text)) ?? "";
+  };
+  const runner: Runner = {
+    pid: child.pid ?? 0,
+    lines,
+    said,
+    async tell(order) {
+      const [verb, id] = order.split(" ");
+      const from = lines.length;
+      child.stdin?.write(`${order}\n`);
+      await expect.poll(() => lines.slice(from), { timeout: 20_000 }).toContain(`done ${verb} ${id}`);
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+  runners.push(runner);
+  return runner;
+}
+
+const socketOf = (id: string) => `${folder}/i/${id}/mcp.sock`;
+const ask = (id: string, path = "/") => tinyServer.get(socketOf(id), path);
+
+/** Everything that a runner has started. */
+const below = async (runner: Runner) => (await processTree(runner.pid)).filter((pid) => pid !== runner.pid);
+
+function groupsOf(shim: number): string[] {
+  return ["memory", "unified", "freezer", "pids"].flatMap((tree) => {
+    try {
+      return readdirSync(`/sys/fs/cgroup/${tree}/towpath`).filter((name) => name.startsWith(`${shim}-`));
+    } catch {
+      return [];
+    }
+  });
+}
+
+const users: readonly [string, boolean][] = root
+  ? [
+      ["root", false],
+      ["an ordinary user", true],
+    ]
+  : [["this user", false]];
+
+describe.each(users)("servers of %s", (_, asUser) => {
+  test("RUN-8 outlive a kill -9 of the runner; the next one adopts them with their socket, log, state and end", async () => {
+    const first = startRunner(asUser, 1);
+    await first.said("ready");
+    for (const order of ["start a internet", "start b", "start c", "start unwanted", "freeze b"])
+      await first.tell(order);
+    const started = await below(first);
+    const [shim = 0] = started;
+    expect(await ask("a")).toMatch(/^hello/);
+    await first.kill();
+
+    // Nobody reads its output now.
+    expect(await ask("a", "/print/3")).toBe("printed");
+    expect(await ask("c", "/print/20000")).toBe("printed");
+    expect(started.filter(alive)).toEqual(started);
+
+    const second = startRunner(asUser, 2);
+    await second.said("ready");
+    expect(second.lines.filter((line) => line.startsWith("claim")).toSorted()).toEqual(
+      ["a", "b", "c", "unwanted"].map((id) => `claim ${id} memo of ${id}`),
+    );
+    expect(second.lines.filter((line) => line.startsWith("adopted")).toSorted()).toEqual([
+      `adopted a running ${socketOf("a")}`,
+      `adopted b frozen ${socketOf("b")}`,
+      `adopted c running ${socketOf("c")}`,
+    ]);
+    for (const number of [0, 1, 2]) await second.said(`line a line ${number}`);
+    await second.said("line c line 19999");
+    expect(second.lines).toContainEqual(expect.stringMatching(/^line c … \d+ bytes of output lost/));
+    expect(await ask("unwanted")).toBeNull();
+
+    await ask("a", "/print/1");
+    await expect.poll(() => second.lines.filter((line) => line === "line a line 0")).toHaveLength(2);
+    expect(await tinyServer.get(socketOf("b"), "/", 300)).toBeNull();
+    await second.tell("wake b");
+    expect(await ask("b")).toMatch(/^hello/);
+    await second.tell("freeze a");
+    expect(await tinyServer.get(socketOf("a"), "/", 300)).toBeNull();
+    await second.tell("wake a");
+    await second.tell("memory a");
+    expect(Number((await second.said("memory a")).split(" ")[2])).toBeGreaterThan(1_000_000);
+
+    await second.tell("stop a");
+    await second.said("exit a stopped");
+    void ask("c", "/crash");
+    await second.said("exit c exited 3");
+    void ask("b", "/allocate/200");
+    // Where no control group counts, Python is refused the memory and goes on.
+    if (!asUser) await second.said("exit b out-of-memory");
+    // A new one beside those that were adopted.
+    await second.tell("start d");
+    expect(await ask("d")).toMatch(/^hello/);
+    const all = [...started, ...(await processTree(shim))];
+    second.tell("close -").catch(() => {});
+    await expect.poll(() => all.filter(alive), { timeout: 10_000 }).toEqual([]);
+    expect(groupsOf(shim)).toEqual([]);
+    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${folder}/i/`);
+  });
+
+  test("RUN-8 a kill -9 of the shim ends its servers; the runner hears of it and starts anew", async () => {
+    const runner = startRunner(asUser, 1);
+    await runner.said("ready");
+    await runner.tell("start a internet");
+    await runner.tell("start b");
+    await runner.tell("freeze b");
+    const [shim = 0, ...servers] = await below(runner);
+    process.kill(shim, "SIGKILL");
+    await runner.said("exit a signaled");
+    await runner.said("exit b signaled");
+    await expect.poll(() => servers.filter(alive), { timeout: 5000 }).toEqual([]);
+    await runner.tell("start c");
+    expect(await ask("c")).toMatch(/^hello/);
+    expect(groupsOf(shim)).toEqual([]);
+  });
+
+  test("RUN-8 nothing outlives the runner for longer than the shim waits for the next one", async () => {
+    const runner = startRunner(asUser, 1, 1500);
+    await runner.said("ready");
+    for (const order of ["start a internet", "start b", "freeze b"]) await runner.tell(order);
+    const started = await below(runner);
+    await runner.kill();
+    expect(await ask("a")).toMatch(/^hello/);
+    await expect.poll(() => started.filter(alive), { timeout: 10_000 }).toEqual([]);
+  });
+});
+
+test("RUN-8 a runner that is older than the one that has the servers does not get them", async () => {
+  const runner = startRunner(false, 7);
+  await runner.said("ready");
+  await runner.tell("start a");
+  await startRunner(false, 6).said("failed A newer runner");
+  expect(await ask("a")).toMatch(/^hello/);
+  const next = startRunner(false, 8);
+  await next.said("adopted a");
+  await runner.said("superseded");
+  expect(await ask("a")).toMatch(/^hello/);
+});
+
+test("RUN-8 the kill of runner and launcher at the same time ends everything, however long the shim would wait", async () => {
+  const runnerOfShell = [process.execPath, program("runner-process"), folder, "1", "60000"];
+  // The shell stands for the launcher: it is the runner's parent.
+  const launcher = spawn("/bin/sh", ["-c", '"$@" & echo "$!"; wait', "sh", ...runnerOfShell], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  launcher.stdout.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  await expect.poll(() => text, { timeout: 20_000 }).toContain("ready");
+  const pid = Number(text.split("\n")[0]);
+  const everything = [pid, ...(await processTree(pid))];
+  expect(everything.length).toBeGreaterThanOrEqual(3);
+  process.kill(launcher.pid ?? 0, "SIGKILL");
+  process.kill(pid, "SIGKILL");
+  await expect.poll(() => everything.filter(alive), { timeout: 10_000 }).toEqual([]);
+});

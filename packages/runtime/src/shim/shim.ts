@@ -1,0 +1,297 @@
+// The shim: the parent of a runner's sandboxes. It holds their pipes, so that they outlive a runner that is killed, and
+// everything ends with it. Arguments: path of its socket, milliseconds for which it waits for a runner. It imports next
+// to nothing: one more process with everything that a runner loads would cost every instance its memory.
+import type { ChildProcess } from "node:child_process";
+import { chmodSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { type Command, type ProcessEnd, pipeOf, spawnChild } from "../process/child.ts";
+import { ownerName, ownerRuns } from "../process/owner.ts";
+import { processTree, signalProcess } from "../process/tree.ts";
+import { encodeMessage, encodeOutput, frameReader, type Request, type Response } from "./frames.ts";
+
+const [socketPath = "", waitMs = "30000"] = process.argv.slice(2);
+
+/** Output of one descriptor that is held while no runner takes it. */
+const maxHeldBytes = 64 * 1024;
+// A pipe is read at most this fast, so that a flood leaves time for the others. The writer then waits a little.
+const windowMs = 100;
+const bytesPerWindow = 1024 * 1024;
+const parentCheckMs = 500;
+
+type Output = {
+  readonly pipe: Readable;
+  held: Buffer[];
+  heldBytes: number;
+  droppedBytes: number;
+  closed: boolean;
+  windowStart: number;
+  windowBytes: number;
+};
+type Hosted = {
+  readonly number: number;
+  readonly group: string;
+  readonly ownGroup: boolean;
+  readonly child: ChildProcess;
+  readonly outputs: Map<number, Output>;
+  end: ProcessEnd | null;
+  /** Whether the attached runner takes its output. */
+  taken: boolean;
+};
+type Kept = { readonly memo: string; readonly atEnd: readonly (readonly [string, string])[] };
+
+const hosted = new Map<number, Hosted>();
+const kept = new Map<string, Kept>();
+let lastNumber = 0;
+let runner: Socket | null = null;
+let generation = 0;
+let supervisor = "";
+let isCongested = false;
+let giveUp: NodeJS.Timeout | undefined;
+
+function send(frame: Buffer): void {
+  if (runner === null || runner.write(frame) || isCongested) return;
+  isCongested = true;
+  for (const each of hosted.values()) for (const { pipe } of each.outputs.values()) if (each.taken) pipe.pause();
+}
+
+const tell = (message: Response) => send(encodeMessage(message));
+
+function resumePipes(): void {
+  isCongested = false;
+  for (const each of hosted.values()) for (const { pipe } of each.outputs.values()) pipe.resume();
+}
+
+function onOutput(each: Hosted, descriptor: number, output: Output, chunk: Buffer): void {
+  if (each.taken) send(encodeOutput(each.number, descriptor, chunk));
+  else hold(output, chunk);
+  const now = performance.now();
+  if (now - output.windowStart >= windowMs) {
+    output.windowStart = now;
+    output.windowBytes = 0;
+  }
+  output.windowBytes += chunk.length;
+  if (output.windowBytes < bytesPerWindow) return;
+  output.pipe.pause();
+  setTimeout(() => isCongested || output.pipe.resume(), output.windowStart + windowMs - now);
+}
+
+function hold(output: Output, chunk: Buffer): void {
+  output.held.push(chunk);
+  output.heldBytes += chunk.length;
+  while (output.heldBytes > maxHeldBytes) {
+    const oldest = output.held[0] ?? Buffer.alloc(0);
+    const excess = Math.min(oldest.length, output.heldBytes - maxHeldBytes);
+    if (excess === oldest.length) output.held.shift();
+    // A copy, so that the rest does not keep the whole chunk alive.
+    else output.held[0] = Buffer.from(oldest.subarray(excess));
+    output.heldBytes -= excess;
+    output.droppedBytes += excess;
+  }
+}
+
+function start(call: number, group: string, command: Command): void {
+  const child = spawnChild(command);
+  if (child.pid === undefined) {
+    child.once("error", ({ message }) => tell({ type: "failed", call, message }));
+    return;
+  }
+  child.on("error", () => {});
+  lastNumber += 1;
+  const each: Hosted = {
+    number: lastNumber,
+    group,
+    ownGroup: command.ownGroup === true,
+    child,
+    outputs: new Map(),
+    end: null,
+    taken: runner !== null,
+  };
+  hosted.set(each.number, each);
+  tell({ type: "spawned", call, process: each.number, pid: child.pid });
+  command.stdio.forEach((kind, descriptor) => {
+    const pipe = kind === "out" ? pipeOf<Readable>(child, descriptor) : undefined;
+    if (pipe !== undefined) read(each, descriptor, pipe);
+  });
+  child.once("exit", (code, signal) => {
+    each.end = { code, signal };
+    if (each.taken) tell({ type: "exited", process: each.number, code, signal });
+    forgetEnded(each);
+  });
+}
+
+function read(each: Hosted, descriptor: number, pipe: Readable): void {
+  const output: Output = {
+    pipe,
+    held: [],
+    heldBytes: 0,
+    droppedBytes: 0,
+    closed: false,
+    windowStart: Number.NEGATIVE_INFINITY,
+    windowBytes: 0,
+  };
+  each.outputs.set(descriptor, output);
+  pipe.on("data", (chunk: Buffer) => onOutput(each, descriptor, output, chunk));
+  pipe.on("error", () => {});
+  pipe.once("close", () => {
+    output.closed = true;
+    if (each.taken) tell({ type: "closed", process: each.number, descriptor });
+    forgetEnded(each);
+  });
+}
+
+/** Once a runner has been told everything about a process, nothing of it is kept. */
+function forgetEnded(each: Hosted): void {
+  if (!each.taken || each.end === null || [...each.outputs.values()].some(({ closed }) => !closed)) return;
+  hosted.delete(each.number);
+  if (![...hosted.values()].some(({ group }) => group === each.group)) kept.delete(each.group);
+}
+
+function take(each: Hosted): void {
+  each.taken = true;
+  for (const [descriptor, output] of each.outputs) {
+    const { number } = each;
+    if (output.droppedBytes > 0) tell({ type: "dropped", process: number, descriptor, bytes: output.droppedBytes });
+    for (const chunk of output.held) send(encodeOutput(number, descriptor, chunk));
+    if (output.closed) tell({ type: "closed", process: number, descriptor });
+    Object.assign(output, { held: [], heldBytes: 0, droppedBytes: 0 });
+  }
+  if (each.end !== null) tell({ type: "exited", process: each.number, ...each.end });
+  forgetEnded(each);
+}
+
+/** Kills a process and all below it. The first process of a sandbox does not end with bubblewrap before its command runs. */
+async function kill(each: Hosted): Promise<void> {
+  const { pid } = each.child;
+  if (pid === undefined || each.end !== null) return;
+  const tree = await processTree(pid);
+  if (each.ownGroup) signalProcess(-pid, "SIGKILL");
+  for (const below of tree) signalProcess(below, "SIGKILL");
+}
+
+async function discard(group: string): Promise<void> {
+  kept.delete(group);
+  for (const each of hosted.values())
+    if (each.group === group) {
+      take(each);
+      await kill(each);
+    }
+}
+
+async function shutDown(): Promise<void> {
+  for (const { atEnd } of kept.values())
+    for (const [path, value] of atEnd)
+      try {
+        writeFileSync(path, value, { flag: "r+" });
+      } catch {
+        // Gone with what it belonged to.
+      }
+  await Promise.all([...hosted.values()].map(kill));
+  process.exit(0);
+}
+
+function handle(request: Request): void {
+  switch (request.type) {
+    case "attach":
+      return;
+    case "spawn": {
+      const { call, group, command } = request;
+      const stdio = command.stdio.map((each) =>
+        typeof each === "string" ? each : { content: Buffer.from(each.content, "base64") },
+      );
+      start(call, group, { ...command, stdio });
+      return;
+    }
+    case "write": {
+      const child = hosted.get(request.process)?.child;
+      const pipe = child && pipeOf<Writable>(child, request.descriptor);
+      if (request.end) pipe?.end(request.text);
+      else pipe?.write(request.text);
+      return;
+    }
+    case "signal":
+      hosted.get(request.process)?.child.kill(request.signal);
+      return;
+    case "keep":
+      kept.set(request.group, request);
+      return;
+    case "resume": {
+      const each = hosted.get(request.process);
+      if (each !== undefined) take(each);
+      return;
+    }
+    case "discard":
+      void discard(request.group);
+      return;
+    case "shutdown":
+      void shutDown();
+  }
+}
+
+/** The newest runner has the say; one with an older generation is sent away. */
+function attach(socket: Socket, request: Extract<Request, { type: "attach" }>, owner: string): boolean {
+  if (request.generation < generation) return false;
+  tell({ type: "superseded" });
+  runner?.end();
+  clearTimeout(giveUp);
+  runner = socket;
+  generation = request.generation;
+  supervisor = request.parent;
+  for (const each of hosted.values()) each.taken = false;
+  resumePipes();
+  tell({
+    type: "attached",
+    owner,
+    processes: [...hosted.values()].map((each) => ({
+      process: each.number,
+      pid: each.child.pid ?? 0,
+      group: each.group,
+      outputs: [...each.outputs.keys()],
+    })),
+    memos: Object.fromEntries([...kept].map(([group, { memo }]) => [group, memo])),
+  });
+  return true;
+}
+
+/** From here on output is held, for as long as a runner may still come. */
+function onDetached(): void {
+  runner = null;
+  for (const each of hosted.values()) each.taken = false;
+  resumePipes();
+  waitForRunner();
+}
+
+function waitForRunner(): void {
+  clearTimeout(giveUp);
+  giveUp = setTimeout(() => void shutDown(), Number(waitMs));
+}
+
+function onConnection(socket: Socket, owner: string): void {
+  socket.on("error", () => {});
+  socket.on("drain", () => socket === runner && resumePipes());
+  socket.on("close", () => socket === runner && onDetached());
+  socket.on(
+    "data",
+    frameReader<Request>((request) => {
+      if (socket === runner) handle(request);
+      else if (request.type !== "attach" || !attach(socket, request, owner)) socket.destroy();
+    }),
+  );
+}
+
+const owner = await ownerName();
+const server = createServer((socket) => onConnection(socket, owner));
+server.once("error", () => process.exit(1));
+const before = process.umask(0o177);
+server.listen(socketPath, () => {
+  // Only for the socket: what is started from here gets the usual one.
+  process.umask(before);
+  chmodSync(socketPath, 0o600);
+});
+process.on("SIGTERM", () => void shutDown());
+for (const signal of ["SIGINT", "SIGHUP", "SIGPIPE"] as const) process.on(signal, () => {});
+waitForRunner();
+// With neither a runner nor somebody who would start one, nobody is left to wait for.
+setInterval(async () => {
+  if (runner === null && supervisor !== "" && !(await ownerRuns(supervisor)) && runner === null) await shutDown();
+}, parentCheckMs);

@@ -1,0 +1,73 @@
+// Stands in for a runner that tests kill. Arguments: state folder, generation, milliseconds that the shim waits for a
+// runner. Adopts what there is, then obeys lines of stdin: VERB INSTANCE [ARGUMENT]. Prints what happens.
+import { createInterface } from "node:readline";
+import { strictIsolation } from "../config.ts";
+import type { InstanceHandle, OutputSink } from "../port.ts";
+import { createSandboxDriver } from "../sandbox/driver.ts";
+import { tinyServer } from "./tiny-server.ts";
+
+const [stateDirectory = "", generation = "1", waitMs = "30000"] = process.argv.slice(2);
+const say = (...words: readonly (string | number | null)[]) => process.stdout.write(`${words.join(" ")}\n`);
+const driver = createSandboxDriver({
+  stateDirectory,
+  ...strictIsolation,
+  allowWeakLimits: true,
+  floodLimits: { linesPerSecond: 10_000, bytesPerSecond: 1_000_000, burstSeconds: 1 },
+  shim: {
+    generation: Number(generation),
+    waitMs: Number(waitMs),
+    onSuperseded() {
+      say("superseded");
+      process.exit(1);
+    },
+  },
+});
+const handles = new Map<string, InstanceHandle>();
+const outputOf =
+  (instanceId: string): OutputSink =>
+  (_, line) =>
+    say("line", instanceId, line);
+
+function know(handle: InstanceHandle): void {
+  handles.set(handle.instanceId, handle);
+  void handle.exited.then(({ reason, code }) => say("exit", handle.instanceId, reason, code));
+}
+
+async function obey(verb: string, id: string, argument: string): Promise<void> {
+  const handle = handles.get(id);
+  if (verb === "start") {
+    const network = argument === "internet" ? "internet" : "none";
+    const spec = { ...tinyServer.instance("serve", `${stateDirectory}/i/${id}`, { network }), instanceId: id };
+    const result = await driver.start({ ...spec, memo: `memo of ${id}` }, outputOf(id));
+    if (!result.ok) throw new Error(`${id} did not start: ${result.cause}`);
+    know(result.handle);
+  }
+  if (verb === "freeze") await handle?.freeze();
+  if (verb === "wake") await handle?.wake();
+  if (verb === "stop") await handle?.stop(2000);
+  if (verb === "memory") say("memory", id, (await handle?.memoryBytes()) ?? null);
+  if (verb === "close") {
+    await driver.close();
+    process.exit(0);
+  }
+  say("done", verb, id);
+}
+
+try {
+  const adopted = await driver.adopt(async ({ instanceId, memo }) => {
+    say("claim", instanceId, memo);
+    return instanceId.startsWith("unwanted") ? null : outputOf(instanceId);
+  });
+  for (const { handle, isFrozen } of adopted) {
+    know(handle);
+    say("adopted", handle.instanceId, isFrozen ? "frozen" : "running", handle.socketPath);
+  }
+  say("ready");
+} catch (error) {
+  say("failed", error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const [verb = "", id = "", argument = ""] = line.split(" ");
+  obey(verb, id, argument).catch((error: unknown) => say("failed", verb, id, String(error)));
+});
