@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { processTree } from "../process/tree.ts";
+import { processTree, signalProcess } from "../process/tree.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
 import { tinyServer } from "../testing/tiny-server.ts";
 
@@ -28,9 +28,9 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const runner of runners.splice(0)) {
-    const left = (await processTree(runner.pid)).filter(alive);
+    const left = await below(runner);
     await runner.kill();
-    for (const pid of left.filter(alive)) process.kill(pid, "SIGKILL");
+    for (const pid of left) signalProcess(pid, "SIGKILL");
   }
   for (const [path = ""] of readFileSync("/proc/self/mounts", "utf8").matchAll(new RegExp(`${folder}/i/\\S+`, "g")))
     spawnSync("/usr/bin/umount", ["-l", path]);
