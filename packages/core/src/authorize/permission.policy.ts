@@ -4,6 +4,7 @@ import type { Role } from "../context/index.ts";
 const leastRole = {
   "organization.read": "viewer",
   "organization.manage": "admin",
+  "organization.delete": "owner",
   "installation.read": "member",
   "installation.manage": "member",
   "project.read": "viewer",

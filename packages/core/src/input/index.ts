@@ -1,1 +1,1 @@
-export { isId, parseInput } from "./parse-input.ts";
+export { isId, parseInput, requireConfirmation } from "./parse-input.ts";

@@ -21,3 +21,14 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 
 /** Whether a text can be an id at all. PostgreSQL would refuse another one with an error instead of "not found". */
 export const isId = (value: unknown): value is string => typeof value === "string" && uuidPattern.test(value);
+
+/**
+ * For what cannot be undone: people type the name of what they delete.
+ *
+ * @throws TowpathError `invalid_input` with `fields.confirmation`
+ */
+export function requireConfirmation(given: unknown, name: string): void {
+  if (given === name) return;
+  const message = `Type ${name} to confirm that it is to be deleted.`;
+  throw new TowpathError("invalid_input", message, { fields: { confirmation: message } });
+}

@@ -1,28 +1,54 @@
-import { build, buildLog, project } from "@towpath/db/schema";
-import { and, eq, inArray } from "drizzle-orm";
+import type { Transaction } from "@towpath/db";
+import { auditLog, branch, project } from "@towpath/db/schema";
+import { and, asc, eq, inArray } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { authorizeProject } from "../authorize/index.ts";
+import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
+import { requireConfirmation } from "../input/index.ts";
+import { lockLabels } from "./project.store.ts";
 
-/** Deletes a project with its branches, builds, deployments and routes; its URLs end at once. */
+export type DeleteProjectInput = ProjectScope & {
+  /** The project's name once more: nothing is deleted by accident. */
+  readonly confirmation: string;
+};
+
+/**
+ * Deletes a project with all that belongs to it (PRJ-11): branches, builds, deployments, variables and routes at once,
+ * so its URLs end and open streams are cut; running servers stop within seconds. The sweep erases logs and files, which
+ * nothing refers to any more. What the audit log says of it keeps who, what and when.
+ *
+ * @throws TowpathError `invalid_input` with `fields.confirmation` when that is not the project's name
+ */
 export async function deleteProject(call: {
   ctx: Context;
-  input: { readonly orgSlug: string; readonly projectName: string };
+  input: DeleteProjectInput;
 }): Promise<{ readonly id: string }> {
   const { ctx, input } = call;
   const { project: found, organization } = await authorizeProject(ctx, "project.delete", input);
+  requireConfirmation(input.confirmation, found.name);
   await ctx.db.transaction(async (tx) => {
-    // Build logs carry no foreign key. Request and server logs leave with their day.
+    await lockForDeletion(tx, [found.id]);
     await tx
-      .delete(buildLog)
-      .where(inArray(buildLog.buildId, tx.select({ id: build.id }).from(build).where(eq(build.projectId, found.id))));
+      .update(auditLog)
+      .set({ projectId: null, subject: null, detail: null })
+      .where(and(eq(auditLog.organizationId, organization.id), eq(auditLog.projectId, found.id)));
     await tx.delete(project).where(and(eq(project.organizationId, organization.id), eq(project.id, found.id)));
-    await audit(tx, ctx, {
-      organizationId: organization.id,
-      projectId: found.id,
-      action: "project.delete",
-      subject: found.name,
-    });
+    await audit(tx, ctx, { organizationId: organization.id, action: "project.delete", subject: found.name });
   });
   return { id: found.id };
+}
+
+/**
+ * Takes the locks of a rollout in its order: branches, then labels. So a rollout that has begun ends first, and none
+ * begins. `NO KEY UPDATE` as there: with a stronger lock on the branch, making a deployment would wait for it while it
+ * holds the labels.
+ */
+export async function lockForDeletion(tx: Transaction, projectIds: readonly string[]): Promise<void> {
+  await tx
+    .select({ id: branch.id })
+    .from(branch)
+    .where(inArray(branch.projectId, [...projectIds]))
+    .orderBy(asc(branch.id))
+    .for("no key update");
+  await lockLabels(tx);
 }

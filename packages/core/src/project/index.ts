@@ -1,5 +1,5 @@
 export { checkProjectName, requireFreeName, unavailableName } from "./check-project-name.ts";
-export { deleteProject } from "./delete-project.ts";
+export { type DeleteProjectInput, deleteProject } from "./delete-project.ts";
 export { deployProject } from "./deploy-project.ts";
 export { getProject } from "./get-project.ts";
 export { listProjects } from "./list-projects.ts";

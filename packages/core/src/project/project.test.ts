@@ -1,6 +1,6 @@
 import { auditLog, branch, build, buildLog, deployment, githubInstallation, project, route } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Actor } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
@@ -309,15 +309,21 @@ test("PRJ-16 deleting takes a project's builds, logs and routes with it, and is 
   await database.db
     .insert(buildLog)
     .values({ buildId, line: 1, time: new Date(), phase: "fetch", kind: "step", text: "x" });
-  const input = { orgSlug: team.slug, projectName: created.project.name };
+  const key = { orgSlug: team.slug, projectName: created.project.name };
+  const input = { ...key, confirmation: created.project.name };
   expect(await refusalCode(deleteProject({ ctx: as(await team.join("member")), input }))).toBe("forbidden");
   expect(await refusalCode(deleteProject({ ctx: as(others.owner), input }))).toBe("not_found");
+  const unsure = deleteProject({ ctx: as(team.owner), input: { ...key, confirmation: "another" } });
+  expect(await refusal(unsure)).toMatchObject({ code: "invalid_input", fields: { confirmation: expect.any(String) } });
   await deleteProject({ ctx: as(await team.join("admin")), input });
   expect(await database.db.$count(build, eq(build.id, buildId))).toBe(0);
-  expect(await database.db.$count(buildLog, eq(buildLog.buildId, buildId))).toBe(0);
   expect(await database.db.$count(route, eq(route.projectId, created.project.id))).toBe(0);
-  const row = and(eq(auditLog.action, "project.delete"), eq(auditLog.projectId, created.project.id));
-  expect(await database.db.$count(auditLog, row)).toBe(1);
+  const audits = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, team.id));
+  expect(audits.filter((row) => row.action === "project.delete")).toMatchObject([{ subject: created.project.name }]);
+  // Who created it and when is still told, what it was is not.
+  const creations = audits.filter((row) => row.action === "project.create");
+  expect(creations.some((row) => row.subject === created.project.name)).toBe(false);
+  expect(creations.some((row) => row.subject === null && row.detail === null && row.projectId === null)).toBe(true);
   expect(await refusalCode(deleteProject({ ctx: as(team.owner), input }))).toBe("not_found");
 });
 

@@ -246,7 +246,7 @@ test("LOG-6 logs of a deleted project are erased, those that arrive late too", a
   await write();
   await deleteProject({
     ctx: testContext(database.db, team.owner),
-    input: { orgSlug: team.slug, projectName: project.name },
+    input: { orgSlug: team.slug, projectName: project.name, confirmation: project.name },
   });
   await sweep();
   expect(await left()).toBe(0);

@@ -1,0 +1,35 @@
+import { apikey, organization, project, session } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import { audit } from "../audit/index.ts";
+import { authorize } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { requireConfirmation } from "../input/index.ts";
+import { lockForDeletion } from "../project/delete-project.ts";
+
+/**
+ * Deletes an organization with its projects (as `deleteProject` does), members, invitations, API keys, GitHub
+ * connections and audit log. People's accounts stay. One audit entry without an organization says who did it and when.
+ *
+ * @throws TowpathError `invalid_input` with `fields.confirmation` when that is not the organization's slug
+ */
+export async function deleteOrganization(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string; readonly confirmation: string };
+}): Promise<{ readonly id: string }> {
+  const { ctx, input } = call;
+  const { organization: found } = await authorize(ctx, "organization.delete", { orgSlug: input.orgSlug });
+  requireConfirmation(input.confirmation, found.slug);
+  await ctx.db.transaction(async (tx) => {
+    const projects = await tx.select({ id: project.id }).from(project).where(eq(project.organizationId, found.id));
+    await lockForDeletion(
+      tx,
+      projects.map(({ id }) => id),
+    );
+    // These refer to it without a foreign key: better-auth makes the tables.
+    await tx.delete(apikey).where(eq(apikey.referenceId, found.id));
+    await tx.update(session).set({ activeOrganizationId: null }).where(eq(session.activeOrganizationId, found.id));
+    await tx.delete(organization).where(eq(organization.id, found.id));
+    await audit(tx, ctx, { organizationId: null, action: "organization.delete", subject: found.slug });
+  });
+  return { id: found.id };
+}

@@ -1,0 +1,176 @@
+import {
+  apikey,
+  auditLog,
+  branch,
+  build,
+  deployment,
+  instance,
+  invitation,
+  member,
+  secret,
+  session,
+} from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq, sql } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { startBuild } from "../build/index.ts";
+import { newId } from "../ids/index.ts";
+import { createOrganization, deleteOrganization } from "../organization/index.ts";
+import { deleteProject } from "../project/index.ts";
+import {
+  refusal,
+  refusalCode,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  shaOf,
+  succeedBuild,
+  testContext,
+} from "../testing/index.ts";
+import { sweepRows } from "./index.ts";
+
+let database: TestDatabase;
+let team: SeededOrganization;
+let others: SeededOrganization;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  team = await seedOrganization(database.db);
+  others = await seedOrganization(database.db);
+});
+afterAll(() => database.close());
+
+/** A project with something in every table that tells of projects. Resolves to all ids that stand for it. */
+async function fullProject(owner: SeededOrganization): Promise<{ name: string; ids: string[] }> {
+  const { db } = database;
+  const project = await seedProject(db, owner);
+  const ctx = testContext(db, owner.owner);
+  const input = { orgSlug: owner.slug, projectName: project.name, commit: { sha: shaOf("a") } };
+  const { build: started } = await startBuild({ ctx, input });
+  await succeedBuild(db, started.id);
+  await startBuild({ ctx, input: { ...input, branch: "fix", commit: { sha: shaOf("b") } } });
+  const [made] = await db.select().from(deployment).where(eq(deployment.projectId, project.id));
+  const deploymentId = made?.id ?? "";
+  const instanceId = newId();
+  await db.insert(instance).values({ id: instanceId, deploymentId, state: "ready" });
+  await db
+    .insert(secret)
+    .values({ id: newId(), projectId: project.id, keyName: "KEY", environments: ["production"], ciphertext: "x" });
+  await db.execute(sql`INSERT INTO build_log (build_id, line, time, phase, kind, text)
+    VALUES (${started.id}::uuid, 100, now(), 'plan', 'step', 'x')`);
+  await db.execute(sql`INSERT INTO server_log (time, project_id, deployment_id, instance_id, stream, level, line)
+    VALUES (now(), ${project.id}::uuid, ${deploymentId}::uuid, ${instanceId}::uuid, 'stdout', 'info', 'x')`);
+  await db.execute(sql`INSERT INTO request_log (id, time, organization_id, project_id, deployment_id, kind, http_method,
+      http_status, is_error, outcome, duration_ms, request_bytes, response_bytes, principal)
+    VALUES (${newId()}::uuid, now(), ${owner.id}::uuid, ${project.id}::uuid, ${deploymentId}::uuid, 'request', 'POST',
+      200, false, 'ok', 1, 1, 1, 'anonymous')`);
+  const builds = await db.select({ id: build.id }).from(build).where(eq(build.projectId, project.id));
+  const branches = await db.select({ id: branch.id }).from(branch).where(eq(branch.projectId, project.id));
+  const ids = [project.id, deploymentId, instanceId, ...[...builds, ...branches].map((row) => row.id)];
+  return { name: project.name, ids };
+}
+
+/** Everything that better-auth's tables hold of an organization. */
+async function withPeople(owner: SeededOrganization): Promise<void> {
+  const [row] = await database.db.select().from(member).where(eq(member.organizationId, owner.id));
+  const userId = row?.userId ?? "";
+  const tomorrow = new Date(Date.now() + 86_400_000);
+  await database.db.insert(invitation).values({
+    ...{ id: newId(), organizationId: owner.id, email: "new@example.com", status: "pending" },
+    ...{ inviterId: userId, expiresAt: tomorrow },
+  });
+  await database.db.insert(apikey).values({ id: newId(), key: newId(), referenceId: owner.id });
+  await database.db
+    .insert(session)
+    .values({ id: newId(), userId, token: newId(), expiresAt: tomorrow, activeOrganizationId: owner.id });
+}
+
+/** In which columns of which tables one of these ids still stands, whatever the column is called. */
+async function traces(ids: readonly string[]): Promise<string[]> {
+  const { rows } = await database.db.execute<{ table: string; column: string; type: string }>(
+    sql`SELECT c.table_name AS table, c.column_name AS column, c.data_type AS type FROM information_schema.columns c
+      JOIN pg_class t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace
+      WHERE c.table_schema = 'public' AND t.relkind IN ('r', 'p') AND NOT t.relispartition
+        AND c.data_type IN ('uuid', 'text', 'jsonb', 'json')`,
+  );
+  const found: string[] = [];
+  for (const { table, column, type } of rows) {
+    // What is to be erased is known by its id for another day.
+    if (table === "erasure") continue;
+    const value = sql.identifier(column);
+    const pattern = `(${ids.join("|")})`;
+    const condition =
+      type === "uuid"
+        ? sql`${value} = ANY (${sql.param(`{${ids.join(",")}}`)}::uuid[])`
+        : sql`${value}::text ~ ${pattern}`;
+    const { rows: left } = await database.db.execute(sql`SELECT 1 FROM ${sql.identifier(table)} WHERE ${condition}`);
+    if (left.length > 0) found.push(`${table}.${column}: ${left.length}`);
+  }
+  return found;
+}
+
+const policy = {
+  ...{ requestLogDays: 30, serverLogDays: 14, buildLogDays: 30, auditDays: 365 },
+  ...{ endedBranchDays: 14, buildsPerBranch: 100, deploymentsPerBranch: 20 },
+};
+async function sweep(): Promise<void> {
+  const ctx = testContext(database.db, { kind: "job", job: "sweep" });
+  expect((await sweepRows({ ctx, input: { now: new Date(), policy } }))?.problems).toEqual([]);
+}
+
+test("PRJ-11 of a deleted project no row in any table has its id or that of anything it had; others keep theirs", async () => {
+  const [mine, kept, theirs] = [await fullProject(team), await fullProject(team), await fullProject(others)];
+  const before = [await traces(kept.ids), await traces(theirs.ids)];
+  expect((await traces(mine.ids)).length).toBeGreaterThan(10);
+  const input = { orgSlug: team.slug, projectName: mine.name, confirmation: mine.name };
+  await deleteProject({ ctx: testContext(database.db, team.owner), input });
+  await sweep();
+  expect(await traces(mine.ids)).toEqual([]);
+  expect([await traces(kept.ids), await traces(theirs.ids)]).toEqual(before);
+});
+
+test("PRJ-11 of a deleted organization no row in any table has its id or that of a project of it", async () => {
+  const [mine, theirs] = [await fullProject(team), await fullProject(others)];
+  await withPeople(team);
+  await withPeople(others);
+  const before = await traces([others.id, ...theirs.ids]);
+  const input = { orgSlug: team.slug, confirmation: team.slug };
+  expect(await deleteOrganization({ ctx: testContext(database.db, team.owner), input })).toEqual({ id: team.id });
+  await sweep();
+  expect(await traces([team.id, ...mine.ids])).toEqual([]);
+  expect(await traces([others.id, ...theirs.ids])).toEqual(before);
+  const [entry] = await database.db.select().from(auditLog).where(eq(auditLog.subject, team.slug));
+  expect(entry).toMatchObject({ action: "organization.delete", organizationId: null, detail: null });
+  expect(entry?.actor).toMatch(/^user:/);
+});
+
+test("PRJ-11 an organization is deleted by its owners only, who must type its address", async () => {
+  const input = { orgSlug: team.slug, confirmation: team.slug };
+  const as = (actor: SeededOrganization["owner"]) => testContext(database.db, actor);
+  expect(await refusalCode(deleteOrganization({ ctx: as(await team.join("admin")), input }))).toBe("forbidden");
+  expect(await refusalCode(deleteOrganization({ ctx: as(others.owner), input }))).toBe("forbidden");
+  const unsure = deleteOrganization({ ctx: as(team.owner), input: { ...input, confirmation: others.slug } });
+  expect(await refusal(unsure)).toMatchObject({ code: "invalid_input", fields: { confirmation: expect.any(String) } });
+  await deleteOrganization({ ctx: as(team.owner), input });
+  expect(await refusalCode(deleteOrganization({ ctx: as(team.owner), input }))).toBe("forbidden");
+  // Whoever owned it can begin anew.
+  expect(await createOrganization({ ctx: as(team.owner), input: { name: "Another" } })).toHaveProperty("slug");
+});
+
+test("PRJ-11 BLD-10 a deletion during rollouts waits for them or ends them, and never dead-locks", async () => {
+  for (let round = 0; round < 8; round++) {
+    const project = await seedProject(database.db, team);
+    const ctx = testContext(database.db, team.owner);
+    const key = { orgSlug: team.slug, projectName: project.name };
+    const started = await Promise.all(
+      ["main", "one", "two"].map((name) =>
+        startBuild({ ctx, input: { ...key, branch: name, commit: { sha: shaOf(`${name}${round}`) } } }),
+      ),
+    );
+    const rollouts = started.map((each) => succeedBuild(database.db, each.build.id).catch(() => "gone"));
+    await deleteProject({ ctx, input: { ...key, confirmation: project.name } });
+    await Promise.all(rollouts);
+    expect(await database.db.$count(build, eq(build.projectId, project.id))).toBe(0);
+  }
+});
