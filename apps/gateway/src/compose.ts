@@ -48,14 +48,15 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
   pool.on("error", (error) => log.debug({ err: error }, "an idle database connection ended"));
 
   const routes = new RouteTable();
+  const openAnswers = new OpenAnswers(pool, log);
   const feed = createRouteFeed({
     readModel: createReadModel(pool),
     table: routes,
     directory: config.stateDirectory,
+    onLoaded: (loaded) => openAnswers.cutUnrouted(new Set(loaded.map(({ projectId }) => projectId))),
     log,
   });
   const apiKeys = createApiKeyChecker(pool);
-  const openAnswers = new OpenAnswers(pool, log);
   const keysChanged = () => {
     apiKeys.forget();
     void openAnswers.check();

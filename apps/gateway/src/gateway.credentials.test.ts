@@ -140,6 +140,20 @@ test("GW-10 streams go on while the database is away", { timeout: 40_000 }, asyn
   await until(() => stream.state.ended);
 });
 
+test("PRJ-11 a deleted project's open streams are cut and its address is gone at once; others go on", async () => {
+  const { pool } = rig.database;
+  const [server, other] = [await deployStreaming(), await deployStreaming()];
+  const bearerOf = async (each: DeployedServer) => (await storeKey(each.organizationId)).bearer;
+  const [own, foreign] = [await bearerOf(server), await bearerOf(other)];
+  const [stream, kept] = [await openStream(server, own), await openStream(other, foreign)];
+  await pool.query("DELETE FROM project WHERE id = $1", [server.projectId]);
+  await until(() => stream.state.ended);
+  const answer = await fetch(server.url, { method: "POST", headers: own, body: "{}" });
+  expect(answer.status).toBe(404);
+  expect(kept.state.ended).toBe(false);
+  await kept.stop();
+});
+
 test("GW-7 GW-11 a person who calls is seen as the user, by the server and in the log", async () => {
   let seen: string[] = [];
   const server = await rig.deploy(

@@ -131,7 +131,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<Passing | n
   // Of a name that no server has nobody gets this far.
   if (!exchange) throw unknownServer();
   exchange.principal = principal.id;
-  parts.openAnswers.watch(response, principal);
+  parts.openAnswers.watch(response, principal, route.projectId);
   const place = parts.capacity.admit(route.projectId, response);
   const forwarded = forwardedHeaders(parts.serverAddress, label, { request, proxies: parts.proxies });
   const passed = headersForServer(request.rawHeaders, { principal, forwarded, site });

@@ -6,13 +6,15 @@ import type { Credential, Principal } from "./credentials.ts";
 
 const sweepMs = 2000;
 
+type OpenAnswer = { readonly credential: Credential | null; readonly projectId: string };
+
 /**
- * The answers that are open to callers who showed credentials. A stream may last for days: its caller's key or
- * membership is looked at again every 2 s and whenever keys change, and the stream is cut when it has ended (GW-4).
- * All callers are asked about in two queries, however many streams they hold.
+ * The answers that are open. A stream may last for days: its caller's key or membership is looked at again every 2 s
+ * and whenever keys change, and the stream is cut when it has ended (GW-4). All callers are asked about in two queries,
+ * however many streams they hold. When a project is deleted, all its streams are cut (PRJ-11).
  */
 export class OpenAnswers {
-  readonly #open = new Map<ServerResponse, Credential>();
+  readonly #open = new Map<ServerResponse, OpenAnswer>();
   readonly #revoked = new WeakSet<ServerResponse>();
   readonly #pool: Pool;
   readonly #log: Logger;
@@ -30,15 +32,22 @@ export class OpenAnswers {
   }
 
   /** Watches over a response until it closes. Call it in the same turn in which the credentials were accepted. */
-  watch(response: ServerResponse, { credential }: Principal): void {
-    if (credential === null || response.destroyed) return;
-    this.#open.set(response, credential);
+  watch(response: ServerResponse, { credential }: Principal, projectId: string): void {
+    if (response.destroyed) return;
+    this.#open.set(response, { credential, projectId });
     response.once("close", () => this.#open.delete(response));
   }
 
   /** Whether a response was cut because its caller's credentials had ended. */
   wasRevoked(response: ServerResponse): boolean {
     return this.#revoked.has(response);
+  }
+
+  /** Cuts the answers of projects that have no route any more. */
+  cutUnrouted(routedProjects: ReadonlySet<string>): void {
+    for (const [response, { projectId }] of this.#open) {
+      if (!routedProjects.has(projectId)) response.destroy();
+    }
   }
 
   start(): void {
@@ -75,7 +84,9 @@ export class OpenAnswers {
 
   async #checkOnce(): Promise<void> {
     // Answers that open while the database is asked were checked after this moment: they are not judged by it.
-    const asked = [...this.#open];
+    const asked = [...this.#open].flatMap(([response, { credential }]) =>
+      credential === null ? [] : [[response, credential] as const],
+    );
     if (asked.length === 0) return;
     const keys = new Map<string, ApiKeyIdentity>();
     const memberships = new Map<string, Membership>();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { ReadModel } from "../read-model/routes.ts";
+import type { ReadModel, Route } from "../read-model/routes.ts";
 import type { RouteTable } from "./route-table.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 
@@ -25,9 +25,11 @@ export function createRouteFeed(parts: {
   readModel: ReadModel;
   table: RouteTable;
   directory: string;
+  /** Told of the routes after each load from the database. */
+  onLoaded: (routes: readonly Route[]) => void;
   log: Logger;
 }): RouteFeed {
-  const { readModel, table, directory, log } = parts;
+  const { readModel, table, directory, onLoaded, log } = parts;
   let running: Promise<void> | null = null;
   let again = false;
   let fresh = false;
@@ -38,6 +40,7 @@ export function createRouteFeed(parts: {
     try {
       const routes = await readModel.loadRoutes();
       table.replace(routes);
+      onLoaded(routes);
       if (!fresh) log.info({ routes: routes.length }, "routes loaded");
       fresh = true;
       const text = JSON.stringify(routes);
