@@ -38,6 +38,7 @@ import { Route as OrgSlugProjectNameSettingsRouteImport } from "./routes/$orgSlu
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
 import { Route as OrgSlugSettingsInstanceRouteImport } from "./routes/$orgSlug/settings/instance";
+import { Route as OrgSlugSettingsPreferencesRouteImport } from "./routes/$orgSlug/settings/preferences";
 import { Route as OrgSlugWelcomeChooseRepoRouteImport } from "./routes/$orgSlug/welcome/choose-repo";
 import { Route as OrgSlugWelcomeConnectGithubRouteImport } from "./routes/$orgSlug/welcome/connect-github";
 import { Route as OrgSlugWelcomeServerDeployRouteImport } from "./routes/$orgSlug/welcome/server-deploy";
@@ -53,6 +54,7 @@ import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$bu
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
 import { Route as ApiV1BuildsBuildIdRouteImport } from "./routes/api/v1/builds/$buildId";
 import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
+import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
 import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
 import { Route as ApiV1ProjectsNameLogsRouteImport } from "./routes/api/v1/projects/$name/logs";
 
@@ -205,6 +207,12 @@ const OrgSlugSettingsInstanceRoute = OrgSlugSettingsInstanceRouteImport.update({
   path: "/settings/instance",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
+const OrgSlugSettingsPreferencesRoute =
+  OrgSlugSettingsPreferencesRouteImport.update({
+    id: "/settings/preferences",
+    path: "/settings/preferences",
+    getParentRoute: () => OrgSlugRouteRoute,
+  } as any);
 const OrgSlugWelcomeChooseRepoRoute =
   OrgSlugWelcomeChooseRepoRouteImport.update({
     id: "/welcome/choose-repo",
@@ -287,6 +295,11 @@ const ApiV1ProjectsIndexRoute = ApiV1ProjectsIndexRouteImport.update({
   path: "/api/v1/projects/",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiV1ProjectsNameIndexRoute = ApiV1ProjectsNameIndexRouteImport.update({
+  id: "/api/v1/projects/$name/",
+  path: "/api/v1/projects/$name/",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const ApiV1ProjectsNameBuildsRoute = ApiV1ProjectsNameBuildsRouteImport.update({
   id: "/api/v1/projects/$name/builds",
   path: "/api/v1/projects/$name/builds",
@@ -326,6 +339,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
+  "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
@@ -345,6 +359,7 @@ export interface FileRoutesByFullPath {
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
+  "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
 }
 export interface FileRoutesByTo {
   "/": typeof IndexRoute;
@@ -372,6 +387,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
+  "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
@@ -391,6 +407,7 @@ export interface FileRoutesByTo {
   "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
+  "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport;
@@ -421,6 +438,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
+  "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
@@ -440,6 +458,7 @@ export interface FileRoutesById {
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
+  "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath;
@@ -471,6 +490,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/instance"
+    | "/$orgSlug/settings/preferences"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
@@ -489,7 +509,8 @@ export interface FileRouteTypes {
     | "/api/v1/builds/$buildId"
     | "/api/v1/projects/"
     | "/api/v1/projects/$name/builds"
-    | "/api/v1/projects/$name/logs";
+    | "/api/v1/projects/$name/logs"
+    | "/api/v1/projects/$name/";
   fileRoutesByTo: FileRoutesByTo;
   to:
     | "/"
@@ -517,6 +538,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/instance"
+    | "/$orgSlug/settings/preferences"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
@@ -535,7 +557,8 @@ export interface FileRouteTypes {
     | "/api/v1/builds/$buildId"
     | "/api/v1/projects"
     | "/api/v1/projects/$name/builds"
-    | "/api/v1/projects/$name/logs";
+    | "/api/v1/projects/$name/logs"
+    | "/api/v1/projects/$name";
   id:
     | "__root__"
     | "/"
@@ -565,6 +588,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/instance"
+    | "/$orgSlug/settings/preferences"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
@@ -583,7 +607,8 @@ export interface FileRouteTypes {
     | "/api/v1/builds/$buildId"
     | "/api/v1/projects/"
     | "/api/v1/projects/$name/builds"
-    | "/api/v1/projects/$name/logs";
+    | "/api/v1/projects/$name/logs"
+    | "/api/v1/projects/$name/";
   fileRoutesById: FileRoutesById;
 }
 export interface RootRouteChildren {
@@ -616,6 +641,7 @@ export interface RootRouteChildren {
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
   ApiV1ProjectsNameLogsRoute: typeof ApiV1ProjectsNameLogsRoute;
+  ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
 }
 
 declare module "@tanstack/react-router" {
@@ -823,6 +849,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugSettingsInstanceRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
+    "/$orgSlug/settings/preferences": {
+      id: "/$orgSlug/settings/preferences";
+      path: "/settings/preferences";
+      fullPath: "/$orgSlug/settings/preferences";
+      preLoaderRoute: typeof OrgSlugSettingsPreferencesRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
     "/$orgSlug/welcome/choose-repo": {
       id: "/$orgSlug/welcome/choose-repo";
       path: "/welcome/choose-repo";
@@ -928,6 +961,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1ProjectsIndexRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/projects/$name/": {
+      id: "/api/v1/projects/$name/";
+      path: "/api/v1/projects/$name";
+      fullPath: "/api/v1/projects/$name/";
+      preLoaderRoute: typeof ApiV1ProjectsNameIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/projects/$name/builds": {
       id: "/api/v1/projects/$name/builds";
       path: "/api/v1/projects/$name/builds";
@@ -979,6 +1019,7 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugIndexRoute: typeof OrgSlugIndexRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
   OrgSlugSettingsInstanceRoute: typeof OrgSlugSettingsInstanceRoute;
+  OrgSlugSettingsPreferencesRoute: typeof OrgSlugSettingsPreferencesRoute;
   OrgSlugWelcomeChooseRepoRoute: typeof OrgSlugWelcomeChooseRepoRoute;
   OrgSlugWelcomeConnectGithubRoute: typeof OrgSlugWelcomeConnectGithubRoute;
   OrgSlugWelcomeServerDeployRoute: typeof OrgSlugWelcomeServerDeployRoute;
@@ -992,6 +1033,7 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugIndexRoute: OrgSlugIndexRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
   OrgSlugSettingsInstanceRoute: OrgSlugSettingsInstanceRoute,
+  OrgSlugSettingsPreferencesRoute: OrgSlugSettingsPreferencesRoute,
   OrgSlugWelcomeChooseRepoRoute: OrgSlugWelcomeChooseRepoRoute,
   OrgSlugWelcomeConnectGithubRoute: OrgSlugWelcomeConnectGithubRoute,
   OrgSlugWelcomeServerDeployRoute: OrgSlugWelcomeServerDeployRoute,
@@ -1033,6 +1075,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiV1ProjectsIndexRoute: ApiV1ProjectsIndexRoute,
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
   ApiV1ProjectsNameLogsRoute: ApiV1ProjectsNameLogsRoute,
+  ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,
 };
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)

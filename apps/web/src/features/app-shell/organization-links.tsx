@@ -10,7 +10,11 @@ const look =
 export function settingsHrefs(organization: Organization | null) {
   const href = (screen: string, permission: Permission) =>
     organization?.permissions.includes(permission) ? `/${organization.slug}/settings/${screen}` : null;
-  return { keysHref: href("api-keys", "apiKey.read"), instanceHref: href("instance", "organization.manage") };
+  return {
+    keysHref: href("api-keys", "apiKey.read"),
+    instanceHref: href("instance", "organization.manage"),
+    preferencesHref: href("preferences", "organization.delete"),
+  };
 }
 
 /** The organization's screens that the person's role may open. */

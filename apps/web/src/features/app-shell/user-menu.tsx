@@ -1,5 +1,5 @@
 import { Menu as BaseMenu } from "@base-ui/react/menu";
-import { Check, KeyRound, LogOut, ShieldCheck, UserRound } from "lucide-react";
+import { Check, KeyRound, LogOut, Settings2, ShieldCheck, UserRound } from "lucide-react";
 import { useRef } from "react";
 import { Menu, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
 import { setTheme, type Theme, themes, useTheme } from "~/ui/theme.ts";
@@ -11,6 +11,8 @@ export type UserMenuPerson = {
   readonly keysHref: string | null;
   /** Where the protections of this instance are; null for a role that can't see them. */
   readonly instanceHref: string | null;
+  /** Where the settings of the organization as a whole are; null for a role that can't change them. */
+  readonly preferencesHref: string | null;
 };
 
 const initials = (name: string) =>
@@ -54,6 +56,11 @@ export function UserMenu({ person }: { readonly person: UserMenuPerson }) {
         {person.instanceHref ? (
           <MenuItem icon={<ShieldCheck aria-hidden />} render={<a href={person.instanceHref} />}>
             Instance
+          </MenuItem>
+        ) : null}
+        {person.preferencesHref ? (
+          <MenuItem icon={<Settings2 aria-hidden />} render={<a href={person.preferencesHref} />}>
+            Preferences
           </MenuItem>
         ) : null}
         <MenuSeparator />

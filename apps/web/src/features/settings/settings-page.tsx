@@ -1,10 +1,14 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { Lock } from "lucide-react";
 import { useState } from "react";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery } from "../project-screen/project-screen.queries.ts";
+import { useMay } from "../session/use-may.ts";
 import { BuildSettings } from "./build-settings.tsx";
 import { CaptureSettings } from "./capture-settings.tsx";
+import { DeleteProject } from "./delete-project.tsx";
 import type { Saved } from "./saved-note.tsx";
 import { VariableSettings } from "./variable-settings.tsx";
 
@@ -18,6 +22,8 @@ export const settingsHeader = (
 /** A project's settings (PRJ-11, KEY-1). */
 export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey; mayChange: boolean }) {
   const [saved, setSaved] = useState<Saved>(null);
+  const mayDelete = useMay("project.delete");
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   return (
     <>
       {settingsHeader}
@@ -26,6 +32,7 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
           <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
           <CaptureSettings projectKey={projectKey} />
           <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
+          {mayDelete ? <DeleteProject projectKey={projectKey} name={project.name} /> : null}
         </div>
       ) : (
         <EmptyState icon={<Lock aria-hidden />} title="Your role can't change settings">

@@ -1,5 +1,5 @@
 import { createServerFn } from "@tanstack/react-start";
-import { authModeSchema, updateProject } from "@towpath/core/project";
+import { authModeSchema, deleteProject, updateProject } from "@towpath/core/project";
 import { entrypointSchema, requirementsSchema } from "@towpath/core/project/schema";
 import { deleteSecret, listSecrets, setSecrets } from "@towpath/core/secret";
 import { setSecretsSchema } from "@towpath/core/secret/schema";
@@ -51,4 +51,12 @@ export const removeVariable = createServerFn({ method: "POST" })
   .validator(input(projectKeySchema.extend({ keyName: z.string().min(1).max(255) })))
   .handler(async ({ context, data }) => {
     await deleteSecret({ ctx: context.ctx, input: data });
+  });
+
+/** Deletes the project with everything that belongs to it (PRJ-11). */
+export const removeProject = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.delete")])
+  .validator(input(projectKeySchema.extend({ confirmation: z.string().max(200) })))
+  .handler(async ({ context, data }) => {
+    await deleteProject({ ctx: context.ctx, input: data });
   });

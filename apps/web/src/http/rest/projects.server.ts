@@ -2,7 +2,7 @@ import { startBuild, startBuildSchema } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
-import { deployProject, type ProjectDetailView, unavailableName, updateProject } from "@towpath/core/project";
+import { deleteProject, deployProject, type ProjectDetailView, unavailableName, updateProject } from "@towpath/core/project";
 import {
   authModeSchema,
   deployProjectSchema,
@@ -53,6 +53,12 @@ export async function saveProject(ctx: Context, input: z.output<typeof saveProje
     ctx,
     input: { ...settings, entrypoint, orgSlug, name, installationId, repositoryFullName, trigger: "cli" },
   });
+}
+
+/** Deletes a project with everything that belongs to it (PRJ-11). The address names it, which is confirmation enough. */
+export async function removeProject(ctx: Context, name: string): Promise<{ readonly id: string }> {
+  const { orgSlug, name: projectName } = await operatorProject(ctx, name);
+  return deleteProject({ ctx, input: { orgSlug, projectName, confirmation: projectName } });
 }
 
 function otherRepository({ name, githubRepository }: ProjectDetailView): TowpathError {

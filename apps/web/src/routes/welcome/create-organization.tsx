@@ -17,7 +17,13 @@ function CreateOrganization() {
   const { profile, auth } = Route.useRouteContext();
   return (
     <AppShell
-      person={{ displayName: profile.displayName, email: profile.email, keysHref: null, instanceHref: null }}
+      person={{
+        displayName: profile.displayName,
+        email: profile.email,
+        keysHref: null,
+        instanceHref: null,
+        preferencesHref: null,
+      }}
       organizations={profile.organizations}
       active={activeOrganization(profile.organizations, auth.organizationId)}
     >

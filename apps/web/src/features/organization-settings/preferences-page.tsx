@@ -1,0 +1,55 @@
+import { Lock } from "lucide-react";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { ConfirmDeletion } from "~/ui/confirm-deletion.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { removeOrganization } from "./organization-settings.functions.ts";
+
+/** What concerns the organization as a whole (ORG-4). */
+export function PreferencesPage({
+  organization,
+  mayDelete,
+}: {
+  readonly organization: { readonly slug: string; readonly name: string };
+  readonly mayDelete: boolean;
+}) {
+  return (
+    <main className="mx-auto w-full max-w-4xl px-4 py-6 sm:px-6">
+      <PageHeader title="Preferences" description={`Settings of ${organization.name} as a whole.`} />
+      {mayDelete ? (
+        <DeleteOrganization slug={organization.slug} />
+      ) : (
+        <EmptyState icon={<Lock aria-hidden />} title="Your role can't change these settings">
+          Only owners of this organization can.
+        </EmptyState>
+      )}
+    </main>
+  );
+}
+
+function DeleteOrganization({ slug }: { readonly slug: string }) {
+  const remove = async (confirmation: string) => {
+    await removeOrganization({ data: { orgSlug: slug, confirmation } });
+    // A new document: nothing that was loaded for this organization may stay in memory.
+    window.location.replace("/");
+  };
+  return (
+    <Card>
+      <CardHeader
+        title="Delete organization"
+        description="Ends all its servers and removes everything Towpath keeps of it."
+      />
+      <CardBody>
+        <ConfirmDeletion label="Delete organization" name={slug} onConfirm={remove}>
+          <p>This deletes for everyone in it:</p>
+          <ul className="mt-1.5 list-disc space-y-0.5 pl-5">
+            <li>all projects, with their addresses, builds, environment variables and logs</li>
+            <li>memberships and invitations, API keys and the audit log</li>
+            <li>its connections to GitHub; repositories and the installed App stay there</li>
+          </ul>
+          <p className="mt-2">People keep their accounts.</p>
+        </ConfirmDeletion>
+      </CardBody>
+    </Card>
+  );
+}

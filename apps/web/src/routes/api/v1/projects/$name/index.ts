@@ -1,0 +1,11 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { operatorRoute } from "~/http/rest/operator-route.server.ts";
+import { removeProject } from "~/http/rest/projects.server.ts";
+
+export const Route = createFileRoute("/api/v1/projects/$name/")({
+  server: {
+    handlers: {
+      DELETE: ({ request, params }) => operatorRoute(request, (ctx) => removeProject(ctx, params.name)),
+    },
+  },
+});

@@ -1,0 +1,102 @@
+import { type ReactNode, useState } from "react";
+import { Button } from "./button.tsx";
+import { Callout } from "./callout.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Field } from "./field.tsx";
+import { Input } from "./input.tsx";
+import { failureText } from "./toast.ts";
+
+/** A button that deletes something for good, behind a dialog that says what goes and asks for its name. */
+export function ConfirmDeletion({
+  label,
+  name,
+  children,
+  onConfirm,
+}: {
+  /** For the button and the dialog, for example `Delete project`. */
+  label: string;
+  /** What the person must type. */
+  name: string;
+  /** What exactly goes. */
+  children: ReactNode;
+  /** Rejects with what the dialog shows; when it resolves, the page has moved on. */
+  onConfirm: (confirmation: string) => Promise<void>;
+}) {
+  const [open, setOpen] = useState(false);
+  const [typed, setTyped] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const show = (next: boolean) => {
+    setOpen(next);
+    setTyped("");
+    setProblem(null);
+    setFailure(null);
+  };
+  const confirm = async () => {
+    if (typed !== name) return setProblem(`Type ${name} to confirm.`);
+    setBusy(true);
+    setFailure(null);
+    try {
+      await onConfirm(typed);
+    } catch (error) {
+      setFailure(failureText(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={show}
+      title={label}
+      description="You can't undo this."
+      trigger={<Button variant="danger-quiet">{label}</Button>}
+    >
+      <form
+        noValidate
+        aria-label={label}
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void confirm();
+        }}
+      >
+        <div className="text-sm">{children}</div>
+        {failure ? (
+          <Callout tone="bad" title="Nothing was deleted">
+            {failure}
+          </Callout>
+        ) : null}
+        <Field
+          label={
+            <>
+              Type <code className="font-mono text-xs break-all">{name}</code> to confirm
+            </>
+          }
+          error={problem}
+          required
+        >
+          {(control) => (
+            <Input
+              {...control}
+              mono
+              autoComplete="off"
+              spellCheck={false}
+              value={typed}
+              onChange={(event) => {
+                setTyped(event.target.value);
+                setProblem(null);
+              }}
+            />
+          )}
+        </Field>
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={() => show(false)}>Cancel</Button>
+          <Button type="submit" variant="danger" busy={busy}>
+            {label}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
