@@ -46,10 +46,10 @@ async function fullProject(owner: SeededOrganization): Promise<{ name: string; i
   const { db } = database;
   const project = await seedProject(db, owner);
   const ctx = testContext(db, owner.owner);
-  const input = { orgSlug: owner.slug, projectName: project.name, commit: { sha: shaOf("a") } };
+  const input = { orgSlug: owner.slug, projectName: project.name, commitSha: shaOf("a") };
   const { build: started } = await startBuild({ ctx, input });
   await succeedBuild(db, started.id);
-  await startBuild({ ctx, input: { ...input, branch: "fix", commit: { sha: shaOf("b") } } });
+  await startBuild({ ctx, input: { ...input, branch: "fix", commitSha: shaOf("b") } });
   const [made] = await db.select().from(deployment).where(eq(deployment.projectId, project.id));
   const deploymentId = made?.id ?? "";
   const instanceId = newId();
@@ -165,7 +165,7 @@ test("PRJ-11 BLD-10 a deletion during rollouts waits for them or ends them, and 
     const key = { orgSlug: team.slug, projectName: project.name };
     const started = await Promise.all(
       ["main", "one", "two"].map((name) =>
-        startBuild({ ctx, input: { ...key, branch: name, commit: { sha: shaOf(`${name}${round}`) } } }),
+        startBuild({ ctx, input: { ...key, branch: name, commitSha: shaOf(`${name}${round}`) } }),
       ),
     );
     const rollouts = started.map((each) => succeedBuild(database.db, each.build.id).catch(() => "gone"));

@@ -156,7 +156,7 @@ test("LOG-3 a day that a long query reads is dropped later, and nobody waits for
 
 async function push(project: { name: string }, commit: string, name = "main"): Promise<string> {
   const ctx = testContext(database.db, team.owner);
-  const input = { orgSlug: team.slug, projectName: project.name, branch: name, commit: { sha: shaOf(commit) } };
+  const input = { orgSlug: team.slug, projectName: project.name, branch: name, commitSha: shaOf(commit) };
   const { build: started } = await startBuild({ ctx, input });
   await succeedBuild(database.db, started.id);
   await database.db.execute(

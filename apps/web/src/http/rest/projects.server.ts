@@ -2,7 +2,13 @@ import { startBuild, startBuildSchema } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
-import { deleteProject, deployProject, type ProjectDetailView, unavailableName, updateProject } from "@towpath/core/project";
+import {
+  deleteProject,
+  deployProject,
+  type ProjectDetailView,
+  unavailableName,
+  updateProject,
+} from "@towpath/core/project";
 import {
   authModeSchema,
   deployProjectSchema,
