@@ -85,9 +85,10 @@ export type RequestLogEntry = {
   session: string | null;
   principal: string;
   traceId: string | null;
-  requestPayload: unknown;
-  responsePayload: unknown;
 };
+
+/** A row with what lists leave out. Payloads are null unless the project captures them. */
+export type RequestLogDetail = RequestLogEntry & { requestPayload: unknown; responsePayload: unknown };
 
 /** A page of the request log, newest first. */
 export type RequestLogPage = { data: RequestLogEntry[]; limit: number; offset: number; hasMore: boolean };
@@ -95,8 +96,10 @@ export type RequestLogPage = { data: RequestLogEntry[]; limit: number; offset: n
 /** Numbers above the request log. Facets ignore the method filter, so that the other choices stay visible. */
 export type RequestLogStats = {
   total: number;
+  /** Failures, without those that the gateway refused (4xx) before a server was asked. */
   errors: number;
-  /** Milliseconds; null without rows. */
+  refused: number;
+  /** Milliseconds, within 6 %; null without rows. */
   p50Ms: number | null;
   p95Ms: number | null;
   startDate: string;

@@ -1,16 +1,29 @@
 import type { Pool } from "pg";
-import { type LogQueryInput, logQuerySchema, type RequestLogEntry, type RequestLogPage } from "./log-query.schema.ts";
-import { requestLogFilter } from "./request-log.filter.ts";
+import { Conditions, periodOf, rowCondition } from "./log-filter.ts";
+import {
+  type LogQuery,
+  type LogQueryInput,
+  logQuerySchema,
+  type RequestLogDetail,
+  type RequestLogEntry,
+  type RequestLogPage,
+} from "./log-query.schema.ts";
+import { locateRows, type Window } from "./locate-rows.ts";
+import { floorToMinute } from "./rollups.ts";
+import { searchWindows } from "./search-windows.ts";
 
 type Row = Omit<RequestLogEntry, "time" | "tool" | "client" | "responseBytes"> & { time: Date; responseBytes: string };
 
+// Without the payloads: they may be large, and only a row's detail shows them.
 const columns = `
   id, time, deployment_id AS "deploymentId", kind, http_method AS "httpMethod", method, target,
   http_status AS "httpStatus", is_error AS "isError", error_code AS "errorCode", error_message AS "errorMessage",
   outcome, duration_ms AS "durationMs", held_ms AS "heldMs", request_bytes AS "requestBytes",
   response_bytes AS "responseBytes", protocol_version AS "protocolVersion", client_name AS "clientName",
-  client_version AS "clientVersion", session, principal, trace_id AS "traceId",
-  request_payload AS "requestPayload", response_payload AS "responsePayload"`;
+  client_version AS "clientVersion", session, principal, trace_id AS "traceId"`;
+
+/** Up to here a page without a filter is read by counting rows of the index. */
+const maxOffsetRead = 1000;
 
 /**
  * Reads a page of a project's request log, newest first (PRJ-5, VAL-5). `hasMore` says whether a next page exists.
@@ -19,20 +32,112 @@ const columns = `
  */
 export async function queryRequestLogs(pool: Pool, input: LogQueryInput): Promise<RequestLogPage> {
   const query = logQuerySchema.parse(input);
-  const filter = requestLogFilter(query, new Date());
-  // NULLS LAST is how the index is made; without it PostgreSQL would sort all of the project's rows.
-  const { rows } = await pool.query<Row>(
-    `SELECT ${columns} FROM request_log WHERE ${filter.scope} AND ${filter.method}
-     ORDER BY request_log.time DESC NULLS LAST, id DESC NULLS LAST
-     LIMIT ${query.limit + 1} OFFSET ${query.offset}`,
-    filter.values,
-  );
+  const now = Date.now();
+  const period = { ...periodOf(query, now), now };
+  const rows = query.search ? await searchPage(pool, query, period) : await page(pool, query, period);
   return {
     data: rows.slice(0, query.limit).map(toEntry),
     limit: query.limit,
     offset: query.offset,
     hasMore: rows.length > query.limit,
   };
+}
+
+/**
+ * A row with its payloads; null when the project has no such row.
+ *
+ * @param row its id and time, as the list gave them. The caller has checked access to the project.
+ */
+export async function readRequestLog(
+  pool: Pool,
+  row: { projectId: string; id: string; time: Date },
+): Promise<RequestLogDetail | null> {
+  const { rows } = await pool.query<Row & Pick<RequestLogDetail, "requestPayload" | "responsePayload">>(
+    `SELECT ${columns}, request_payload AS "requestPayload", response_payload AS "responsePayload"
+     FROM request_log WHERE project_id = $1 AND time = $2 AND id = $3`,
+    [row.projectId, row.time, row.id],
+  );
+  const found = rows[0];
+  if (!found) return null;
+  return { ...toEntry(found), requestPayload: found.requestPayload, responsePayload: found.responsePayload };
+}
+
+type Period = Window & { now: number };
+
+async function page(pool: Pool, query: LogQuery, period: Period): Promise<Row[]> {
+  const need = query.limit + 1;
+  if (!isFiltered(query) && query.offset <= maxOffsetRead) return readRows(pool, query, [period], query.offset, need);
+  const edge = await countEdge(pool, query, period, query.offset + need);
+  for (let factor = 1; ; factor *= 8) {
+    const found = await locateRows(pool, query, period, { offset: query.offset, need: need * factor, edge });
+    const rows = await readRows(pool, query, found.windows, found.skip, need);
+    if (rows.length >= need || found.isWhole) return rows;
+  }
+}
+
+async function searchPage(pool: Pool, query: LogQuery, period: Period): Promise<Row[]> {
+  const need = query.limit + 1;
+  for (let wanted = query.offset + need; ; wanted *= 8) {
+    const found = await searchWindows(pool, query, period, wanted);
+    const rows = await readRows(pool, query, found.windows, query.offset, need);
+    if (rows.length >= need || found.isWhole) return rows;
+  }
+}
+
+const isFiltered = (query: LogQuery) =>
+  [query.deploymentIds, query.deploymentId, query.httpMethod, query.jsonrpcMethod, query.methodPrefix].some(Boolean) ||
+  query.toolName !== undefined ||
+  query.isError !== undefined;
+
+/** The matching rows of a last minute that the query wants a part of, at most `max`: roll-ups know whole minutes. */
+async function countEdge(pool: Pool, query: LogQuery, { from, to }: Period, max: number): Promise<number> {
+  if (to === null) return 0;
+  const conditions = new Conditions();
+  const project = conditions.value(query.projectId);
+  const start = conditions.value(new Date(Math.max(from, floorToMinute(to))));
+  const { rows } = await pool.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM (SELECT FROM request_log WHERE project_id = ${project} AND time >= ${start}
+       AND time <= ${conditions.value(new Date(to))} AND ${rowCondition(query, conditions)} LIMIT ${max}) AS rows`,
+    conditions.values,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Matching rows of some periods, newest first. `windows` are in that order and do not overlap. */
+async function readRows(
+  pool: Pool,
+  query: LogQuery,
+  windows: readonly Window[],
+  skip: number,
+  need: number,
+): Promise<Row[]> {
+  const oldest = windows.at(-1);
+  if (!oldest) return [];
+  const conditions = new Conditions();
+  const project = conditions.value(query.projectId);
+  const end = windows[0]?.to ?? null;
+  // Known when the query is planned, so that other days' partitions are no part of the plan.
+  const bounds = `time >= ${conditions.value(new Date(oldest.from))}
+    ${end === null ? "" : `AND time < ${conditions.value(new Date(end))}`}`;
+  const condition = `project_id = ${project} AND ${bounds} AND ${rowCondition(query, conditions)}`;
+  const order = "ORDER BY time DESC, id DESC";
+  const limit = `${order} LIMIT ${need} OFFSET ${skip}`;
+  if (windows.length === 1) {
+    const { rows } = await pool.query<Row>(
+      `SELECT ${columns} FROM request_log WHERE ${condition} ${limit}`,
+      conditions.values,
+    );
+    return rows;
+  }
+  const from = conditions.value(windows.map((window) => new Date(window.from)));
+  const to = conditions.value(windows.map((window) => (window.to === null ? "infinity" : new Date(window.to))));
+  const { rows } = await pool.query<Row>(
+    `SELECT rows.* FROM unnest(${from}::timestamptz[], ${to}::timestamptz[]) AS w (first, beyond) CROSS JOIN LATERAL (
+       SELECT ${columns} FROM request_log WHERE ${condition} AND time >= w.first AND time < w.beyond
+       ${order} LIMIT ${need + skip}) AS rows ${limit}`,
+    conditions.values,
+  );
+  return rows;
 }
 
 function toEntry(row: Row): RequestLogEntry {

@@ -31,8 +31,6 @@ const row: RequestLogEntry = {
   session: null,
   principal: "anonymous",
   traceId: null,
-  requestPayload: null,
-  responsePayload: null,
 };
 
 let folder = "";

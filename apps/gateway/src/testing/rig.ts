@@ -4,7 +4,7 @@ import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { queryRequestLogs, type RequestLogEntry } from "@towpath/logs";
+import { queryRequestLogs, type RequestLogDetail, readRequestLog } from "@towpath/logs";
 import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
 import pino from "pino";
 import { type RunningGateway, startGateway } from "../compose.ts";
@@ -36,7 +36,7 @@ export type Rig = {
   /** Adds project, deployment and route, and a server that runs `listener`. */
   deploy: (listener: RequestListener, options?: ServerOptions) => Promise<DeployedServer>;
   /** Rows of a project once there are `count`, newest first. */
-  rows: (projectId: string, count: number) => Promise<RequestLogEntry[]>;
+  rows: (projectId: string, count: number) => Promise<RequestLogDetail[]>;
   restart: (change?: Partial<GatewayConfig>) => Promise<void>;
   close: () => Promise<void>;
 };
@@ -74,9 +74,11 @@ export async function createRig(environment: Record<string, string> = {}): Promi
       return { ...server, upstream, url: new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`) };
     },
     async rows(projectId, count) {
-      let rows: RequestLogEntry[] = [];
+      let rows: RequestLogDetail[] = [];
       await until(async () => {
-        rows = (await queryRequestLogs(database.pool, { projectId })).data;
+        const { data } = await queryRequestLogs(database.pool, { projectId });
+        const details = data.map(({ id, time }) => readRequestLog(database.pool, { projectId, id, time: new Date(time) }));
+        rows = (await Promise.all(details)).filter((row) => row !== null);
         return rows.length >= count;
       });
       return rows;

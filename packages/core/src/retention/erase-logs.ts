@@ -12,7 +12,16 @@ type Reference = { readonly kind: Kind; readonly table: string; readonly column:
 
 /** All of them; a test compares the list with the database. */
 export const logReferences: readonly Reference[] = [
-  { kind: "project", table: "request_log", column: "project_id", key: "time, id" },
+  { kind: "project", table: "request_log", column: "project_id", key: "project_id, time, id" },
+  { kind: "project", table: "request_log_delta", column: "project_id", key: "id" },
+  { kind: "project", table: "request_log_series", column: "project_id", key: "project_id, id" },
+  { kind: "project", table: "request_log_minute", column: "project_id", key: "project_id, time, series_id" },
+  { kind: "project", table: "request_log_ten_minutes", column: "project_id", key: "project_id, time, series_id" },
+  { kind: "project", table: "request_log_hour", column: "project_id", key: "project_id, time, series_id" },
+  { kind: "project", table: "request_log_half_day", column: "project_id", key: "project_id, time, series_id" },
+  { kind: "project", table: "request_log_caller", column: "project_id", key: "project_id, id" },
+  { kind: "project", table: "request_log_caller_slot", column: "project_id", key: "project_id, time, caller_id" },
+  { kind: "project", table: "request_log_message", column: "project_id", key: "project_id, id" },
   { kind: "deployment", table: "server_log", column: "deployment_id", key: "time, id" },
   { kind: "build", table: "build_log", column: "build_id", key: "build_id, line" },
 ];

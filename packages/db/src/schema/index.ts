@@ -10,6 +10,17 @@ export { instance } from "./instance.ts";
 export { apikey, invitation, member, organization } from "./organization.ts";
 export { project } from "./project.ts";
 export { requestLog } from "./request-log.ts";
+export {
+  requestLogCaller,
+  requestLogCallerSlot,
+  requestLogDelta,
+  requestLogHalfDay,
+  requestLogHour,
+  requestLogMessage,
+  requestLogMinute,
+  requestLogSeries,
+  requestLogTenMinutes,
+} from "./request-log-rollup.ts";
 export { type RetentionMoment, type RetentionPolicy, type RetentionRule, retentionRules } from "./retention.ts";
 export { route } from "./route.ts";
 export { secret } from "./secret.ts";

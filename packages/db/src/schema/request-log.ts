@@ -59,12 +59,16 @@ export const requestLog = pgTable(
     responsePayload: jsonb(),
   },
   (table) => [
-    primaryKey({ columns: [table.time, table.id] }),
-    index().on(table.projectId, table.time.desc(), table.id.desc()),
+    // One index for all reading, writing once and paging: a second one costs a quarter of the write rate.
+    primaryKey({ columns: [table.projectId, table.time, table.id] }),
     // The errors page of a project that hardly ever fails.
-    index("request_log_errors_index")
-      .on(table.projectId, table.time.desc(), table.id.desc())
+    index("request_log_error_index")
+      .on(table.projectId, table.time.asc(), table.id.asc())
       .where(sql`${table.isError}`),
+    // Finds the rows of an error message that a search has found in `request_log_message`.
+    index("request_log_message_index")
+      .on(table.projectId, sql`hashtextextended(error_message, 0)`, table.time.asc())
+      .where(sql`${table.errorMessage} IS NOT NULL`),
   ],
 );
 

@@ -24,14 +24,15 @@ export type RetentionMoment = { readonly now: Date; readonly policy: RetentionPo
  * - `owner`: with the row that a foreign key with `ON DELETE CASCADE` refers to.
  * - `expired`: until the condition holds; the sweep removes them in batches. It must be served by an index.
  * - `days`: partitioned by day, in the column `time`; days before the cutoff are dropped whole.
- * - `verb`: a verb of core's `retention` decides, because it takes more than a condition.
+ * - `verb`: a verb of core's `retention` (or `foldRequestLogs` of packages/logs) decides, because it takes more than a
+ *   condition.
  */
 export type RetentionRule =
   | { readonly until: "deleted" }
   | { readonly until: "owner" }
   | { readonly until: "expired"; readonly condition: (moment: RetentionMoment) => SQL }
   | { readonly until: "days"; readonly days: (policy: RetentionPolicy) => number }
-  | { readonly until: "verb"; readonly verb: "removeSuperseded" | "removeBuildLogs" | "eraseLogs" };
+  | { readonly until: "verb"; readonly verb: "removeSuperseded" | "removeBuildLogs" | "eraseLogs" | "foldRequestLogs" };
 
 /** `days` before the sweep's clock, as a parameter. */
 export const daysBefore = (moment: RetentionMoment, days: number): SQL =>

@@ -10,6 +10,7 @@ import { instanceRetention } from "./instance.ts";
 import { apikeyRetention, invitationRetention, memberRetention, organizationRetention } from "./organization.ts";
 import { projectRetention } from "./project.ts";
 import { requestLogRetention } from "./request-log.ts";
+import { requestLogRollupRetention } from "./request-log-rollup.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { routeRetention } from "./route.ts";
 import { secretRetention } from "./secret.ts";
@@ -43,6 +44,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   project: projectRetention,
   rate_limit: rateLimitRetention,
   request_log: requestLogRetention,
+  ...requestLogRollupRetention,
   route: routeRetention,
   secret: secretRetention,
   server_log: serverLogRetention,

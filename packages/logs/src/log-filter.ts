@@ -1,0 +1,71 @@
+import type { LogQuery } from "./log-query.schema.ts";
+import { timeRangeMs } from "./log-search.ts";
+
+/** Conditions of a query as SQL; they refer to `values` by position. Values are never spliced into the text. */
+export class Conditions {
+  readonly values: unknown[] = [];
+
+  /** Adds a value; returns how the text refers to it. */
+  value(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+}
+
+/** First and last instant of a query, milliseconds. Without `endDate` there is no last one: clocks differ. */
+export function periodOf(query: LogQuery, now: number): { from: number; to: number | null } {
+  const to = query.endDate?.getTime() ?? null;
+  return { from: query.startDate?.getTime() ?? (to ?? now) - timeRangeMs[query.timeRange], to };
+}
+
+type Aliased = { alias: string; isError: string };
+/** Rows of `request_log` keep whether they are an error, series and sums a class (0: none). */
+export const ofRows: Aliased = { alias: "request_log", isError: "request_log.is_error" };
+export const ofSeries = (alias: string): Aliased => ({ alias, isError: `${alias}.class <> 0` });
+
+/** Deployment, HTTP method and error, as conditions on rows or on series; `true` when the query asks for none. */
+export function scopeCondition(query: LogQuery, conditions: Conditions, { alias, isError }: Aliased): string {
+  const all: string[] = [];
+  const deployments = [...(query.deploymentIds ?? []), ...(query.deploymentId ? [query.deploymentId] : [])];
+  if (deployments.length > 0) all.push(`${alias}.deployment_id = ANY(${conditions.value(deployments)}::uuid[])`);
+  if (query.httpMethod) all.push(`${alias}.http_method = ${conditions.value(query.httpMethod.toUpperCase())}`);
+  // Not as a parameter: a prepared plan could not use the index of the error rows then.
+  if (query.isError !== undefined) all.push(query.isError ? `(${isError})` : `NOT (${isError})`);
+  return all.join(" AND ") || "true";
+}
+
+/** JSON-RPC method, prefix and tool, as conditions on rows or on series; `true` when the query asks for none. */
+export function methodCondition(query: LogQuery, conditions: Conditions, { alias }: Aliased): string {
+  const all: string[] = [];
+  if (query.jsonrpcMethod) all.push(`${alias}.method = ${conditions.value(query.jsonrpcMethod)}`);
+  if (query.methodPrefix) {
+    const prefix = query.methodPrefix.endsWith("/") ? query.methodPrefix : `${query.methodPrefix}/`;
+    all.push(`starts_with(${alias}.method, ${conditions.value(prefix)})`);
+  }
+  if (query.toolName)
+    all.push(`${alias}.method = 'tools/call' AND ${alias}.target = ${conditions.value(query.toolName)}`);
+  return all.join(" AND ") || "true";
+}
+
+/** Whether one of the columns contains the searched text; `true` without a search. */
+export function searchCondition(query: LogQuery, conditions: Conditions, columns: readonly string[]): string {
+  if (!query.search) return "true";
+  const pattern = conditions.value(searchPattern(query.search));
+  return `(${columns.map((column) => `${column} ILIKE ${pattern}`).join(" OR ")})`;
+}
+
+/** What a row is searched by (VAL-5). */
+export const searchedColumns = ["method", "target", "error_message", "client_name", "session", "principal"];
+
+/** A LIKE pattern for texts that contain the given one. */
+export function searchPattern(search: string): string {
+  return `%${search.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&")}%`;
+}
+
+/** Everything that a row of `request_log` must fulfil but its time. */
+export function rowCondition(query: LogQuery, conditions: Conditions): string {
+  return [
+    scopeCondition(query, conditions, ofRows),
+    methodCondition(query, conditions, ofRows),
+    searchCondition(query, conditions, searchedColumns),
+  ].join(" AND ");
+}

@@ -1,0 +1,159 @@
+import type { Pool } from "pg";
+import {
+  Conditions,
+  methodCondition,
+  ofSeries,
+  scopeCondition,
+  searchCondition,
+} from "./log-filter.ts";
+import type { LogQuery } from "./log-query.schema.ts";
+import { type RollupLevel, rollupLevels } from "./rollup-levels.ts";
+
+/** A period [from, to) in milliseconds whose ends are multiples of a level's length, to be read from that level. */
+export type Span = { level: RollupLevel; from: number; to: number };
+
+export const minuteMs = 60_000;
+const coarsest = rollupLevels.length - 1;
+const lengthOf = (level: RollupLevel) => rollupLevels[level].seconds * 1000;
+
+/** Cuts a period whose ends are whole minutes into as few spans as there can be, in order of time. */
+export function spansOf(from: number, to: number, level: RollupLevel = coarsest as RollupLevel): Span[] {
+  const length = lengthOf(level);
+  const first = Math.ceil(from / length) * length;
+  const last = Math.floor(to / length) * length;
+  if (level === 0) return from < to ? [{ level, from, to }] : [];
+  const finer = (level - 1) as RollupLevel;
+  if (first >= last) return spansOf(from, to, finer);
+  return [...spansOf(from, first, finer), { level, from: first, to: last }, ...spansOf(last, to, finer)];
+}
+
+export const floorToMinute = (time: number) => Math.floor(time / minuteMs) * minuteMs;
+
+/** The end of what is counted without an end date: rows of a clock ahead of ours count, too. */
+export function openEnd(now: number): number {
+  const length = lengthOf(coarsest as RollupLevel);
+  return (Math.floor(now / length) + 2) * length;
+}
+
+/**
+ * SQL of a query's sums within `spans`: columns time (the period's begin), deployment_id, http_method, method, target,
+ * class, is_overflow, calls, latency. It has the sums that are folded and those that are not, each exactly once as
+ * both are read in one statement. `where` makes a condition on the columns of a series with the given alias.
+ */
+export function sumsSql(
+  query: LogQuery,
+  conditions: Conditions,
+  spans: readonly Span[],
+  where: (alias: string) => string,
+): string {
+  const project = conditions.value(query.projectId);
+  const time = (ms: number) => `${conditions.value(new Date(ms))}::timestamptz`;
+  const rolled = Map.groupBy(spans, (span) => span.level);
+  const selects = [...rolled].map(([level, own]) => {
+    const periods = own.map(({ from, to }) => `(r.time >= ${time(from)} AND r.time < ${time(to)})`);
+    return `SELECT r.time, s.deployment_id, s.http_method, s.method, s.target, s.class, s.is_overflow, r.calls, r.latency
+      FROM ${rollupLevels[level].table} r JOIN request_log_series s ON s.project_id = ${project} AND s.id = r.series_id
+      WHERE r.project_id = ${project} AND (${periods.join(" OR ")}) AND ${where("s")}`;
+  });
+  const inSpans = spans.map(({ from, to }) => `(f.time >= ${time(from)} AND f.time < ${time(to)})`);
+  const fresh = `SELECT f.* FROM (${freshSql(project)}) AS f
+    WHERE (${inSpans.join(" OR ") || "false"}) AND ${where("f")}`;
+  return [...selects, fresh].join(" UNION ALL ");
+}
+
+/** The sums that are not folded yet, by minute, in the shape of those that are. */
+const freshSql = (project: string) => `
+  SELECT to_timestamp((item->>0)::float8) AS time, (item->>1)::uuid AS deployment_id, item->>2 AS http_method,
+    item->>3 AS method, item->>4 AS target, (item->>5)::smallint AS class, false AS is_overflow,
+    (item->>6)::bigint AS calls, ARRAY(SELECT e::bigint FROM jsonb_array_elements_text(item->8) AS e) AS latency
+  FROM request_log_delta d, jsonb_array_elements(d.series) AS item WHERE d.project_id = ${project}`;
+
+/** A period of a level with the number of rows that a query means. */
+export type Counted = Span & {
+  matching: number;
+  /** All rows of the project; estimated below the coarsest periods. */
+  total: number;
+};
+/** `isExact`: false when some rows were counted without their names and may or may not match. */
+export type Counts = { periods: Counted[]; isExact: boolean };
+
+/**
+ * Counts the rows of `spans` by period of each span's level, newest first, leaving out periods without any that match.
+ * A search counts the rows that it finds by method or target. Rows that were counted without their names match.
+ */
+export async function countPeriods(pool: Pool, query: LogQuery, spans: readonly Span[]): Promise<Counts> {
+  const conditions = new Conditions();
+  const sums = sumsSql(query, conditions, spans, () => "true");
+  const { rows } = await pool.query<{ time: Date; total: string; matching: string; overflow: string }>(
+    `SELECT time, sum(calls) AS total, coalesce(sum(calls) FILTER (WHERE ${nameCondition(query, conditions, "sums")}), 0) AS matching,
+       count(*) FILTER (WHERE is_overflow) AS overflow
+     FROM (${sums}) AS sums GROUP BY 1`,
+    conditions.values,
+  );
+  return {
+    periods: byPeriod(rows, spans),
+    isExact: !rows.some(({ overflow }) => Number(overflow) > 0),
+  };
+}
+
+/** The same for the next finer level of counted periods, with the totals estimated from theirs. */
+export async function countWithin(pool: Pool, query: LogQuery, periods: readonly Counted[]): Promise<Counted[]> {
+  const spans = periods.map(({ level, from, to }) => ({ level: (level - 1) as RollupLevel, from, to }));
+  const conditions = new Conditions();
+  const sums = countsSql(query, conditions, spans);
+  const { rows } = await pool.query<{ time: Date; matching: string }>(
+    `SELECT time, sum(calls) AS matching FROM (${sums}) AS sums GROUP BY 1`,
+    conditions.values,
+  );
+  return byPeriod(
+    rows.map(({ time, matching }) => {
+      const parent = periods.find(({ from, to }) => from <= time.getTime() && time.getTime() < to);
+      const share = parent ? lengthOf((parent.level - 1) as RollupLevel) / lengthOf(parent.level) : 0;
+      return { time, matching, total: String((parent?.total ?? 0) * share) };
+    }),
+    spans,
+  );
+}
+
+/** Only the sums of series that match, looked up by their ids: those of all series are many at the finer levels. */
+function countsSql(query: LogQuery, conditions: Conditions, spans: readonly Span[]): string {
+  const project = conditions.value(query.projectId);
+  const matching = `ARRAY(SELECT k.id FROM request_log_series k
+    WHERE k.project_id = ${project} AND ${nameCondition(query, conditions, "k")})`;
+  const selects = spans.map(
+    ({ level, from, to }) => `
+      SELECT r.time, r.calls FROM ${rollupLevels[level].table} r WHERE r.project_id = ${project}
+        AND r.time >= ${conditions.value(new Date(from))} AND r.time < ${conditions.value(new Date(to))}
+        AND r.series_id = ANY(${matching})`,
+  );
+  const fresh = `SELECT f.time, f.calls FROM (${freshSql(project)}) AS f
+    WHERE ${nameCondition(query, conditions, "f")}`;
+  return [...selects, fresh].join(" UNION ALL ");
+}
+
+function nameCondition(query: LogQuery, conditions: Conditions, alias: string): string {
+  const of = ofSeries(alias);
+  const search = searchCondition(query, conditions, [`${alias}.method`, `${alias}.target`]);
+  return `${scopeCondition(query, conditions, of)} AND (${alias}.is_overflow OR (
+    ${methodCondition(query, conditions, of)} AND ${search}))`;
+}
+
+function byPeriod(rows: { time: Date; total: string; matching: string }[], spans: readonly Span[]): Counted[] {
+  const counted = new Map<number, Counted>();
+  for (const { time, total, matching } of rows) {
+    // Sums that are not folded yet are of minutes: they belong to the period of their span.
+    const span = spans.find(({ from, to }) => from <= time.getTime() && time.getTime() < to);
+    if (!span) continue;
+    const length = lengthOf(span.level);
+    const from = Math.floor(time.getTime() / length) * length;
+    const known = counted.get(from);
+    counted.set(from, {
+      level: span.level,
+      from,
+      to: from + length,
+      total: (known?.total ?? 0) + Number(total),
+      matching: (known?.matching ?? 0) + Number(matching),
+    });
+  }
+  return [...counted.values()].filter(({ matching }) => matching > 0).sort((a, b) => b.from - a.from);
+}

@@ -1,0 +1,118 @@
+import type { Pool } from "pg";
+import { searchPattern } from "./log-filter.ts";
+import type { LogQuery } from "./log-query.schema.ts";
+import { type Location, locateRows, type Window } from "./locate-rows.ts";
+import { floorToMinute } from "./rollups.ts";
+
+/** Windows that have all that there is to find since `since` (milliseconds); null: all there is. */
+type Found = { windows: Window[]; since: number | null };
+type Period = Window & { now: number };
+
+const slotMs = 600_000;
+
+/**
+ * The periods in which the newest `wanted` rows of a search can be, newest first. Names that contain the text are
+ * looked up where each is kept once (series, callers, error messages), and from there where their rows are; whoever
+ * reads the rows of these periods tests them against the whole query. A text that no name contains costs no row.
+ */
+export async function searchWindows(
+  pool: Pool,
+  query: LogQuery,
+  period: Period,
+  wanted: number,
+): Promise<Pick<Location, "windows" | "isWhole">> {
+  const parts = await Promise.all([
+    bySeries(pool, query, period, wanted),
+    byCaller(pool, query, period, wanted),
+    byMessage(pool, query, period, wanted),
+    notFolded(pool, query),
+  ]);
+  // Before that, one part may know of rows that are newer than those of another.
+  const since = Math.max(...parts.map((part) => part.since ?? Number.NEGATIVE_INFINITY));
+  const from = Math.max(period.from, since);
+  const windows = merged(
+    parts.flatMap((part) => part.windows),
+    { from, to: period.to },
+  );
+  return { windows, isWhole: parts.every((part) => part.since === null) };
+}
+
+async function bySeries(pool: Pool, query: LogQuery, period: Period, wanted: number): Promise<Found> {
+  const { windows, isWhole } = await locateRows(pool, query, period, { offset: 0, need: wanted, edge: 0 });
+  // Part of a minute is not counted: it is read whenever it can have rows.
+  if (period.to !== null) windows.unshift({ from: floorToMinute(period.to), to: period.to + 1 });
+  return { windows, since: isWhole ? null : (windows.at(-1)?.from ?? null) };
+}
+
+async function byCaller(pool: Pool, query: LogQuery, { from, to }: Period, wanted: number): Promise<Found> {
+  const { rows } = await pool.query<{ time: Date; first: Date; last: Date }>(
+    `WITH found AS MATERIALIZED (
+       SELECT id FROM request_log_caller WHERE project_id = $1 AND last_seen >= $2
+         AND ($3::timestamptz IS NULL OR first_seen <= $3) AND (is_overflow OR search_text LIKE lower($4)))
+     SELECT s.time, s.first_seen AS first, s.last_seen AS last
+     FROM request_log_caller_slot s JOIN found ON found.id = s.caller_id
+     WHERE s.project_id = $1 AND s.time >= date_bin('10 minutes', $2, 'epoch')
+       AND ($3::timestamptz IS NULL OR s.time <= $3)
+     ORDER BY s.time DESC LIMIT $5`,
+    [query.projectId, new Date(from), to === null ? null : new Date(to), searchPattern(query.search ?? ""), wanted],
+  );
+  // More callers of the last slot may have been cut off.
+  const last = rows.length < wanted ? undefined : rows.at(-1);
+  return {
+    windows: rows.map((row) => ({ from: row.first.getTime(), to: row.last.getTime() + 1 })),
+    since: last ? last.time.getTime() + slotMs : null,
+  };
+}
+
+async function byMessage(pool: Pool, query: LogQuery, { from, to }: Period, wanted: number): Promise<Found> {
+  const ids = await pool.query<{ id: string }>(
+    `SELECT id FROM request_log_message WHERE project_id = $1 AND last_seen >= date_bin('1 minute', $2, 'epoch')
+       AND (id = 0 OR search_text LIKE lower($3))`,
+    [query.projectId, new Date(from), searchPattern(query.search ?? "")],
+  );
+  if (ids.rows.length === 0) return { windows: [], since: null };
+  // Messages beyond those that are kept can be in any row with one.
+  const isAny = ids.rows.some(({ id }) => id === "0");
+  const { rows } = await pool.query<{ time: Date }>(
+    `SELECT time FROM request_log WHERE project_id = $1 AND time >= $2 AND ($3::timestamptz IS NULL OR time <= $3)
+       AND error_message IS NOT NULL AND ($4 OR hashtextextended(error_message, 0) = ANY($5::bigint[]))
+     ORDER BY time DESC LIMIT $6`,
+    [
+      query.projectId,
+      new Date(from),
+      to === null ? null : new Date(to),
+      isAny,
+      ids.rows.map(({ id }) => id),
+      wanted,
+    ],
+  );
+  return {
+    windows: rows.map(({ time }) => ({ from: time.getTime(), to: time.getTime() + 1 })),
+    since: rows.length < wanted ? null : (rows.at(-1)?.time.getTime() ?? null),
+  };
+}
+
+/** Names of rows that were written a moment ago are not kept yet. */
+async function notFolded(pool: Pool, { projectId }: LogQuery): Promise<Found> {
+  const { rows } = await pool.query<{ first: Date; last: Date }>(
+    "SELECT first_minute AS first, last_minute + interval '1 minute' AS last FROM request_log_delta WHERE project_id = $1",
+    [projectId],
+  );
+  return { windows: rows.map(({ first, last }) => ({ from: first.getTime(), to: last.getTime() })), since: null };
+}
+
+/** Windows in order, newest first, none overlapping another, cut to the period. */
+function merged(windows: Window[], period: Window): Window[] {
+  const end = period.to === null ? Number.POSITIVE_INFINITY : period.to + 1;
+  const cut = windows
+    .map(({ from, to }) => ({ from: Math.max(from, period.from), to: Math.min(to ?? end, end) }))
+    .filter(({ from, to }) => from < to)
+    .sort((a, b) => b.to - a.to);
+  const result: { from: number; to: number }[] = [];
+  for (const window of cut) {
+    const last = result.at(-1);
+    if (last && window.to >= last.from) last.from = Math.min(last.from, window.from);
+    else result.push(window);
+  }
+  return result;
+}

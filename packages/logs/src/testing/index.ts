@@ -1,0 +1,2 @@
+export { deploymentId, fillProject, projectId } from "./fill-project.ts";
+export { requestLogRow } from "./rows.ts";

@@ -1,0 +1,179 @@
+// The request log at ten million rows of one project over 30 days: every query that a page makes, and the rate of the
+// real writer with the roll-ups. `node tests/bench/logs.ts [rows] [data directory to keep]`; needs 8 GB of disk for
+// ten million rows. A data directory that is there already, filled by an earlier run, is used as it is.
+
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { migrateDatabase, openDatabase } from "@towpath/db";
+import { startEmbeddedPostgres } from "@towpath/db/embedded";
+import { foldRequestLogs, queryRequestLogs, readRequestLog, requestLogStats, writeRequestLogs } from "@towpath/logs";
+import { deploymentId, fillProject, projectId, requestLogRow } from "@towpath/logs/testing";
+import { timed } from "./measure.ts";
+
+const rows = Number(process.argv[2] ?? 10_000_000);
+const kept = process.argv[3];
+const runs = 20;
+const targetMs = 50;
+const targetRate = 100_000;
+let written = 0;
+
+const directory = kept ?? (await mkdtemp(join(tmpdir(), "tp-logs-")));
+const isFilled = existsSync(join(directory, "data"));
+const postgres = await startEmbeddedPostgres({
+  dataDirectory: join(directory, "data"),
+  socketDirectory: join(directory, "s"),
+  durable: true,
+});
+const { pool, close } = openDatabase(postgres.url);
+try {
+  await migrateDatabase(postgres.url);
+  if (!isFilled) {
+    await fillProject(pool, rows, (text) => console.log(text));
+    await pool.query("VACUUM ANALYZE");
+  }
+  await measureQueries();
+  await measureWrites();
+} finally {
+  await close();
+  await postgres.stop();
+  if (!kept) await rm(directory, { recursive: true, force: true });
+}
+
+async function measureQueries(): Promise<void> {
+  const { rows: newest } = await pool.query("SELECT max(time) AS at FROM request_log WHERE project_id = $1", [projectId]);
+  // The data's own now: a kept directory may be of yesterday.
+  const now: Date = newest[0].at;
+  const back = (hours: number) => new Date(now.getTime() - hours * 3_600_000);
+  const month = { projectId, startDate: back(720), endDate: now };
+  const lastDay = { projectId, startDate: back(24), endDate: now };
+  const list = (query: object) => queryRequestLogs(pool, { ...month, ...query });
+  const stats = (hours: number, query: object = {}) =>
+    requestLogStats(pool, { projectId, startDate: back(hours), endDate: now, ...query });
+  const { data } = await list({ limit: 1 });
+  const first = data[0];
+  if (!first) throw new Error("no rows");
+  const some = (await list({ limit: 1, offset: Math.floor(rows / 3) })).data[0];
+  const queries: Record<string, () => Promise<unknown>> = {
+    "list: newest page": () => list({}),
+    "list: last 24 h": () => list(lastDay),
+    "list: status = error": () => list({ isError: true }),
+    "list: method": () => list({ jsonrpcMethod: "tools/list" }),
+    "list: rare method": () => list({ jsonrpcMethod: "prompts/get" }),
+    "list: method prefix": () => list({ methodPrefix: "resources/" }),
+    "list: frequent tool": () => list({ toolName: "tool_1" }),
+    "list: rare tool": () => list({ toolName: "rare" }),
+    "list: rare tool, errors": () => list({ toolName: "rare", isError: true }),
+    "list: tool nobody called": () => list({ toolName: "none" }),
+    "list: HTTP method": () => list({ httpMethod: "GET" }),
+    "list: deployment": () => list({ deploymentId: deploymentId(3) }),
+    "list: a day two weeks ago": () => list({ startDate: back(360), endDate: back(336) }),
+    "list: offset 50,000": () => list({ offset: 50_000 }),
+    "list: offset 5,000,000": () => list({ offset: rows / 2 }),
+    "list: error, offset 50,000": () => list({ isError: true, offset: rows / 200 }),
+    "list: tool, offset 100,000": () => list({ toolName: "tool_1", offset: rows / 100 }),
+    "detail: a row": () => readRequestLog(pool, { projectId, id: first.id, time: new Date(first.time) }),
+    "search 24 h: tool": () => list({ ...lastDay, search: "TOOL_7" }),
+    "search 24 h: session": () => list({ ...lastDay, search: first.session?.slice(2, 20) ?? "" }),
+    "search 24 h: principal": () => list({ ...lastDay, search: "user:77" }),
+    "search 24 h: client": () => list({ ...lastDay, search: "cursor" }),
+    "search 24 h: error message": () => list({ ...lastDay, search: "shard 17" }),
+    "search 24 h: nothing": () => list({ ...lastDay, search: "no such text" }),
+    "search 30 d: tool": () => list({ search: "rare" }),
+    "search 30 d: session": () => list({ search: some?.session ?? "" }),
+    "search 30 d: principal": () => list({ search: "user:77" }),
+    "search 30 d: error message": () => list({ search: "shard 17" }),
+    "search 30 d: nothing": () => list({ search: "no such text" }),
+  };
+  for (const [name, hours] of [
+    ["1 h", 1],
+    ["24 h", 24],
+    ["7 d", 168],
+    ["30 d", 720],
+  ] as const) {
+    queries[`statistics ${name}`] = () => stats(hours);
+    queries[`statistics ${name}: error`] = () => stats(hours, { isError: true });
+    queries[`statistics ${name}: tool`] = () => stats(hours, { toolName: "tool_1" });
+    queries[`statistics ${name}: prefix`] = () => stats(hours, { methodPrefix: "tools/" });
+    queries[`statistics ${name}: deployment`] = () => stats(hours, { deploymentId: deploymentId(3) });
+  }
+  const table = [];
+  for (const [query, run] of Object.entries(queries)) {
+    await run();
+    const times: number[] = [];
+    for (let at = 0; at < runs; at++) times.push(await timed(run));
+    times.sort((a, b) => a - b);
+    const p95 = times[Math.ceil(runs * 0.95) - 1] ?? Number.NaN;
+    table.push({
+      query,
+      "p50 ms": (times[runs / 2] ?? Number.NaN).toFixed(1),
+      "p95 ms": p95.toFixed(1),
+      [`≤ ${targetMs} ms`]: p95 <= targetMs ? "yes" : "NO",
+    });
+  }
+  console.table(table);
+}
+
+/** Two writers at a time, as two gateway processes would, and a worker that folds beside them. */
+async function measureWrites(): Promise<void> {
+  const total = 400_000;
+  const table = [];
+  for (const batchRows of [500, 5000]) {
+    const batches = Array.from({ length: total / batchRows }, () => newBatch(batchRows));
+    let isWriting = true;
+    const folding = (async () => {
+      let folded = 0;
+      while (isWriting) {
+        folded += await foldRequestLogs(pool);
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+      }
+      return folded;
+    })();
+    const ms = await timed(() =>
+      Promise.all(
+        [1, 2].map(async () => {
+          for (let batch = batches.pop(); batch; batch = batches.pop()) await writeRequestLogs(pool, batch);
+        }),
+      ),
+    );
+    isWriting = false;
+    await folding;
+    const foldMs = await timed(async () => {
+      while ((await foldRequestLogs(pool)) > 0);
+    });
+    const rate = total / (ms / 1000);
+    table.push({
+      "rows a batch": batchRows,
+      "rows/s": Math.round(rate),
+      [`≥ ${targetRate}`]: rate >= targetRate ? "yes" : "NO",
+      "ms until all was folded": Math.round(foldMs),
+    });
+  }
+  console.table(table);
+}
+
+function newBatch(count: number) {
+  const organizationId = randomUUID();
+  const now = Date.now();
+  return Array.from({ length: count }, () => {
+    written++;
+    const isError = written % 33 === 0;
+    const session = written % 1000;
+    return requestLogRow({
+      projectId,
+      organizationId,
+      deploymentId: deploymentId(5),
+      time: now + (written % 250),
+      target: `tool_${written % 30}`,
+      isError,
+      outcome: isError ? "tool_error" : "ok",
+      errorMessage: isError ? `the upstream failed on shard ${written % 40}` : null,
+      durationMs: Math.exp(Math.random() * 6),
+      session: `session-${session}`,
+      principal: `user:${session % 211}`,
+      clientName: `client ${session % 5}`,
+    });
+  });
+}
