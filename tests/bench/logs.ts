@@ -43,7 +43,9 @@ try {
 }
 
 async function measureQueries(): Promise<void> {
-  const { rows: newest } = await pool.query("SELECT max(time) AS at FROM request_log WHERE project_id = $1", [projectId]);
+  const { rows: newest } = await pool.query("SELECT max(time) AS at FROM request_log WHERE project_id = $1", [
+    projectId,
+  ]);
   // The data's own now: a kept directory may be of yesterday.
   const now: Date = newest[0].at;
   const back = (hours: number) => new Date(now.getTime() - hours * 3_600_000);

@@ -16,6 +16,8 @@ export type Services = {
   readonly config: WebConfig;
   readonly log: Logger;
   readonly database: DatabaseClient;
+  /** For request logs and their statistics only: see `http/log-reader.server.ts`. */
+  readonly logReader: DatabaseClient;
   readonly auth: Auth;
   /** Null: no GitHub App and no local forge is configured. */
   readonly gitHub: GitHub | null;
@@ -25,9 +27,12 @@ export type Services = {
   close(): Promise<void>;
 };
 
+const logReaderLimits = { maxConnections: 4, statementTimeoutMs: 5000 };
+
 export function compose(config: WebConfig): Services {
   const log = pino({ level: config.logLevel, base: { role: "web" }, timestamp: pino.stdTimeFunctions.isoTime });
   const database = openDatabase(config.databaseUrl, { maxConnections: 10 });
+  const logReader = openDatabase(config.databaseUrl, logReaderLimits);
   const queue = backgroundQueue(config.databaseUrl, log);
   queue.open();
   const notifications = openNotifications(config.directDatabaseUrl, {
@@ -63,6 +68,7 @@ export function compose(config: WebConfig): Services {
     config,
     log,
     database,
+    logReader,
     auth,
     gitHub,
     notifications,
@@ -70,7 +76,7 @@ export function compose(config: WebConfig): Services {
     close: async () => {
       await notifications.close();
       await queue.close();
-      await database.close();
+      await Promise.all([database.close(), logReader.close()]);
     },
   };
 }

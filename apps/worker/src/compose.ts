@@ -2,6 +2,7 @@ import { createBuilder } from "@towpath/builder";
 import { createSecretBox } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { createGitHub } from "@towpath/github";
+import { foldRequestLogs } from "@towpath/logs";
 import { openWorkerQueue } from "@towpath/queue";
 import { createRunnerClient } from "@towpath/runner-api";
 import { createSandboxDriver } from "@towpath/runtime";
@@ -17,6 +18,8 @@ import type { Services } from "./services.ts";
 import { startRounds, sweep } from "./sweep.ts";
 
 const sweepEveryMs = 15_000;
+/** What is not folded yet makes statistics slower, not wrong. */
+const foldEveryMs = 2000;
 const keepAliveMs = 5_000;
 /** A start may wait a minute for its place and take another one. */
 const runnerTimeoutMs = 150_000;
@@ -69,6 +72,13 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   });
   const complain = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const stopSweeping = startRounds(sweepEveryMs, () => sweep(services), complain("sweep failed"));
+  const stopFolding = startRounds(
+    foldEveryMs,
+    async (signal) => {
+      while (!signal.aborted && (await foldRequestLogs(database.pool)) > 0);
+    },
+    complain("summing up request logs failed"),
+  );
   const stopRetention = startRounds(
     config.retention.everyMs,
     (signal) => retentionRound(services, config.retention, signal),
@@ -77,7 +87,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   return {
     async stop() {
       // Together: a sweep that waits for the database must not take the time that jobs have to give their builds back.
-      await Promise.all([stopSweeping(), stopRetention(), workers.stop(jobsEndWithinMs)]);
+      await Promise.all([stopSweeping(), stopFolding(), stopRetention(), workers.stop(jobsEndWithinMs)]);
       await Promise.all([driver.close(), runner.close()]);
       await database.close();
     },

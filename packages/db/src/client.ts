@@ -19,10 +19,19 @@ const connectionTimeoutMillis = 15_000;
  * Opens a pool; connects on first use. `url` may name a unix socket:
  * `postgresql://user@/database?host=/folder&port=5432`.
  */
-export function openDatabase(url: string, options: { readonly maxConnections?: number } = {}): DatabaseClient {
+export function openDatabase(
+  url: string,
+  options: {
+    readonly maxConnections?: number;
+    /** Longest time of one statement; PostgreSQL ends a longer one with SQLSTATE 57014. */
+    readonly statementTimeoutMs?: number;
+  } = {},
+): DatabaseClient {
+  const { maxConnections = 10, statementTimeoutMs } = options;
   const pool = new pg.Pool({
     connectionString: url,
-    max: options.maxConnections ?? 10,
+    max: maxConnections,
+    ...(statementTimeoutMs === undefined ? {} : { statement_timeout: statementTimeoutMs }),
     idleTimeoutMillis: 30_000,
     // A database that swallows packets, or a pool that is used up, becomes an error instead of a request without end.
     connectionTimeoutMillis,

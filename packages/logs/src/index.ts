@@ -1,7 +1,13 @@
 export { BatchWriter, type BatchWriterOptions } from "./batching/batch-writer.ts";
 export { appendBuildLog, buildLogChannel, readBuildLog } from "./build-logs.ts";
-export type { Outcome, RequestLogDetail, RequestLogEntry, RequestLogPage, RequestLogStats } from "./log-query.schema.ts";
 export { type FoldLimits, foldRequestLogs } from "./fold-request-logs.ts";
+export type {
+  Outcome,
+  RequestLogDetail,
+  RequestLogEntry,
+  RequestLogPage,
+  RequestLogStats,
+} from "./log-query.schema.ts";
 export { queryRequestLogs, readRequestLog } from "./query-request-logs.ts";
 export { cutTexts, type RequestLogRow } from "./request-log.row.ts";
 export { requestLogStats } from "./request-log-stats.ts";

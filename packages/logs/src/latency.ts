@@ -17,7 +17,12 @@ export function latencyQuantile(buckets: readonly LatencyBucket[], quantile: num
   if (total === 0) return null;
   const rank = Math.max(1, Math.ceil(total * quantile));
   let seen = 0;
-  const found = buckets.find(({ calls }) => (seen += calls) >= rank);
+  let at = 0;
+  for (const { bucket, calls } of buckets) {
+    at = bucket;
+    seen += calls;
+    if (seen >= rank) break;
+  }
   // The geometric middle of a bucket is as far from its lower as from its upper bound.
-  return lowestMs * growth ** ((found?.bucket ?? 0) - 0.5);
+  return lowestMs * growth ** (at - 0.5);
 }

@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import { locateRows, type Window } from "./locate-rows.ts";
 import { Conditions, periodOf, rowCondition } from "./log-filter.ts";
 import {
   type LogQuery,
@@ -8,7 +9,6 @@ import {
   type RequestLogEntry,
   type RequestLogPage,
 } from "./log-query.schema.ts";
-import { locateRows, type Window } from "./locate-rows.ts";
 import { floorToMinute } from "./rollups.ts";
 import { searchWindows } from "./search-windows.ts";
 

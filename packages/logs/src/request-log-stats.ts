@@ -1,13 +1,24 @@
 import type { Pool } from "pg";
 import { type LatencyBucket, latencyQuantile } from "./latency.ts";
-import { Conditions, methodCondition, ofRows, ofSeries, periodOf, rowCondition, scopeCondition, searchCondition, searchedColumns } from "./log-filter.ts";
+import {
+  Conditions,
+  methodCondition,
+  ofRows,
+  ofSeries,
+  periodOf,
+  scopeCondition,
+  searchCondition,
+  searchedColumns,
+} from "./log-filter.ts";
 import { type LogQuery, type LogQueryInput, logQuerySchema, type RequestLogStats } from "./log-query.schema.ts";
 import { type RollupLevel, rollupLevels } from "./rollup-levels.ts";
 import { floorToMinute, minuteMs, openEnd, spansOf, sumsSql } from "./rollups.ts";
 
 const hour = 60 * minuteMs;
 const day = 24 * hour;
-const bucketSizes = [1, 2, 5, 10, 30, 60, 120, 240, 360, 720].map((minutes) => minutes * minuteMs).concat([day, 7 * day, 30 * day]);
+const bucketSizes = [1, 2, 5, 10, 30, 60, 120, 240, 360, 720]
+  .map((minutes) => minutes * minuteMs)
+  .concat([day, 7 * day, 30 * day]);
 const maxBuckets = 60;
 const maxFacets = 50;
 

@@ -69,7 +69,9 @@ describe("counting", () => {
   test("LOG-5 percentiles from histograms are within 6 % of the durations, also after folding", async () => {
     const projectId = randomUUID();
     const durations = Array.from({ length: 999 }, (_, at) => 0.05 * 1.013 ** at);
-    await write(durations.map((durationMs, at) => requestLogRow({ projectId, durationMs, time: Date.now() - at * minute })));
+    await write(
+      durations.map((durationMs, at) => requestLogRow({ projectId, durationMs, time: Date.now() - at * minute })),
+    );
     const within = (ms: number | null, exact: number) => expect(Math.abs((ms ?? 0) / exact - 1)).toBeLessThan(0.06);
     for (const _ of ["fresh", "folded"]) {
       const found = await stats({ projectId });
@@ -114,9 +116,10 @@ describe("counting", () => {
     await write(rows);
     await foldAll({ maxNewSeries: 10, maxNewCallers: 10, maxNewMessages: 10 });
     for (const table of ["request_log_series", "request_log_caller", "request_log_message"]) {
-      const { rows: kept } = await database.pool.query(`SELECT count(*)::int AS n FROM ${table} WHERE project_id = $1`, [
-        projectId,
-      ]);
+      const { rows: kept } = await database.pool.query(
+        `SELECT count(*)::int AS n FROM ${table} WHERE project_id = $1`,
+        [projectId],
+      );
       expect([table, kept[0].n]).toEqual([table, 11]);
     }
     expect(await stats({ projectId })).toMatchObject({ total: 60, errors: 60 });
@@ -133,9 +136,15 @@ describe("counting", () => {
     const projectId = randomUUID();
     const start = Math.floor(Date.now() / (10 * minute)) * 10 * minute - hour;
     const call = { projectId, session: "one", principal: "user:1" };
-    await write([requestLogRow({ ...call, time: start }), requestLogRow({ ...call, time: start + 25 * minute, isError: true })]);
+    await write([
+      requestLogRow({ ...call, time: start }),
+      requestLogRow({ ...call, time: start + 25 * minute, isError: true }),
+    ]);
     await foldAll();
-    await write([requestLogRow({ ...call, time: start + 5 * minute }), requestLogRow({ ...call, time: start, session: null })]);
+    await write([
+      requestLogRow({ ...call, time: start + 5 * minute }),
+      requestLogRow({ ...call, time: start, session: null }),
+    ]);
     await foldAll();
     // The rows have deployments of their own: sessions belong to one.
     const { rows } = await database.pool.query(
@@ -144,7 +153,14 @@ describe("counting", () => {
       [projectId],
     );
     expect(rows).toEqual([
-      { session: "one", principal: "user:1", calls: 3, errors: 1, first: new Date(start), last: new Date(start + 25 * minute) },
+      {
+        session: "one",
+        principal: "user:1",
+        calls: 3,
+        errors: 1,
+        first: new Date(start),
+        last: new Date(start + 25 * minute),
+      },
       { session: null, principal: "user:1", calls: 1, errors: 0, first: new Date(start), last: new Date(start) },
     ]);
     const slots = await database.pool.query(
@@ -223,7 +239,10 @@ describe("finding", () => {
     method: [{ projectId, jsonrpcMethod: "tools/list" }, (row) => row.method === "tools/list"],
     prefix: [{ projectId, methodPrefix: "resources/" }, (row) => row.method === "resources/read"],
     tool: [{ projectId, toolName: "tool 1" }, (row) => row.method === "tools/call" && row.target === "tool 1"],
-    "rare tool": [{ projectId, toolName: "Rare_100%" }, (row) => row.method === "tools/call" && row.target === "Rare_100%"],
+    "rare tool": [
+      { projectId, toolName: "Rare_100%" },
+      (row) => row.method === "tools/call" && row.target === "Rare_100%",
+    ],
     "no tool": [{ projectId, toolName: "none" }, () => false],
     "HTTP method": [{ projectId, httpMethod: "get" }, (row) => row.httpMethod === "GET"],
     deployment: [{ projectId, deploymentId: deployments[1] as string }, (row) => row.deploymentId === deployments[1]],
@@ -240,7 +259,8 @@ describe("finding", () => {
     "search for nothing": [{ projectId, search: "no_such%" }, () => false],
     "search and filters": [
       { projectId, search: "user:1", isError: true, toolName: "tool 2" },
-      (row) => searched(row).includes("user:1") && row.isError && row.target === "tool 2" && row.method === "tools/call",
+      (row) =>
+        searched(row).includes("user:1") && row.isError && row.target === "tool 2" && row.method === "tools/call",
     ],
   };
   const periods: [string, LogQueryInput["startDate"], LogQueryInput["endDate"]][] = [

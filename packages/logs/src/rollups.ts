@@ -1,11 +1,5 @@
 import type { Pool } from "pg";
-import {
-  Conditions,
-  methodCondition,
-  ofSeries,
-  scopeCondition,
-  searchCondition,
-} from "./log-filter.ts";
+import { Conditions, methodCondition, ofSeries, scopeCondition, searchCondition } from "./log-filter.ts";
 import type { LogQuery } from "./log-query.schema.ts";
 import { type RollupLevel, rollupLevels } from "./rollup-levels.ts";
 

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
+import { type Location, locateRows, type Window } from "./locate-rows.ts";
 import { searchPattern } from "./log-filter.ts";
 import type { LogQuery } from "./log-query.schema.ts";
-import { type Location, locateRows, type Window } from "./locate-rows.ts";
 import { floorToMinute } from "./rollups.ts";
 
 /** Windows that have all that there is to find since `since` (milliseconds); null: all there is. */
@@ -77,14 +77,7 @@ async function byMessage(pool: Pool, query: LogQuery, { from, to }: Period, want
     `SELECT time FROM request_log WHERE project_id = $1 AND time >= $2 AND ($3::timestamptz IS NULL OR time <= $3)
        AND error_message IS NOT NULL AND ($4 OR hashtextextended(error_message, 0) = ANY($5::bigint[]))
      ORDER BY time DESC LIMIT $6`,
-    [
-      query.projectId,
-      new Date(from),
-      to === null ? null : new Date(to),
-      isAny,
-      ids.rows.map(({ id }) => id),
-      wanted,
-    ],
+    [query.projectId, new Date(from), to === null ? null : new Date(to), isAny, ids.rows.map(({ id }) => id), wanted],
   );
   return {
     windows: rows.map(({ time }) => ({ from: time.getTime(), to: time.getTime() + 1 })),

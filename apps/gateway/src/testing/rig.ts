@@ -77,7 +77,9 @@ export async function createRig(environment: Record<string, string> = {}): Promi
       let rows: RequestLogDetail[] = [];
       await until(async () => {
         const { data } = await queryRequestLogs(database.pool, { projectId });
-        const details = data.map(({ id, time }) => readRequestLog(database.pool, { projectId, id, time: new Date(time) }));
+        const details = data.map(({ id, time }) =>
+          readRequestLog(database.pool, { projectId, id, time: new Date(time) }),
+        );
         rows = (await Promise.all(details)).filter((row) => row !== null);
         return rows.length >= count;
       });

@@ -241,6 +241,7 @@ test("LOG-6 logs of a deleted project are erased, those that arrive late too", a
   };
   const left = async () =>
     (await count(sql`request_log WHERE project_id = ${project.id}`)) +
+    (await count(sql`request_log_delta WHERE project_id = ${project.id}`)) +
     (await count(sql`server_log WHERE project_id = ${project.id}`)) +
     (await count(sql`build_log WHERE build_id = ${buildId}`));
   await write();

@@ -62,9 +62,7 @@ export const requestLog = pgTable(
     // One index for all reading, writing once and paging: a second one costs a quarter of the write rate.
     primaryKey({ columns: [table.projectId, table.time, table.id] }),
     // The errors page of a project that hardly ever fails.
-    index("request_log_error_index")
-      .on(table.projectId, table.time.asc(), table.id.asc())
-      .where(sql`${table.isError}`),
+    index("request_log_error_index").on(table.projectId, table.time.asc(), table.id.asc()).where(sql`${table.isError}`),
     // Finds the rows of an error message that a search has found in `request_log_message`.
     index("request_log_message_index")
       .on(table.projectId, sql`hashtextextended(error_message, 0)`, table.time.asc())

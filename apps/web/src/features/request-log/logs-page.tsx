@@ -55,7 +55,7 @@ export function LogsPage({
           </div>
         )}
       </Card>
-      <RequestDetail row={open} onClose={() => setOpenId(null)} />
+      <RequestDetail projectKey={projectKey} row={open} onClose={() => setOpenId(null)} />
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import type { RequestLogEntry } from "@towpath/logs/schema";
 import type { ReactNode } from "react";
 import { Callout } from "~/ui/callout.tsx";
@@ -5,10 +6,24 @@ import { CopyButton } from "~/ui/copy-button.tsx";
 import { Drawer } from "~/ui/drawer.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { formatAbsoluteTime, formatBytes, formatDuration } from "~/ui/time-format.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { OutcomeLabel } from "./outcome-label.tsx";
+import { logEntryQuery } from "./request-log.queries.ts";
 
 /** Everything that is known of one call, beside the list, which stays usable. */
-export function RequestDetail({ row, onClose }: { row: RequestLogEntry | null; onClose: () => void }) {
+export function RequestDetail({
+  projectKey,
+  row,
+  onClose,
+}: {
+  projectKey: ProjectKey;
+  row: RequestLogEntry | null;
+  onClose: () => void;
+}) {
+  const { data: detail } = useQuery({
+    ...logEntryQuery(projectKey, row ?? { id: "", time: "" }),
+    enabled: row !== null,
+  });
   return (
     <Drawer
       open={row !== null}
@@ -19,14 +34,19 @@ export function RequestDetail({ row, onClose }: { row: RequestLogEntry | null; o
           {row?.method ?? row?.httpMethod} <span className="text-accent-text">{row?.target}</span>
         </span>
       }
-      actions={row && <CopyButton text={() => JSON.stringify(row, null, 2)} label="Copy as JSON" />}
+      actions={row && <CopyButton text={() => JSON.stringify(detail ?? row, null, 2)} label="Copy as JSON" />}
     >
-      {row && <Fields row={row} />}
+      {row && (
+        <Fields row={row}>
+          {detail?.requestPayload != null && <Payload title="Request payload" value={detail.requestPayload} />}
+          {detail?.responsePayload != null && <Payload title="Response payload" value={detail.responsePayload} />}
+        </Fields>
+      )}
     </Drawer>
   );
 }
 
-function Fields({ row }: { row: RequestLogEntry }) {
+function Fields({ row, children }: { row: RequestLogEntry; children: ReactNode }) {
   const own = Math.max(0, row.durationMs - row.heldMs);
   return (
     <div className="flex flex-col gap-5 text-sm">
@@ -75,8 +95,7 @@ function Fields({ row }: { row: RequestLogEntry }) {
           {row.traceId}
         </Field>
       </Group>
-      {row.requestPayload != null && <Payload title="Request payload" value={row.requestPayload} />}
-      {row.responsePayload != null && <Payload title="Response payload" value={row.responsePayload} />}
+      {children}
     </div>
   );
 }

@@ -1,9 +1,11 @@
 import { createServerFn } from "@tanstack/react-start";
+import { notFound } from "@towpath/core/errors";
 import { getProject } from "@towpath/core/project";
-import { queryRequestLogs, requestLogStats } from "@towpath/logs";
+import { queryRequestLogs, readRequestLog, requestLogStats } from "@towpath/logs";
 import { logQuerySchema } from "@towpath/logs/schema";
-import { services } from "~/compose.server.ts";
+import { z } from "zod";
 import { input } from "~/http/input.ts";
+import { readRequestLogs } from "~/http/log-reader.server.ts";
 import { authenticated } from "~/http/server-function.ts";
 import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 
@@ -11,12 +13,24 @@ import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 const requestLogSchema = projectKeySchema.extend(logQuerySchema.omit({ projectId: true }).shape);
 
 /** A page of a project's request log, newest first (PRJ-5, VAL-5). */
-export const queryLogs = createServerFn({ method: "GET", strict: { output: false } })
+export const queryLogs = createServerFn({ method: "GET" })
   .middleware([authenticated])
   .validator(input(requestLogSchema))
   .handler(async ({ context, data }) => {
     const project = await getProject({ ctx: context.ctx, input: data });
-    return queryRequestLogs(services().database.pool, { ...data, projectId: project.id });
+    return readRequestLogs((pool) => queryRequestLogs(pool, { ...data, projectId: project.id }));
+  });
+
+/** One row with its payloads (PRJ-5). */
+export const getLogEntry = createServerFn({ method: "GET", strict: { output: false } })
+  .middleware([authenticated])
+  .validator(input(projectKeySchema.extend({ id: z.uuid(), time: z.coerce.date() })))
+  .handler(async ({ context, data }) => {
+    const project = await getProject({ ctx: context.ctx, input: data });
+    const row = { projectId: project.id, id: data.id, time: data.time };
+    const entry = await readRequestLogs((pool) => readRequestLog(pool, row));
+    if (!entry) throw notFound("request");
+    return entry;
   });
 
 /** Counts, chart and facets for the same query (PRJ-5). */
@@ -25,5 +39,5 @@ export const getLogStats = createServerFn({ method: "GET" })
   .validator(input(requestLogSchema))
   .handler(async ({ context, data }) => {
     const project = await getProject({ ctx: context.ctx, input: data });
-    return requestLogStats(services().database.pool, { ...data, projectId: project.id });
+    return readRequestLogs((pool) => requestLogStats(pool, { ...data, projectId: project.id }));
   });

@@ -1,9 +1,9 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { LogSearch, RequestLogPage } from "@towpath/logs/schema";
+import type { LogSearch, RequestLogDetail, RequestLogPage } from "@towpath/logs/schema";
 import { logQueryFromSearch } from "@towpath/logs/search";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.queries.ts";
-import { getLogStats, queryLogs } from "./request-log.functions.ts";
+import { getLogEntry, getLogStats, queryLogs } from "./request-log.functions.ts";
 
 const pageSize = 100;
 /** The project is named by its address; the id in this place is never sent. */
@@ -48,5 +48,15 @@ export const logStatsQuery = (key: ProjectKey, search: LogSearch, live: boolean)
     queryFn: ({ signal }) => getLogStats({ data: queryOf(key, search), signal }),
     refetchInterval: live ? 5000 : false,
     staleTime: 0,
+    gcTime: 60_000,
+  });
+
+/** A row with its payloads, which lists leave out. It never changes. */
+export const logEntryQuery = (key: ProjectKey, row: { id: string; time: string }) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "logs", "entry", row.id],
+    queryFn: ({ signal }): Promise<RequestLogDetail> =>
+      getLogEntry({ data: { ...key, id: row.id, time: new Date(row.time) }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
   });

@@ -24,9 +24,12 @@ export function StatsPanel({ stats }: { stats: RequestLogStats | undefined }) {
         <Figure
           name="Errors"
           value={stats && count.format(stats.errors)}
-          note={stats && share(stats.errors, stats.total)}
+          note={stats && share(stats.errors, stats.total - stats.refused)}
           bad={stats !== undefined && stats.errors > 0}
         />
+        {stats !== undefined && stats.refused > 0 && (
+          <Figure name="Refused" value={count.format(stats.refused)} note="before the server was asked" />
+        )}
         <Figure name="Median" value={stats && (stats.p50Ms === null ? "–" : formatDuration(stats.p50Ms))} />
         <Figure name="95th percentile" value={stats && (stats.p95Ms === null ? "–" : formatDuration(stats.p95Ms))} />
       </dl>

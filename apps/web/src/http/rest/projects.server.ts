@@ -19,7 +19,7 @@ import {
 import { queryRequestLogs } from "@towpath/logs";
 import { logQuerySchema } from "@towpath/logs/schema";
 import { z } from "zod";
-import { services } from "~/compose.server.ts";
+import { readRequestLogs } from "../log-reader.server.ts";
 import { findOperatorProject, operatorOrganization, operatorProject } from "./operator-route.server.ts";
 
 const settingsSchema = z.object({
@@ -97,5 +97,5 @@ const searchSchema = logQuerySchema.omit({ projectId: true }).extend({
 export async function projectLogs(ctx: Context, name: string, search: URLSearchParams) {
   const query = parseInput(searchSchema, Object.fromEntries(search));
   const project = await operatorProject(ctx, name);
-  return queryRequestLogs(services().database.pool, { ...query, projectId: project.id });
+  return readRequestLogs((pool) => queryRequestLogs(pool, { ...query, projectId: project.id }));
 }
