@@ -6,6 +6,7 @@ export default defineConfig({
   resolve: { alias: { "~": join(import.meta.dirname, "apps/web/src") } },
   test: {
     include: ["packages/**/*.test.ts", "apps/**/*.test.ts", "apps/**/*.test.tsx", "docs/**/*.test.ts"],
+    setupFiles: ["tests/fail-on-console.ts"],
     globalSetup: ["packages/db/src/testing/global-setup.ts"],
     testTimeout: 30_000,
     // The default of one second is shorter than a busy machine takes for a save and a refetch.
