@@ -9,19 +9,20 @@ const coreSchemas = "^packages/core/src/[^/]+/[^/]+\\.schema\\.ts$";
 const allowed = {
   // auth: only its credentials (how a key looks and is hashed), which the gateway shares.
   // mcp: only the manifest (`core-imports-the-manifest-only`).
-  core: ["db", "auth", "mcp"],
+  core: ["db", "auth", "mcp", "crypto"],
   // What gateway and worker know of servers, and nothing else does.
-  "runner-api": [],
+  "runner-api": ["crypto"],
   queue: ["core", "db"],
   builder: ["core", "runtime", "mcp", "artifacts"],
   artifacts: ["runtime"],
   runtime: [],
   mcp: [],
-  auth: ["db"],
-  github: ["core"],
+  auth: ["db", "crypto"],
+  github: ["core", "crypto"],
+  crypto: [],
   logs: ["db", coreSchemas],
   db: [],
-  "apps/gateway": ["db", "auth", "mcp", "logs", "runner-api"],
+  "apps/gateway": ["db", "auth", "crypto", "mcp", "logs", "runner-api"],
   "apps/runner": ["core", "db", "logs", "runtime", "artifacts", "runner-api"],
   "apps/worker": ["core", "db", "logs", "runtime", "artifacts", "builder", "github", "queue", "runner-api"],
   "apps/forge": ["github"],

@@ -14,6 +14,7 @@ const serverOnly = [
   "drizzle-orm",
   "@towpath/db",
   "@towpath/auth",
+  "@towpath/crypto",
   "@towpath/github",
   "@towpath/queue",
   "@towpath/logs",

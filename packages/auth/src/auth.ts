@@ -1,4 +1,4 @@
-import { hkdfSync } from "node:crypto";
+import { deriveKey } from "@towpath/crypto";
 import type { Database } from "@towpath/db";
 import { account, rateLimit, session, user, verification } from "@towpath/db/schema";
 import { betterAuth } from "better-auth";
@@ -35,7 +35,7 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
     appName: "Towpath",
     baseURL: config.baseUrl,
     basePath: "/api/auth",
-    secret: Buffer.from(hkdfSync("sha256", config.secret, "", "towpath/session/v1", 32)).toString("base64url"),
+    secret: Buffer.from(deriveKey(config.secret, "session").bytes).toString("base64url"),
     trustedOrigins: [config.baseUrl],
     telemetry: { enabled: false },
     database: drizzleAdapter(db, { provider: "pg", schema: { user, session, account, verification, rateLimit } }),

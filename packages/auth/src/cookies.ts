@@ -1,4 +1,4 @@
-import { hkdfSync } from "node:crypto";
+import { deriveKey } from "@towpath/crypto";
 
 /**
  * The prefix of all cookie names of an instance; a dot follows.
@@ -10,7 +10,7 @@ import { hkdfSync } from "node:crypto";
  */
 export function cookiePrefixOf(instance: { readonly baseUrl: string; readonly secret: string }): string {
   if (instance.baseUrl.startsWith("https:")) return "__Host-towpath";
-  const part = Buffer.from(hkdfSync("sha256", instance.secret, "", "towpath/cookie/v1", 8));
+  const part = Buffer.from(deriveKey(instance.secret, "cookie-name").bytes.subarray(0, 8));
   return `towpath-${part.toString("hex")}`;
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "@towpath/crypto";
 import { genericOAuth } from "better-auth/plugins";
 
 /** An OpenID Connect issuer that signs people in instead of the embedded provider (AUTH-2). */
@@ -14,7 +14,7 @@ export type OidcSettings = {
  * another issuer is another identity even when an operator swaps the settings (AUTH-11).
  */
 export function oidcProviderId(issuer: string): string {
-  return `oidc-${createHash("sha256").update(issuer.replace(/\/+$/, "")).digest("hex").slice(0, 16)}`;
+  return `oidc-${sha256(issuer.replace(/\/+$/, ""), "hex").slice(0, 16)}`;
 }
 
 /** Where the issuer sends people back to. Constant, so that an operator can register it before the first start. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomToken, sha256 } from "@towpath/crypto";
 import type { Database } from "@towpath/db";
 import { verification } from "@towpath/db/schema";
 import { and, eq, gt, like, lt } from "drizzle-orm";
@@ -19,7 +19,7 @@ export async function createOneTimeState(
     readonly ttlSeconds: number;
   },
 ): Promise<string> {
-  const token = randomBytes(32).toString("base64url");
+  const token = randomToken();
   const now = Date.now();
   await db
     .delete(verification)
@@ -48,4 +48,4 @@ export async function takeOneTimeState(db: Database, token: string, sessionId: s
   return stored.sessionId === sessionId ? stored.data : null;
 }
 
-const identifierOf = (token: string) => prefix + createHash("sha256").update(token).digest("base64url");
+const identifierOf = (token: string) => prefix + sha256(token);

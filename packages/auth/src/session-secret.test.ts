@@ -57,6 +57,15 @@ test("GH-1 a row that was moved to another session, or changed, does not open", 
   expect(await readSessionSecret(database.db, mine)).toBeNull();
 });
 
+test("GH-1 a secret that an earlier version stored stays readable", async () => {
+  const root = "a root secret for tests, of 32 characters or more";
+  const identifier = `secret:github-user-token:echo:s1`;
+  const value = "1jmq_QqrdVBwNmii.pm2ciO0.lYGcr7GFuyxDTvNg6aEWyg";
+  await database.db.insert(verification).values({ id: randomUUID(), identifier, value, expiresAt: soon() });
+  const name = { secret: root, sessionId: "s1", name: "github-user-token:echo" };
+  expect(await readSessionSecret(database.db, name)).toBe("ghu_x");
+});
+
 test("what is stored holds neither the secret nor the state", async () => {
   const mine = name();
   await store(mine, "in clear");

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { deriveKey, open, seal } from "@towpath/crypto";
 import type { Database } from "@towpath/db";
 import { verification } from "@towpath/db/schema";
 import { and, eq, gt } from "drizzle-orm";
@@ -14,11 +14,7 @@ export async function storeSessionSecret(
   db: Database,
   call: SessionSecretName & { readonly newId: () => string; readonly value: string; readonly expiresAt: Date },
 ): Promise<void> {
-  const nonce = randomBytes(12);
-  const cipher = createCipheriv("aes-256-gcm", keyOf(call.secret), nonce);
-  cipher.setAAD(Buffer.from(identifierOf(call)));
-  const sealed = Buffer.concat([cipher.update(call.value, "utf8"), cipher.final()]);
-  const value = [nonce, sealed, cipher.getAuthTag()].map((part) => part.toString("base64url")).join(".");
+  const value = seal(keyOf(call.secret), call.value, identifierOf(call));
   await db.transaction(async (tx) => {
     await tx.delete(verification).where(eq(verification.identifier, identifierOf(call)));
     await tx
@@ -33,13 +29,9 @@ export async function readSessionSecret(db: Database, call: SessionSecretName): 
     .select({ value: verification.value })
     .from(verification)
     .where(and(eq(verification.identifier, identifierOf(call)), gt(verification.expiresAt, new Date())));
-  const [nonce, sealed, tag] = (row?.value ?? "").split(".").map((part) => Buffer.from(part, "base64url"));
-  if (!nonce || !sealed || !tag) return null;
+  if (!row) return null;
   try {
-    const decipher = createDecipheriv("aes-256-gcm", keyOf(call.secret), nonce, { authTagLength: 16 });
-    decipher.setAAD(Buffer.from(identifierOf(call)));
-    decipher.setAuthTag(tag);
-    return Buffer.concat([decipher.update(sealed), decipher.final()]).toString("utf8");
+    return open(keyOf(call.secret), row.value, identifierOf(call));
   } catch {
     return null;
   }
@@ -51,4 +43,4 @@ export async function deleteSessionSecret(db: Database, call: SessionSecretName)
 
 const identifierOf = ({ sessionId, name }: SessionSecretName) => `secret:${name}:${sessionId}`;
 
-const keyOf = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", "towpath/session-secret/v1", 32));
+const keyOf = (secret: string) => deriveKey(secret, "session-secret");

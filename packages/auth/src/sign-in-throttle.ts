@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "@towpath/crypto";
 import type { Database } from "@towpath/db";
 import { session, signInAttempt, user } from "@towpath/db/schema";
 import { and, eq, inArray, lt, sql } from "drizzle-orm";
@@ -138,5 +138,5 @@ async function isKnownAddress(db: Database, email: string, address: string | nul
   return row !== undefined;
 }
 
-const keyOf = (limit: Limit, text: string) => `${limit}:${createHash("sha256").update(text).digest("base64url")}`;
+const keyOf = (limit: Limit, text: string) => `${limit}:${sha256(text)}`;
 const limitOf = (key: string): Limit => (key.startsWith("address:") ? "address" : "account");

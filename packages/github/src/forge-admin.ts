@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { hmacSha256 } from "@towpath/crypto";
 import { z } from "zod";
 import { isGitHubError } from "./errors.ts";
 import type { ForgeAdmin, ForgeAdminConfig } from "./forge-admin.contract.ts";
@@ -13,7 +13,7 @@ const installationSchema = z.object({ installation_id: z.number().int() });
 
 /** The credential of the forge's operator routes. Web and forge both hold the client secret, so no further setting is needed. */
 export function forgeOperatorToken(clientSecret: string): string {
-  return createHmac("sha256", clientSecret).update("towpath forge operator").digest("base64url");
+  return hmacSha256(clientSecret, "towpath forge operator");
 }
 
 /** Client of the local forge's operator routes (GH-3). Not for github.com, which has none. */

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { equalInConstantTime, hmacSha256 } from "@towpath/crypto";
 import {
   deleteEventSchema,
   installationEventSchema,
@@ -12,7 +12,7 @@ import {
 
 /** The value of X-Hub-Signature-256 for a body: `sha256=` and 64 hex digits. */
 export function signWebhook(secret: string, rawBody: Uint8Array | string): string {
-  return `sha256=${createHmac("sha256", secret).update(rawBody).digest("hex")}`;
+  return `sha256=${hmacSha256(secret, rawBody, "hex")}`;
 }
 
 /**
@@ -25,9 +25,7 @@ export function verifyWebhook(
   signature: string | null | undefined,
 ): boolean {
   if (secret === "" || !signature) return false;
-  const expected = Buffer.from(signWebhook(secret, rawBody));
-  const given = Buffer.from(signature);
-  return expected.length === given.length && timingSafeEqual(expected, given);
+  return equalInConstantTime(signWebhook(secret, rawBody), signature);
 }
 
 /**

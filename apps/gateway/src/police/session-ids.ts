@@ -1,4 +1,4 @@
-import { createHmac, hash, hkdfSync, timingSafeEqual } from "node:crypto";
+import { deriveKey, equalInConstantTime, hmacSha256, sha256 } from "@towpath/crypto";
 import { z } from "zod";
 
 /** What a legacy session id of ours says: the server's own id, and the one process that holds the session. */
@@ -47,12 +47,9 @@ const payloadSchema = z.tuple([
  * but covered by the MAC: an id is worthless at another server and to another principal.
  */
 export function createSessionIds(secret: string): SessionIds {
-  // Derived for this purpose alone, as the other keys of the instance's secret are.
-  const key = new Uint8Array(hkdfSync("sha256", secret, "", "towpath/mcp-session/v1", 32));
+  const key = deriveKey(secret, "mcp-session").bytes;
   const macOf = (payload: string, { projectId, label, principal }: SessionOwner) =>
-    createHmac("sha256", key)
-      .update(JSON.stringify([version, projectId, label, principal, payload]))
-      .digest("base64url");
+    hmacSha256(key, JSON.stringify([version, projectId, label, principal, payload]));
 
   return {
     seal(session, owner) {
@@ -72,7 +69,7 @@ export function createSessionIds(secret: string): SessionIds {
       if (id.length > maxIdLength) return null;
       const [, payload, mac] = idPattern.exec(id) ?? [];
       if (payload === undefined || mac === undefined) return null;
-      if (!timingSafeEqual(Buffer.from(macOf(payload, owner)), Buffer.from(mac))) return null;
+      if (!equalInConstantTime(macOf(payload, owner), mac)) return null;
       const content = payloadSchema.safeParse(JSON.parse(Buffer.from(payload, "base64url").toString("utf8")));
       if (!content.success) return null;
       const [serverId, deploymentId, instanceId, clientName, clientVersion, protocolVersion] = content.data;
@@ -83,7 +80,7 @@ export function createSessionIds(secret: string): SessionIds {
 
 /** What the request log shows of a session: the same for all of its requests, and of no use as an id. */
 export function sessionKeyOf({ instanceId, serverId }: Session): string {
-  return hash("sha256", `${instanceId}\n${serverId}`, "base64url").slice(0, 22);
+  return sha256(`${instanceId}\n${serverId}`).slice(0, 22);
 }
 
 function shortened(text: string | null): string | null {

@@ -1,10 +1,10 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getRequestHeaders } from "@tanstack/react-start/server";
 import { clientAddressHeader, type SignedIn } from "@towpath/auth";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
+import { equalInConstantTime } from "@towpath/crypto";
 import { services } from "~/compose.server.ts";
 
 /** What verbs need of a request that somebody signed in has made. */
@@ -30,7 +30,7 @@ const shortestToken = 32;
 
 /**
  * Whether a bearer token is the instance's operator token. It is read each time, so that a new one counts at once.
- * Compared by digest and in constant time; without a file, or with one too short to be safe, nothing is accepted.
+ * Without a file, or with one too short to be safe, nothing is accepted.
  */
 export async function isOperatorToken(file: string, given: string): Promise<boolean> {
   const token = await readFile(file, "utf8").then(
@@ -38,8 +38,7 @@ export async function isOperatorToken(file: string, given: string): Promise<bool
     () => "",
   );
   if (token.length < shortestToken) return false;
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(token), digest(given));
+  return equalInConstantTime(token, given);
 }
 
 /** The token of an `Authorization: Bearer` header; null without one. */

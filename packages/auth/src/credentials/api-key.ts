@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { sha256 } from "@towpath/crypto";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^43 > 2^256, so 43 characters hold 32 bytes; 62^6 > 2^32, so 6 hold the checksum. */
@@ -18,9 +19,7 @@ export function newApiKey(): { key: string; hash: string; start: string } {
 }
 
 /** SHA-256 of the key, base64url without padding: what `apikey.key` holds. Keys carry 256 bits, so no salt. */
-export function hashApiKey(key: string): string {
-  return createHash("sha256").update(key).digest("base64url");
-}
+export const hashApiKey = (key: string): string => sha256(key);
 
 /** Whether a text can be a key at all: form and checksum. A mistyped key is told without asking the database. */
 export function isWellFormedApiKey(key: string): boolean {

@@ -1,4 +1,4 @@
-import { hkdfSync } from "node:crypto";
+import { deriveKey, type KeyPurpose } from "@towpath/crypto";
 import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
 
 const issuer = "towpath";
@@ -16,19 +16,18 @@ export type ProjectIdentity = { projectId: string; expiresAt: number } & (
 
 // Each kind has its own type and key, so that neither passes for the other.
 const kinds = {
-  admin: { type: "towpath-admin+jwt", keyInfo: "towpath/admin-jwt/v1" },
-  user: { type: "towpath-user+jwt", keyInfo: "towpath/user-jwt/v1" },
-} as const;
+  admin: { type: "towpath-admin+jwt", purpose: "admin-jwt" },
+  user: { type: "towpath-user+jwt", purpose: "user-jwt" },
+} as const satisfies Record<string, { readonly type: string; readonly purpose: KeyPurpose }>;
 type Kind = keyof typeof kinds;
 
 const keys = new Map<string, Uint8Array>();
 
-/** Derived from the instance's root secret, so that neither a leaked derived key nor another use of the root helps. */
 function keyOf(kind: Kind, secret: string): Uint8Array {
   const name = `${kind} ${secret}`;
   let key = keys.get(name);
   if (!key) {
-    key = new Uint8Array(hkdfSync("sha256", secret, "", kinds[kind].keyInfo, 32));
+    key = deriveKey(secret, kinds[kind].purpose).bytes;
     keys.set(name, key);
   }
   return key;

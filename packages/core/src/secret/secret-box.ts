@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
+import { deriveKey, openWithKeyId, sealWithKeyId } from "@towpath/crypto";
 
 /** What a ciphertext is bound to: moved to another project, name, version or environment it does not open (KEY-2). */
 export type SecretBinding = {
@@ -15,30 +15,21 @@ export type SecretBox = {
   decrypt(row: SecretBinding & { readonly ciphertext: string }): string;
 };
 
-/** AES-256-GCM (NIST SP 800-38D) with a key derived from the instance's root secret, TOWPATH_SECRET. */
 export function createSecretBox(rootSecret: string): SecretBox {
-  const key = new Uint8Array(hkdfSync("sha256", rootSecret, "", "towpath/secrets/v1", 32));
-  const keyId = createHash("sha256").update(key).digest("base64url").slice(0, 8);
+  const key = deriveKey(rootSecret, "project-secret");
   return {
-    encrypt(value, binding) {
-      const nonce = randomBytes(12);
-      const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(boundTo(binding));
-      const sealed = Buffer.concat([cipher.update(value, "utf8"), cipher.final()]);
-      return [keyId, ...[nonce, sealed, cipher.getAuthTag()].map((part) => part.toString("base64url"))].join(".");
-    },
+    encrypt: (value, binding) => sealWithKeyId(key, value, contextOf(binding)),
     decrypt(row) {
-      const [usedKey, nonce, sealed, tag, ...rest] = row.ciphertext.split(".");
-      if (usedKey !== keyId) throw new Error(`secret ${row.keyName} was encrypted with another key`);
-      if (!nonce || !sealed || !tag || rest.length > 0) throw new Error(`secret ${row.keyName} is damaged`);
-      const decipher = createDecipheriv("aes-256-gcm", key, Buffer.from(nonce, "base64url"), { authTagLength: 16 })
-        .setAAD(boundTo(row))
-        .setAuthTag(Buffer.from(tag, "base64url"));
-      return Buffer.concat([decipher.update(Buffer.from(sealed, "base64url")), decipher.final()]).toString("utf8");
+      try {
+        return openWithKeyId(key, row.ciphertext, contextOf(row));
+      } catch (error) {
+        throw new Error(`secret ${row.keyName} does not decrypt: ${error instanceof Error ? error.message : error}`);
+      }
     },
   };
 }
 
-function boundTo(binding: SecretBinding): Buffer {
+function contextOf(binding: SecretBinding): string {
   const { projectId, keyName, version, environments } = binding;
-  return Buffer.from(JSON.stringify(["towpath/secret/v1", projectId, keyName, version, environments.toSorted()]));
+  return JSON.stringify(["towpath/secret/v1", projectId, keyName, version, environments.toSorted()]);
 }

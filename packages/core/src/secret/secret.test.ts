@@ -56,6 +56,14 @@ test("KEY-2 a secret opens with its key and at its place only, and never as an e
   expect(() => another.decrypt({ ...binding, ciphertext })).toThrow("another key");
 });
 
+test("KEY-2 a secret that an earlier version encrypted stays readable", () => {
+  const box = createSecretBox("a root secret for tests, of 32 characters or more");
+  const projectId = "0192a000-0000-7000-8000-000000000001";
+  const ciphertext = "DNoD-0N5.bfDvtwi5c-EwTkjJ.sAr7o1ghmFwGE9e7.YN9eKGILQXTUoKxCWuBu7A";
+  const row = { projectId, keyName: "API_KEY", version: 3, environments: ["production", "preview"], ciphertext };
+  expect(box.decrypt(row)).toBe("sunny-secret");
+});
+
 test("ONB-5 RUN-4 a project begins with its variables, encrypted, and its server gets them", async () => {
   const team = await seedOrganization(database.db);
   const input = {

@@ -1,0 +1,35 @@
+import { createHash, hkdfSync } from "node:crypto";
+
+/**
+ * What keys are for. Each purpose has a key of its own, so that neither a leaked key nor another use of the root secret
+ * helps with the others. These texts are part of stored data: whoever changes one makes everything under its key
+ * unreadable. A new version gets a new purpose beside the old one.
+ */
+export const keyPurposes = {
+  /** Cookies and tokens of better-auth. */
+  session: "towpath/session/v1",
+  /** The secret part of cookie names on plain http. */
+  "cookie-name": "towpath/cookie/v1",
+  /** Short-lived secrets of a session, such as a user's GitHub token. */
+  "session-secret": "towpath/session-secret/v1",
+  /** Environment variables of projects. */
+  "project-secret": "towpath/secrets/v1",
+  /** MCP session ids that clients see. */
+  "mcp-session": "towpath/mcp-session/v1",
+  "admin-jwt": "towpath/admin-jwt/v1",
+  "user-jwt": "towpath/user-jwt/v1",
+} as const;
+export type KeyPurpose = keyof typeof keyPurposes;
+
+export type Key = {
+  /** Eight characters that tell keys apart; safe to store and to show. */
+  readonly id: string;
+  /** 32 bytes. */
+  readonly bytes: Uint8Array;
+};
+
+/** The key of a purpose, derived from the instance's root secret, TOWPATH_SECRET (HKDF with SHA-256, RFC 5869). */
+export function deriveKey(rootSecret: string, purpose: KeyPurpose): Key {
+  const bytes = new Uint8Array(hkdfSync("sha256", rootSecret, "", keyPurposes[purpose], 32));
+  return { id: createHash("sha256").update(bytes).digest("base64url").slice(0, 8), bytes };
+}
