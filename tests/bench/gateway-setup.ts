@@ -183,6 +183,8 @@ async function startGatewayProcess(folder: string, databaseUrl: string, port: nu
   const child = spawn("taskset", ["-c", proxyCore, process.execPath, ...flags, main], {
     env: {
       DATABASE_URL: databaseUrl,
+      // What is measured is the CPU of one process, beside one of nginx.
+      TOWPATH_GATEWAY_WORKERS: "1",
       TOWPATH_DATA_DIR: folder,
       TOWPATH_RUN_DIR: folder,
       TOWPATH_SECRET: "the bench's secret has 32 letters",

@@ -1,5 +1,4 @@
 import type { Server } from "node:http";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiKeyChannel, createApiKeyChecker, createMembershipChecker } from "@towpath/auth/credentials";
 import { openNotifications } from "@towpath/db/notifications";
@@ -22,10 +21,14 @@ import { OpenCalls } from "./record/open-calls.ts";
 import { Recorder } from "./record/recorder.ts";
 import { RefusedRows } from "./record/refused-rows.ts";
 import { rowsOf } from "./record/rows.ts";
-import { Spool } from "./record/spool.ts";
+import { adoptSpools, maxSpoolBytes, Spool, spoolDirectory } from "./record/spool.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
 import { RouteTable } from "./route/route-table.ts";
 import { closeHttpServer, createHttpServer } from "./server.ts";
+import { noPeers, type Peers } from "./workers/peers.ts";
+
+/** Of the gateway as a whole, besides one for each worker that listens; a worker has two at least. */
+const maxDatabaseConnections = 4;
 
 export type RunningGateway = {
   server: Server;
@@ -36,10 +39,14 @@ export type RunningGateway = {
 };
 
 /** Puts the gateway together and starts it; needs neither the database nor the runner to be there. */
-export async function startGateway(config: GatewayConfig, log: Logger): Promise<RunningGateway> {
+export async function startGateway(
+  config: GatewayConfig,
+  log: Logger,
+  peers: Peers = noPeers,
+): Promise<RunningGateway> {
   const pool = new pg.Pool({
     connectionString: config.databaseUrl,
-    max: 4,
+    max: Math.max(2, Math.ceil(maxDatabaseConnections * config.share)),
     // A database that is away must be noticed soon: rows and key checks wait meanwhile.
     connectionTimeoutMillis: 3000,
     query_timeout: 15_000,
@@ -53,6 +60,7 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
     readModel: createReadModel(pool),
     table: routes,
     directory: config.stateDirectory,
+    writesSnapshot: config.workerIndex === 0,
     onLoaded: (loaded) => openAnswers.cutUnrouted(new Set(loaded.map(({ projectId }) => projectId))),
     log,
   });
@@ -65,16 +73,27 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
     applicationName: "towpath-gateway-listen",
     onProblem: (error) => log.debug({ err: error }, "cannot listen to the database"),
   });
-  const spool = new Spool(join(config.stateDirectory, "spool"));
-  const recorder = new Recorder({ pool, spool, log });
+  if (config.workerIndex === 0) adoptSpools(config.stateDirectory, config.workers);
+  const spool = new Spool(spoolDirectory(config.stateDirectory, config.workerIndex), {
+    maxBytes: maxSpoolBytes * config.share,
+  });
+  const recorder = new Recorder({ pool, spool, log, share: config.share });
   const upstreams = new Upstreams();
   const runner = createRunnerClient(config.runner, { timeoutMs: config.holdMs * 2 });
   const leases = new Leases({ runner, upstreams });
-  const openCalls = new OpenCalls((call) => {
-    for (const row of rowsOf(call)) recorder.add(row);
-  });
-  const refusedRows = new RefusedRows();
-  const metrics = new Metrics();
+  const openCalls = new OpenCalls(
+    (call) => {
+      for (const row of rowsOf(call)) recorder.add(row);
+    },
+    {
+      share: config.share,
+      ...(peers.count > 0 && {
+        onCanceledElsewhere: (session, requestId) => peers.ask({ kind: "canceled", session, requestId }),
+      }),
+    },
+  );
+  const refusedRows = new RefusedRows({ share: config.share });
+  const metrics = new Metrics(config.workerIndex);
   const connections = new Connections(config.connections);
   const capacity = new Capacity(config.capacity);
   metrics.add([
@@ -86,7 +105,13 @@ export async function startGateway(config: GatewayConfig, log: Logger): Promise<
     health: { ok: routes.isLoaded, routes: routes.size, database: feed.isFresh() },
     metrics: await metrics.snapshot(),
   });
-  const platform = createPages(async () => [await report()]);
+  peers.onQuestion(async (question) =>
+    question.kind === "report" ? report() : openCalls.cancel(question.session, question.requestId),
+  );
+  const platform = createPages(async () => {
+    const [own, ...others] = await Promise.all([report(), ...(peers.count > 0 ? [peers.ask({ kind: "report" })] : [])]);
+    return [own, ...(others.flat() as Report[])];
+  });
 
   const server = createHttpServer(
     createGateway({

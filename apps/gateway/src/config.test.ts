@@ -1,5 +1,6 @@
+import { availableParallelism } from "node:os";
 import { expect, test } from "vitest";
-import { readConfig } from "./config.ts";
+import { configOfWorker, readConfig } from "./config.ts";
 
 const complete = {
   DATABASE_URL: "postgresql://x@/y?host=/z",
@@ -7,6 +8,7 @@ const complete = {
   TOWPATH_RUN_DIR: "/run/t",
   TOWPATH_SECRET: "x".repeat(32),
   TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
+  TOWPATH_GATEWAY_WORKERS: "1",
 };
 
 test("OPS-1 all wrong settings are listed at once, without their values", () => {
@@ -41,6 +43,23 @@ test("OPS-1 defaults: loopback, port 8080, a hold of one minute", () => {
   });
 });
 
+test("GW-14 limits are those of all workers together: each keeps to its part, and none is left with too little", () => {
+  const many = { ...complete, TOWPATH_GATEWAY_WORKERS: "3", TOWPATH_GATEWAY_MAX_CONNECTIONS: "1000" };
+  const config = readConfig(many, 20_000);
+  expect(config).toMatchObject({ workers: 3, share: 1, connections: { maxConnections: 1000 } });
+  expect(configOfWorker(config)).toMatchObject({
+    share: 1 / 3,
+    connections: { maxConnections: 333, maxConnectionsPerAddress: 83 },
+    capacity: { maxRequestsPerServer: 41, maxBodyBytes: Math.floor((256 * 1024 * 1024) / 3) },
+  });
+  // Open files are counted for each process.
+  expect(readConfig({ ...complete, TOWPATH_GATEWAY_WORKERS: "4" }, 1024).connections.maxConnections).toBe(4 * 448);
+  expect(() => readConfig({ ...many, TOWPATH_GATEWAY_MAX_BODY_MIB: "16" })).toThrow(/MAX_BODY_MIB: must be 8 or more/);
+  const { TOWPATH_GATEWAY_WORKERS: _, ...byCores } = complete;
+  expect(readConfig(byCores).workers).toBe(Math.min(availableParallelism(), 4));
+  expect(readConfig({ ...byCores, TOWPATH_GATEWAY_MAX_BODY_MIB: "8" }).workers).toBe(1);
+});
+
 test("OPS-1 GW-9 the limits of connections follow from how many files may be open, and a setting beyond that is refused", () => {
   expect(readConfig(complete, 20_000)).toMatchObject({
     connections: { maxConnections: 9936, maxConnectionsPerAddress: 2484 },
@@ -49,7 +68,7 @@ test("OPS-1 GW-9 the limits of connections follow from how many files may be ope
   expect(readConfig(complete, 1_000_000).connections.maxConnections).toBe(10_000);
   expect(readConfig(complete, 1024).connections.maxConnections).toBe(448);
   const many = { ...complete, TOWPATH_GATEWAY_MAX_CONNECTIONS: "2000", TOWPATH_GATEWAY_PROXIES: "proxy.example" };
-  expect(() => readConfig(many, 4000)).toThrow(/MAX_CONNECTIONS: .*4000 are allowed/);
+  expect(() => readConfig(many, 4000)).toThrow(/MAX_CONNECTIONS: .*may open 4000/);
   expect(() => readConfig(many, 4000)).toThrow(/PROXIES: proxy.example is neither/);
   expect(readConfig({ ...many, TOWPATH_GATEWAY_PROXIES: "" }, 5000).connections.maxConnections).toBe(2000);
 });

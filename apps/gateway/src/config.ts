@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import type { RunnerAddress } from "@towpath/runner-api";
 import { z } from "zod";
 import type { CapacityLimits } from "./police/capacity.ts";
@@ -19,6 +20,9 @@ function parsedBy<T>(parse: (value: string) => T) {
     }
   };
 }
+
+/** What a worker needs for one body of the largest size: a server may fill half of what is free. */
+const minBodyMiB = 8;
 
 const environmentSchema = z.object({
   DATABASE_URL: z.string().min(1),
@@ -42,10 +46,17 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_MAX_CONNECTIONS_PER_ADDRESS: count.optional(),
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_SERVER: count.optional(),
   /** MiB of request bodies that are held at a time; one server's at most half of it. */
-  TOWPATH_GATEWAY_MAX_BODY_MIB: z.coerce.number().int().min(8, "must be 8 or more").default(256),
+  TOWPATH_GATEWAY_MAX_BODY_MIB: z.coerce.number().int().min(minBodyMiB, `must be ${minBodyMiB} or more`).default(256),
+  /** Processes that share the port, and the limits above. */
+  TOWPATH_GATEWAY_WORKERS: count.max(64).optional(),
+  /** Set by the gateway itself, for its workers: which of them this is. */
+  TOWPATH_GATEWAY_WORKER: z.coerce.number().int().min(0).default(0),
 });
 
-/** Open files that are not for connections of clients and servers: database, log, runner, Node itself. */
+/** More workers by default would take memory and database connections that few machines' traffic asks for. */
+const maxDefaultWorkers = 4;
+
+/** Open files of a worker that are not for connections of clients and servers: database, log, runner, Node itself. */
 const otherFiles = 128;
 const maxDefaultConnections = 10_000;
 
@@ -59,23 +70,36 @@ function openFilesLimit(): number {
   }
 }
 
+function workersOf(values: Pick<Settings, "TOWPATH_GATEWAY_WORKERS" | "TOWPATH_GATEWAY_MAX_BODY_MIB">): number {
+  const fitting = Math.max(1, Math.floor(values.TOWPATH_GATEWAY_MAX_BODY_MIB / minBodyMiB));
+  return values.TOWPATH_GATEWAY_WORKERS ?? Math.min(availableParallelism(), maxDefaultWorkers, fitting);
+}
+
 function schemaFor(openFiles: number) {
-  return environmentSchema.refine(
-    ({ TOWPATH_GATEWAY_MAX_CONNECTIONS: wanted = 0 }) => 2 * wanted + otherFiles <= openFiles,
-    {
-      path: ["TOWPATH_GATEWAY_MAX_CONNECTIONS"],
-      message: `takes twice as many open files, and ${openFiles} are allowed: raise that limit (ulimit -n) or lower this one`,
-      // Told beside the other problems, not after them.
-      when: () => true,
-    },
-  );
+  return environmentSchema
+    .refine(
+      (values) => {
+        const { TOWPATH_GATEWAY_MAX_CONNECTIONS: wanted = 0 } = values;
+        return 2 * Math.ceil(wanted / workersOf(values)) + otherFiles <= openFiles;
+      },
+      {
+        path: ["TOWPATH_GATEWAY_MAX_CONNECTIONS"],
+        message: `takes twice as many open files, and each worker may open ${openFiles}: raise that limit (ulimit -n) or lower this one`,
+        // Told beside the other problems, not after them.
+        when: () => true,
+      },
+    )
+    .refine((values) => values.TOWPATH_GATEWAY_MAX_BODY_MIB >= minBodyMiB * workersOf(values), {
+      path: ["TOWPATH_GATEWAY_MAX_BODY_MIB"],
+      message: `must be ${minBodyMiB} or more for each of TOWPATH_GATEWAY_WORKERS`,
+    });
 }
 
 function connectionLimits(
-  values: z.infer<typeof environmentSchema>,
+  values: Settings,
   openFiles: number,
 ): { connections: ConnectionLimits; capacity: CapacityLimits } {
-  const fitting = Math.floor((openFiles - otherFiles) / 2);
+  const fitting = workersOf(values) * Math.floor((openFiles - otherFiles) / 2);
   const maxConnections =
     values.TOWPATH_GATEWAY_MAX_CONNECTIONS ?? Math.max(16, Math.min(fitting, maxDefaultConnections));
   return {
@@ -91,7 +115,15 @@ function connectionLimits(
   };
 }
 
+type Settings = z.infer<typeof environmentSchema>;
+
 export type GatewayConfig = {
+  /** Processes that share the port. */
+  workers: number;
+  /** Which of them this is, from 0. */
+  workerIndex: number;
+  /** The part of the gateway's limits that this process keeps to: 1 divided by the workers in a worker. */
+  share: number;
   databaseUrl: string;
   /** Past a pooler, for LISTEN. */
   directDatabaseUrl: string;
@@ -125,6 +157,9 @@ export function readConfig(
   }
   const values = result.data;
   return {
+    workers: workersOf(values),
+    workerIndex: values.TOWPATH_GATEWAY_WORKER,
+    share: 1,
     databaseUrl: values.DATABASE_URL,
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     stateDirectory: `${values.TOWPATH_DATA_DIR}/gateway`,
@@ -139,5 +174,26 @@ export function readConfig(
     allowedOrigins: values.TOWPATH_GATEWAY_ORIGINS.split(",")
       .map((origin) => origin.trim())
       .filter(Boolean),
+  };
+}
+
+/** The settings of one worker: its share of what holds for the gateway as a whole. */
+export function configOfWorker(config: GatewayConfig): GatewayConfig {
+  const share = 1 / config.workers;
+  // Rounded down: together they must not pass the limit.
+  const part = (limit: number) => Math.max(1, Math.floor(limit * share));
+  const { connections, capacity } = config;
+  return {
+    ...config,
+    share,
+    connections: {
+      ...connections,
+      maxConnections: part(connections.maxConnections),
+      maxConnectionsPerAddress: part(connections.maxConnectionsPerAddress),
+    },
+    capacity: {
+      maxRequestsPerServer: part(capacity.maxRequestsPerServer),
+      maxBodyBytes: part(capacity.maxBodyBytes),
+    },
   };
 }

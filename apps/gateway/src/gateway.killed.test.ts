@@ -1,51 +1,25 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRig, type Rig, secret } from "./testing/rig.ts";
-
-const main = new URL("./main.ts", import.meta.url).pathname;
+import { type GatewayProcess, startGatewayProcess } from "./testing/gateway-process.ts";
+import { createRig, type Rig } from "./testing/rig.ts";
 
 let rig: Rig;
 let folder: string;
-let child: ChildProcess;
-let port: number;
+let gateway: GatewayProcess;
 beforeAll(async () => {
   rig = await createRig();
   folder = await mkdtemp(join(tmpdir(), "tp-kill-"));
-  await startProcess();
+  gateway = await start();
 });
 afterAll(async () => {
-  child.kill("SIGKILL");
+  gateway.child.kill("SIGKILL");
   await rig.close();
   await rm(folder, { recursive: true });
 });
 
-/** A gateway in a process of its own, beside the rig's: one that can be killed. */
-async function startProcess(): Promise<void> {
-  child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main], {
-    env: {
-      DATABASE_URL: rig.config.databaseUrl,
-      TOWPATH_DATA_DIR: folder,
-      TOWPATH_RUN_DIR: rig.runDirectory,
-      TOWPATH_SECRET: secret,
-      TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
-      TOWPATH_GATEWAY_PORT: "0",
-    },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  if (!child.stdout) throw new Error("no output");
-  for await (const line of createInterface(child.stdout)) {
-    const said = JSON.parse(line);
-    if (said.msg !== "ready") continue;
-    port = said.port;
-    return;
-  }
-  throw new Error("the gateway ended before it was ready");
-}
+const start = () => startGatewayProcess(rig, folder, { TOWPATH_GATEWAY_WORKERS: "1" });
 
 test("GW-10 a gateway that is killed under load loses no row of an answered call, and writes none twice", async () => {
   const server = await rig.deploy((request, response) => {
@@ -57,7 +31,7 @@ test("GW-10 a gateway that is killed under load loses no row of an answered call
     await Promise.all(
       Array.from({ length: 40 }, async (_, at) => {
         for (let turn = 0; turn < 5; turn++) {
-          const response = await fetch(`http://127.0.0.1:${port}/${server.label}/mcp`, {
+          const response = await fetch(`http://127.0.0.1:${gateway.port}/${server.label}/mcp`, {
             method: "POST",
             body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t${at}"}}`,
           });
@@ -66,9 +40,9 @@ test("GW-10 a gateway that is killed under load loses no row of an answered call
         }
       }),
     );
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    await startProcess();
+    gateway.child.kill("SIGKILL");
+    await gateway.ended;
+    gateway = await start();
   }
   expect(answered).toBe(600);
   const rows = async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -26,12 +26,15 @@ test("OPS-1 the process says when it serves, and SIGTERM ends it within 8 s with
       TOWPATH_SECRET: "x".repeat(32),
       TOWPATH_SERVER_URL: "http://localhost:1/{name}",
       TOWPATH_GATEWAY_PORT: "0",
+      TOWPATH_GATEWAY_WORKERS: "1",
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ready = JSON.parse(await lineWith(child, '"msg":"ready"'));
   const health = await fetch(`http://127.0.0.1:${ready.port}/-/healthz`);
   expect(await health.json()).toMatchObject({ ok: true, routes: 0 });
+  // One worker needs no second process.
+  expect(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")).toBe("");
   const started = Date.now();
   child.kill("SIGTERM");
   const [code] = await once(child, "exit");

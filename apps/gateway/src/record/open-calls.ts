@@ -16,10 +16,22 @@ export class OpenCalls {
   /** Calls whose stream has ended, with the timer that ends the wait. The oldest come first. */
   readonly #held = new Map<Exchange, NodeJS.Timeout>();
   readonly #onSettled: (exchange: Exchange) => void;
+  readonly #onCanceledElsewhere: ((session: string, requestId: string | number) => Promise<unknown>) | undefined;
+  readonly #maxHeld: number;
 
   /** `onSettled` gets each call whose row was kept back, once, when it can be written. */
-  constructor(onSettled: (exchange: Exchange) => void) {
+  constructor(
+    onSettled: (exchange: Exchange) => void,
+    options: {
+      /** The part of the bound that is this process's. */
+      share?: number;
+      /** Told when a client cancels a call that is not known here: another worker may pass it. */
+      onCanceledElsewhere?: (session: string, requestId: string | number) => Promise<unknown>;
+    } = {},
+  ) {
     this.#onSettled = onSettled;
+    this.#onCanceledElsewhere = options.onCanceledElsewhere;
+    this.#maxHeld = Math.ceil(maxHeld * (options.share ?? 1));
   }
 
   /** Calls that have no answer yet. */
@@ -35,6 +47,8 @@ export class OpenCalls {
     this.#enter(exchange);
     let isToWait = false;
     try {
+      // Before it is passed on: the server may end the canceled call at once.
+      if (this.#onCanceledElsewhere) await this.#tellElsewhere(exchange, this.#onCanceledElsewhere);
       await pass();
       isToWait = isAwaited(exchange);
     } finally {
@@ -46,17 +60,32 @@ export class OpenCalls {
     if (!isToWait) return false;
     this.#hold(exchange);
     const oldest = this.#held.keys().next().value;
-    if (this.#held.size > maxHeld && oldest) this.#settle(oldest);
+    if (this.#held.size > this.#maxHeld && oldest) this.#settle(oldest);
     return true;
+  }
+
+  /** A client has canceled a call. False when it is not known here. */
+  cancel(session: string, requestId: string | number): boolean {
+    const call = this.#byId.get(keyOf(session, requestId));
+    call?.canceled.add(requestId);
+    return call !== undefined;
+  }
+
+  async #tellElsewhere(
+    { session, peek }: Exchange,
+    tell: (session: string, requestId: string | number) => Promise<unknown>,
+  ): Promise<void> {
+    if (session === null) return;
+    for (const { cancels } of peek.messages) {
+      if (cancels !== null && !this.#byId.has(keyOf(session, cancels))) await tell(session, cancels);
+    }
   }
 
   #enter(exchange: Exchange): void {
     const { session, peek } = exchange;
     if (session === null) return;
     for (const key of keysOf(exchange)) this.#byId.set(key, exchange);
-    for (const { cancels } of peek.messages) {
-      if (cancels !== null) this.#byId.get(keyOf(session, cancels))?.canceled.add(cancels);
-    }
+    for (const { cancels } of peek.messages) if (cancels !== null) this.cancel(session, cancels);
     if (exchange.lastEventId === undefined) return;
     exchange.resumes = [...this.#held.keys()].filter((held) => held.session === session);
     for (const held of exchange.resumes) clearTimeout(this.#held.get(held));

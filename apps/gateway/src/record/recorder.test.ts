@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../testing/rig.ts";
 import { Recorder } from "./recorder.ts";
 import { newRowId } from "./row-id.ts";
-import { Spool } from "./spool.ts";
+import { adoptSpools, Spool, spoolDirectory } from "./spool.ts";
 
 const log = pino({ level: "silent" });
 let database: TestDatabase;
@@ -59,6 +59,30 @@ test("GW-10 a row is on disk within the turn that ended its call, and gone from 
   await afterKill.stop();
   expect(await count(projectId)).toBe(40);
   expect(await readdir(directory)).toEqual([]);
+});
+
+test("GW-10 GW-14 rows of workers that there are no more of are taken over, also from segments of the same name", async () => {
+  const state = join(folder, randomUUID());
+  const projectId = randomUUID();
+  for (const index of [0, 1, 2, 3]) {
+    const killed = new Recorder({ pool: database.pool, spool: new Spool(spoolDirectory(state, index)), log });
+    killed.add(row(projectId));
+    await turn();
+    const [segment = ""] = await readdir(spoolDirectory(state, index));
+    await rename(
+      join(spoolDirectory(state, index), segment),
+      join(spoolDirectory(state, index), `${"1".repeat(15)}-000000.ndjson`),
+    );
+  }
+  adoptSpools(state, 2);
+  // The second worker is still there: its spool is its own.
+  expect((await readdir(state)).toSorted()).toEqual(["spool", "spool-1"]);
+  const first = new Recorder({ pool: database.pool, spool: new Spool(spoolDirectory(state, 0)), log });
+  first.start();
+  await until(async () => (await count(projectId)) === 3);
+  await first.stop();
+  expect(await readdir(spoolDirectory(state, 0))).toEqual([]);
+  expect(await readdir(spoolDirectory(state, 1))).toHaveLength(1);
 });
 
 test("GW-10 with the disk full and the database away, rows wait in memory", async () => {

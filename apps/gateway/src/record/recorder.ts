@@ -43,13 +43,14 @@ export class Recorder {
   #isReplaying = false;
   #replayTimer: NodeJS.Timeout | undefined;
 
-  constructor(parts: { pool: Pool; spool: Spool; log: Logger }) {
-    const { pool, log } = parts;
+  /** `share`: the part of the bounds in memory that is this process's. */
+  constructor(parts: { pool: Pool; spool: Spool; log: Logger; share?: number }) {
+    const { pool, log, share = 1 } = parts;
     this.#spool = parts.spool;
     this.#log = log;
     this.#writer = new BatchWriter<Held>({
-      maxRows: maxHeldRows,
-      maxBytes: maxHeldBytes,
+      maxRows: maxHeldRows * share,
+      maxBytes: maxHeldBytes * share,
       flushMs,
       batchRows,
       tenantOf: ({ row }) => row.projectId,

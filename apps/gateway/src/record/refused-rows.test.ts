@@ -6,7 +6,7 @@ const row = (projectId: string) => ({ projectId, errorMessage: "Refused." }) as 
 
 test("GW-7 a flood of refused requests leaves a bounded number of rows, counts the others and tells of them", () => {
   let now = 0;
-  const refused = new RefusedRows(() => now);
+  const refused = new RefusedRows({ now: () => now });
   let kept = 0;
   // An hour of a thousand a second.
   for (; now < 3_600_000; now += 1) if (refused.admit(row("flooded"))) kept++;

@@ -14,10 +14,14 @@ export class RefusedRows {
   /** Rows left out since the start. */
   leftOut = 0;
   readonly #allowances = new Map<string, Allowance>();
+  readonly #burstRows: number;
+  readonly #rowsPerSecond: number;
   readonly #now: () => number;
 
-  /** `now`: milliseconds that only grow. */
-  constructor(now = () => performance.now()) {
+  /** `share`: the part of the bound that is this process's. `now`: milliseconds that only grow. */
+  constructor({ share = 1, now = () => performance.now() }: { share?: number; now?: () => number } = {}) {
+    this.#burstRows = Math.max(1, burstRows * share);
+    this.#rowsPerSecond = rowsPerSecond * share;
     this.#now = now;
   }
 
@@ -25,8 +29,8 @@ export class RefusedRows {
   admit(row: RequestLogRow): RequestLogRow | null {
     const now = this.#now();
     // One for each project that has ever refused a request: as many as there are routes, at most.
-    const before = this.#allowances.get(row.projectId) ?? { rows: burstRows, at: now, leftOut: 0 };
-    const rows = Math.min(burstRows, before.rows + ((now - before.at) / 1000) * rowsPerSecond);
+    const before = this.#allowances.get(row.projectId) ?? { rows: this.#burstRows, at: now, leftOut: 0 };
+    const rows = Math.min(this.#burstRows, before.rows + ((now - before.at) / 1000) * this.#rowsPerSecond);
     if (rows < 1) {
       this.leftOut++;
       this.#allowances.set(row.projectId, { rows, at: now, leftOut: before.leftOut + 1 });

@@ -1,11 +1,23 @@
-import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RequestLogRow } from "@towpath/logs";
 import { z } from "zod";
 
 const segmentBytes = 1024 * 1024;
-const defaultMaxBytes = 1024 * 1024 * 1024;
+/** Of the gateway as a whole. */
+export const maxSpoolBytes = 1024 * 1024 * 1024;
 /** After a failed write the disk is left alone for this long. */
 const pauseMs = 1000;
 const segmentName = /^\d{15}-\d{6}\.ndjson$/;
@@ -46,7 +58,7 @@ export class Spool {
 
   constructor(directory: string, options: { maxBytes?: number } = {}) {
     this.#directory = directory;
-    this.#maxBytes = options.maxBytes ?? defaultMaxBytes;
+    this.#maxBytes = options.maxBytes ?? maxSpoolBytes;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(directory).sort()) {
       if (!segmentName.test(name)) continue;
@@ -156,6 +168,38 @@ export class Spool {
     for (const [projectId, bytes] of segment.bytesOfProject) addTo(this.#bytesOfProject, projectId, -bytes);
     rmSync(join(this.#directory, segment.name), { force: true });
   }
+}
+
+/** Each worker has a spool of its own, so that no two processes write or delete the same files. */
+export function spoolDirectory(stateDirectory: string, workerIndex: number): string {
+  return join(stateDirectory, workerIndex === 0 ? "spool" : `spool-${workerIndex}`);
+}
+
+/**
+ * Takes the segments of workers that there were when the gateway had more of them into the first worker's spool. Call
+ * it before that is opened.
+ */
+export function adoptSpools(stateDirectory: string, workers: number): void {
+  if (!existsSync(stateDirectory)) return;
+  const own = spoolDirectory(stateDirectory, 0);
+  for (const entry of readdirSync(stateDirectory)) {
+    const index = Number(/^spool-(\d+)$/.exec(entry)?.[1] ?? 0);
+    if (index < workers) continue;
+    mkdirSync(own, { recursive: true, mode: 0o700 });
+    const directory = join(stateDirectory, entry);
+    for (const name of readdirSync(directory)) if (segmentName.test(name)) moveSegment(directory, own, name);
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Two workers may have named segments alike. */
+function moveSegment(from: string, to: string, name: string): void {
+  const [time = ""] = name.split("-");
+  let target = name;
+  for (let number = 0; existsSync(join(to, target)); number++) {
+    target = `${time}-${String(999_999 - number).padStart(6, "0")}.ndjson`;
+  }
+  renameSync(join(from, name), join(to, target));
 }
 
 function addTo(bytesOfProject: Map<string, number>, projectId: string, bytes: number): void {

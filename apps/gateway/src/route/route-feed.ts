@@ -25,11 +25,13 @@ export function createRouteFeed(parts: {
   readModel: ReadModel;
   table: RouteTable;
   directory: string;
+  /** One process of those that share the directory writes the snapshot; all read it. */
+  writesSnapshot: boolean;
   /** Told of the routes after each load from the database. */
   onLoaded: (routes: readonly Route[]) => void;
   log: Logger;
 }): RouteFeed {
-  const { readModel, table, directory, onLoaded, log } = parts;
+  const { readModel, table, directory, writesSnapshot, onLoaded, log } = parts;
   let running: Promise<void> | null = null;
   let again = false;
   let fresh = false;
@@ -43,6 +45,7 @@ export function createRouteFeed(parts: {
       onLoaded(routes);
       if (!fresh) log.info({ routes: routes.length }, "routes loaded");
       fresh = true;
+      if (!writesSnapshot) return;
       const text = JSON.stringify(routes);
       if (text === snapshot) return;
       await writeSnapshot(directory, routes);

@@ -101,11 +101,11 @@ export async function createRig(environment: Record<string, string> = {}): Promi
   return rig;
 }
 
-/** Waits for a condition, up to 5 s. */
-export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 5000;
+/** Waits for a condition, up to 5 s unless told otherwise. */
+export async function until(condition: () => Promise<boolean> | boolean, withinMs = 5000): Promise<void> {
+  const deadline = Date.now() + withinMs;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error("the condition did not come true within 5 s");
+    if (Date.now() > deadline) throw new Error(`the condition did not come true within ${withinMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

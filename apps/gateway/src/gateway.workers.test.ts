@@ -1,0 +1,206 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Agent, fetch as undiciFetch } from "undici";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectOld } from "./testing/clients.ts";
+import { type GatewayProcess, isAlive, spawnGateway, startGatewayProcess } from "./testing/gateway-process.ts";
+import { createMcpListener } from "./testing/mcp-server.ts";
+import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+
+let rig: Rig;
+let folder: string;
+let gateway: GatewayProcess;
+beforeAll(async () => {
+  rig = await createRig();
+});
+afterAll(() => rig.close());
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tp-workers-"));
+  gateway = await startGatewayProcess(rig, folder, { TOWPATH_GATEWAY_WORKERS: "2" });
+}, 30_000);
+afterEach(async () => {
+  gateway.child.kill("SIGKILL");
+  await until(() => !gateway.workers().some(isAlive));
+  await rm(folder, { recursive: true });
+});
+
+// A connection for each request: whichever worker is free takes it.
+const dispatcher = new Agent({ pipelining: 0 });
+const fetchAnew = (url: string | URL, init: object = {}) =>
+  undiciFetch(url, { ...init, dispatcher } as never) as unknown as Promise<Response>;
+
+const origin = () => `http://127.0.0.1:${gateway.port}`;
+const urlOf = ({ label }: DeployedServer) => new URL(`${origin()}/${label}/mcp`);
+
+/** Waits until every worker serves what the database says. */
+async function workersKnow(): Promise<void> {
+  const { rows } = await rig.database.pool.query("SELECT count(*)::int AS count FROM route");
+  await until(async () => {
+    const health = (await (await fetchAnew(`${origin()}/-/healthz`)).json()) as { routes: number; workers: number };
+    return health.workers === 2 && health.routes === rows[0].count;
+  });
+}
+
+async function metrics(): Promise<Map<string, number>> {
+  const text = await (await fetchAnew(`${origin()}/-/metrics`)).text();
+  const lines = text.split("\n").flatMap((line) => [...line.matchAll(/^(towpath_gateway_\S+) (\S+)$/g)]);
+  return new Map(lines.map(([, name = "", value]) => [name, Number(value)]));
+}
+
+test("GW-14 two workers on one port serve one legacy session, and what they count adds up", async () => {
+  const server = await rig.deploy(createMcpListener());
+  await workersKnow();
+  const before = await metrics();
+  const { client, transport } = await connectOld(urlOf(server), {}, { fetch: fetchAnew });
+  for (let at = 0; at < 16; at++) {
+    const text = `call ${at}`;
+    expect((await client.callTool({ name: "echo", arguments: { text } })).content).toEqual([{ type: "text", text }]);
+  }
+  await transport.terminateSession();
+  await client.close();
+  const rows = await rig.rows(server.projectId, 19);
+  expect(new Set(rows.map(({ session }) => session)).size).toBe(1);
+  await until(async () => (await metrics()).get("towpath_gateway_log_rows_written") === rows.length);
+
+  const after = await metrics();
+  const of = (name: string) =>
+    (after.get(`towpath_gateway_${name}`) ?? 0) - (before.get(`towpath_gateway_${name}`) ?? 0);
+  const [first, second] = [of('worker_requests_total{worker="0"}'), of('worker_requests_total{worker="1"}')];
+  expect(Math.min(first, second)).toBeGreaterThanOrEqual(2);
+  expect(first + second).toBe(of("requests_total"));
+  expect(of("duration_ms_count")).toBe(rows.length);
+  expect(of('duration_ms_bucket{le="+Inf"}')).toBe(rows.length);
+  expect(of('responses_total{status="200"}') + of('responses_total{status="202"}')).toBe(rows.length);
+  expect(after.get("towpath_gateway_workers")).toBe(2);
+  // Limits are those of the whole, not of a worker; routes are the same in both.
+  expect(after.get("towpath_gateway_body_bytes_max")).toBe(256 * 1024 * 1024);
+  expect(after.get("towpath_gateway_routes")).toBe((await rig.database.pool.query("SELECT FROM route")).rowCount);
+});
+
+test("GW-7 GW-14 a call is told as canceled although another worker got the message", async () => {
+  let running = 0;
+  const server = await rig.deploy(createMcpListener({ onWait: () => running++ }));
+  await workersKnow();
+  const { client } = await connectOld(urlOf(server), {}, { fetch: fetchAnew });
+  for (let at = 1; at <= 6; at++) {
+    const canceling = new AbortController();
+    const options = { signal: canceling.signal };
+    const settled = client.callTool({ name: "wait", arguments: { text: "x" } }, undefined, options).catch(() => {});
+    await until(() => running === at);
+    canceling.abort();
+    await settled;
+    // So that the next call does not always meet the same worker.
+    if (at % 2 === 0) await fetchAnew(`${origin()}/`);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await client.close();
+  await until(async () => {
+    const calls = (await rig.rows(server.projectId, 6)).filter(({ method }) => method === "tools/call");
+    return calls.length === 6 && calls.every(({ outcome }) => outcome === "canceled");
+  });
+});
+
+test("GW-10 GW-14 a worker killed under load: only its calls in flight fail, no answered call loses its row, and it is replaced", async () => {
+  const server = await rig.deploy((request, response) => {
+    request.resume();
+    setTimeout(() => {
+      response.writeHead(200, { "content-type": "application/json" }).end('{"jsonrpc":"2.0","id":1,"result":{}}');
+    }, 5);
+  });
+  await workersKnow();
+  const callers = 20;
+  let answered = 0;
+  let killedAt = Number.POSITIVE_INFINITY;
+  const failures: number[] = [];
+  const pids = gateway.workers();
+  const load = Promise.all(
+    Array.from({ length: callers }, async () => {
+      for (let turn = 0; turn < 40; turn++) {
+        try {
+          const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}';
+          const answer = await fetchAnew(urlOf(server), { method: "POST", body });
+          await answer.text();
+          if (answer.status === 200) answered++;
+          else failures.push(performance.now());
+        } catch {
+          failures.push(performance.now());
+        }
+      }
+    }),
+  );
+  await until(() => answered > 200);
+  process.kill(pids[0] ?? 0, "SIGKILL");
+  killedAt = performance.now();
+  await load;
+  // Each caller has one call in flight, and the other worker has its part of them.
+  expect(failures.length).toBeLessThan(callers);
+  for (const at of failures) expect(at - killedAt).toBeLessThan(3000);
+  expect(answered + failures.length).toBe(callers * 40);
+  await until(() => gateway.workers()[0] !== pids[0], 10_000);
+  expect(gateway.workers()[1]).toBe(pids[1]);
+  await workersKnow();
+
+  const rows = async () =>
+    (await rig.database.pool.query("SELECT FROM request_log WHERE project_id = $1", [server.projectId])).rowCount ?? 0;
+  await until(async () => (await rows()) >= answered);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  // A call of which the row was kept but whose answer did not get through any more.
+  expect(await rows()).toBeLessThanOrEqual(answered + failures.length);
+}, 60_000);
+
+test("OPS-1 SIGTERM lets calls of all workers end, and then the status is 0 and no process is left", async () => {
+  const server = await rig.deploy((request, response) => {
+    request.resume();
+    setTimeout(() => response.end("answered"), 1000);
+  });
+  await workersKnow();
+  const calls = Array.from({ length: 6 }, () =>
+    fetchAnew(urlOf(server), { method: "POST", body: "{}" }).then((answer) => answer.text()),
+  );
+  await until(async () => (await metrics()).get("towpath_gateway_requests_open") === 6);
+  gateway.child.kill("SIGTERM");
+  expect(await Promise.all(calls)).toEqual(Array(6).fill("answered"));
+  expect(await gateway.ended).toBe(0);
+  expect(gateway.workers().filter(isAlive)).toEqual([]);
+});
+
+test("GW-14 a killed primary leaves no worker behind, and the next gateway takes the port and the rows of all workers", async () => {
+  const server = await rig.deploy(createMcpListener({ json: true }));
+  await workersKnow();
+  const { client } = await connectOld(urlOf(server), {}, { fetch: fetchAnew });
+  for (let at = 0; at < 10; at++) await client.callTool({ name: "echo", arguments: { text: "x" } });
+  const { port } = gateway;
+  const workers = gateway.workers();
+  gateway.child.kill("SIGKILL");
+  await until(() => !workers.some(isAlive));
+  // One process now: it owns what the second worker has left.
+  gateway = await startGatewayProcess(rig, folder, {
+    TOWPATH_GATEWAY_WORKERS: "1",
+    TOWPATH_GATEWAY_PORT: String(port),
+  });
+  expect((await rig.rows(server.projectId, 12)).filter(({ method }) => method === "tools/call")).toHaveLength(10);
+});
+
+test("OPS-1 a port that is taken ends all processes with status 1 and says which setting to change", async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const port = String((taken.address() as { port: number }).port);
+  const child = spawnGateway({
+    DATABASE_URL: rig.config.databaseUrl,
+    TOWPATH_DATA_DIR: join(folder, "second"),
+    TOWPATH_RUN_DIR: folder,
+    TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
+    TOWPATH_GATEWAY_PORT: port,
+    TOWPATH_GATEWAY_WORKERS: "2",
+  });
+  let text = "";
+  child.stdout?.on("data", (chunk) => {
+    text += chunk;
+  });
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  expect(code).toBe(1);
+  expect(text).toContain(`Port ${port} on 127.0.0.1 is in use: choose another by TOWPATH_GATEWAY_PORT.`);
+  await new Promise((resolve) => taken.close(resolve));
+});

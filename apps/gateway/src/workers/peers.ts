@@ -1,0 +1,82 @@
+import { z } from "zod";
+
+/** What workers ask one another, always all of them at once. */
+export type Question =
+  /** What each says of itself: a Report. */
+  | { kind: "report" }
+  /** The client of a legacy session has canceled a call that may be under way elsewhere. */
+  | { kind: "canceled"; session: string; requestId: string | number };
+
+/** The other processes that share this one's port. */
+export type Peers = {
+  /** How many there are to ask, as far as is known. 0: this is the only process. */
+  readonly count: number;
+  /** The answers of all that answer within a second or so. */
+  ask: (question: Question) => Promise<unknown[]>;
+  /** Says how this process answers. */
+  onQuestion: (answer: (question: Question) => Promise<unknown>) => void;
+};
+
+export const noPeers: Peers = { count: 0, ask: async () => [], onQuestion: () => {} };
+
+const id = z.number();
+const question = z.custom<Question>();
+/** From a worker to the primary. */
+export const toPrimarySchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("ready"), port: z.number() }),
+  z.object({ type: z.literal("ask"), id, question }),
+  z.object({ type: z.literal("answer"), id, answer: z.unknown() }),
+]);
+/** From the primary to a worker. */
+export const toWorkerSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("question"), id, question }),
+  z.object({ type: z.literal("answers"), id, answers: z.array(z.unknown()) }),
+]);
+export type ToPrimary = z.infer<typeof toPrimarySchema>;
+export type ToWorker = z.infer<typeof toWorkerSchema>;
+
+/** Longer than the primary waits for the workers: it answers in any case, unless it hangs itself. */
+const giveUpMs = 2000;
+
+/** Speaks to the other workers through the primary. */
+export function createPeers(channel: {
+  count: number;
+  send: (message: ToPrimary) => void;
+  onMessage: (take: (message: unknown) => void) => void;
+}): Peers {
+  const waiting = new Map<number, (answers: unknown[]) => void>();
+  let lastId = 0;
+  let answerQuestion: ((question: Question) => Promise<unknown>) | null = null;
+
+  channel.onMessage((message) => {
+    const parsed = toWorkerSchema.safeParse(message);
+    if (!parsed.success) return;
+    const { data } = parsed;
+    if (data.type === "answers") waiting.get(data.id)?.(data.answers);
+    else if (answerQuestion) {
+      // One that cannot answer is as one that does not: the primary goes on without it.
+      answerQuestion(data.question).then(
+        (answer) => channel.send({ type: "answer", id: data.id, answer }),
+        () => {},
+      );
+    }
+  });
+
+  return {
+    count: channel.count,
+    ask(asked) {
+      const { promise, resolve } = Promise.withResolvers<unknown[]>();
+      const askId = ++lastId;
+      const timer = setTimeout(() => resolve([]), giveUpMs);
+      waiting.set(askId, resolve);
+      channel.send({ type: "ask", id: askId, question: asked });
+      return promise.finally(() => {
+        clearTimeout(timer);
+        waiting.delete(askId);
+      });
+    },
+    onQuestion(answer) {
+      answerQuestion = answer;
+    },
+  };
+}

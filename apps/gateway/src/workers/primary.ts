@@ -1,0 +1,160 @@
+import cluster, { type Worker } from "node:cluster";
+import type { Logger } from "pino";
+import { type Question, type ToWorker, toPrimarySchema } from "./peers.ts";
+
+/** A worker that lived for this long before it ended is replaced at once; after shorter lives the pause doubles. */
+const shortLifeMs = 10_000;
+const firstPauseMs = 100;
+const maxPauseMs = 10_000;
+/** A worker that does not answer within this, as one whose event loop is blocked, is left out. */
+const answerWithinMs = 1000;
+/** A worker drains for up to 8 s; what is left then is killed. */
+const stopWithinMs = 8500;
+
+type Place = { readonly index: number; worker: Worker; startedAt: number; isReady: boolean; shortLives: number };
+type Inquiry = { asker: Worker; askerId: number; open: Set<Worker>; answers: unknown[]; timer: NodeJS.Timeout };
+
+/**
+ * Runs the gateway as `count` worker processes behind one port, and replaces those that end. All accept from one
+ * listening socket, which this process holds open: a worker that dies takes only its own requests with it, and the
+ * others get what was waiting to be accepted (docs/decisions/016-workers-of-the-gateway.md). It serves nothing itself.
+ */
+export class Primary {
+  readonly #count: number;
+  readonly #log: Logger;
+  readonly #places: Place[];
+  readonly #inquiries = new Map<number, Inquiry>();
+  readonly #ready = Promise.withResolvers<number>();
+  #lastInquiry = 0;
+  #isStarted = false;
+  #isStopping = false;
+  #onEmpty: (() => void) | null = null;
+  #wasKilled = false;
+
+  constructor(count: number, log: Logger) {
+    this.#count = count;
+    this.#log = log;
+    // Not SCHED_RR: a connection that it has handed to a worker that dies is neither closed nor handed on.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
+    cluster.setupPrimary({ serialization: "advanced" });
+    cluster.on("message", (worker, message) => this.#take(worker, message));
+    cluster.on("exit", (worker, code, signal) => this.#ended(worker, signal ?? `status ${code}`));
+    this.#places = Array.from({ length: count }, (_, index) => ({
+      index,
+      worker: this.#fork(index),
+      startedAt: performance.now(),
+      isReady: false,
+      shortLives: 0,
+    }));
+  }
+
+  /** Resolves to the port once all workers serve. Rejects when one ends before: its log says why. */
+  get ready(): Promise<number> {
+    return this.#ready.promise;
+  }
+
+  /** Lets all workers drain and end. Resolves to whether all did so by themselves. */
+  async stop(): Promise<boolean> {
+    this.#isStopping = true;
+    const { promise: empty, resolve } = Promise.withResolvers<void>();
+    this.#onEmpty = resolve;
+    const timer = setTimeout(() => {
+      this.#wasKilled = true;
+      for (const worker of running()) worker.process.kill("SIGKILL");
+    }, stopWithinMs);
+    for (const worker of running()) worker.process.kill("SIGTERM");
+    if (running().length === 0) resolve();
+    await empty;
+    clearTimeout(timer);
+    return !this.#wasKilled;
+  }
+
+  #fork(index: number): Worker {
+    return cluster.fork({ TOWPATH_GATEWAY_WORKERS: String(this.#count), TOWPATH_GATEWAY_WORKER: String(index) });
+  }
+
+  #take(worker: Worker, message: unknown): void {
+    const parsed = toPrimarySchema.safeParse(message);
+    if (!parsed.success) return;
+    const { data } = parsed;
+    if (data.type === "ready") this.#served(worker, data.port);
+    else if (data.type === "ask") this.#ask(worker, data.id, data.question);
+    else this.#answered(worker, data.id, data.answer);
+  }
+
+  #served(worker: Worker, port: number): void {
+    const place = this.#places.find((each) => each.worker === worker);
+    if (!place) return;
+    place.isReady = true;
+    this.#log.info({ worker: place.index, pid: worker.process.pid }, "worker ready");
+    if (this.#isStarted || !this.#places.every(({ isReady }) => isReady)) return;
+    this.#isStarted = true;
+    this.#ready.resolve(port);
+  }
+
+  #ended(worker: Worker, reason: string): void {
+    for (const [id, inquiry] of this.#inquiries) if (inquiry.open.delete(worker)) this.#settle(id, inquiry);
+    if (this.#isStopping) {
+      if (running().length === 0) this.#onEmpty?.();
+      return;
+    }
+    const place = this.#places.find((each) => each.worker === worker);
+    if (!place) return;
+    if (!this.#isStarted) {
+      this.#ready.reject(new Error(`worker ${place.index} of the gateway could not start (${reason})`));
+      return;
+    }
+    place.isReady = false;
+    place.shortLives = performance.now() - place.startedAt < shortLifeMs ? place.shortLives + 1 : 0;
+    const pauseMs = place.shortLives < 2 ? 0 : Math.min(firstPauseMs * 2 ** (place.shortLives - 2), maxPauseMs);
+    this.#log.error(
+      { worker: place.index, pid: worker.process.pid, reason, pauseMs },
+      "a worker ended; it is replaced",
+    );
+    setTimeout(() => {
+      if (this.#isStopping) return;
+      place.startedAt = performance.now();
+      place.worker = this.#fork(place.index);
+    }, pauseMs);
+  }
+
+  #ask(asker: Worker, askerId: number, question: Question): void {
+    const others = this.#places
+      .filter(({ worker, isReady }) => isReady && worker !== asker)
+      .map(({ worker }) => worker);
+    const id = ++this.#lastInquiry;
+    const timer = setTimeout(() => this.#finish(id), answerWithinMs);
+    const inquiry: Inquiry = { asker, askerId, open: new Set(others), answers: [], timer };
+    this.#inquiries.set(id, inquiry);
+    for (const other of others) send(other, { type: "question", id, question });
+    this.#settle(id, inquiry);
+  }
+
+  #answered(worker: Worker, id: number, answer: unknown): void {
+    const inquiry = this.#inquiries.get(id);
+    if (!inquiry?.open.delete(worker)) return;
+    inquiry.answers.push(answer);
+    this.#settle(id, inquiry);
+  }
+
+  #settle(id: number, { open }: Inquiry): void {
+    if (open.size === 0) this.#finish(id);
+  }
+
+  #finish(id: number): void {
+    const inquiry = this.#inquiries.get(id);
+    if (!inquiry) return;
+    this.#inquiries.delete(id);
+    clearTimeout(inquiry.timer);
+    send(inquiry.asker, { type: "answers", id: inquiry.askerId, answers: inquiry.answers });
+  }
+}
+
+function running(): Worker[] {
+  return Object.values(cluster.workers ?? {}).flatMap((worker) => (worker && !worker.isDead() ? [worker] : []));
+}
+
+function send(worker: Worker, message: ToWorker): void {
+  // One that has just ended is told of by its exit.
+  if (worker.isConnected()) worker.send(message, () => {});
+}
