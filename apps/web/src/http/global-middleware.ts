@@ -97,8 +97,9 @@ export const functionErrors = createMiddleware({ type: "function" }).server(asyn
   } catch (thrown) {
     if (isRedirect(thrown) || isNotFound(thrown) || thrown instanceof Response) throw thrown;
     const error = asTowpathError(thrown);
-    if (error.code === "internal")
-      services().log.error({ err: thrown, function: serverFnMeta.name }, "server function failed");
+    const { log } = services();
+    if (error.code === "internal") log.error({ err: thrown, function: serverFnMeta.name }, "server function failed");
+    else if (error.code === "forbidden") log.warn({ function: serverFnMeta.name }, "server function refused");
     // While a document is rendered the router decides the status: a guard may yet turn the error into a redirect.
     if (getGlobalStartContext()?.handlerType === "serverFn") setResponseStatus(error.httpStatus);
     throw error;

@@ -1,17 +1,19 @@
 import { createMiddleware } from "@tanstack/react-start";
 import { authorize, authorizeProject, type Permission } from "@towpath/core/authorize";
+import { authorizeBuild } from "@towpath/core/build";
 import { TowpathError } from "@towpath/core/errors";
 import { currentSession, signedInContext } from "./caller.server.ts";
 
-// Every server function names one of these middlewares: it says who may call. A test fails for one that names none.
+// Every server function names one of these middlewares: it says who may call. "Signed in" is no permission: whatever
+// belongs to an organization names one of the matrix in core/authorize. testing/entry-points.test.ts checks it.
 
 /** Anybody may call; `context.signedIn` says who does, or null. */
-export const anonymous = createMiddleware({ type: "function" }).server(async ({ next }) => {
+export const publicAccess = createMiddleware({ type: "function" }).server(async ({ next }) => {
   return next({ context: { signedIn: await currentSession() } });
 });
 
-/** Signed-in users only; `context.ctx` is what verbs take and acts for them. */
-export const authenticated = createMiddleware({ type: "function" }).server(async ({ next }) => {
+/** For what a user does with their own account; `context.ctx` is what verbs take and acts for them. */
+export const selfAccess = createMiddleware({ type: "function" }).server(async ({ next }) => {
   return next({ context: await signedInContext() });
 });
 
@@ -39,6 +41,16 @@ export const projectAccess = (permission: Permission) =>
     .server(async ({ next, data }) => {
       const context = await signedInContext();
       const { organization, project, role } = await authorizeProject(context.ctx, permission, data);
+      return next({ context: { ...context, organization, project, role } });
+    });
+
+/** The same for the project of the build `data.buildId`. */
+export const buildAccess = (permission: Permission) =>
+  createMiddleware({ type: "function" })
+    .validator((data: { readonly buildId: string }) => ({ ...data, buildId: text(data, "buildId") }))
+    .server(async ({ next, data }) => {
+      const context = await signedInContext();
+      const { organization, project, role } = await authorizeBuild(context.ctx, permission, data.buildId);
       return next({ context: { ...context, organization, project, role } });
     });
 

@@ -1,11 +1,12 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { services } from "~/compose.server.ts";
+import { withoutPermission } from "~/http/route-access.ts";
 
 /** For whoever watches the process: 200 while it can serve, 503 while the database is away. */
 export const Route = createFileRoute("/healthz")({
   server: {
     handlers: {
-      GET: async () => {
+      GET: withoutPermission("public", async () => {
         const ok = await services()
           .database.pool.query("SELECT 1")
           .then(
@@ -13,7 +14,7 @@ export const Route = createFileRoute("/healthz")({
             () => false,
           );
         return Response.json({ ok }, { status: ok ? 200 : 503 });
-      },
+      }),
     },
   },
 });

@@ -1,3 +1,4 @@
+export { authorizeBuild } from "./authorize-build.ts";
 export {
   type ListBuildsInput,
   listBuildsSchema,

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { addressOf, gitHub } from "~/github.server.ts";
 import { input } from "~/http/input.ts";
-import { authenticated, organizationAccess } from "~/http/server-function.ts";
+import { organizationAccess } from "~/http/server-function.ts";
 import { entrypointCandidates } from "./entrypoint-candidates.ts";
 import { beginRoundTrip, callbackUrl } from "./round-trip.server.ts";
 
@@ -16,7 +16,8 @@ const address = z.object({ orgSlug, installationId, owner: repositoryName, name:
 
 /** What the screens must know of the GitHub App (GH-1). Null: nothing is configured. */
 export const getGitHubApp = createServerFn({ method: "GET" })
-  .middleware([authenticated])
+  .middleware([organizationAccess("organization.read")])
+  .validator(input(z.object({ orgSlug })))
   .handler(() => {
     const { gitHub: client } = services();
     if (!client) return null;

@@ -10,13 +10,13 @@ import { deployProjectSchema, projectNameSchema } from "@towpath/core/project/sc
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { input } from "~/http/input.ts";
-import { authenticated, organizationAccess } from "~/http/server-function.ts";
+import { organizationAccess, selfAccess } from "~/http/server-function.ts";
 import { runQuickstart } from "./quickstart.server.ts";
 import { serverNameFrom } from "./server-name-from.ts";
 
 /** Creates an organization and makes it the session's own (ONB-1). */
 export const createOrganization = createServerFn({ method: "POST" })
-  .middleware([authenticated])
+  .middleware([selfAccess])
   .validator(input(createOrganizationSchema))
   .handler(async ({ context, data }) => {
     const organization = await createOrganizationVerb({ ctx: context.ctx, input: data });
@@ -29,11 +29,11 @@ export const createOrganization = createServerFn({ method: "POST" })
  * proposed when it can be had, else a random one is.
  */
 export const proposeServerName = createServerFn({ method: "GET" })
-  .middleware([authenticated])
-  .validator(input(z.object({ like: z.string().max(200).optional() }).optional()))
+  .middleware([organizationAccess("project.create")])
+  .validator(input(z.object({ orgSlug: z.string(), like: z.string().max(200).optional() })))
   .handler(async ({ context, data }) => {
     const { ctx } = context;
-    const wanted = serverNameFrom(data?.like ?? "");
+    const wanted = serverNameFrom(data.like ?? "");
     const free = wanted !== null && (await checkProjectNameVerb({ ctx, input: { name: wanted } })).available;
     const { name } = free ? { name: wanted } : await proposeServerNameVerb({ ctx });
     return { name, urlTemplate: `${services().config.serverUrlTemplate}/mcp` };
@@ -41,9 +41,9 @@ export const proposeServerName = createServerFn({ method: "GET" })
 
 /** Whether a project of this name can be had now (VAL-1). */
 export const checkProjectName = createServerFn({ method: "POST" })
-  .middleware([authenticated])
-  .validator(input(z.object({ name: z.string().max(200) })))
-  .handler(({ context, data }) => checkProjectNameVerb({ ctx: context.ctx, input: data }));
+  .middleware([organizationAccess("project.create")])
+  .validator(input(z.object({ orgSlug: z.string(), name: z.string().max(200) })))
+  .handler(({ context, data }) => checkProjectNameVerb({ ctx: context.ctx, input: { name: data.name } }));
 
 /** The quickstart: where to authorize, or the project with its first build (ONB-4). */
 export const startQuickstart = createServerFn({ method: "POST" })

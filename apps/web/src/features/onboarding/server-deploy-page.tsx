@@ -35,7 +35,7 @@ export function ServerDeployPage({
   proposal,
   address,
 }: Props) {
-  const choice = useServerName(search.serverName ?? proposal.name);
+  const choice = useServerName(orgSlug, search.serverName ?? proposal.name);
   const variables = useVariables(search.envVariables ?? []);
   const form = useDeployForm(orgSlug, address, variables, {
     entrypoint: search.entrypoint ?? entrypoints[0] ?? "",

@@ -26,7 +26,7 @@ export function ServerSetupPage({
   readonly connected: boolean;
   readonly app: { readonly isLocalForge: boolean } | null;
 }) {
-  const choice = useServerName(search.serverName ?? proposal.name);
+  const choice = useServerName(orgSlug, search.serverName ?? proposal.name);
   const resume = search.isCreating && search.serverName ? search.serverName : null;
   const quickstart = useQuickstart(orgSlug, resume);
   return (

@@ -7,7 +7,7 @@ import { checkProjectName, proposeServerName } from "./onboarding.functions.ts";
 const typingMs = 300;
 
 /** A server name being chosen: its text, what is wrong with it, and another proposal. */
-export function useServerName(initial: string) {
+export function useServerName(orgSlug: string, initial: string) {
   const [name, setName] = useState(initial);
   const [settled, setSettled] = useState(initial);
   useEffect(() => {
@@ -17,8 +17,8 @@ export function useServerName(initial: string) {
 
   const faulty = projectNameSchema.safeParse(name).error?.issues[0]?.message ?? null;
   const { data } = useQuery({
-    queryKey: ["project-name", settled],
-    queryFn: ({ signal }) => checkProjectName({ data: { name: settled }, signal }),
+    queryKey: ["project-name", orgSlug, settled],
+    queryFn: ({ signal }) => checkProjectName({ data: { orgSlug, name: settled }, signal }),
     enabled: settled === name && faulty === null,
     staleTime: 10_000,
   });
@@ -28,6 +28,6 @@ export function useServerName(initial: string) {
     setName,
     problem: faulty ?? (known?.available === false ? known.message : null),
     available: faulty === null && known?.available === true,
-    roll: async () => setName((await proposeServerName()).name),
+    roll: async () => setName((await proposeServerName({ data: { orgSlug } })).name),
   };
 }

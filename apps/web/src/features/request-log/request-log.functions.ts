@@ -6,7 +6,7 @@ import { logQuerySchema } from "@towpath/logs/schema";
 import { z } from "zod";
 import { input } from "~/http/input.ts";
 import { readRequestLogs } from "~/http/log-reader.server.ts";
-import { authenticated } from "~/http/server-function.ts";
+import { projectAccess } from "~/http/server-function.ts";
 import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 
 // The project's id comes from the access check, never from the caller.
@@ -14,7 +14,7 @@ const requestLogSchema = projectKeySchema.extend(logQuerySchema.omit({ projectId
 
 /** A page of a project's request log, newest first (PRJ-5, VAL-5). */
 export const queryLogs = createServerFn({ method: "GET" })
-  .middleware([authenticated])
+  .middleware([projectAccess("project.read")])
   .validator(input(requestLogSchema))
   .handler(async ({ context, data }) => {
     const project = await getProject({ ctx: context.ctx, input: data });
@@ -23,7 +23,7 @@ export const queryLogs = createServerFn({ method: "GET" })
 
 /** One row with its payloads (PRJ-5). */
 export const getLogEntry = createServerFn({ method: "GET", strict: { output: false } })
-  .middleware([authenticated])
+  .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema.extend({ id: z.uuid(), time: z.coerce.date() })))
   .handler(async ({ context, data }) => {
     const project = await getProject({ ctx: context.ctx, input: data });
@@ -35,7 +35,7 @@ export const getLogEntry = createServerFn({ method: "GET", strict: { output: fal
 
 /** Counts, chart and facets for the same query (PRJ-5). */
 export const getLogStats = createServerFn({ method: "GET" })
-  .middleware([authenticated])
+  .middleware([projectAccess("project.read")])
   .validator(input(requestLogSchema))
   .handler(async ({ context, data }) => {
     const project = await getProject({ ctx: context.ctx, input: data });

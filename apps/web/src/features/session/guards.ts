@@ -36,7 +36,7 @@ export async function requireOrganization(call: GuardInput & { readonly params: 
   const active = activeOrganization(profile.organizations, auth.organizationId);
   if (!active) throw redirect({ to: "/" });
   if (auth.organizationId !== active.id) {
-    await syncOrganizationSession({ data: { orgSlug: active.slug } });
+    await syncOrganizationSession({ data: { orgSlug: active.slug } }).catch(() => {});
     context.queryClient.setQueryData(
       currentAuthQuery.queryKey,
       (known) => known && { ...known, organizationId: active.id },

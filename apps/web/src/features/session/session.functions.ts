@@ -4,11 +4,11 @@ import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { input } from "~/http/input.ts";
-import { anonymous, authenticated, organizationAccess } from "~/http/server-function.ts";
+import { organizationAccess, publicAccess, selfAccess } from "~/http/server-function.ts";
 
 /** Who is signed in, or null (AUTH-4). */
 export const getCurrentAuth = createServerFn({ method: "GET" })
-  .middleware([anonymous])
+  .middleware([publicAccess])
   .handler(({ context }) => {
     const { signedIn } = context;
     return signedIn && { user: signedIn.user, organizationId: signedIn.activeOrganizationId };
@@ -16,7 +16,7 @@ export const getCurrentAuth = createServerFn({ method: "GET" })
 
 /** The signed-in user's profile; null when the account is gone, which is logged (AUTH-7). */
 export const getProfile = createServerFn({ method: "GET" })
-  .middleware([authenticated])
+  .middleware([selfAccess])
   .handler(async ({ context }) => {
     try {
       return await getProfileVerb({ ctx: context.ctx });
@@ -44,17 +44,13 @@ export const switchOrganization = createServerFn({ method: "POST" })
     return { organizationId: context.organization.id };
   });
 
-/** The same, called by the guard: it must not keep anybody from a page, so a failure is only logged (AUTH-5). */
+/**
+ * The same, called by the guard (AUTH-5). It must keep nobody from a page: the guard ignores a failure, which the global
+ * middleware logs.
+ */
 export const syncOrganizationSession = createServerFn({ method: "POST" })
-  .middleware([authenticated])
+  .middleware([organizationAccess("organization.read")])
   .validator(input(organizationInput))
-  .handler(async ({ context, data }) => {
-    try {
-      const { id } = await getOrganizationAccess({ ctx: context.ctx, input: data });
-      await services().auth.setActiveOrganization(context.signedIn.sessionId, id);
-      return { synced: true };
-    } catch (error) {
-      services().log.warn({ err: error, userId: context.signedIn.user.id }, "organization session sync failed");
-      return { synced: false };
-    }
+  .handler(async ({ context }) => {
+    await services().auth.setActiveOrganization(context.signedIn.sessionId, context.organization.id);
   });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { getBuild, isEnded } from "@towpath/core/build";
+import type { Permission } from "@towpath/core/authorize";
+import { authorizeBuild, getBuild, isEnded } from "@towpath/core/build";
 import type { BuildStatus } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { buildLogChannel, readBuildLog } from "@towpath/logs";
@@ -16,8 +17,8 @@ const lastLinesMs = 250;
 const pageSize = 1000;
 
 /** GET /api/builds/{buildId}/log: `line` for each line, `status` when it changes, `end` when nothing more will come. */
-export async function buildLogStream(buildId: string, request: Request): Promise<Response> {
-  const reader = await streamReader(request, (ctx) => getBuild({ ctx, input: { buildId } }));
+export async function buildLogStream(buildId: string, permission: Permission, request: Request): Promise<Response> {
+  const reader = await streamReader(request, (ctx) => authorizeBuild(ctx, permission, buildId));
   return eventStream(request, reader, (send, signal) =>
     follow(reader.ctx, buildId, lastEventId(request), send, signal),
   );

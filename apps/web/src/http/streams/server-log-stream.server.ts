@@ -1,4 +1,5 @@
-import { getDeployment } from "@towpath/core/deployment";
+import type { Permission } from "@towpath/core/authorize";
+import { authorizeDeployment } from "@towpath/core/deployment";
 import { readServerLogs, serverLogChannel } from "@towpath/logs";
 import { services } from "~/compose.server.ts";
 import { eventStream, lastEventId, type Send, wakeable } from "./event-stream.server.ts";
@@ -9,8 +10,12 @@ const lookEveryMs = 10_000;
 const pageSize = 1000;
 
 /** GET /api/deployments/{deploymentId}/log: the newest lines, then every new one, as `line` events without an end. */
-export async function serverLogStream(deploymentId: string, request: Request): Promise<Response> {
-  const reader = await streamReader(request, (ctx) => getDeployment({ ctx, input: { deploymentId } }));
+export async function serverLogStream(
+  deploymentId: string,
+  permission: Permission,
+  request: Request,
+): Promise<Response> {
+  const reader = await streamReader(request, (ctx) => authorizeDeployment(ctx, permission, deploymentId));
   return eventStream(request, reader, (send, signal) => follow(deploymentId, lastEventId(request), send, signal));
 }
 

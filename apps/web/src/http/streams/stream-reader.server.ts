@@ -18,7 +18,7 @@ const maxStreamsPerUser = 20;
 const maxStreams = 1000;
 
 /**
- * Authenticates a stream's reader and authorizes her with `mayRead`, now and for as long as the stream is open.
+ * Authenticates a stream's reader and checks their permission with `mayRead`, now and for as long as the stream is open.
  *
  * @throws TowpathError `unauthenticated`, and what `mayRead` throws.
  */

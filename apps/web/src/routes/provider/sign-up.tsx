@@ -2,17 +2,18 @@ import { createFileRoute } from "@tanstack/react-router";
 import type { RefusedForm } from "~/features/sign-in/credentials.schema.ts";
 import { redirectIfExternal, submitCredentials } from "~/features/sign-in/sign-in.server.ts";
 import { CredentialsPage } from "~/features/sign-in/sign-in-pages.tsx";
+import { withoutPermission } from "~/http/route-access.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
 export const Route = createFileRoute("/provider/sign-up")({
   validateSearch: searchParameters({ returnTo: text(8192) }),
   server: {
     handlers: {
-      GET: ({ next }) => redirectIfExternal("sign-up") ?? next(),
-      POST: async ({ request, next }) => {
+      GET: withoutPermission("public", ({ next }) => redirectIfExternal("sign-up") ?? next()),
+      POST: withoutPermission("public", async ({ request, next }) => {
         const answer = await submitCredentials(request, "sign-up");
         return answer instanceof Response ? answer : next({ context: { refused: answer } });
-      },
+      }),
     },
   },
   loader: ({ serverContext }) => ({

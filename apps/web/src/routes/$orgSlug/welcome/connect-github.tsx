@@ -13,7 +13,7 @@ export const Route = createFileRoute("/$orgSlug/welcome/connect-github")({
   beforeLoad: ({ search }) => {
     if (search.success) throw redirect({ to: "/new/github-install-success" });
   },
-  loader: () => getGitHubApp(),
+  loader: ({ params }) => getGitHubApp({ data: params }),
   head: () => ({ meta: [{ title: "Connect GitHub · Towpath" }] }),
   component: ConnectGitHub,
   errorComponent: PageError,

@@ -16,7 +16,7 @@ export const Route = createFileRoute("/$orgSlug/welcome/server-deploy")({
     if (!installationId || !owner || !name) throw redirect({ to: "/$orgSlug/welcome/choose-repo", params });
     const [found, proposal] = await Promise.all([
       getRepositoryForDeploy({ data: { ...params, installationId, owner, name } }),
-      proposeServerName({ data: { like: name } }),
+      proposeServerName({ data: { ...params, like: name } }),
     ]);
     return { ...found, proposal, address: { installationId, owner, repo: name } };
   },

@@ -10,9 +10,9 @@ export const Route = createFileRoute("/$orgSlug/welcome/server-setup")({
   validateSearch: setupSearchParameters,
   loader: async ({ params }) => {
     const [proposal, installations, app] = await Promise.all([
-      proposeServerName(),
+      proposeServerName({ data: params }),
       getInstallations({ data: params }),
-      getGitHubApp(),
+      getGitHubApp({ data: params }),
     ]);
     return { proposal, connected: installations.length > 0, app };
   },

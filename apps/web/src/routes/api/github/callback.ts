@@ -1,6 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { gitHubCallback } from "~/features/github/github-callback.server.ts";
+import { withoutPermission } from "~/http/route-access.ts";
 
 export const Route = createFileRoute("/api/github/callback")({
-  server: { handlers: { GET: ({ request }) => gitHubCallback(request) } },
+  server: { handlers: { GET: withoutPermission("self", ({ request }) => gitHubCallback(request)) } },
 });

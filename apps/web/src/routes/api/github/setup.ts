@@ -1,6 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { gitHubSetup } from "~/features/github/github-callback.server.ts";
+import { withoutPermission } from "~/http/route-access.ts";
 
 export const Route = createFileRoute("/api/github/setup")({
-  server: { handlers: { GET: ({ request }) => gitHubSetup(request) } },
+  server: { handlers: { GET: withoutPermission("self", ({ request }) => gitHubSetup(request)) } },
 });

@@ -1,12 +1,19 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { jsonBody, operatorRoute } from "~/http/rest/operator-route.server.ts";
 import { createForgeRepository, newRepositorySchema } from "~/http/rest/repositories.server.ts";
+import { withPermission } from "~/http/route-access.ts";
 
 export const Route = createFileRoute("/api/v1/repositories")({
   server: {
     handlers: {
-      POST: ({ request }) =>
-        operatorRoute(request, async (ctx) => createForgeRepository(ctx, await jsonBody(request, newRepositorySchema))),
+      POST: withPermission(
+        "project.create",
+        () =>
+          ({ request }) =>
+            operatorRoute(request, async (ctx) =>
+              createForgeRepository(ctx, await jsonBody(request, newRepositorySchema)),
+            ),
+      ),
     },
   },
 });

@@ -1,12 +1,18 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { answering } from "~/http/error-response.server.ts";
+import { withPermission } from "~/http/route-access.ts";
 import { buildLogStream } from "~/http/streams/build-log-stream.server.ts";
 
 /** PRJ-3 */
 export const Route = createFileRoute("/api/builds/$buildId/log")({
   server: {
     handlers: {
-      GET: ({ request, params }) => answering(request, () => buildLogStream(params.buildId, request)),
+      GET: withPermission(
+        "build.read",
+        (permission) =>
+          ({ request, params }) =>
+            answering(request, () => buildLogStream(params.buildId, permission, request)),
+      ),
     },
   },
 });

@@ -1,15 +1,25 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { getBuild } from "@towpath/core/build";
 import { operatorRoute } from "~/http/rest/operator-route.server.ts";
+import { withPermission } from "~/http/route-access.ts";
 
 export const Route = createFileRoute("/api/v1/builds/$buildId")({
   server: {
     handlers: {
-      GET: ({ request, params }) =>
-        operatorRoute(request, async (ctx) => {
-          const build = await getBuild({ ctx, input: { buildId: params.buildId } });
-          return { build, url: build.deployment?.url ?? null, diagnosis: build.diagnosis, warnings: build.warnings };
-        }),
+      GET: withPermission(
+        "build.read",
+        () =>
+          ({ request, params }) =>
+            operatorRoute(request, async (ctx) => {
+              const build = await getBuild({ ctx, input: { buildId: params.buildId } });
+              return {
+                build,
+                url: build.deployment?.url ?? null,
+                diagnosis: build.diagnosis,
+                warnings: build.warnings,
+              };
+            }),
+      ),
     },
   },
 });

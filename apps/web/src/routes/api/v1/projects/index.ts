@@ -1,12 +1,17 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { jsonBody, operatorRoute } from "~/http/rest/operator-route.server.ts";
 import { saveProject, saveProjectSchema } from "~/http/rest/projects.server.ts";
+import { withPermission } from "~/http/route-access.ts";
 
 export const Route = createFileRoute("/api/v1/projects/")({
   server: {
     handlers: {
-      POST: ({ request }) =>
-        operatorRoute(request, async (ctx) => saveProject(ctx, await jsonBody(request, saveProjectSchema))),
+      POST: withPermission(
+        "project.create",
+        () =>
+          ({ request }) =>
+            operatorRoute(request, async (ctx) => saveProject(ctx, await jsonBody(request, saveProjectSchema))),
+      ),
     },
   },
 });

@@ -1,14 +1,19 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { jsonBody, operatorRoute } from "~/http/rest/operator-route.server.ts";
 import { startBuildBodySchema, startProjectBuild } from "~/http/rest/projects.server.ts";
+import { withPermission } from "~/http/route-access.ts";
 
 export const Route = createFileRoute("/api/v1/projects/$name/builds")({
   server: {
     handlers: {
-      POST: ({ request, params }) =>
-        operatorRoute(request, async (ctx) =>
-          startProjectBuild(ctx, params.name, await jsonBody(request, startBuildBodySchema)),
-        ),
+      POST: withPermission(
+        "build.start",
+        () =>
+          ({ request, params }) =>
+            operatorRoute(request, async (ctx) =>
+              startProjectBuild(ctx, params.name, await jsonBody(request, startBuildBodySchema)),
+            ),
+      ),
     },
   },
 });

@@ -1,12 +1,17 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { operatorRoute } from "~/http/rest/operator-route.server.ts";
 import { projectLogs } from "~/http/rest/projects.server.ts";
+import { withPermission } from "~/http/route-access.ts";
 
 export const Route = createFileRoute("/api/v1/projects/$name/logs")({
   server: {
     handlers: {
-      GET: ({ request, params }) =>
-        operatorRoute(request, (ctx) => projectLogs(ctx, params.name, new URL(request.url).searchParams)),
+      GET: withPermission(
+        "project.read",
+        () =>
+          ({ request, params }) =>
+            operatorRoute(request, (ctx) => projectLogs(ctx, params.name, new URL(request.url).searchParams)),
+      ),
     },
   },
 });

@@ -1,32 +1,35 @@
+import { type Permission, permissions, roleMay } from "@towpath/core/authorize";
+import { type Role, roles } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
-import { build, deployment, project } from "@towpath/db/schema";
+import { build, deployment, member, project, user } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callServerFunction } from "./call-server-function.ts";
-import { listServerFunctions } from "./list-server-functions.ts";
+import { listRouteHandlers, listServerFunctions } from "./list-entry-points.ts";
 import { type Member, seededMember } from "./seed.ts";
-import { newVisitor } from "./visitor.ts";
+import { newVisitor, signedUpVisitor, type Visitor } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
-/** They act on whoever calls, and name nothing that belongs to an organization. */
-const ownOnly = new Set([
-  "session.getProfile",
-  "session.syncOrganizationSession",
-  "onboarding.createOrganization",
-  "onboarding.proposeServerName",
-  "onboarding.checkProjectName",
-  "github.getGitHubApp",
-]);
-
 const functions = await listServerFunctions();
-const guarded = functions.filter(({ access }) => access !== "anonymous");
+const routes = await listRouteHandlers();
+
+/** Of what belongs to an organization; all others are listed by name below. */
+const protectedFunctions = functions.flatMap(({ id, method, access }) =>
+  access?.kind === "permission" ? [{ id, method, permission: access.permission as Permission }] : [],
+);
+const selfFunctions = functions.filter(({ access }) => access?.kind === "none" && access.reason === "self");
+
+/** The highest role that lacks a permission; undefined when every role has it. */
+const lowerRole = (permission: Permission) => roles.find((role) => !roleMay(role, permission));
 
 let database: TestDatabase;
 let web: WebProcess;
 let owner: Member;
 let stranger: Member;
+let removed: Visitor;
+const byRole = new Map<Role, Visitor>();
 let input: Record<string, unknown>;
 
 beforeAll(async () => {
@@ -34,11 +37,25 @@ beforeAll(async () => {
   web = await startWeb({ databaseUrl: database.url });
   [owner, stranger] = [await seededMember(web.url, database.db), await seededMember(web.url, database.db)];
   input = await everythingOf(owner);
+  for (const role of roles.filter((each) => each !== "owner")) byRole.set(role, (await join(role)).visitor);
+  const former = await join("owner");
+  await database.db.delete(member).where(eq(member.userId, former.userId));
+  removed = former.visitor;
 }, 120_000);
 afterAll(async () => {
   await web?.stop();
   await database?.close();
 });
+
+/** A new member of the owner's organization. */
+async function join(role: Role): Promise<{ readonly visitor: Visitor; readonly userId: string }> {
+  const email = `${crypto.randomUUID()}@example.com`;
+  const visitor = await signedUpVisitor(web.url, email);
+  const [account] = await database.db.select({ id: user.id }).from(user).where(eq(user.email, email));
+  const userId = account?.id ?? "";
+  await database.db.insert(member).values({ id: newId(), organizationId: owner.organization.id, userId, role });
+  return { visitor, userId };
+}
 
 /** Fields of every function at once, all of them things of one organization; each function takes those that it knows. */
 async function everythingOf({ organization }: Member): Promise<Record<string, unknown>> {
@@ -84,9 +101,39 @@ async function everythingOf({ organization }: Member): Promise<Record<string, un
   };
 }
 
-test("there are server functions, and each names who may call it", () => {
+test("every server function and every route names a permission, or why none applies", () => {
   expect(functions.length).toBeGreaterThan(15);
-  expect(functions.filter(({ access }) => access === null).map(({ id }) => id)).toEqual([]);
+  expect(routes.length).toBeGreaterThan(15);
+  expect([...functions, ...routes].filter(({ access }) => access === null).map(({ id }) => id)).toEqual([]);
+  const named = [...functions, ...routes].flatMap(({ access }) =>
+    access?.kind === "permission" ? [access.permission] : [],
+  );
+  expect(named.filter((permission) => !permissions.includes(permission as Permission))).toEqual([]);
+});
+
+test("what names no permission is a short list that somebody has looked at", () => {
+  const without = [...functions, ...routes].flatMap(({ id, access }) =>
+    access?.kind === "none" ? [`${access.reason}: ${id}`] : [],
+  );
+  expect(without.toSorted()).toEqual([
+    "public: GET api/auth/callback/oidc.ts",
+    "public: GET healthz.ts",
+    "public: GET login.tsx",
+    "public: GET provider/sign-in.tsx",
+    "public: GET provider/sign-up.tsx",
+    "public: GET signup.tsx",
+    "public: POST provider/sign-in.tsx",
+    "public: POST provider/sign-up.tsx",
+    "public: session.getCurrentAuth",
+    "public: site.getSite",
+    "self: GET api/github/callback.ts",
+    "self: GET api/github/setup.ts",
+    "self: GET logout.tsx",
+    "self: POST logout.tsx",
+    "self: onboarding.createOrganization",
+    "self: session.getProfile",
+    "signature: POST api/github/webhooks.ts",
+  ]);
 });
 
 test("what changes something is never GET", () => {
@@ -95,7 +142,7 @@ test("what changes something is never GET", () => {
   expect(writing.map(({ id }) => id)).toEqual([]);
 });
 
-test.each(guarded.map(({ id, method }) => ({ id, method })))(
+test.each([...protectedFunctions, ...selfFunctions].map(({ id, method }) => ({ id, method })))(
   "$id refuses anonymous callers",
   async ({ id, method }) => {
     const { status, text } = await callServerFunction(newVisitor(web.url), id, method, input);
@@ -103,20 +150,45 @@ test.each(guarded.map(({ id, method }) => ({ id, method })))(
   },
 );
 
-test.each(guarded.filter(({ id }) => !ownOnly.has(id)).map(({ id, method }) => ({ id, method })))(
-  "$id refuses members of another organization",
-  async ({ id, method }) => {
-    const { status, text } = await callServerFunction(stranger.visitor, id, method, input);
-    expect([id, status, text]).toEqual([id, expect.toSatisfy((code: number) => code === 403 || code === 404), text]);
-    expect(text).toMatch(/Forbidden|Not Found/);
+test.each(protectedFunctions)("$id refuses members of another organization", async ({ id, method }) => {
+  await expectRefusal(stranger.visitor, id, method);
+});
+
+test.each(protectedFunctions)("$id refuses somebody who was removed from the organization", async ({ id, method }) => {
+  await expectRefusal(removed, id, method);
+});
+
+test.each(protectedFunctions.filter(({ permission }) => lowerRole(permission)))(
+  "$id refuses a role without $permission",
+  async ({ id, method, permission }) => {
+    const role = lowerRole(permission) ?? "viewer";
+    const { status, text } = await callServerFunction(byRole.get(role) ?? removed, id, method, input);
+    expect([role, status, text]).toEqual([role, 403, expect.stringContaining("your role in this team")]);
   },
 );
 
+async function expectRefusal(visitor: Visitor, id: string, method: "GET" | "POST"): Promise<void> {
+  const { status, text } = await callServerFunction(visitor, id, method, input);
+  expect([403, 404]).toContain(status);
+  expect(text).toMatch(/Forbidden|Not Found/);
+}
+
+test("PRJ-3 log streams refuse strangers, removed members and anonymous readers alike, and let a viewer in", async () => {
+  for (const path of [`/api/builds/${input.buildId}/log`, `/api/deployments/${input.deploymentId}/log`]) {
+    const statusOf = async (visitor: Visitor) => {
+      const response = await visitor.request(path, {});
+      await response.body?.cancel();
+      return response.status;
+    };
+    const readers = [newVisitor(web.url), stranger.visitor, removed, byRole.get("viewer") ?? removed];
+    expect([path, await Promise.all(readers.map(statusOf))]).toEqual([path, [401, 404, 404, 200]]);
+  }
+});
+
 test("AUTH-5 the guard's own sync never makes another organization the session's", async () => {
-  const { text } = await callServerFunction(stranger.visitor, "session.syncOrganizationSession", "POST", {
-    orgSlug: owner.organization.slug,
-  });
-  expect(text).not.toContain('"synced":true');
+  const data = { orgSlug: owner.organization.slug };
+  const { status } = await callServerFunction(stranger.visitor, "session.syncOrganizationSession", "POST", data);
+  expect(status).toBe(403);
   const profile = await stranger.visitor.get(`/${stranger.organization.slug}/servers`);
   expect(profile.status).toBe(200);
 });
