@@ -1,11 +1,17 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { operatorRoute } from "~/http/rest/operator-route.server.ts";
 import { removeProject } from "~/http/rest/projects.server.ts";
+import { withPermission } from "~/http/route-access.ts";
 
 export const Route = createFileRoute("/api/v1/projects/$name/")({
   server: {
     handlers: {
-      DELETE: ({ request, params }) => operatorRoute(request, (ctx) => removeProject(ctx, params.name)),
+      DELETE: withPermission(
+        "project.delete",
+        () =>
+          ({ request, params }) =>
+            operatorRoute(request, (ctx) => removeProject(ctx, params.name)),
+      ),
     },
   },
 });
