@@ -1,9 +1,9 @@
 // The first call of a server that is stopped, frozen or warm, beside the same server started bare with Python.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { glob, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
 import { postOnce, writeServer } from "./echo-server.ts";
@@ -42,6 +42,13 @@ async function startBare(python: string, folder: string): Promise<number> {
   return took;
 }
 
+/** The only virtual environment among the unpacked layers. */
+async function dependencyLayer(): Promise<string> {
+  for await (const file of glob("cache/layers/boot-*/*/pyvenv.cfg", { cwd: dataDirectory }))
+    return dirname(join(dataDirectory, file));
+  throw new Error("there is no dependency layer");
+}
+
 try {
   const folder = await writeServer("bench", "fastmcp==4.1.2\n");
   const deployed = await towpath(
@@ -55,8 +62,7 @@ try {
   );
   if (deployed.status !== 0) throw new Error(deployed.stdout + deployed.stderr);
   const url = `${instance.serversUrl}/bench-first-call/mcp`;
-  const [layer] = await readdir(join(dataDirectory, "artifacts", "deps"));
-  const sitePackages = join(dataDirectory, "artifacts", "deps", layer ?? "");
+  const sitePackages = await dependencyLayer();
   const bare: number[] = [];
   const stopped: number[] = [];
   const frozen: number[] = [];

@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { createTestDatabase } from "@towpath/db/testing";
-import { createFakeDriver } from "@towpath/runtime/testing";
+import { createFakeDriver, shortDirectory, tinyServer } from "@towpath/runtime/testing";
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startRunner } from "./compose.ts";
@@ -8,7 +8,7 @@ import { readConfig } from "./config.ts";
 
 test("RUN-3 a runner that ends stops its servers in good order although the database does not answer", async () => {
   const database = await createTestDatabase();
-  const folder = await mkdtemp("/tmp/tw-c-");
+  const folder = await shortDirectory();
   const config = readConfig({
     DATABASE_URL: database.url,
     TOWPATH_DATA_DIR: folder,
@@ -24,7 +24,7 @@ test("RUN-3 a runner that ends stops its servers in good order although the data
   });
   // The report on this host's isolation, made at the start, cannot be written.
   await holding.query("BEGIN; LOCK TABLE host_isolation IN ACCESS EXCLUSIVE MODE");
-  const driver = createFakeDriver();
+  const driver = createFakeDriver(tinyServer.driverConfig(folder));
   const closeDriver = vi.spyOn(driver, "close");
   const runner = await startRunner(config, pino({ level: "silent" }), driver);
   const closed = runner.close();

@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { openArtifacts } from "@towpath/artifacts";
 import { createSecretBox, redactor } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { writeServerLogs } from "@towpath/logs";
@@ -28,7 +29,15 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   // Before anything else: a second runner would end the rows of the first one.
   await assertNoRunner(socketPath);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
-  const runtime = driver ?? createSandboxDriver({ stateDirectory: config.runDirectory, ...config.isolation });
+  const runtime =
+    driver ??
+    createSandboxDriver({
+      stateDirectory: config.runDirectory,
+      instanceDirectory: `${config.runDirectory}/i`,
+      layers: openArtifacts(config.dataDirectory).layers,
+      uv: config.uv,
+      ...config.isolation,
+    });
   const isolation = await runtime.selfTest();
   const failed = isolation.checks.filter((check) => !check.ok);
   if (!isolation.trusted) log.error({ failed }, "servers are not isolated on this host");
@@ -55,7 +64,6 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     timing: config.timing,
     places: new Places(config.budget, config.placeWaitMs),
     record,
-    socketDirectory: `${config.runDirectory}/i`,
     onError: complain("a server could not be started"),
     existing: (ids) => existingDeployments(database.db, ids),
     async owner(deploymentId) {
@@ -63,16 +71,14 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     },
     async open(deploymentId) {
       const deployment = await found(deploymentId);
-      const { sandbox, secrets: values } = await serverOfDeployment(deployment, {
-        artifacts: config.artifacts,
+      const { server, secrets: values } = serverOfDeployment(deployment, {
         serverUrl: config.serverUrl,
-        uv: config.uv,
         limits: config.limits,
         decryptSecret: secrets.decrypt,
       });
       const redact = redactor(values);
       const ids = { projectId: deployment.projectId, deploymentId };
-      return { sandbox, log: serverLog(ids, lines.push, redact), redact };
+      return { server, log: serverLog(ids, lines.push, redact), redact };
     },
   });
   const api = createRunnerApi(handlersOf(pool, runtime), complain("a request failed"));

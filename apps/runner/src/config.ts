@@ -52,7 +52,7 @@ const environmentSchema = z.object({
 
 export type RunnerConfig = {
   readonly databaseUrl: string;
-  readonly artifacts: string;
+  readonly dataDirectory: string;
   readonly runDirectory: string;
   /** TOWPATH_SECRET, from which the key of stored secrets is derived. */
   readonly secret: string;
@@ -102,7 +102,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
   const memoryBytes = values.TOWPATH_SERVER_MEMORY_MIB * mebibyte;
   return {
     databaseUrl: values.DATABASE_URL,
-    artifacts: `${values.TOWPATH_DATA_DIR}/artifacts`,
+    dataDirectory: values.TOWPATH_DATA_DIR,
     runDirectory: values.TOWPATH_RUN_DIR,
     secret: values.TOWPATH_SECRET,
     serverUrl: values.TOWPATH_SERVER_URL,

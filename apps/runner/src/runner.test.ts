@@ -1,7 +1,8 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { chmod, mkdir, mkdtemp, open, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, rm, stat, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { openArtifacts } from "@towpath/artifacts";
 import { newId } from "@towpath/core/ids";
 import { hostIsolation, secret } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
@@ -10,19 +11,18 @@ import { runnerContract } from "@towpath/runner-api/contract";
 import {
   createSandboxDriver,
   dependencyPath,
-  harnessDirectory,
   pythonMount,
   type ResolvedPython,
   resolvePython,
   strictIsolation,
 } from "@towpath/runtime";
-import { tinyServer } from "@towpath/runtime/testing";
+import { shortDirectory, tinyServer } from "@towpath/runtime/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { seedDeployment } from "./testing/seed-deployment.ts";
 
 const run = promisify(execFile);
 const mebibyte = 1024 * 1024;
-const digest = { dependencies: "a".repeat(64), code: "b".repeat(64) };
+let digest = { dependencies: "", code: "" };
 const app = `
 import json, os, sys
 print("imported", file=sys.stderr)
@@ -49,7 +49,7 @@ let runner: ChildProcess | null = null;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  folder = await mkdtemp("/tmp/tw-");
+  folder = await shortDirectory();
   await chmod(folder, 0o755);
   const found = await resolvePython({ uv: "uv", version: "3.11" });
   if (found === null) throw new Error("Python 3.11 is needed for this test.");
@@ -78,13 +78,15 @@ async function uvBinary(): Promise<string> {
 
 /** Layers as a build makes them: the environment at its final path, inside a sandbox. */
 async function makeLayers(): Promise<void> {
-  const dependencies = join(folder, "artifacts/deps", digest.dependencies);
-  const code = join(folder, "artifacts/code", digest.code);
+  const { layers } = openArtifacts(folder);
+  const dependencies = join(folder, "dependencies");
+  const code = join(folder, "code");
   await mkdir(dependencies, { recursive: true });
   await mkdir(code, { recursive: true });
   await writeFile(join(code, "server.py"), app);
   await writeFile(join(code, "silent.py"), silent);
   const driver = createSandboxDriver({
+    ...tinyServer.driverConfig(folder),
     stateDirectory: join(folder, "run"),
     ...strictIsolation,
     allowWeakLimits: true,
@@ -118,6 +120,9 @@ async function makeLayers(): Promise<void> {
   await uv("venv", "--allow-existing", "--python", python.insideExecutable, dependencyPath);
   await uv("pip", "install", "--python", `${dependencyPath}/bin/python`, "uvicorn==0.35.0");
   await driver.close();
+  const add = async (path: string, name: string) =>
+    (await layers.add(path, { name: name.repeat(64), maxBytes: 1024 * mebibyte })).digest;
+  digest = { dependencies: await add(dependencies, "a"), code: await add(code, "b") };
 }
 
 function environment(change: Record<string, string> = {}): Record<string, string> {
@@ -157,11 +162,6 @@ async function stopRunner(): Promise<number | null> {
   return await ended;
 }
 
-function socketOf({ endpoint }: LeasedInstance): string {
-  if (endpoint.kind !== "unix") throw new Error("not on a unix socket");
-  return endpoint.path;
-}
-
 const layers = () => ({ pythonVersion: python.version, ...digest });
 
 runnerContract("the runner with sandboxes", async () => {
@@ -194,7 +194,7 @@ describe("the process", () => {
 
     const lease = await client.ensure(deployed.deploymentId);
     expect(lease).toMatchObject({ state: "started", leaseMs: 10_000 });
-    const answer = JSON.parse((await tinyServer.get(socketOf(lease), "/mcp")) ?? "null");
+    const answer = JSON.parse((await tinyServer.get(lease.endpoint, "/mcp")) ?? "null");
     expect(answer.folder).toBe("/app/src");
     expect(answer.environment).toMatchObject({
       TOWPATH_CLOUD_URL: `http://localhost:8080/${deployed.name}`,
@@ -256,8 +256,4 @@ test("all problems of the settings are listed at once", async () => {
     code: 1,
     stderr: expect.stringMatching(/TOWPATH_RUN_DIR[\s\S]*TOWPATH_SECRET[\s\S]*TOWPATH_SERVER_URL/),
   });
-});
-
-test("the harness is where the runner looks for it", async () => {
-  expect((await stat(join(harnessDirectory, "towpath_runner/__main__.py"))).isFile()).toBe(true);
 });

@@ -1,3 +1,4 @@
+import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder } from "@towpath/builder";
 import { createSecretBox } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
@@ -31,7 +32,14 @@ export type RunningWorker = { stop(): Promise<void> };
 /** Wires the worker and takes jobs until it is stopped. Throws when the database cannot be reached. */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningWorker> {
   const database = openDatabase(config.databaseUrl);
-  const driver = createSandboxDriver({ stateDirectory: config.runDirectory, ...config.isolation });
+  const { layers } = openArtifacts(config.builder.dataDirectory);
+  const driver = createSandboxDriver({
+    stateDirectory: config.runDirectory,
+    instanceDirectory: `${config.runDirectory}/b`,
+    layers,
+    uv: config.builder.uv,
+    ...config.isolation,
+  });
   const workers = await openWorkerQueue({
     // It listens for new jobs on a connection of its own.
     databaseUrl: config.directDatabaseUrl,
@@ -45,7 +53,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     database,
     queue: workers.queue,
     github: createGitHub(config.github),
-    builder: createBuilder(config.builder, driver),
+    builder: createBuilder(config.builder, { driver, layers }),
     runner,
     isolation: () => driver.selfTest(),
     allowUnsandboxed: config.isolation.allowUnsandboxed,

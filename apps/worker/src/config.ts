@@ -1,13 +1,7 @@
 import { availableParallelism } from "node:os";
 import { type BuilderConfig, defaultBuildLimits, pickBuildEnvironment } from "@towpath/builder";
 import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
-import {
-  harnessDirectory,
-  type IsolationConfig,
-  isolationConfigFrom,
-  sandboxSettings,
-  serverLimitSettings,
-} from "@towpath/runtime";
+import { type IsolationConfig, isolationConfigFrom, sandboxSettings, serverLimitSettings } from "@towpath/runtime";
 import { z } from "zod";
 import { type RetentionConfig, retentionConfigFrom, retentionSettings } from "./retention/config.ts";
 
@@ -70,9 +64,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     isolation: isolationConfigFrom(values),
     builder: {
       dataDirectory: values.TOWPATH_DATA_DIR,
-      runDirectory: values.TOWPATH_RUN_DIR,
       uv: values.TOWPATH_UV,
-      harness: harnessDirectory,
       buildEnvironment: pickBuildEnvironment(environment),
       defaultPython: values.TOWPATH_PYTHON ?? null,
       limits: {

@@ -1,6 +1,19 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, opendir, readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
+import {
+  link,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { ArtifactError, type ArtifactStore, digestSchema } from "./port.ts";
@@ -84,7 +97,17 @@ export function createFolderStore(root: string): ArtifactStore {
       await mkdir(join(root, "incoming"), { recursive: true });
       const partial = incoming();
       await writeFile(partial, digest);
-      await rename(partial, tagFile(name));
+      try {
+        for (;;) {
+          // Unlike a rename, a link leaves what is there.
+          if (await linked(partial, tagFile(name))) return digest;
+          const first = await store.resolve(name);
+          if (first !== null) return first;
+          await rm(tagFile(name), { force: true });
+        }
+      } finally {
+        await rm(partial, { force: true });
+      }
     },
 
     async resolve(name) {
@@ -147,6 +170,16 @@ const moved = (from: string, to: string): Promise<boolean> =>
   rename(from, to).then(
     () => true,
     (error) => nullWhenMissing(error) ?? false,
+  );
+
+/** False when the new name is taken. */
+const linked = (from: string, to: string): Promise<boolean> =>
+  link(from, to).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+      return false;
+    },
   );
 
 async function readTag(path: string): Promise<string | null> {

@@ -20,6 +20,7 @@ export type LayerCache = {
    * Stores a sealed folder as a layer and moves it into the cache: no copy is unpacked. The folder must be at rest, on
    * the file system of the cache. It is gone afterwards.
    * @param options.name hash of what it was made of, for `find`
+   * @returns the layer; when somebody was faster with the same name, theirs
    * @throws ArtifactError `too_large`, `archive_failed`
    */
   add(folder: string, options: { readonly name: string; readonly maxBytes: number }): Promise<StoredLayer>;
@@ -84,8 +85,7 @@ export function createLayerCache({ store, directory }: LayerCacheConfig): LayerC
         const digest = await packFolder(folder, archive, maxBytes);
         await store.put(digest, createReadStream(archive));
         await publish(folder, join(await root(), digest));
-        await store.tag(name, digest);
-        return { digest };
+        return { digest: await store.tag(name, digest) };
       } finally {
         await removeFolder(archive);
       }

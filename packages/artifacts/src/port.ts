@@ -42,11 +42,12 @@ export type ArtifactStore = {
   /** All whole artifacts, in no order. */
   list(): AsyncIterable<ArtifactInfo>;
   /**
-   * Gives an artifact a further name, for example the hash of what it was made of. A tag leads to one artifact, the
-   * latest; an artifact may have several tags.
+   * Gives an artifact a further name, for example the hash of what it was made of. A tag leads to one artifact: the
+   * first that got it, for as long as that exists. An artifact may have several tags.
    * @param name lower-case hex SHA-256
+   * @returns the digest that the tag leads to: another one when somebody was faster
    */
-  tag(name: string, digest: string): Promise<void>;
+  tag(name: string, digest: string): Promise<string>;
   /** The digest behind a tag, and counts its artifact as used; null when there is none or it was deleted. */
   resolve(name: string): Promise<string | null>;
   /** Removes what killed processes left half-written longer ago than this. Resolves to how many files. */

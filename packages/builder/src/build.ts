@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { LayerCache } from "@towpath/artifacts";
 import type { BuildPhase, BuildWarning, Diagnosis, Layers } from "@towpath/core/build/contract";
 import { type ResolvedPython, type RuntimeDriver, removeFolder, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
@@ -10,14 +11,7 @@ import { notFetched, notIsolated, rootMissing, tooLong } from "./diagnose/platfo
 import { BuildFailure } from "./failure.ts";
 import { extractSource, type SourceTree, subtree } from "./fetch/index.ts";
 import { inspectServer } from "./inspect/inspect.ts";
-import {
-  type BuildSandbox,
-  installLayers,
-  LayerStore,
-  locateUv,
-  ResolutionMemory,
-  type UvProgram,
-} from "./install/index.ts";
+import { type BuildSandbox, installLayers, locateUv, ResolutionMemory, type UvProgram } from "./install/index.ts";
 import { findPython } from "./plan/find-python.ts";
 import { type Plan, planSource } from "./plan/index.ts";
 import { cleanScratch, makeScratch } from "./scratch.ts";
@@ -35,7 +29,9 @@ export type Builder = {
 const layerScript = fileURLToPath(new URL("../python/layer.py", import.meta.url));
 const safeName = /^[\w-]{1,100}$/;
 
-export function createBuilder(config: BuilderConfig, driver: RuntimeDriver): Builder {
+export type BuilderParts = { readonly driver: RuntimeDriver; readonly layers: LayerCache };
+
+export function createBuilder(config: BuilderConfig, parts: BuilderParts): Builder {
   const limits = { ...defaultBuildLimits, ...config.limits };
   let uv: Promise<UvProgram> | null = null;
   return {
@@ -45,7 +41,7 @@ export function createBuilder(config: BuilderConfig, driver: RuntimeDriver): Bui
         uv = null;
         throw error;
       });
-      return new Build(request, { ...config, uv: program.path }, limits, driver, program.version).run();
+      return new Build(request, { ...config, uv: program.path }, limits, parts, program.version).run();
     },
     cleanScratch: () => cleanScratch(config.dataDirectory),
   };
@@ -57,6 +53,7 @@ class Build {
   readonly #config: BuilderConfig;
   readonly #limits: BuildLimits;
   readonly #driver: RuntimeDriver;
+  readonly #layers: LayerCache;
   readonly #uvVersion: string;
   readonly #timings: Partial<Record<BuildPhase, number>> = {};
   readonly #deadline: AbortSignal;
@@ -68,13 +65,14 @@ class Build {
     request: BuildRequest,
     config: BuilderConfig,
     limits: BuildLimits,
-    driver: RuntimeDriver,
+    { driver, layers }: BuilderParts,
     uvVersion: string,
   ) {
     this.#request = request;
     this.#config = config;
     this.#limits = limits;
     this.#driver = driver;
+    this.#layers = layers;
     this.#uvVersion = uvVersion;
     this.#deadline = AbortSignal.timeout(limits.buildMs);
     this.#signal = AbortSignal.any([request.signal, this.#deadline]);
@@ -108,15 +106,13 @@ class Build {
       python,
       organizationId: this.#request.organizationId,
     };
-    const store = new LayerStore(this.#config.dataDirectory);
-    const layers = await this.#timed("install", () => this.#install(plan, source, scratch, sandbox, store));
+    const layers = await this.#timed("install", () => this.#install(plan, source, scratch, sandbox));
     const { manifest, warnings } = await this.#timed("inspect", () =>
       inspectServer({
         request: this.#request,
         plan,
         layers,
         sandbox,
-        store,
         driver: this.#driver,
         signal: this.#signal,
       }),
@@ -157,13 +153,7 @@ class Build {
     return { plan, python };
   }
 
-  async #install(
-    plan: Plan,
-    source: SourceTree,
-    scratch: string,
-    sandbox: BuildSandbox,
-    store: LayerStore,
-  ): Promise<Layers> {
+  async #install(plan: Plan, source: SourceTree, scratch: string, sandbox: BuildSandbox): Promise<Layers> {
     const { buildId, organizationId, log } = this.#request;
     const cache = join(this.#config.dataDirectory, "cache", "uv", organizationId);
     return installLayers({
@@ -175,7 +165,7 @@ class Build {
       sandbox,
       uvVersion: this.#uvVersion,
       driver: this.#driver,
-      store,
+      layers: this.#layers,
       memory: new ResolutionMemory(this.#config.dataDirectory, this.#limits.resolutionMs),
       log,
       signal: this.#signal,

@@ -7,14 +7,10 @@ import { defaultExtractLimits, type ExtractLimits } from "./fetch/index.ts";
  * config.
  */
 export type BuilderConfig = {
-  /** TOWPATH_DATA_DIR: artifacts, build scratch and caches are below it, on one file system. */
+  /** TOWPATH_DATA_DIR: build scratch and caches are below it, on one file system. */
   readonly dataDirectory: string;
-  /** TOWPATH_RUN_DIR: short, holds the sockets of inspected servers. */
-  readonly runDirectory: string;
   /** Path of uv, or its name in PATH; a script that leads to it will do. TOWPATH_UV. */
   readonly uv: string;
-  /** Folder that holds the package towpath_runner. */
-  readonly harness: string;
   /**
    * Settings for uv that every build gets; see `pickBuildEnvironment`. Tenants' build scripts can read them, so an
    * index's password given here is known to whoever may deploy.

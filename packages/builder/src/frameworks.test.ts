@@ -1,5 +1,4 @@
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { BuildResult } from "./index.ts";
 import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
@@ -91,7 +90,7 @@ backend-path = ["."]
   const tried = await workshop.tryBuild(files);
   const { manifest, layers } = success(tried);
   expect(manifest.instructions).toBe("42");
-  expect(await readdir(join(workshop.dataDirectory, "artifacts/code", layers.code))).not.toContain("left-behind.txt");
+  expect(await readdir(await workshop.layers.get(layers.code))).not.toContain("left-behind.txt");
   const changed = success(await workshop.tryBuild({ ...files, "extra.py": "x = 1\n" }));
   expect(changed.layers.dependencies).not.toBe(layers.dependencies);
 });

@@ -1,6 +1,17 @@
-/** The platform could not set up a sandbox. Never thrown for what the command inside does. */
+/** Something could not be run. Never thrown for what the command itself does. */
 export class SandboxError extends Error {
-  readonly code: "isolation_unavailable" | "network_unavailable" | "invalid_spec" | "setup_failed";
+  /**
+   * `isolation_unavailable`, `network_unavailable`: this host can't; the message is for the operator.
+   * `layer_unavailable`, `python_unavailable`: what the server is made of isn't there; the message is for its owner.
+   * `invalid_spec`, `setup_failed`: the message quotes paths of the host and what its programs said.
+   */
+  readonly code:
+    | "isolation_unavailable"
+    | "network_unavailable"
+    | "layer_unavailable"
+    | "python_unavailable"
+    | "invalid_spec"
+    | "setup_failed";
 
   constructor(code: SandboxError["code"], message: string, options?: ErrorOptions) {
     super(message, options);

@@ -5,9 +5,12 @@ export {
   serverLimitSettings,
   strictIsolation,
 } from "./config.ts";
+export type { Mount, SandboxSpec } from "./engine.ts";
 export { SandboxError } from "./errors.ts";
+export { createSandboxDriver, type HostLayers, type SandboxDriverConfig } from "./host-driver.ts";
 export type {
   AdoptedServer,
+  Endpoint,
   Exit,
   ExitReason,
   HarnessFailureCode,
@@ -16,33 +19,19 @@ export type {
   InstanceSpec,
   Isolation,
   Limits,
-  Mount,
   Network,
   OutputSink,
   OutputStream,
   RunOptions,
   RuntimeDriver,
-  SandboxSpec,
+  ServerSpec,
   StartResult,
   Survivor,
 } from "./port.ts";
+export { inspectPath } from "./port.ts";
 export { defaultFloodLimits, type FloodLimits } from "./process/flood.ts";
 export { removeFolder } from "./process/remove-folder.ts";
 export { processStartTime } from "./process/tree.ts";
 export { installedPythons, pythonMount, type ResolvedPython, resolvePython } from "./python/resolve-python.ts";
-export { createSandboxDriver, type SandboxDriverConfig } from "./sandbox/driver.ts";
 export { sandboxHome } from "./sandbox/system-files.ts";
-export { type CloudFacts, cloudEnvironment } from "./server/cloud-environment.ts";
-export { harnessStatusSchema } from "./server/harness-status.ts";
-export {
-  codePath,
-  dependencyPath,
-  harnessDirectory,
-  harnessPath,
-  inspectPath,
-  pythonPrefix,
-  runtimeDirectory,
-  socketName,
-  statusName,
-} from "./server/inside-paths.ts";
-export { type ServerSpecInput, serverSandboxSpec } from "./server/server-spec.ts";
+export { type CloudFacts, cloudEnvironment, codePath, dependencyPath, pythonPrefix } from "./server/server-spec.ts";

@@ -1,8 +1,4 @@
-/**
- * What may be read, and where the process sees it. Paths are absolute; `inside` is the path in the sandbox. What is
- * mounted must be readable for all; the driver gives the top folder of a writable mount to the sandbox's user.
- */
-export type Mount = { readonly host: string; readonly inside: string; readonly writable: boolean };
+import type { SandboxSpec } from "./engine.ts";
 
 export type Limits = {
   /** Bytes of memory for all processes of the sandbox together. */
@@ -19,22 +15,6 @@ export type Limits = {
 
 /** `none`: no interface but its own loopback. `internet`: outgoing only, never the host's loopback. */
 export type Network = "none" | "internet";
-
-/** One command in a sandbox. The same shape serves build steps (run to the end) and servers (kept running). */
-export type SandboxSpec = {
-  readonly argv: readonly [string, ...string[]];
-  /** The whole environment of the process; nothing of the platform's is added. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly workingDirectory: string;
-  readonly mounts: readonly Mount[];
-  readonly limits: Limits;
-  readonly network: Network;
-  /**
-   * Sandboxes with the same identity run as the same user of the host, so that they can share writable folders (a
-   * cache of an organization). Without one, each sandbox has a user of its own.
-   */
-  readonly identity?: string;
-};
 
 export type OutputStream = "stdout" | "stderr";
 
@@ -58,16 +38,27 @@ export type RunOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** What a server needs to be started; made by the runner from a deployment. */
+/** A server, in terms that mean the same on every host. */
+export type ServerSpec = {
+  /** Digests of artifacts. */
+  readonly layers: { readonly dependencies: string; readonly code: string };
+  /** The Python for which the layers were built, such as `3.11.7`. */
+  readonly pythonVersion: string;
+  /** `file.py:object`, relative to the code layer. */
+  readonly entrypoint: string;
+  /** Secrets and TOWPATH_CLOUD_* (RUN-4). The driver adds what Python needs, and nothing of the platform's. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly limits: Limits;
+  readonly network: Network;
+  /** Serve MCP at `inspectPath` too, past the server's own sign-in. For builds: nobody else is at the socket then. */
+  readonly inspectable?: boolean;
+};
+
 export type InstanceSpec = {
+  /** Unique among what runs; the last 12 characters alone, too. */
   readonly instanceId: string;
-  readonly sandbox: SandboxSpec;
-  /**
-   * A folder of the host for this instance alone, made by the driver. Below it the driver makes the one that the
-   * server sees at /run/towpath, where it creates mcp.sock and status.json.
-   */
-  readonly socketDirectory: string;
-  /** From spawn to an answering socket. */
+  readonly server: ServerSpec;
+  /** From the start of the process to an answering socket. */
   readonly startTimeoutMs: number;
   /**
    * Whatever a later runner must know to take the server over (see `adopt`); may hold secrets. The driver keeps it for
@@ -80,11 +71,18 @@ export type InstanceSpec = {
 export type Survivor = { readonly instanceId: string; readonly memo: string };
 export type AdoptedServer = { readonly handle: InstanceHandle; readonly isFrozen: boolean };
 
+/** Where a server listens: HTTP, MCP at /mcp. */
+export type Endpoint =
+  | { readonly kind: "unix"; readonly path: string }
+  | { readonly kind: "tcp"; readonly host: string; readonly port: number };
+
+/** On the endpoint of an inspectable server: its MCP endpoint without what the server puts before it. */
+export const inspectPath = "/-/towpath/inspect";
+
 /** A started server. All methods are idempotent. */
 export type InstanceHandle = {
   readonly instanceId: string;
-  /** Absolute path of the unix socket that speaks HTTP, MCP at /mcp. */
-  readonly socketPath: string;
+  readonly endpoint: Endpoint;
   /** Stops all processes from running, keeps their memory. Resolves to false when the host cannot freeze. */
   freeze(): Promise<boolean>;
   /** Undoes `freeze`; at once when it is not frozen. */
@@ -167,7 +165,11 @@ export type RuntimeDriver = {
   selfTest(): Promise<Isolation>;
   /** Runs a command to its end. Never throws for what the command does; SandboxError when it cannot be isolated. */
   run(spec: SandboxSpec, options: RunOptions): Promise<Exit>;
-  /** Starts a server and waits until its socket answers. Never throws for what the server does. */
+  /**
+   * Starts a server and waits until its endpoint answers. Never throws for what the server does.
+   * @throws SandboxError when it cannot be isolated, and `layer_unavailable` or `python_unavailable`, whose messages
+   * are for the owner of the server
+   */
   start(spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult>;
   /**
    * Takes over the servers of an earlier runner that is gone. To be called once, before anything else. `claim` says

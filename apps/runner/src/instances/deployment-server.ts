@@ -53,12 +53,11 @@ export class DeploymentServer {
     this.#extendLease(asked);
     const state = (await this.#isIdleReady()) ? "ready" : await this.#obtain();
     const instance = this.#instance;
-    const socketPath = instance?.handle?.socketPath;
-    if (instance === null || socketPath === undefined)
+    const endpoint = instance?.handle?.endpoint;
+    if (instance === null || endpoint === undefined)
       throw new RunnerError("ended", "The server ended while it was asked for.", { retryAfterMs: 0 });
     const now = performance.now();
     const leaseMs = this.#extendLease(now);
-    const endpoint = { kind: "unix", path: socketPath } as const;
     return { instanceId: instance.id, endpoint, leaseMs, state, waitedMs: now - asked };
   }
 

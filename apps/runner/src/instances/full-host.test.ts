@@ -38,10 +38,9 @@ function lightPool(change: Change = {}) {
     timing: { ...quickTiming, stopAfterMs: 60_000, ...change.timing },
     places: new Places(budget, change.waitMs ?? 20_000),
     record: { started: () => {}, changed: () => {}, close: async () => {} },
-    socketDirectory: "/light",
     owner: async (deploymentId) => deploymentId.split("-")[0] ?? "",
     open: async () => ({
-      sandbox: tinyServer.sandbox("serve"),
+      server: tinyServer.server("serve"),
       log: { output: () => () => {}, platform: () => {} },
       redact: (text) => text,
     }),

@@ -1,12 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { redactor } from "@towpath/core/secret";
 import { instance, serverLog as serverLogTable } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { writeServerLogs } from "@towpath/logs";
 import { type LeasedInstance, RunnerError } from "@towpath/runner-api";
-import { createSandboxDriver, type RuntimeDriver, type SandboxSpec, strictIsolation } from "@towpath/runtime";
-import { tinyServer } from "@towpath/runtime/testing";
+import { createSandboxDriver, type RuntimeDriver, type ServerSpec, strictIsolation } from "@towpath/runtime";
+import { shortDirectory, tinyServer } from "@towpath/runtime/testing";
 import { asc, eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { InstanceTiming } from "../config.ts";
@@ -26,6 +26,8 @@ let folder = "";
 let record: InstanceRecord;
 let lines: ServerLogWriter;
 const pools: InstancePool[] = [];
+/** A layer whose directory is not there. */
+const unmountable = "e".repeat(64);
 const problems: unknown[] = [];
 const failing = (error: unknown) => {
   throw error;
@@ -33,8 +35,13 @@ const failing = (error: unknown) => {
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  folder = await mkdtemp("/tmp/tw-");
+  folder = await shortDirectory();
+  const config = tinyServer.driverConfig(folder);
+  const get = async (digest: string) =>
+    digest === unmountable ? "/var/lib/private-of-the-host" : await config.layers.get(digest);
   driver = createSandboxDriver({
+    ...config,
+    layers: { ...config.layers, get },
     stateDirectory: folder,
     ...strictIsolation,
     allowWeakLimits: true,
@@ -56,7 +63,7 @@ afterAll(async () => {
 type Deployed = Awaited<ReturnType<typeof seedDeployment>>;
 
 function poolOf(
-  sandboxOf: (deploymentId: string) => SandboxSpec,
+  serverOf: (deploymentId: string) => ServerSpec,
   change: Partial<InstanceTiming> = {},
   { maxInstances = 10, placeWaitMs = 20_000 } = {},
 ): { pool: InstancePool; opened: () => number } {
@@ -70,13 +77,12 @@ function poolOf(
     ),
     owner: async (deploymentId) => deploymentId,
     record,
-    socketDirectory: `${folder}/i`,
     existing: (ids) => existingDeployments(database.db, ids),
     onError: (error) => problems.push(error),
     async open(deploymentId) {
       opened += 1;
       const ids = { projectId: deploymentId, deploymentId };
-      return { sandbox: sandboxOf(deploymentId), log: serverLog(ids, lines.push, redact), redact };
+      return { server: serverOf(deploymentId), log: serverLog(ids, lines.push, redact), redact };
     },
   });
   pools.push(pool);
@@ -84,7 +90,7 @@ function poolOf(
 }
 
 const redact = redactor({ SECRET_MODULE: "nowhere", SECRET_MODE: "nothing to do" });
-const serving = () => tinyServer.sandbox("serve");
+const serving = () => tinyServer.server("serve");
 
 async function rows(deployed: Deployed) {
   await sleep(50);
@@ -103,11 +109,6 @@ async function logOf(deployed: Deployed) {
     .orderBy(asc(serverLogTable.id));
 }
 
-function socketOf(lease: LeasedInstance | undefined): string {
-  if (lease?.endpoint.kind !== "unix") throw new Error("not on a unix socket");
-  return lease.endpoint.path;
-}
-
 async function stateOf(pool: InstancePool): Promise<string | undefined> {
   return (await pool.list())[0]?.state;
 }
@@ -119,7 +120,7 @@ test("RUN-3 the first lease starts the server, concurrent ones share the start, 
   expect(opened()).toBe(1);
   expect(new Set(leases.map((lease) => lease.instanceId)).size).toBe(1);
   expect(leases[0]).toMatchObject({ state: "started", leaseMs: 300 });
-  expect(await tinyServer.get(socketOf(leases[0]))).toMatch(/^hello/);
+  expect(await tinyServer.get(leases[0]?.endpoint)).toMatch(/^hello/);
   expect(await pool.lease(deployed.deploymentId)).toMatchObject({ state: "ready" });
   expect(await rows(deployed)).toMatchObject([{ state: "ready", readyAt: expect.any(Date), restarts: 0 }]);
 });
@@ -128,12 +129,12 @@ test("RUN-3 idle: frozen; requested: woken, same process; idle for longer: stopp
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving);
   const first = await pool.lease(deployed.deploymentId);
-  const greeting = await tinyServer.get(socketOf(first));
+  const greeting = await tinyServer.get(first.endpoint);
   await expect.poll(() => stateOf(pool), { timeout: 5000 }).toBe("frozen");
-  expect(await tinyServer.get(socketOf(first), "/", 200)).toBeNull();
+  expect(await tinyServer.get(first.endpoint, "/", 200)).toBeNull();
   const woken = await pool.lease(deployed.deploymentId);
   expect(woken).toMatchObject({ state: "woken", instanceId: first.instanceId });
-  expect(await tinyServer.get(socketOf(woken))).toBe(greeting);
+  expect(await tinyServer.get(woken.endpoint)).toBe(greeting);
   await expect.poll(() => stateOf(pool), { timeout: 6000 }).toBeUndefined();
   const again = await pool.lease(deployed.deploymentId);
   expect(again.state).toBe("started");
@@ -153,7 +154,7 @@ test("RUN-3 a wall clock that jumps neither ends a lease nor prolongs one", asyn
   const clock = vi.spyOn(Date, "now").mockReturnValue(wall + 86_400_000);
   try {
     await sleep(500);
-    expect(await tinyServer.get(socketOf(lease))).toMatch(/^hello/);
+    expect(await tinyServer.get(lease.endpoint)).toMatch(/^hello/);
     expect(await pool.lease(deployed.deploymentId)).toMatchObject({ state: "ready", instanceId });
     clock.mockReturnValue(wall - 86_400_000);
     await expect.poll(() => stateOf(pool), { timeout: 8000 }).toBe("frozen");
@@ -171,7 +172,7 @@ test("RUN-3 a leased server is never frozen, however many leases race with the f
     const lease = await pool.lease(deployed.deploymentId);
     states.push(lease.state);
     const askedAt = Date.now();
-    const answer = await tinyServer.get(socketOf(lease), "/", 1000);
+    const answer = await tinyServer.get(lease.endpoint, "/", 1000);
     // Within the lease there is an answer; after it there may be none.
     if (Date.now() - askedAt < 240 || answer === null) expect(answer).toMatch(/^hello/);
     await sleep(220 + (round % 10) * 8);
@@ -182,7 +183,7 @@ test("RUN-3 a leased server is never frozen, however many leases race with the f
 
 test("RUN-5 KEY-4 output becomes server log with level, stream and time; the platform adds what happened", async () => {
   const deployed = await seedDeployment(database.db);
-  const { pool } = poolOf(() => tinyServer.sandbox("exit"));
+  const { pool } = poolOf(() => tinyServer.server("exit"));
   await expect(pool.lease(deployed.deploymentId)).rejects.toThrow("exit status 7");
   await expect.poll(() => logOf(deployed), { timeout: 3000 }).toHaveLength(3);
   expect((await logOf(deployed)).map(({ stream, level, line }) => `${stream} ${level} ${line}`).toSorted()).toEqual([
@@ -194,10 +195,10 @@ test("RUN-5 KEY-4 output becomes server log with level, stream and time; the pla
 
 test("RUN-5 a flood leaves the server answering and the log bounded", async () => {
   const deployed = await seedDeployment(database.db);
-  const { pool } = poolOf(() => tinyServer.sandbox("flood"), { leaseMs: 10_000 });
+  const { pool } = poolOf(() => tinyServer.server("flood"), { leaseMs: 10_000 });
   const lease = await pool.lease(deployed.deploymentId);
   await sleep(1500);
-  expect(await tinyServer.get(socketOf(lease))).toMatch(/^hello/);
+  expect(await tinyServer.get(lease.endpoint)).toMatch(/^hello/);
   await pool.stop(deployed.deploymentId);
   await sleep(500);
   const written = await logOf(deployed);
@@ -209,7 +210,7 @@ test("RUN-6 a leased server that crashes is started again by itself, and it is s
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { leaseMs: 5000 });
   const first = await pool.lease(deployed.deploymentId);
-  await tinyServer.get(socketOf(first), "/crash");
+  await tinyServer.get(first.endpoint, "/crash");
   await expect
     .poll(async () => (await pool.list())[0]?.id !== first.instanceId && (await stateOf(pool)), { timeout: 5000 })
     .toBe("ready");
@@ -222,7 +223,7 @@ test("RUN-6 a leased server that crashes is started again by itself, and it is s
 
 test("RUN-6 KEY-4 a server that keeps failing is refused for growing times and says why", async () => {
   const deployed = await seedDeployment(database.db);
-  const { pool, opened } = poolOf(() => tinyServer.sandbox("fail"), { backOffFirstMs: 700 });
+  const { pool, opened } = poolOf(() => tinyServer.server("fail"), { backOffFirstMs: 700 });
   const refused = await pool.lease(deployed.deploymentId).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(RunnerError);
   expect(refused).toMatchObject({
@@ -243,8 +244,8 @@ test("RUN-6 KEY-4 a server that keeps failing is refused for growing times and s
 
 test("RUN-1 what goes wrong with the host's own files is for the operator's log, not for callers and owners", async () => {
   const deployed = await seedDeployment(database.db);
-  const mounts = [{ host: "/var/lib/private-of-the-host", inside: "/app/src", writable: false }];
-  const { pool } = poolOf(() => tinyServer.sandbox("serve", { mounts }));
+  const { layers } = tinyServer.server("serve");
+  const { pool } = poolOf(() => tinyServer.server("serve", { layers: { ...layers, code: unmountable } }));
   const refused = await pool.lease(deployed.deploymentId).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: "start_failed", message: expect.stringContaining("ask the operator") });
   expect(String(refused)).not.toContain("private-of-the-host");
@@ -258,7 +259,7 @@ test("RUN-1 too much memory ends the server, not the platform, and is named", as
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { freezeAfterMs: 60_000, stopAfterMs: 60_000, leaseMs: 100 });
   const lease = await pool.lease(deployed.deploymentId);
-  expect(await tinyServer.get(socketOf(lease), "/allocate/600")).toBeNull();
+  expect(await tinyServer.get(lease.endpoint, "/allocate/600")).toBeNull();
   await expect
     .poll(async () => (await rows(deployed))[0]?.endReason, { timeout: 5000 })
     .toMatch(/more than its 128 MiB/);
@@ -284,7 +285,7 @@ test("RUN-6 a server that has died is not named again from that moment on", asyn
   const { pool } = poolOf(serving, { leaseMs: 5000, backOffFirstMs: 1 });
   for (let round = 0; round < 3; round += 1) {
     const lease = await pool.lease(deployed.deploymentId);
-    await tinyServer.get(socketOf(lease), "/crash");
+    await tinyServer.get(lease.endpoint, "/crash");
     expect((await pool.lease(deployed.deploymentId)).instanceId).not.toBe(lease.instanceId);
   }
 });

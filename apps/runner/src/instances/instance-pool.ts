@@ -12,8 +12,6 @@ export type InstancePoolParts = {
   readonly timing: InstanceTiming;
   readonly places: Places;
   readonly record: InstanceRecord;
-  /** Folder below which each instance gets its own. */
-  readonly socketDirectory: string;
   /** The organization that a deployment belongs to. Throws RunnerError `not_found`. */
   readonly owner: (deploymentId: string) => Promise<string>;
   /** Throws RunnerError `not_found` or DeploymentUnusable. */
@@ -89,7 +87,7 @@ export class InstancePool {
   #server(deploymentId: string): DeploymentServer {
     const known = this.#servers.get(deploymentId);
     if (known !== undefined) return known;
-    const { driver, timing, record, places, owner, open, socketDirectory, onError } = this.#parts;
+    const { driver, timing, record, places, owner, open, onError } = this.#parts;
     const server = new DeploymentServer({
       deploymentId,
       driver,
@@ -99,8 +97,6 @@ export class InstancePool {
       places,
       owner: () => owner(deploymentId),
       open: () => open(deploymentId),
-      // The last 12 digits of a UUIDv7 are random; the path must stay short.
-      socketDirectory: (instanceId) => `${socketDirectory}/${instanceId.slice(-12)}`,
     });
     this.#servers.set(deploymentId, server);
     return server;

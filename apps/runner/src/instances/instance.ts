@@ -1,5 +1,5 @@
 import { newId } from "@towpath/core/ids";
-import type { Exit, InstanceHandle, OutputSink, SandboxSpec } from "@towpath/runtime";
+import type { Exit, InstanceHandle, OutputSink, ServerSpec } from "@towpath/runtime";
 import type { InstanceState } from "./instance.state.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 import type { ServerLog } from "./server-log.ts";
@@ -7,7 +7,7 @@ import { exitWords } from "./words.ts";
 
 /** What is needed to start a deployment's server, read anew at each start. */
 export type OpenedDeployment = {
-  readonly sandbox: SandboxSpec;
+  readonly server: ServerSpec;
   readonly log: ServerLog;
   /** Takes the deployment's secrets out of a text. */
   readonly redact: (text: string) => string;
@@ -50,7 +50,7 @@ export class Instance {
   }
 
   get memoryLimit(): number {
-    return this.#opened.sandbox.limits.memoryBytes;
+    return this.#opened.server.limits.memoryBytes;
   }
 
   /** Whether its process has begun to end, be it that nobody has been told yet. */

@@ -6,7 +6,6 @@ import { startFailureWords } from "./words.ts";
 export type LaunchParts = {
   readonly driver: RuntimeDriver;
   readonly timing: InstanceTiming;
-  readonly socketDirectory: (instanceId: string) => string;
   /** Told of errors of the platform, for its own log: the public gets a text without their detail. */
   readonly onError: (error: unknown) => void;
 };
@@ -18,24 +17,24 @@ export type LaunchFailure = {
   readonly exit: Exit | null;
 };
 
-/** Those whose messages are written for people. The others quote paths of the host and what its programs said. */
-const hostsFaults: ReadonlySet<string> = new Set(["isolation_unavailable", "network_unavailable"]);
+/** Errors whose messages are written for people, and what they mean for a lease. */
+const publicErrors: Readonly<Partial<Record<SandboxError["code"], LaunchFailure["code"]>>> = {
+  isolation_unavailable: "isolation_unavailable",
+  network_unavailable: "isolation_unavailable",
+  layer_unavailable: "start_failed",
+  python_unavailable: "start_failed",
+};
 const sandboxFailed = "its sandbox could not be set up. Try again; if it stays, ask the operator.";
 
 /** Starts an instance by the driver. Null when it has become ready. */
 export async function launch(
   instance: Instance,
   opened: OpenedDeployment,
-  { driver, timing, socketDirectory, onError }: LaunchParts,
+  { driver, timing, onError }: LaunchParts,
 ): Promise<LaunchFailure | null> {
   try {
     const result = await driver.start(
-      {
-        instanceId: instance.id,
-        sandbox: opened.sandbox,
-        socketDirectory: socketDirectory(instance.id),
-        startTimeoutMs: timing.startTimeoutMs,
-      },
+      { instanceId: instance.id, server: opened.server, startTimeoutMs: timing.startTimeoutMs },
       instance.output(),
     );
     if (result.ok) {
@@ -46,8 +45,8 @@ export async function launch(
     return { code: "start_failed", reason, exit: result.exit };
   } catch (error) {
     onError(error);
-    if (error instanceof SandboxError && hostsFaults.has(error.code))
-      return { code: "isolation_unavailable", reason: error.message, exit: null };
+    const code = error instanceof SandboxError ? publicErrors[error.code] : undefined;
+    if (code !== undefined && error instanceof Error) return { code, reason: error.message, exit: null };
     return { code: "start_failed", reason: sandboxFailed, exit: null };
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Exit, InstanceHandle, RuntimeDriver } from "@towpath/runtime";
-import { createFakeDriver } from "@towpath/runtime/testing";
+import { createFakeDriver, tinyServer } from "@towpath/runtime/testing";
 
 export type LightDriver = {
   readonly driver: RuntimeDriver;
@@ -29,7 +29,7 @@ export function createLightDriver(memoryBytes: () => number | null = () => null)
     kills.set(instanceId, (ms) => void end({ reason: "signaled", code: null, signal: "SIGKILL" }, ms));
     return {
       instanceId,
-      socketPath: `/light/${instanceId}`,
+      endpoint: { kind: "unix", path: `/light/${instanceId}` },
       isAlive: async () => !hasEnded,
       exited,
       freeze: async () => true,
@@ -46,7 +46,7 @@ export function createLightDriver(memoryBytes: () => number | null = () => null)
     peak,
     kill: (instanceId, toldAfterMs) => kills.get(instanceId)?.(toldAfterMs),
     driver: {
-      ...createFakeDriver(),
+      ...createFakeDriver(tinyServer.driverConfig("/tmp")),
       name: "light",
       async start({ instanceId }) {
         starting += 1;

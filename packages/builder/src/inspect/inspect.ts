@@ -1,23 +1,21 @@
-import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
 import type { BuildWarning, Layers } from "@towpath/core/build/contract";
-import { McpClientError, type ReadManifest, type ReadManifestOptions, readManifest } from "@towpath/mcp/client";
-import type { Manifest } from "@towpath/mcp/manifest";
 import {
-  type Exit,
-  inspectPath,
-  type RuntimeDriver,
-  type SandboxSpec,
-  type StartResult,
-  serverSandboxSpec,
-} from "@towpath/runtime";
+  McpClientError,
+  type McpTarget,
+  type ReadManifest,
+  type ReadManifestOptions,
+  readManifest,
+} from "@towpath/mcp/client";
+import type { Manifest } from "@towpath/mcp/manifest";
+import { type Endpoint, type Exit, inspectPath, type RuntimeDriver, type StartResult } from "@towpath/runtime";
 import type { BuildRequest } from "../contract.ts";
 import { counted } from "../counted.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
 import { diagnoseHarness } from "../diagnose/harness.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
 import { BuildFailure } from "../failure.ts";
-import type { BuildSandbox, LayerStore } from "../install/index.ts";
+import type { BuildSandbox } from "../install/index.ts";
 import type { Plan } from "../plan/index.ts";
 import { failedBeforeCommand, retrySandbox } from "../sandbox-trouble.ts";
 import { type Transcript, transcript } from "./transcript.ts";
@@ -28,7 +26,6 @@ export type InspectInput = {
   readonly plan: Plan;
   readonly layers: Layers;
   readonly sandbox: BuildSandbox;
-  readonly store: LayerStore;
   readonly driver: RuntimeDriver;
   readonly signal: AbortSignal;
 };
@@ -69,7 +66,7 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
   const timeoutMs = sandbox.limits.handshakeMs;
   try {
     const signal = AbortSignal.any([input.signal, ended.signal]);
-    const inspection = await inspect(input, handle.socketPath, { timeoutMs, signal });
+    const inspection = await inspect(input, handle.endpoint, { timeoutMs, signal });
     if (inspection.manifest !== null) request.log("inspect", "step", summary(inspection.manifest));
     return inspection;
   } catch (error) {
@@ -95,10 +92,10 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
  * Reads the server's manifest. One that answers 401 or 403 is alive and checks sign-ins itself; its lists are then read
  * inside its process, behind that check.
  */
-async function inspect(input: InspectInput, socketPath: string, options: ReadManifestOptions): Promise<Inspection> {
+async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadManifestOptions): Promise<Inspection> {
   const { request, plan } = input;
   try {
-    return inspectionOf(await readManifest({ socketPath }, options), plan);
+    return inspectionOf(await readManifest(target(endpoint), options), plan);
   } catch (error) {
     if (!(error instanceof McpClientError) || !refusals.has(error.code)) throw error;
     request.log(
@@ -107,7 +104,7 @@ async function inspect(input: InspectInput, socketPath: string, options: ReadMan
       `${error.message} It checks sign-ins itself, so its lists are read inside its process.`,
     );
   }
-  const inside = await inspectInside(input, socketPath, options);
+  const inside = await inspectInside(input, endpoint, options);
   if (request.authMode !== "towpath-cloud") return inside;
   return { ...inside, warnings: [signInUnreachable, ...inside.warnings] };
 }
@@ -115,17 +112,22 @@ async function inspect(input: InspectInput, socketPath: string, options: ReadMan
 /** What the server offers, asked inside its process, past its own sign-in. */
 async function inspectInside(
   { plan }: InspectInput,
-  socketPath: string,
+  endpoint: Endpoint,
   options: ReadManifestOptions,
 ): Promise<Inspection> {
   try {
-    return inspectionOf(await readManifest({ socketPath, path: inspectPath }, options), plan);
+    return inspectionOf(await readManifest(target(endpoint, inspectPath), options), plan);
   } catch (error) {
     if (!(error instanceof McpClientError) || options.signal?.aborted) throw error;
     const reason = error.code === "not_found" ? "no MCP server object was found." : error.message;
     return { manifest: null, warnings: [listsNotRead(reason, plan.entryFile)] };
   }
 }
+
+const target = (endpoint: Endpoint, path = "/mcp"): McpTarget =>
+  endpoint.kind === "unix"
+    ? { socketPath: endpoint.path, path }
+    : { url: new URL(path, `http://${endpoint.host}:${endpoint.port}`).href };
 
 const inspectionOf = (read: ReadManifest, plan: Plan): Inspection => ({
   manifest: read.manifest,
@@ -134,31 +136,21 @@ const inspectionOf = (read: ReadManifest, plan: Plan): Inspection => ({
 
 const refusals: ReadonlySet<McpClientError["code"]> = new Set(["unauthorized", "forbidden"]);
 
-function serverSpec({ request, plan, layers, sandbox, store }: InspectInput): SandboxSpec {
-  return serverSandboxSpec({
-    python: sandbox.python,
-    dependencies: store.path("deps", layers.dependencies),
-    code: store.path("code", layers.code),
-    harness: sandbox.config.harness,
-    entrypoint: plan.entrypoint,
-    environment: request.environment,
-    inspectable: true,
-    limits: sandbox.limits.server,
-  });
-}
-
 /** The driver's start cannot be taken back: a canceled build goes on at once and the server is stopped behind it. */
 async function start(input: InspectInput, said: Transcript): Promise<StartResult> {
-  const { request, sandbox, driver, signal } = input;
+  const { request, plan, layers, sandbox, driver, signal } = input;
   signal.throwIfAborted();
-  const name = createHash("sha256").update(request.buildId).update(String(process.pid)).digest("hex").slice(0, 12);
+  const server = {
+    layers: { dependencies: layers.dependencies, code: layers.code },
+    pythonVersion: layers.pythonVersion,
+    entrypoint: plan.entrypoint,
+    environment: request.environment,
+    limits: sandbox.limits.server,
+    network: "internet",
+    inspectable: true,
+  } as const;
   const starting = driver.start(
-    {
-      instanceId: `build-${request.buildId}`,
-      sandbox: serverSpec(input),
-      socketDirectory: join(sandbox.config.runDirectory, "b", name),
-      startTimeoutMs: sandbox.limits.startMs,
-    },
+    { instanceId: randomUUID(), server, startTimeoutMs: sandbox.limits.startMs },
     said.line,
   );
   const aborted = Promise.withResolvers<never>();

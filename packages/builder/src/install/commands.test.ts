@@ -15,9 +15,7 @@ const python: ResolvedPython = {
 };
 const config: BuilderConfig = {
   dataDirectory: "/data",
-  runDirectory: "/run",
   uv: "/usr/bin/uv",
-  harness: "/harness",
   buildEnvironment: { UV_DEFAULT_INDEX: "https://index.example/simple", SSL_CERT_FILE: "/etc/own-ca.pem" },
   defaultPython: null,
 };

@@ -25,7 +25,7 @@ import { type DiskWatch, watchDisk } from "./watch-disk.ts";
 const largestExact = 4 * 1024 * 1024;
 const sealedSchema = z.object({ bytes: z.number(), files: z.number() });
 
-/** Makes the dependency layer, or finds that it is already there. Resolves to its key. @throws BuildFailure */
+/** Makes the dependency layer, or finds that it is already there. Resolves to its digest. @throws BuildFailure */
 export async function dependencyLayer(input: InstallInput): Promise<string> {
   const { diskBytes, freeBytes } = input.sandbox.limits;
   const { scratch, cache } = input;
@@ -40,7 +40,7 @@ export async function dependencyLayer(input: InstallInput): Promise<string> {
 type LayerInput = InstallInput & { readonly disk: DiskWatch };
 
 async function makeLayer(input: LayerInput): Promise<string> {
-  const { plan, store, log, sandbox } = input;
+  const { plan, layers, log, sandbox } = input;
   const folders = await prepareFolders(input);
   const exact = await exactList(input, folders);
   const key = dependencyKey(plan, exact, {
@@ -49,9 +49,10 @@ async function makeLayer(input: LayerInput): Promise<string> {
     buildEnvironment: sandbox.config.buildEnvironment,
   });
   const short = key.slice(0, 12);
-  if (await store.has("deps", key)) {
+  const known = await layers.find(key);
+  if (known !== null) {
     log("install", "step", `Dependencies: the same as in an earlier build; reusing its layer ${short}.`);
-    return key;
+    return known.digest;
   }
   log("install", "step", `Dependencies: no layer ${short} yet, so they are installed.`);
   await createEmpty(input, folders);
@@ -59,8 +60,10 @@ async function makeLayer(input: LayerInput): Promise<string> {
     await step(input, command, folders, "internet");
   }
   await finish(input, folders);
-  await store.publish("deps", key, join(input.scratch, "dependencies"));
-  return key;
+  const { dependencyBytes, diskBytes } = sandbox.limits;
+  // Sizes as files say them, which holes in files make larger than what they take.
+  const maxBytes = Math.max(2 * dependencyBytes, diskBytes);
+  return (await layers.add(join(input.scratch, "dependencies"), { name: key, maxBytes })).digest;
 }
 
 type Folders = StepFolders;

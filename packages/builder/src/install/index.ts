@@ -1,5 +1,4 @@
 export type { BuildSandbox } from "./build-sandbox.ts";
 export { type InstallInput, installLayers } from "./install.ts";
-export { LayerStore } from "./layer-store.ts";
 export { ResolutionMemory } from "./resolution-memory.ts";
 export { locateUv, type UvProgram } from "./uv-program.ts";

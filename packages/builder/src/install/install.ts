@@ -1,3 +1,4 @@
+import type { LayerCache } from "@towpath/artifacts";
 import type { Layers } from "@towpath/core/build/contract";
 import type { RuntimeDriver } from "@towpath/runtime";
 import type { BuildLogSink } from "../contract.ts";
@@ -6,7 +7,6 @@ import type { Plan } from "../plan/index.ts";
 import type { BuildSandbox } from "./build-sandbox.ts";
 import { codeLayer } from "./code-layer.ts";
 import { dependencyLayer } from "./dependency-layer.ts";
-import type { LayerStore } from "./layer-store.ts";
 import type { ResolutionMemory } from "./resolution-memory.ts";
 
 export type InstallInput = {
@@ -20,7 +20,7 @@ export type InstallInput = {
   readonly sandbox: BuildSandbox;
   readonly uvVersion: string;
   readonly driver: RuntimeDriver;
-  readonly store: LayerStore;
+  readonly layers: LayerCache;
   readonly memory: ResolutionMemory;
   readonly log: BuildLogSink;
   readonly signal: AbortSignal;

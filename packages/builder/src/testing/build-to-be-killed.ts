@@ -12,8 +12,7 @@ await workshop.tryBuild(
   },
   {
     log: (phase, _kind, text) => {
-      if (phase === "install" && text.includes("Versions: resolving"))
-        process.stdout.write(workshop.config.runDirectory);
+      if (phase === "install" && text.includes("Versions: resolving")) process.stdout.write(workshop.runDirectory);
     },
   },
 );

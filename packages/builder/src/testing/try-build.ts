@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createSandboxDriver, harnessDirectory, type RuntimeDriver, strictIsolation } from "@towpath/runtime";
+import { type LayerCache, openArtifacts } from "@towpath/artifacts";
+import { createSandboxDriver, type RuntimeDriver, strictIsolation } from "@towpath/runtime";
 import { shortDirectory } from "@towpath/runtime/testing";
 import {
   type Builder,
@@ -19,6 +20,8 @@ export type Tried = { readonly result: BuildResult; readonly log: readonly Logge
 
 export type Workshop = {
   readonly dataDirectory: string;
+  readonly runDirectory: string;
+  readonly layers: LayerCache;
   readonly driver: RuntimeDriver;
   readonly builder: Builder;
   readonly config: BuilderConfig;
@@ -38,7 +41,11 @@ export async function openWorkshop(
   const runDirectory = await shortDirectory();
   const dataDirectory = options.dataDirectory ?? join(runDirectory, "data");
   await mkdir(dataDirectory, { recursive: true });
+  const artifacts = openArtifacts(dataDirectory);
   const driver = createSandboxDriver({
+    instanceDirectory: join(runDirectory, "b"),
+    layers: artifacts.layers,
+    uv: "uv",
     stateDirectory: runDirectory,
     ...strictIsolation,
     allowHostNetwork: true,
@@ -46,16 +53,16 @@ export async function openWorkshop(
   });
   const config: BuilderConfig = {
     dataDirectory,
-    runDirectory,
     uv: "uv",
-    harness: harnessDirectory,
     buildEnvironment: options.buildEnvironment ?? pickBuildEnvironment(process.env),
     defaultPython: null,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   };
-  const builder = createBuilder(config, driver);
+  const builder = createBuilder(config, { driver, layers: artifacts.layers });
   return {
     dataDirectory,
+    runDirectory,
+    layers: artifacts.layers,
     driver,
     builder,
     config,

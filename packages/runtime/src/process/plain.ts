@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Exit, SandboxSpec } from "../port.ts";
+import type { SandboxSpec } from "../engine.ts";
+import type { Exit } from "../port.ts";
 import { naturalExit } from "./exit.ts";
 import { type HostedProcess, localHost, type ProcessHost } from "./host.ts";
 import { treeMemoryBytes } from "./memory.ts";

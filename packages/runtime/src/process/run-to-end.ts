@@ -1,4 +1,5 @@
-import type { Exit, ExitReason, RunOptions, SandboxSpec } from "../port.ts";
+import type { SandboxSpec } from "../engine.ts";
+import type { Exit, ExitReason, RunOptions } from "../port.ts";
 import type { Spawner } from "./running-process.ts";
 
 /** What a line costs beside its text: without it, the limit would let millions of empty lines through. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Exit, OutputStream, SandboxSpec } from "../port.ts";
+import type { SandboxSpec } from "../engine.ts";
+import type { Exit, OutputStream } from "../port.ts";
 
 /** How often the kernel enforced a limit; null where it neither enforces nor counts. */
 export type LimitEvents = {

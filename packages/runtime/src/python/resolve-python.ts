@@ -3,8 +3,8 @@ import { basename, relative } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
 import { interpreterEnvironment } from "../config.ts";
-import type { Mount } from "../port.ts";
-import { pythonPrefix } from "../server/inside-paths.ts";
+import type { Mount } from "../engine.ts";
+import { pythonPrefix } from "../server/server-spec.ts";
 
 const run = promisify(execFile);
 const timeoutMs = 60_000;

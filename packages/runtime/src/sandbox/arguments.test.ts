@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SandboxSpec } from "../port.ts";
+import type { SandboxSpec } from "../engine.ts";
 import { type SandboxPlan, sandboxCommand } from "./arguments.ts";
 import type { HostFacts } from "./host.ts";
 

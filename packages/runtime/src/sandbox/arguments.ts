@@ -1,5 +1,5 @@
+import type { Mount, SandboxSpec } from "../engine.ts";
 import { SandboxError } from "../errors.ts";
-import type { Mount, SandboxSpec } from "../port.ts";
 import type { HostFacts } from "./host.ts";
 import { enterArguments } from "./network.ts";
 import { seccompFilter } from "./seccomp.ts";

@@ -6,11 +6,12 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { strictIsolation } from "../config.ts";
-import type { Exit, RuntimeDriver, SandboxSpec } from "../port.ts";
+import type { Engine, SandboxSpec } from "../engine.ts";
+import type { Exit } from "../port.ts";
 import { spawnPlain } from "../process/plain.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
 import { testLimits, tinyServer } from "../testing/tiny-server.ts";
-import { createSandboxDriver } from "./driver.ts";
+import { createSandboxEngine } from "./engine.ts";
 import { inspectHost } from "./host.ts";
 import { hostAddresses } from "./network.ts";
 import { probeIsolation } from "./self-test.ts";
@@ -18,11 +19,11 @@ import { probeIsolation } from "./self-test.ts";
 const root = process.getuid?.() === 0;
 const config = strictIsolation;
 let folder = "";
-let driver: RuntimeDriver;
+let driver: Engine;
 
 beforeAll(async () => {
   folder = await shortDirectory();
-  driver = createSandboxDriver({ ...config, stateDirectory: folder });
+  driver = createSandboxEngine({ ...config, stateDirectory: folder });
 });
 afterAll(async () => {
   await driver.close();
@@ -150,12 +151,12 @@ except OSError as error:
   });
 
   test("the folder of the socket cannot fill the host's disk, and its socket cannot be redirected", async () => {
-    const result = await driver.start(tinyServer.instance("serve", join(folder, "i1")), () => {});
+    const result = await driver.start(tinyServer.launch("serve", join(folder, "i1")), () => {});
     if (!result.ok) throw new Error("did not start");
-    const { socketPath } = result.handle;
-    if (root) expect(await tinyServer.get(socketPath, "/fill")).toBe("No space left on device");
-    expect(await tinyServer.get(socketPath, "/replace-socket")).toBe("replaced");
-    expect(await tinyServer.get(socketPath)).toMatch(/^hello/);
+    const { endpoint } = result.handle;
+    if (root) expect(await tinyServer.get(endpoint, "/fill")).toBe("No space left on device");
+    expect(await tinyServer.get(endpoint, "/replace-socket")).toBe("replaced");
+    expect(await tinyServer.get(endpoint)).toMatch(/^hello/);
     await result.handle.stop(1000);
   });
 });
@@ -232,7 +233,7 @@ describe("RUN-1 failing closed", () => {
   const options = { timeoutMs: 5000, outputBytes: 1000, onOutput: () => {} };
 
   test("without bubblewrap nothing runs, and the remedy is told", async () => {
-    const closed = createSandboxDriver({ ...config, stateDirectory: folder, host: noBubblewrap });
+    const closed = createSandboxEngine({ ...config, stateDirectory: folder, host: noBubblewrap });
     await expect(closed.run({ ...command, network: "none" }, options)).rejects.toMatchObject({
       code: "isolation_unavailable",
       message: expect.stringContaining("apt-get install bubblewrap"),
@@ -241,7 +242,7 @@ describe("RUN-1 failing closed", () => {
   });
 
   test("told so by name, it runs and the report still says that nothing is isolated", async () => {
-    const open = createSandboxDriver({
+    const open = createSandboxEngine({
       ...config,
       allowUnsandboxed: true,
       stateDirectory: folder,
@@ -253,13 +254,13 @@ describe("RUN-1 failing closed", () => {
 
   test("without slirp4netns a sandbox with network is refused, and TOWPATH_ALLOW_HOST_NETWORK allows the host's", async () => {
     const host = { ...inspectHost(), tools: { ...inspectHost().tools, slirp4netns: null } };
-    const closed = createSandboxDriver({ ...config, stateDirectory: folder, host });
+    const closed = createSandboxEngine({ ...config, stateDirectory: folder, host });
     await expect(closed.run({ ...command, network: "internet" }, options)).rejects.toMatchObject({
       code: "network_unavailable",
       message: expect.stringContaining("TOWPATH_ALLOW_HOST_NETWORK=yes"),
     });
     expect(await closed.run({ ...command, network: "none" }, options)).toMatchObject({ code: 0 });
-    const open = createSandboxDriver({ ...config, allowHostNetwork: true, stateDirectory: folder, host });
+    const open = createSandboxEngine({ ...config, allowHostNetwork: true, stateDirectory: folder, host });
     expect(await open.run({ ...command, network: "internet" }, options)).toMatchObject({ code: 0 });
   });
 });
@@ -275,7 +276,7 @@ test("an identity gives the same user each time, so that a cache can be shared",
 
 test.runIf(root)("stopping leaves no process, control group, mount or network process behind", async () => {
   const directory = join(folder, "i2");
-  const result = await driver.start(tinyServer.instance("serve", directory, { network: "internet" }), () => {});
+  const result = await driver.start(tinyServer.launch("serve", directory, { network: "internet" }), () => {});
   if (!result.ok) throw new Error("did not start");
   const before = leftovers(directory);
   expect(before.mounts).toBe(1);

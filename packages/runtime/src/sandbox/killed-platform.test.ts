@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { strictIsolation } from "../config.ts";
 import { processTree } from "../process/tree.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
-import { createSandboxDriver } from "./driver.ts";
+import { createSandboxEngine } from "./engine.ts";
 
 const root = process.getuid?.() === 0;
 const fixture = new URL("../testing/platform-process.ts", import.meta.url).pathname;
@@ -41,7 +41,7 @@ test.each(["running", "frozen"])("RUN-1 kill -9 of the platform leaves no proces
   await expect.poll(() => everything.filter(alive), { timeout: 5000 }).toEqual([]);
 
   // The next platform process clears away what the kernel keeps: control groups and the mount.
-  const driver = createSandboxDriver({
+  const driver = createSandboxEngine({
     stateDirectory: directory,
     ...strictIsolation,
   });

@@ -1,11 +1,11 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { strictIsolation } from "../config.ts";
-import type { SandboxSpec } from "../port.ts";
+import type { SandboxSpec } from "../engine.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
 import { testLimits } from "../testing/tiny-server.ts";
 import { type CgroupLayout, findCgroups, noCgroups, readCgroupFacts } from "./cgroup-layout.ts";
-import { createSandboxDriver, type SandboxDriverConfig } from "./driver.ts";
+import { createSandboxEngine, type SandboxEngineConfig } from "./engine.ts";
 
 const root = process.getuid?.() === 0;
 let folder = "";
@@ -25,8 +25,8 @@ const command: SandboxSpec = {
 };
 
 /** Self-test and one command of a driver on a host with these control groups. */
-async function tryHost(cgroups: CgroupLayout, change: Partial<SandboxDriverConfig> = {}) {
-  const driver = createSandboxDriver({ ...strictIsolation, stateDirectory: folder, cgroups, ...change });
+async function tryHost(cgroups: CgroupLayout, change: Partial<SandboxEngineConfig> = {}) {
+  const driver = createSandboxEngine({ ...strictIsolation, stateDirectory: folder, cgroups, ...change });
   const lines: string[] = [];
   const options = { timeoutMs: 10_000, outputBytes: 1000, onOutput: (_: unknown, line: string) => lines.push(line) };
   const isolation = await driver.selfTest();
@@ -87,7 +87,7 @@ describe("RUN-1 a host that cannot enforce the limits", () => {
 });
 
 test.runIf(root)("RUN-1 too much memory is out-of-memory, not just a signal", async () => {
-  const driver = createSandboxDriver({ ...strictIsolation, stateDirectory: folder });
+  const driver = createSandboxEngine({ ...strictIsolation, stateDirectory: folder });
   const argv: [string, ...string[]] = ["/usr/bin/python3", "-c", "x = b'x' * (600 << 20)"];
   const options = { timeoutMs: 20_000, outputBytes: 1000, onOutput: () => {} };
   expect((await driver.run({ ...command, argv }, options)).reason).toBe("out-of-memory");
@@ -95,7 +95,7 @@ test.runIf(root)("RUN-1 too much memory is out-of-memory, not just a signal", as
 });
 
 test.runIf(root)("RUN-1 what waits in TCP's buffers is bounded, too", async () => {
-  const driver = createSandboxDriver({ ...strictIsolation, stateDirectory: folder });
+  const driver = createSandboxEngine({ ...strictIsolation, stateDirectory: folder });
   // Connections over the sandbox's own loopback that nobody reads: without a limit 375 MB fit in.
   const code = `
 import socket

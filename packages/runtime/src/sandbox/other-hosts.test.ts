@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { SandboxSpec } from "../port.ts";
+import type { SandboxSpec } from "../engine.ts";
 import { localHost } from "../process/host.ts";
 import { runToEnd } from "../process/run-to-end.ts";
 import type { RunningProcess } from "../process/running-process.ts";

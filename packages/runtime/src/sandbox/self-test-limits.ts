@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Limits, SandboxSpec } from "../port.ts";
+import type { SandboxSpec } from "../engine.ts";
+import type { Limits } from "../port.ts";
 import type { LimitEvents, Spawner } from "../process/running-process.ts";
 import type { LimitName } from "./cgroup.ts";
 import type { Check } from "./self-test.ts";

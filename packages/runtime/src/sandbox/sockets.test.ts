@@ -4,18 +4,18 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { strictIsolation } from "../config.ts";
-import type { RuntimeDriver } from "../port.ts";
+import type { Engine } from "../engine.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
 import { testLimits } from "../testing/tiny-server.ts";
-import { createSandboxDriver } from "./driver.ts";
+import { createSandboxEngine } from "./engine.ts";
 
 const root = process.getuid?.() === 0;
 let folder = "";
-let driver: RuntimeDriver;
+let driver: Engine;
 
 beforeAll(async () => {
   folder = await shortDirectory();
-  driver = createSandboxDriver({ ...strictIsolation, stateDirectory: folder });
+  driver = createSandboxEngine({ ...strictIsolation, stateDirectory: folder });
 });
 afterAll(async () => {
   await driver.close();

@@ -1,7 +1,8 @@
 import { chown, readFile, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { SandboxSpec } from "../engine.ts";
 import { SandboxError } from "../errors.ts";
-import type { Exit, SandboxSpec } from "../port.ts";
+import type { Exit } from "../port.ts";
 import { naturalExit } from "../process/exit.ts";
 import type { HostedProcess, ProcessHost } from "../process/host.ts";
 import { treeMemoryBytes } from "../process/memory.ts";

@@ -1,22 +1,63 @@
 import { expect, test } from "vitest";
-import { cloudEnvironment } from "./cloud-environment.ts";
-import { serverSandboxSpec } from "./server-spec.ts";
+import { cloudEnvironment, serverSandboxSpec } from "./server-spec.ts";
 
-const python = {
-  version: "3.11.7",
-  executable: "/host/python/bin/python3.11",
-  prefix: "/host/python",
-  insideExecutable: "/opt/python/bin/python3.11",
-  env: {},
-};
-const input = {
-  python,
+const files = {
+  python: {
+    version: "3.11.7",
+    executable: "/host/python/bin/python3.11",
+    prefix: "/host/python",
+    insideExecutable: "/opt/python/bin/python3.11",
+    env: { LD_LIBRARY_PATH: "/opt/python/lib" },
+  },
   dependencies: "/data/deps",
   code: "/data/code",
   harness: "/platform/harness",
-  entrypoint: "-odd.py:mcp",
-  limits: { memoryBytes: 1, processes: 1, cpus: 1, tmpBytes: 1 },
 };
+const server = {
+  layers: { dependencies: "a".repeat(64), code: "b".repeat(64) },
+  pythonVersion: "3.11.7",
+  entrypoint: "-odd.py:mcp",
+  environment: {},
+  limits: { memoryBytes: 1, processes: 1, cpus: 1, tmpBytes: 1 },
+  network: "internet",
+} as const;
+
+test("RUN-1 the whole command of a server: its layers read-only, nothing of the platform's environment", () => {
+  expect(serverSandboxSpec(server, files)).toEqual({
+    argv: [
+      "/app/.venv/bin/python",
+      "-m",
+      "towpath_runner",
+      // One argument: an entrypoint that begins with a dash is no option.
+      "--entrypoint=-odd.py:mcp",
+      "--socket=/run/towpath/mcp.sock",
+      "--status=/run/towpath/status.json",
+    ],
+    env: {
+      PATH: "/app/.venv/bin:/usr/local/bin:/usr/bin:/bin",
+      HOME: "/home/towpath",
+      LANG: "C.UTF-8",
+      TMPDIR: "/tmp",
+      PYTHONUNBUFFERED: "1",
+      PYTHONDONTWRITEBYTECODE: "1",
+      LD_LIBRARY_PATH: "/opt/python/lib",
+      VIRTUAL_ENV: "/app/.venv",
+      PYTHONSAFEPATH: "1",
+      PYTHONPATH: "/opt/towpath",
+    },
+    workingDirectory: "/app/src",
+    mounts: [
+      { host: "/host/python", inside: "/opt/python", writable: false },
+      { host: "/data/deps", inside: "/app/.venv", writable: false },
+      { host: "/data/code", inside: "/app/src", writable: false },
+      { host: "/platform/harness", inside: "/opt/towpath", writable: false },
+    ],
+    limits: { memoryBytes: 1, processes: 1, cpus: 1, tmpBytes: 1 },
+    network: "internet",
+  });
+  const inspected = serverSandboxSpec({ ...server, inspectable: true }, files);
+  expect(inspected.argv.at(-1)).toBe("--inspect-path=/-/towpath/inspect");
+});
 
 test("RUN-4 the server's environment: secrets, and what a secret cannot forge", () => {
   const facts = {
@@ -30,7 +71,7 @@ test("RUN-4 the server's environment: secrets, and what a secret cannot forge", 
     TOWPATH_CLOUD_ENVIRONMENT: "production",
     PYTHONPATH: "/app/lib",
   });
-  const { env } = serverSandboxSpec({ ...input, environment });
+  const { env } = serverSandboxSpec({ ...server, environment }, files);
   expect(env).toMatchObject({
     TOKEN: "x",
     TOWPATH_CLOUD_URL: "https://echo.example.com",
@@ -42,13 +83,7 @@ test("RUN-4 the server's environment: secrets, and what a secret cannot forge", 
   expect(cloudEnvironment({ ...facts, repository: null })).not.toHaveProperty("TOWPATH_CLOUD_GIT_REPO");
 });
 
-test("layers are read-only, and an entrypoint that begins with a dash stays an argument", () => {
-  const spec = serverSandboxSpec({ ...input, environment: {} });
-  expect(spec.mounts.every((mount) => !mount.writable)).toBe(true);
-  expect(spec.argv).toContain("--entrypoint=-odd.py:mcp");
-});
-
 test("BLD-5 a repository with a types.py of its own does not end Python before the harness begins", () => {
-  const { env } = serverSandboxSpec({ ...input, environment: { PYTHONSAFEPATH: "" } });
+  const { env } = serverSandboxSpec({ ...server, environment: { PYTHONSAFEPATH: "" } }, files);
   expect(env.PYTHONSAFEPATH).toBe("1");
 });

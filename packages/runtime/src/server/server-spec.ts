@@ -1,48 +1,50 @@
-import type { Limits, SandboxSpec } from "../port.ts";
+import { fileURLToPath } from "node:url";
+import type { SandboxSpec } from "../engine.ts";
+import { inspectPath, type ServerSpec } from "../port.ts";
 import { pythonMount, type ResolvedPython } from "../python/resolve-python.ts";
 import { sandboxHome } from "../sandbox/system-files.ts";
-import {
-  codePath,
-  dependencyPath,
-  harnessPath,
-  inspectPath,
-  runtimeDirectory,
-  socketName,
-  statusName,
-} from "./inside-paths.ts";
 
-export type ServerSpecInput = {
+// Where a server finds its things. The same on every host and in every driver, so that layers need no relocation.
+
+/** The Python installation (its prefix); the interpreter is below `bin`. */
+export const pythonPrefix = "/opt/python";
+/** The dependency layer: a virtual environment. Builds make it at the same path. */
+export const dependencyPath = "/app/.venv";
+/** The code layer: working directory of the server. */
+export const codePath = "/app/src";
+/** The harness: the directory that holds the package towpath_runner. */
+export const harnessPath = "/opt/towpath";
+/** Writable: the server's socket and status. */
+export const runtimeDirectory = "/run/towpath";
+export const socketName = "mcp.sock";
+export const statusName = "status.json";
+
+/** The harness on the host: the directory of this checkout that holds the package towpath_runner. */
+export const harnessDirectory = fileURLToPath(new URL("../../../../python/towpath_runner", import.meta.url));
+
+/** What a server is made of, on this host. Absolute paths. */
+export type ServerFiles = {
   readonly python: ResolvedPython;
-  /** Folder of the dependency layer on the host: a virtual environment made at /app/.venv. */
   readonly dependencies: string;
-  /** Folder of the code layer on the host. */
   readonly code: string;
-  /** Folder on the host that holds the package `towpath_runner`. */
   readonly harness: string;
-  /** `file.py:object`, relative to the code layer. */
-  readonly entrypoint: string;
-  /** Secrets and TOWPATH_CLOUD_* (RUN-4). */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly limits: Limits;
-  /** Serve MCP at `inspectPath` too, past the server's own sign-in. For builds: nobody else is at the socket then. */
-  readonly inspectable?: boolean;
 };
 
 const searchPath = `${dependencyPath}/bin:/usr/local/bin:/usr/bin:/bin`;
 
-/** The sandbox of a server, from its layers. Builds inspect a server in the same one that later runs it. Pure. */
-export function serverSandboxSpec(input: ServerSpecInput): SandboxSpec {
-  const { python, environment } = input;
+/** The command of a server with its environment and mounts. A build inspects a server with the same. Pure. */
+export function serverSandboxSpec(server: ServerSpec, files: ServerFiles): SandboxSpec {
+  const { environment } = server;
   const ownPythonPath = environment.PYTHONPATH === undefined ? "" : `:${environment.PYTHONPATH}`;
   return {
     argv: [
       `${dependencyPath}/bin/python`,
       "-m",
       "towpath_runner",
-      `--entrypoint=${input.entrypoint}`,
+      `--entrypoint=${server.entrypoint}`,
       `--socket=${runtimeDirectory}/${socketName}`,
       `--status=${runtimeDirectory}/${statusName}`,
-      ...(input.inspectable === true ? [`--inspect-path=${inspectPath}`] : []),
+      ...(server.inspectable === true ? [`--inspect-path=${inspectPath}`] : []),
     ],
     env: {
       PATH: searchPath,
@@ -51,22 +53,46 @@ export function serverSandboxSpec(input: ServerSpecInput): SandboxSpec {
       TMPDIR: "/tmp",
       PYTHONUNBUFFERED: "1",
       PYTHONDONTWRITEBYTECODE: "1",
-      ...python.env,
+      ...files.python.env,
       ...environment,
       VIRTUAL_ENV: dependencyPath,
-      // `-m` puts the working folder first: a repository's own types.py would end Python before the harness begins. The
-      // harness takes this away again before the server's code runs. Python 3.10 does not know it.
+      // `-m` puts the working directory first: a repository's own types.py would end Python before the harness begins.
+      // The harness undoes this before the server's code runs. Python 3.10 ignores it.
       PYTHONSAFEPATH: "1",
       PYTHONPATH: `${harnessPath}${ownPythonPath}`,
     },
     workingDirectory: codePath,
     mounts: [
-      pythonMount(python),
-      { host: input.dependencies, inside: dependencyPath, writable: false },
-      { host: input.code, inside: codePath, writable: false },
-      { host: input.harness, inside: harnessPath, writable: false },
+      pythonMount(files.python),
+      { host: files.dependencies, inside: dependencyPath, writable: false },
+      { host: files.code, inside: codePath, writable: false },
+      { host: files.harness, inside: harnessPath, writable: false },
     ],
-    limits: input.limits,
-    network: "internet",
+    limits: server.limits,
+    network: server.network,
+  };
+}
+
+/** What a server is told about where it runs (RUN-4). The build's inspection gets the same. */
+export type CloudFacts = {
+  /** Public base URL of the server, without /mcp. */
+  readonly serverUrl: string;
+  readonly commitSha: string;
+  /** owner/name; null for code that came from no repository. */
+  readonly repository: string | null;
+  readonly environment: "production" | "preview";
+};
+
+/** The server's environment: its secrets, overridden by what a secret must not forge. */
+export function cloudEnvironment(
+  facts: CloudFacts,
+  secrets: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  return {
+    ...secrets,
+    TOWPATH_CLOUD_URL: facts.serverUrl,
+    TOWPATH_CLOUD_GIT_COMMIT_SHA: facts.commitSha,
+    ...(facts.repository === null ? {} : { TOWPATH_CLOUD_GIT_REPO: facts.repository }),
+    TOWPATH_CLOUD_ENVIRONMENT: facts.environment,
   };
 }

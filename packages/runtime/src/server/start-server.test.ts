@@ -12,7 +12,7 @@ test("RUN-6 the end of a server is told even when its folder cannot be removed",
   const shared = `${own}/shared`;
   await mkdir(shared);
   const folder = { own, shared, remove: () => Promise.reject(new Error("the folder is busy")) };
-  const spec = tinyServer.instance("serve", own);
+  const spec = tinyServer.launch("serve", own);
   const result = await startServer(spawnPlain, folder, spec, () => {}, defaultFloodLimits);
   if (!result.ok) throw new Error("it did not start");
   expect((await result.handle.stop(1000)).reason).toBe("stopped");
@@ -41,7 +41,7 @@ for each in waiting:
 open(status, "w").write(json.dumps({"state": "ready", "kind": "asgi", "frameworks": {}, "importMs": 1}))
 time.sleep(60)
 `;
-  const spec = tinyServer.instance("serve", own);
+  const spec = tinyServer.launch("serve", own);
   const argv = ["/usr/bin/python3", "-c", busy, ...spec.sandbox.argv.slice(2)] as const;
   const sandbox = { ...spec.sandbox, argv };
   const result = await startServer(
@@ -71,7 +71,7 @@ while True:
     os.pwrite(file, b"{", 0)
     os.pwrite(other, b"{", 0)
 `;
-  const spec = tinyServer.instance("serve", own);
+  const spec = tinyServer.launch("serve", own);
   const argv = ["/usr/bin/python3", "-c", flooding, ...spec.sandbox.argv.slice(2)] as const;
   const sandbox = { ...spec.sandbox, argv };
   const before = process.cpuUsage();
@@ -95,8 +95,8 @@ test("RUN-8 of several graces the shortest counts: a platform that ends does not
   await mkdir(shared);
   const folder = { own, shared, remove: () => removeFolder(own) };
   // A server that does not care about SIGTERM.
-  const deaf = `import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); exec(open("${tinyServer.folder}tiny-server.py").read())`;
-  const spec = tinyServer.instance("serve", own);
+  const deaf = `import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); exec(open("${tinyServer.directory}/towpath_runner/__main__.py").read())`;
+  const spec = tinyServer.launch("serve", own);
   const argv = ["/usr/bin/python3", "-c", deaf, ...spec.sandbox.argv.slice(2)] as const;
   const sandbox = { ...spec.sandbox, argv };
   const result = await startServer(spawnPlain, folder, { ...spec, sandbox }, () => {}, defaultFloodLimits);

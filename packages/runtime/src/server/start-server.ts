@@ -2,11 +2,12 @@ import { type FSWatcher, watch } from "node:fs";
 import { link, lstat, unlink } from "node:fs/promises";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Exit, HarnessStatus, InstanceHandle, InstanceSpec, OutputSink, StartResult } from "../port.ts";
+import type { Launch } from "../engine.ts";
+import type { Exit, HarnessStatus, InstanceHandle, OutputSink, StartResult } from "../port.ts";
 import { type FloodGate, type FloodLimits, floodGate } from "../process/flood.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { readHarnessStatus } from "./harness-status.ts";
-import { runtimeDirectory, socketName, statusName } from "./inside-paths.ts";
+import { runtimeDirectory, socketName, statusName } from "./server-spec.ts";
 
 /** A folder for the server's socket and status; what holds it apart from the host's disk is the driver's business. */
 export type SocketFolder = {
@@ -25,7 +26,7 @@ const flushMs = 1000;
 export async function startServer(
   spawn: Spawner,
   folder: SocketFolder,
-  spec: InstanceSpec,
+  launch: Launch,
   onOutput: OutputSink,
   floodLimits: FloodLimits,
 ): Promise<StartResult> {
@@ -34,13 +35,16 @@ export async function startServer(
   const mount = { host: folder.shared, inside: runtimeDirectory, writable: true };
   let running: RunningProcess;
   try {
-    running = await spawn({ ...spec.sandbox, mounts: [...spec.sandbox.mounts, mount] }, { onLine: gate.line, gate });
+    running = await spawn(
+      { ...launch.sandbox, mounts: [...launch.sandbox.mounts, mount] },
+      { onLine: gate.line, gate },
+    );
   } catch (error) {
     await folder.remove();
     throw error;
   }
-  const { handle, exited } = superviseServer(running, folder, spec.instanceId, gate);
-  const outcome = await firstOutcome(folder, running.ended, spec.startTimeoutMs);
+  const { handle, exited } = superviseServer(running, folder, launch.instanceId, gate);
+  const outcome = await firstOutcome(folder, running.ended, launch.startTimeoutMs);
   if (outcome.kind === "ready") return { ok: true, startMs: performance.now() - startedAt, handle };
   await running.kill();
   const exit = await exited;
@@ -185,7 +189,7 @@ function instanceHandle(
   };
   return {
     instanceId,
-    socketPath,
+    endpoint: { kind: "unix", path: socketPath },
     isAlive: () => running.isAlive(),
     exited: exited.then((exit) => (stopping === null ? exit : { ...exit, reason: "stopped" })),
     async freeze() {

@@ -84,8 +84,8 @@ function startRunner(asUser: boolean, generation: number, waitMs = 30_000): Runn
   return runner;
 }
 
-const socketOf = (id: string) => `${folder}/i/${id}/mcp.sock`;
-const ask = (id: string, path = "/") => tinyServer.get(socketOf(id), path);
+const endpointOf = (id: string) => ({ kind: "unix", path: `${folder}/i/${id}/mcp.sock` }) as const;
+const ask = (id: string, path = "/") => tinyServer.get(endpointOf(id), path);
 
 /** Everything that a runner has started. */
 const below = async (runner: Runner) => (await processTree(runner.pid)).filter((pid) => pid !== runner.pid);
@@ -129,9 +129,9 @@ describe.each(users)("servers of %s", (_, asUser) => {
       ["a", "b", "c", "unwanted"].map((id) => `claim ${id} memo of ${id}`),
     );
     expect(second.lines.filter((line) => line.startsWith("adopted")).toSorted()).toEqual([
-      `adopted a running ${socketOf("a")}`,
-      `adopted b frozen ${socketOf("b")}`,
-      `adopted c running ${socketOf("c")}`,
+      `adopted a running ${endpointOf("a")}`,
+      `adopted b frozen ${endpointOf("b")}`,
+      `adopted c running ${endpointOf("c")}`,
     ]);
     for (const number of [0, 1, 2]) await second.said(`line a line ${number}`);
     await second.said("line c line 19999");
@@ -140,11 +140,11 @@ describe.each(users)("servers of %s", (_, asUser) => {
 
     await ask("a", "/print/1");
     await expect.poll(() => second.lines.filter((line) => line === "line a line 0")).toHaveLength(2);
-    expect(await tinyServer.get(socketOf("b"), "/", 300)).toBeNull();
+    expect(await tinyServer.get(endpointOf("b"), "/", 300)).toBeNull();
     await second.tell("wake b");
     expect(await ask("b")).toMatch(/^hello/);
     await second.tell("freeze a");
-    expect(await tinyServer.get(socketOf("a"), "/", 300)).toBeNull();
+    expect(await tinyServer.get(endpointOf("a"), "/", 300)).toBeNull();
     await second.tell("wake a");
     await second.tell("memory a");
     expect(Number((await second.said("memory a")).split(" ")[2])).toBeGreaterThan(1_000_000);

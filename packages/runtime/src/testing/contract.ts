@@ -1,11 +1,26 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { OutputSink, RunOptions, RuntimeDriver, SandboxSpec } from "../port.ts";
+import type { SandboxSpec } from "../engine.ts";
+import type { InstanceSpec, OutputSink, RunOptions, RuntimeDriver, ServerSpec } from "../port.ts";
 import { shortDirectory } from "./short-directory.ts";
 import { testLimits, tinyServer } from "./tiny-server.ts";
 
 const python = "/usr/bin/python3";
+
+/** What a driver sets itself, whatever the platform's environment says. */
+const serverVariables = [
+  "HOME",
+  "LANG",
+  "PATH",
+  "PWD",
+  "PYTHONDONTWRITEBYTECODE",
+  "PYTHONPATH",
+  "PYTHONUNBUFFERED",
+  "TMPDIR",
+  "VIRTUAL_ENV",
+];
 
 function collect(): { lines: string[]; onOutput: OutputSink } {
   const lines: string[] = [];
@@ -25,15 +40,10 @@ function script(code: string, change: Partial<SandboxSpec> = {}): SandboxSpec {
 }
 
 /** What every driver promises. Runs real processes; needs /usr/bin/python3. */
-export function runtimeDriverContract(name: string, makeDriver: (stateDirectory: string) => RuntimeDriver): void {
+export function runtimeDriverContract(name: string, makeDriver: (directory: string) => RuntimeDriver): void {
   describe(`runtime driver contract: ${name}`, () => {
     let folder = "";
     let driver: RuntimeDriver;
-    let count = 0;
-    const nextFolder = () => {
-      count += 1;
-      return join(folder, "i", String(count));
-    };
     const run = (spec: SandboxSpec, options: Partial<RunOptions> = {}) => {
       const { lines, onOutput } = collect();
       return driver
@@ -50,7 +60,7 @@ export function runtimeDriverContract(name: string, makeDriver: (stateDirectory:
     });
 
     runTests(run, () => folder);
-    startTests(() => driver, nextFolder);
+    startTests(() => driver);
   });
 }
 
@@ -142,33 +152,56 @@ function runTests(run: Run, folder: () => string): void {
   });
 }
 
-function startTests(driver: () => RuntimeDriver, nextFolder: () => string): void {
+function startTests(driver: () => RuntimeDriver): void {
   const ignore: OutputSink = () => {};
+  const instance = (mode: Parameters<typeof tinyServer.server>[0], change: Partial<ServerSpec> = {}): InstanceSpec => ({
+    instanceId: randomUUID(),
+    server: tinyServer.server(mode, change),
+    startTimeoutMs: 10_000,
+  });
 
   test("RUN-3 a server starts, answers, freezes, wakes and stops", async () => {
     const { lines, onOutput } = collect();
-    const result = await driver().start(tinyServer.instance("serve", nextFolder()), onOutput);
+    const result = await driver().start(instance("serve"), onOutput);
     if (!result.ok) throw new Error(`did not start: ${JSON.stringify(result)} ${lines.join("\n")}`);
     const { handle } = result;
-    const greeting = await tinyServer.get(handle.socketPath);
+    const greeting = await tinyServer.get(handle.endpoint);
     expect(greeting).toMatch(/^hello from \d+$/);
     expect(await handle.freeze()).toBe(true);
     expect(await handle.freeze()).toBe(true);
-    expect(await tinyServer.get(handle.socketPath, "/", 400)).toBeNull();
+    expect(await tinyServer.get(handle.endpoint, "/", 400)).toBeNull();
     await handle.wake();
     await handle.wake();
-    expect(await tinyServer.get(handle.socketPath)).toBe(greeting);
+    expect(await tinyServer.get(handle.endpoint)).toBe(greeting);
     expect(await handle.freeze()).toBe(true);
     const [exit, again] = await Promise.all([handle.stop(2000), handle.stop(2000)]);
     expect(exit.reason).toBe("stopped");
     expect(again).toEqual(exit);
     expect(await handle.exited).toEqual(exit);
-    expect(await tinyServer.get(handle.socketPath, "/", 400)).toBeNull();
+    expect(await tinyServer.get(handle.endpoint, "/", 400)).toBeNull();
     expect(lines).toContain("stdout: starting in mode serve");
   });
 
+  test("a layer or a Python that is not there is named for the owner of the server", async () => {
+    const { layers } = tinyServer.server("serve");
+    const lost = instance("serve", { layers: { ...layers, code: "f".repeat(64) } });
+    await expect(driver().start(lost, ignore)).rejects.toMatchObject({ code: "layer_unavailable" });
+    const old = instance("serve", { pythonVersion: "3.1.4" });
+    await expect(driver().start(old, ignore)).rejects.toMatchObject({ code: "python_unavailable" });
+  });
+
+  test("RUN-4 a server's environment has its variables and nothing of the platform's", async () => {
+    const environment = { ...tinyServer.server("serve").environment, TOKEN: "a 'b' $HOME" };
+    const result = await driver().start(instance("serve", { environment }), ignore);
+    if (!result.ok) throw new Error("did not start");
+    const found = JSON.parse((await tinyServer.get(result.handle.endpoint, "/environment")) ?? "{}");
+    expect(found).toMatchObject(environment);
+    expect(Object.keys(found).filter((name) => name in process.env && !serverVariables.includes(name))).toEqual([]);
+    await result.handle.stop(100);
+  });
+
   test("a server that fails says why, by the harness", async () => {
-    const result = await driver().start(tinyServer.instance("fail", nextFolder()), ignore);
+    const result = await driver().start(instance("fail"), ignore);
     expect(result).toMatchObject({
       ok: false,
       cause: "harness",
@@ -178,24 +211,24 @@ function startTests(driver: () => RuntimeDriver, nextFolder: () => string): void
 
   test("a server that ends without a word, and one that never answers", async () => {
     const { lines, onOutput } = collect();
-    const ended = await driver().start(tinyServer.instance("exit", nextFolder()), onOutput);
+    const ended = await driver().start(instance("exit"), onOutput);
     expect(ended).toMatchObject({ ok: false, cause: "exited", exit: { reason: "exited", code: 7 } });
     expect(lines).toContain("stderr: nothing to do");
-    const hanging = { ...tinyServer.instance("hang", nextFolder()), startTimeoutMs: 800 };
+    const hanging = { ...instance("hang"), startTimeoutMs: 800 };
     expect(await driver().start(hanging, ignore)).toMatchObject({ ok: false, cause: "timeout" });
   });
 
   test("a link in the place of the socket is not taken for one", async () => {
-    const instance = { ...tinyServer.instance("link", nextFolder()), startTimeoutMs: 800 };
-    expect(await driver().start(instance, ignore)).toMatchObject({ ok: false, cause: "timeout" });
+    const linking = { ...instance("link"), startTimeoutMs: 800 };
+    expect(await driver().start(linking, ignore)).toMatchObject({ ok: false, cause: "timeout" });
   });
 
   test("a server that crashes resolves `exited`", async () => {
-    const result = await driver().start(tinyServer.instance("serve", nextFolder()), ignore);
+    const result = await driver().start(instance("serve"), ignore);
     if (!result.ok) throw new Error("did not start");
     expect(await result.handle.isAlive()).toBe(true);
     expect(await result.handle.memoryBytes()).toBeGreaterThan(1024 * 1024);
-    await tinyServer.get(result.handle.socketPath, "/crash");
+    await tinyServer.get(result.handle.endpoint, "/crash");
     // Its end has not been told yet.
     expect(await result.handle.isAlive()).toBe(false);
     expect(await result.handle.exited).toEqual({ reason: "exited", code: 3, signal: null });
@@ -204,10 +237,10 @@ function startTests(driver: () => RuntimeDriver, nextFolder: () => string): void
 
   test("RUN-5 a flood is bounded, says so and harms nothing", async () => {
     const lines: string[] = [];
-    const result = await driver().start(tinyServer.instance("flood", nextFolder()), (_, line) => lines.push(line));
+    const result = await driver().start(instance("flood"), (_, line) => lines.push(line));
     if (!result.ok) throw new Error("did not start");
     await new Promise((resolve) => setTimeout(resolve, 2500));
-    expect(await tinyServer.get(result.handle.socketPath)).toMatch(/^hello/);
+    expect(await tinyServer.get(result.handle.endpoint)).toMatch(/^hello/);
     await result.handle.stop(500);
     expect(lines.length).toBeLessThan(12_000);
     expect(lines.some((line) => /^… \d+ lines \(\d+ bytes\) dropped/.test(line))).toBe(true);

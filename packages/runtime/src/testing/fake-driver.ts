@@ -1,4 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
+import type { Engine } from "../engine.ts";
+import { createHostDriver, type HostDriverConfig } from "../host-driver.ts";
 import type { InstanceHandle, RuntimeDriver } from "../port.ts";
 import { defaultFloodLimits, type FloodLimits } from "../process/flood.ts";
 import { spawnPlain } from "../process/plain.ts";
@@ -7,7 +9,10 @@ import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { startServer } from "../server/start-server.ts";
 
 /** A driver without isolation or limits, for tests of what stands on the port. Passes `runtimeDriverContract`. */
-export function createFakeDriver(config: { readonly floodLimits?: FloodLimits } = {}): RuntimeDriver {
+export const createFakeDriver = (config: HostDriverConfig & { readonly floodLimits?: FloodLimits }): RuntimeDriver =>
+  createHostDriver(createFakeEngine(config), config);
+
+function createFakeEngine(config: { readonly floodLimits?: FloodLimits }): Engine {
   const running = new Set<RunningProcess>();
   const handles = new Set<InstanceHandle>();
   const spawn: Spawner = async (spec, reader) => {
@@ -28,12 +33,12 @@ export function createFakeDriver(config: { readonly floodLimits?: FloodLimits } 
       canFreeze: true,
     }),
     run: (spec, options) => runToEnd(spawn, spec, options),
-    async start(spec, onOutput) {
-      const shared = `${spec.socketDirectory}/shared`;
+    async start(launch, onOutput) {
+      const shared = `${launch.socketDirectory}/shared`;
       await mkdir(shared, { recursive: true });
-      const remove = () => rm(spec.socketDirectory, { recursive: true, force: true });
-      const folder = { own: spec.socketDirectory, shared, remove };
-      const result = await startServer(spawn, folder, spec, onOutput, config.floodLimits ?? defaultFloodLimits);
+      const remove = () => rm(launch.socketDirectory, { recursive: true, force: true });
+      const folder = { own: launch.socketDirectory, shared, remove };
+      const result = await startServer(spawn, folder, launch, onOutput, config.floodLimits ?? defaultFloodLimits);
       if (result.ok) {
         handles.add(result.handle);
         void result.handle.exited.then(() => handles.delete(result.handle));

@@ -1,15 +1,15 @@
 // A platform process to be killed by a test: starts one server and waits. Arguments: state folder, running | frozen.
 import { strictIsolation } from "../config.ts";
-import { createSandboxDriver } from "../sandbox/driver.ts";
+import { createSandboxEngine } from "../sandbox/engine.ts";
 import { tinyServer } from "./tiny-server.ts";
 
 const [stateDirectory = "", state] = process.argv.slice(2);
-const driver = createSandboxDriver({
+const driver = createSandboxEngine({
   stateDirectory,
   ...strictIsolation,
   allowWeakLimits: true,
 });
-const instance = tinyServer.instance("serve", `${stateDirectory}/i`, { network: "internet" });
+const instance = tinyServer.launch("serve", `${stateDirectory}/i`, { network: "internet" });
 const result = await driver.start(instance, () => {});
 if (!result.ok) throw new Error(`did not start: ${result.cause}`);
 if (state === "frozen") await result.handle.freeze();

@@ -3,12 +3,12 @@
 import { createInterface } from "node:readline";
 import { strictIsolation } from "../config.ts";
 import type { InstanceHandle, OutputSink } from "../port.ts";
-import { createSandboxDriver } from "../sandbox/driver.ts";
+import { createSandboxEngine } from "../sandbox/engine.ts";
 import { tinyServer } from "./tiny-server.ts";
 
 const [stateDirectory = "", generation = "1", waitMs = "30000"] = process.argv.slice(2);
 const say = (...words: readonly (string | number | null)[]) => process.stdout.write(`${words.join(" ")}\n`);
-const driver = createSandboxDriver({
+const driver = createSandboxEngine({
   stateDirectory,
   ...strictIsolation,
   allowWeakLimits: true,
@@ -37,7 +37,7 @@ async function obey(verb: string, id: string, argument: string): Promise<void> {
   const handle = handles.get(id);
   if (verb === "start") {
     const network = argument === "internet" ? "internet" : "none";
-    const spec = { ...tinyServer.instance("serve", `${stateDirectory}/i/${id}`, { network }), instanceId: id };
+    const spec = { ...tinyServer.launch("serve", `${stateDirectory}/i/${id}`, { network }), instanceId: id };
     const result = await driver.start({ ...spec, memo: `memo of ${id}` }, outputOf(id));
     if (!result.ok) throw new Error(`${id} did not start: ${result.cause}`);
     know(result.handle);
@@ -60,7 +60,12 @@ try {
   });
   for (const { handle, isFrozen } of adopted) {
     know(handle);
-    say("adopted", handle.instanceId, isFrozen ? "frozen" : "running", handle.socketPath);
+    say(
+      "adopted",
+      handle.instanceId,
+      isFrozen ? "frozen" : "running",
+      handle.endpoint.kind === "unix" ? handle.endpoint.path : "",
+    );
   }
   say("ready");
 } catch (error) {

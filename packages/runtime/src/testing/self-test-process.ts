@@ -1,25 +1,25 @@
 // Prints the self-test of a new driver as JSON, and what a server and a command with network did; for tests that run it
 // as another user. Arguments: state folder, Python code of the command, an address range that it may reach.
 import { strictIsolation } from "../config.ts";
-import { createSandboxDriver } from "../sandbox/driver.ts";
+import { createSandboxEngine } from "../sandbox/engine.ts";
 import { testLimits, tinyServer } from "./tiny-server.ts";
 
 const [stateDirectory = "", code = "pass", range] = process.argv.slice(2);
-const driver = createSandboxDriver({
+const driver = createSandboxEngine({
   stateDirectory,
   ...strictIsolation,
   allowWeakLimits: true,
   allowedRanges: range === undefined ? [] : [range],
 });
 const isolation = await driver.selfTest();
-const start = await driver.start(tinyServer.instance("serve", `${stateDirectory}/i`), () => {});
+const start = await driver.start(tinyServer.launch("serve", `${stateDirectory}/i`), () => {});
 let served: string | null = null;
 let frozen: boolean | null = null;
 if (start.ok) {
-  served = await tinyServer.get(start.handle.socketPath);
+  served = await tinyServer.get(start.handle.endpoint);
   frozen = await start.handle.freeze();
   await start.handle.wake();
-  served = await tinyServer.get(start.handle.socketPath);
+  served = await tinyServer.get(start.handle.endpoint);
   await start.handle.stop(1000);
 }
 const lines: string[] = [];

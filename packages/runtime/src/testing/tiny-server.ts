@@ -1,47 +1,75 @@
+import { mkdir, symlink } from "node:fs/promises";
 import { request } from "node:http";
 import { fileURLToPath } from "node:url";
-import type { InstanceSpec, SandboxSpec } from "../port.ts";
-import { runtimeDirectory, socketName, statusName } from "../server/inside-paths.ts";
-
-const insideScript = "/opt/tiny/tiny-server.py";
+import type { Launch, SandboxSpec } from "../engine.ts";
+import type { HostDriverConfig } from "../host-driver.ts";
+import type { Endpoint, ServerSpec } from "../port.ts";
+import { runtimeDirectory, socketName, statusName } from "../server/server-spec.ts";
 
 export const testLimits = { memoryBytes: 128 * 1024 * 1024, processes: 32, cpus: 1, tmpBytes: 1024 * 1024 };
 
 type Mode = "serve" | "exit" | "hang" | "fail" | "link" | "flood";
 
-/** A server of the standard library that takes the harness's arguments. Runs on the system's Python. */
-export const tinyServer = {
-  /** Folder of the script, in the place of the harness. */
-  folder: fileURLToPath(new URL(".", import.meta.url)),
+const layers = { dependencies: "d".repeat(64), code: "c".repeat(64) };
 
-  sandbox(mode: Mode, change: Partial<SandboxSpec> = {}): SandboxSpec {
+/** A server of the standard library that takes the harness's arguments and stands in its place. */
+export const tinyServer = {
+  /** Directory of the package towpath_runner that it is. */
+  directory: fileURLToPath(new URL("./tiny", import.meta.url)),
+
+  /** What a driver needs to run it: two layers, of which the first leads to the system's Python. */
+  driverConfig(directory: string): Required<HostDriverConfig> {
+    const made = makeLayers(`${directory}/tiny-layers`);
     return {
-      argv: [
-        "/usr/bin/python3",
-        insideScript,
-        `--socket=${runtimeDirectory}/${socketName}`,
-        `--status=${runtimeDirectory}/${statusName}`,
-      ],
-      env: { TINY_MODE: mode, PATH: "/usr/bin:/bin" },
-      workingDirectory: "/tmp",
-      mounts: [{ host: this.folder, inside: "/opt/tiny", writable: false }],
+      instanceDirectory: `${directory}/i`,
+      harness: this.directory,
+      uv: "uv",
+      layers: {
+        async get(digest) {
+          const path = (await made)[digest];
+          if (path !== undefined) return path;
+          throw Object.assign(new Error(`There is no layer ${digest}.`), { code: "not_found" });
+        },
+      },
+    };
+  },
+
+  /** The server, for a driver with `driverConfig`. */
+  server(mode: Mode, change: Partial<ServerSpec> = {}): ServerSpec {
+    return {
+      layers,
+      pythonVersion: "3.11",
+      entrypoint: "server.py:mcp",
+      environment: { TINY_MODE: mode },
       limits: testLimits,
       network: "none",
       ...change,
     };
   },
 
-  instance(mode: Mode, socketDirectory: string, change: Partial<SandboxSpec> = {}): InstanceSpec {
-    return {
-      instanceId: "00000000-0000-7000-8000-000000000001",
-      sandbox: this.sandbox(mode, change),
-      socketDirectory,
-      startTimeoutMs: 10_000,
+  /** The same for an engine, below the port. */
+  launch(mode: Mode, socketDirectory: string, change: Partial<SandboxSpec> = {}): Launch {
+    const sandbox: SandboxSpec = {
+      argv: [
+        "/usr/bin/python3",
+        "/opt/tiny/towpath_runner/__main__.py",
+        `--socket=${runtimeDirectory}/${socketName}`,
+        `--status=${runtimeDirectory}/${statusName}`,
+      ],
+      env: { TINY_MODE: mode, PATH: "/usr/bin:/bin" },
+      workingDirectory: "/tmp",
+      mounts: [{ host: this.directory, inside: "/opt/tiny", writable: false }],
+      limits: testLimits,
+      network: "none",
+      ...change,
     };
+    const instanceId = "00000000-0000-7000-8000-000000000001";
+    return { instanceId, sandbox, socketDirectory, startTimeoutMs: 10_000 };
   },
 
-  /** GET over the unix socket; null when there is no answer in time. */
-  get(socketPath: string, path = "/", timeoutMs = 5000): Promise<string | null> {
+  /** GET from where it listens; null when there is no answer in time. */
+  get(endpoint: Endpoint | undefined, path = "/", timeoutMs = 5000): Promise<string | null> {
+    const socketPath = unixPath(endpoint);
     return new Promise((resolve) => {
       const call = request({ socketPath, path, timeout: timeoutMs, agent: false }, (response) => {
         let text = "";
@@ -57,3 +85,17 @@ export const tinyServer = {
     });
   },
 };
+
+/** The socket of a server on this host. */
+function unixPath(endpoint: Endpoint | undefined): string {
+  if (endpoint?.kind !== "unix") throw new Error(`a unix socket was expected: ${JSON.stringify(endpoint)}`);
+  return endpoint.path;
+}
+
+async function makeLayers(directory: string): Promise<Readonly<Record<string, string>>> {
+  const [dependencies, code] = [`${directory}/dependencies`, `${directory}/code`];
+  await mkdir(`${dependencies}/bin`, { recursive: true });
+  await mkdir(code, { recursive: true });
+  await symlink("/usr/bin/python3", `${dependencies}/bin/python`).catch(() => {});
+  return { [layers.dependencies]: dependencies, [layers.code]: code };
+}

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import type { IsolationConfig } from "../config.ts";
+import type { Engine, Launch } from "../engine.ts";
 import { SandboxError } from "../errors.ts";
-import type { InstanceHandle, InstanceSpec, Isolation, RuntimeDriver } from "../port.ts";
+import type { InstanceHandle, Isolation } from "../port.ts";
 import { defaultFloodLimits, type FloodLimits } from "../process/flood.ts";
 import { localHost, type ProcessHost } from "../process/host.ts";
 import { ownerRuns } from "../process/owner.ts";
@@ -23,7 +24,7 @@ import { enforcedBy, probeLimits } from "./self-test-limits.ts";
 import { makeSocketFolder, sweepSocketFolders } from "./socket-folder.ts";
 import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
 
-export type SandboxDriverConfig = IsolationConfig & {
+export type SandboxEngineConfig = IsolationConfig & {
   /** Folder of the platform for short-lived files; folders of instances are below it. TOWPATH_RUN_DIR. */
   readonly stateDirectory: string;
   readonly floodLimits?: FloodLimits;
@@ -45,8 +46,8 @@ const missingBubblewrap =
   "bubblewrap is not installed, so servers cannot be isolated: apt-get install bubblewrap, or set " +
   "TOWPATH_ALLOW_UNSANDBOXED=yes to run them without isolation.";
 
-/** The driver for this host (bubblewrap). It isolates nothing before the self-test has passed, and says why not. */
-export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver {
+/** Runs commands in bubblewrap on this host. Nothing runs before the self-test has passed; it says why not. */
+export function createSandboxEngine(config: SandboxEngineConfig): Engine {
   const host = config.host ?? inspectHost();
   const running = new Set<RunningProcess>();
   const handles = new Set<InstanceHandle>();
@@ -79,17 +80,17 @@ export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver 
     name: "sandbox",
     selfTest: async () => (await ready()).isolation(),
     run: async (spec, options) => await runToEnd(await spawner(), spec, options),
-    async start(spec: InstanceSpec, onOutput) {
+    async start(launch: Launch, onOutput) {
       const spawn = await spawner();
-      const folder = await makeSocketFolder(spec.socketDirectory, host.root, await processes.owner());
+      const folder = await makeSocketFolder(launch.socketDirectory, host.root, await processes.owner());
       let running: RunningProcess | null = null;
       const spawnAndKnow: Spawner = async (sandbox, reader) => {
         running = await spawn(sandbox, reader);
         return running;
       };
-      const result = await startServer(spawnAndKnow, folder, spec, onOutput, floodLimits);
+      const result = await startServer(spawnAndKnow, folder, launch, onOutput, floodLimits);
       if (result.ok) {
-        const { instanceId, socketDirectory, memo } = spec;
+        const { instanceId, socketDirectory, memo } = launch;
         if (shim !== null && running !== null && memo !== undefined)
           keepServer(shim, { instanceId, socketDirectory, memo, running: (running as RunningProcess).restorable });
         handles.add(result.handle);
@@ -118,7 +119,7 @@ export function createSandboxDriver(config: SandboxDriverConfig): RuntimeDriver 
 }
 
 async function prepare(
-  config: SandboxDriverConfig,
+  config: SandboxEngineConfig,
   host: HostFacts,
   processes: ProcessHost,
   cgroups: CgroupLayout,
@@ -184,7 +185,7 @@ async function prepare(
 
 const passes = (check: Check) => check.ok || !check.required;
 
-async function basicChecks(spawn: Spawner, config: SandboxDriverConfig, host: HostFacts): Promise<Check[]> {
+async function basicChecks(spawn: Spawner, config: SandboxEngineConfig, host: HostFacts): Promise<Check[]> {
   const { bwrap, setpriv, prlimit } = host.tools;
   const failed = (name: string, detail: string): Check[] => [{ name, ok: false, required: true, detail }];
   if (bwrap === null) return failed("bubblewrap", missingBubblewrap);
@@ -200,7 +201,7 @@ async function basicChecks(spawn: Spawner, config: SandboxDriverConfig, host: Ho
 
 async function networkChecks(
   spawn: Spawner,
-  config: SandboxDriverConfig,
+  config: SandboxEngineConfig,
   host: HostFacts,
   worthTrying: boolean,
 ): Promise<NetworkState> {
@@ -224,7 +225,7 @@ async function networkChecks(
   }
 }
 
-async function limitChecks(spawn: Spawner, config: SandboxDriverConfig, cgroups: CgroupLayout): Promise<Check[]> {
+async function limitChecks(spawn: Spawner, config: SandboxEngineConfig, cgroups: CgroupLayout): Promise<Check[]> {
   const freezes = cgroups.v2 !== null || cgroups.v1Freezer !== null;
   const freezer: Check = {
     name: "freezer",
