@@ -6,7 +6,7 @@ import { openArtifacts } from "@towpath/artifacts";
 import { newId } from "@towpath/core/ids";
 import { hostIsolation, secret } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { createRunnerClient, type LeasedInstance, type RunnerClient } from "@towpath/runner-api";
+import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { runnerContract } from "@towpath/runner-api/contract";
 import {
   createSandboxDriver,

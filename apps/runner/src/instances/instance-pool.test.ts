@@ -4,7 +4,7 @@ import { redactor } from "@towpath/core/secret";
 import { instance, serverLog as serverLogTable } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { writeServerLogs } from "@towpath/logs";
-import { type LeasedInstance, RunnerError } from "@towpath/runner-api";
+import { RunnerError } from "@towpath/runner-api";
 import { createSandboxDriver, type RuntimeDriver, type ServerSpec, strictIsolation } from "@towpath/runtime";
 import { shortDirectory, tinyServer } from "@towpath/runtime/testing";
 import { asc, eq } from "drizzle-orm";
