@@ -32,6 +32,12 @@ export { inspectPath } from "./port.ts";
 export { defaultFloodLimits, type FloodLimits } from "./process/flood.ts";
 export { removeFolder } from "./process/remove-folder.ts";
 export { processStartTime } from "./process/tree.ts";
-export { installedPythons, pythonMount, type ResolvedPython, resolvePython } from "./python/resolve-python.ts";
+export {
+  installedPythons,
+  pythonMount,
+  pythonPrefix,
+  type ResolvedPython,
+  resolvePython,
+} from "./python/resolve-python.ts";
 export { sandboxHome } from "./sandbox/system-files.ts";
-export { type CloudFacts, cloudEnvironment, codePath, dependencyPath, pythonPrefix } from "./server/server-spec.ts";
+export { type CloudFacts, cloudEnvironment, codePath, dependencyPath } from "./server/server-spec.ts";

@@ -4,9 +4,11 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { interpreterEnvironment } from "../config.ts";
 import type { Mount } from "../engine.ts";
-import { pythonPrefix } from "../server/server-spec.ts";
 
 const run = promisify(execFile);
+
+/** Where sandboxes see the Python installation (its prefix); the interpreter is below `bin`. */
+export const pythonPrefix = "/opt/python";
 const timeoutMs = 60_000;
 
 /** A Python installation of the host and where a sandbox sees it. */

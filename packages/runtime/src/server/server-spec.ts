@@ -6,8 +6,6 @@ import { sandboxHome } from "../sandbox/system-files.ts";
 
 // Where a server finds its things. The same on every host and in every driver, so that layers need no relocation.
 
-/** The Python installation (its prefix); the interpreter is below `bin`. */
-export const pythonPrefix = "/opt/python";
 /** The dependency layer: a virtual environment. Builds make it at the same path. */
 export const dependencyPath = "/app/.venv";
 /** The code layer: working directory of the server. */
