@@ -129,9 +129,9 @@ describe.each(users)("servers of %s", (_, asUser) => {
       ["a", "b", "c", "unwanted"].map((id) => `claim ${id} memo of ${id}`),
     );
     expect(second.lines.filter((line) => line.startsWith("adopted")).toSorted()).toEqual([
-      `adopted a running ${endpointOf("a")}`,
-      `adopted b frozen ${endpointOf("b")}`,
-      `adopted c running ${endpointOf("c")}`,
+      `adopted a running ${endpointOf("a").path}`,
+      `adopted b frozen ${endpointOf("b").path}`,
+      `adopted c running ${endpointOf("c").path}`,
     ]);
     for (const number of [0, 1, 2]) await second.said(`line a line ${number}`);
     await second.said("line c line 19999");
