@@ -54,6 +54,7 @@ import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$bu
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
 import { Route as ApiV1BuildsBuildIdRouteImport } from "./routes/api/v1/builds/$buildId";
 import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
+import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
 import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
 import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
 import { Route as ApiV1ProjectsNameLogsRouteImport } from "./routes/api/v1/projects/$name/logs";
@@ -295,6 +296,12 @@ const ApiV1ProjectsIndexRoute = ApiV1ProjectsIndexRouteImport.update({
   path: "/api/v1/projects/",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiProjectsOrgSlugProjectNameRequestLogChangesRoute =
+  ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport.update({
+    id: "/api/projects/$orgSlug/$projectName/request-log-changes",
+    path: "/api/projects/$orgSlug/$projectName/request-log-changes",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1ProjectsNameIndexRoute = ApiV1ProjectsNameIndexRouteImport.update({
   id: "/api/v1/projects/$name/",
   path: "/api/v1/projects/$name/",
@@ -357,6 +364,7 @@ export interface FileRoutesByFullPath {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
+  "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
@@ -405,6 +413,7 @@ export interface FileRoutesByTo {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
+  "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
   "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
@@ -456,6 +465,7 @@ export interface FileRoutesById {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
+  "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
@@ -508,6 +518,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/v1/builds/$buildId"
     | "/api/v1/projects/"
+    | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/logs"
     | "/api/v1/projects/$name/";
@@ -556,6 +567,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/v1/builds/$buildId"
     | "/api/v1/projects"
+    | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/logs"
     | "/api/v1/projects/$name";
@@ -606,6 +618,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/v1/builds/$buildId"
     | "/api/v1/projects/"
+    | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/logs"
     | "/api/v1/projects/$name/";
@@ -639,6 +652,7 @@ export interface RootRouteChildren {
   ApiDeploymentsDeploymentIdLogRoute: typeof ApiDeploymentsDeploymentIdLogRoute;
   ApiV1BuildsBuildIdRoute: typeof ApiV1BuildsBuildIdRoute;
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
+  ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
   ApiV1ProjectsNameLogsRoute: typeof ApiV1ProjectsNameLogsRoute;
   ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
@@ -961,6 +975,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1ProjectsIndexRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/projects/$orgSlug/$projectName/request-log-changes": {
+      id: "/api/projects/$orgSlug/$projectName/request-log-changes";
+      path: "/api/projects/$orgSlug/$projectName/request-log-changes";
+      fullPath: "/api/projects/$orgSlug/$projectName/request-log-changes";
+      preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/projects/$name/": {
       id: "/api/v1/projects/$name/";
       path: "/api/v1/projects/$name";
@@ -1073,6 +1094,8 @@ const rootRouteChildren: RootRouteChildren = {
   ApiDeploymentsDeploymentIdLogRoute: ApiDeploymentsDeploymentIdLogRoute,
   ApiV1BuildsBuildIdRoute: ApiV1BuildsBuildIdRoute,
   ApiV1ProjectsIndexRoute: ApiV1ProjectsIndexRoute,
+  ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
+    ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
   ApiV1ProjectsNameLogsRoute: ApiV1ProjectsNameLogsRoute,
   ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,

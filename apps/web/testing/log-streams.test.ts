@@ -2,7 +2,8 @@ import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
 import { build, deployment, member, session } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { appendBuildLog, writeServerLogs } from "@towpath/logs";
+import { appendBuildLog, writeRequestLogs, writeServerLogs } from "@towpath/logs";
+import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Member, seededMember } from "./seed.ts";
@@ -212,6 +213,35 @@ test("PRJ-3 one person's streams are limited, with a text; all streams share one
       return again.response.status;
     })
     .toBe(200);
+});
+
+test("PRJ-5 LOG-5 an open log page is told that its project has new rows, once for many, and of no other's", async () => {
+  const path = (name: string) => `/api/projects/${owner.organization.slug}/${name}/request-log-changes`;
+  const quiet = await seedProject(database.db, owner.organization);
+  const [page, other] = [await open(owner.visitor, path(project.name)), await open(owner.visitor, path(quiet.name))];
+  for (const stream of [page, other]) await stream.next("changed");
+  // The first subscriber's connection may tell once more: something may have been missed before it.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const told: string[] = [];
+  const watch = async (name: string, stream: typeof page) => {
+    while (await stream.next("changed").catch(() => null)) told.push(name);
+  };
+  const watching = [watch("page", page), watch("other", other)];
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  told.length = 0;
+  for (let count = 0; count < 20; count++) {
+    await writeRequestLogs(database.pool, [requestLogRow({ projectId: project.id })]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await expect.poll(() => told.length).toBeGreaterThan(0);
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  // At once, and once more for what came meanwhile.
+  expect(told.length).toBeLessThan(5);
+  expect(new Set(told)).toEqual(new Set(["page"]));
+  for (const stream of [page, other]) stream.stop();
+  await Promise.all(watching);
+  expect((await stranger.visitor.get(path(project.name))).status).toBe(404);
+  expect((await newVisitor(web.url).get(path(project.name))).status).toBe(401);
 });
 
 test("PRJ-3 a stream that fails is logged, and its reader learns that it was not the end", async () => {

@@ -2,6 +2,8 @@ import { newId } from "@towpath/core/ids";
 import { seedProject } from "@towpath/core/testing";
 import { project, requestLog, secret } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { writeRequestLogs } from "@towpath/logs";
+import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -64,6 +66,23 @@ test("GW-7 PRJ-5 a payload that was kept is in the log's drawer", async () => {
   await page.getByRole("row").filter({ hasText: "echo" }).first().click();
   await page.getByText("Request payload").waitFor();
   await page.getByText("kept words").first().waitFor();
+});
+
+test("PRJ-5 LOG-5 the open log shows a new call within two seconds, and asks for nothing while there is none", async () => {
+  await goTo("logs");
+  await page.getByText("Live", { exact: true }).waitFor();
+  await page.waitForTimeout(3000);
+  let asked = 0;
+  const count = (request: { url(): string }) => {
+    if (decodeURIComponent(request.url()).includes("timeRange")) asked++;
+  };
+  page.on("request", count);
+  await page.waitForTimeout(4000);
+  expect(asked).toBe(0);
+  await writeRequestLogs(database.pool, [requestLogRow({ projectId: own.id, target: "just_now" })]);
+  await page.getByRole("row").filter({ hasText: "just_now" }).waitFor();
+  expect(asked).toBeGreaterThan(0);
+  page.off("request", count);
 });
 
 test("KEY-1 a new value given in the dashboard leaves a variable of previews out of production", async () => {

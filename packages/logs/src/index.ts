@@ -10,6 +10,7 @@ export type {
 } from "./log-query.schema.ts";
 export { queryRequestLogs, readRequestLog } from "./query-request-logs.ts";
 export { cutTexts, type RequestLogRow } from "./request-log.row.ts";
+export { requestLogChannel } from "./request-log-changes.ts";
 export { requestLogStats } from "./request-log-stats.ts";
 export {
   readServerLogs,

@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import { ensureDayPartitions } from "./partitions.ts";
 import { toArrayLiteral, toPostgresJson, toPostgresText } from "./postgres-text.ts";
 import { maxTextLengths, type RequestLogRow } from "./request-log.row.ts";
+import { announceRequestLogs } from "./request-log-changes.ts";
 
 type Column = { name: string; type: string; literal: (rows: readonly RequestLogRow[]) => string };
 
@@ -72,7 +73,7 @@ const insert = `
 
 /**
  * Writes request-log rows in one statement (GW-7). All or nothing; writing the same rows again changes nothing, so
- * a spool may be replayed after a lost answer.
+ * a spool may be replayed after a lost answer. Announces the change on `towpath_request_log`.
  *
  * Texts that are too long for a log are cut, and characters that PostgreSQL cannot hold are replaced.
  */
@@ -87,6 +88,10 @@ export async function writeRequestLogs(pool: Pool, rows: readonly RequestLogRow[
     text: insert,
     values: columns.map(({ literal }) => literal(rows)),
   });
+  announceRequestLogs(
+    pool,
+    rows.map((row) => row.projectId),
+  );
 }
 
 function toInt4(code: number | null): number | null {

@@ -7,8 +7,8 @@ export type ConnectionEvents = {
   readonly onState: (state: StreamState) => void;
   /** What to tell the reader; null when nothing is wrong any more. */
   readonly onProblem: (text: string | null) => void;
-  /** The data of a `line` or `status` event. */
-  readonly onEvent: (event: "line" | "status", data: string) => void;
+  /** The data of a `line`, `status` or `changed` event. */
+  readonly onEvent: (event: "line" | "status" | "changed", data: string) => void;
 };
 
 const retryRefusedMs = 15_000;
@@ -50,7 +50,7 @@ export function openLogConnection(url: string, { onState, onProblem, onEvent }: 
       if (source?.readyState === EventSource.CLOSED) void explain();
       else onState("reconnecting");
     };
-    for (const name of ["line", "status"] as const) {
+    for (const name of ["line", "status", "changed"] as const) {
       source.addEventListener(name, (event) => {
         lastId = event.lastEventId;
         onEvent(name, event.data);

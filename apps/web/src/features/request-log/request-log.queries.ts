@@ -12,13 +12,13 @@ const queryOf = (key: ProjectKey, search: LogSearch) => {
   return { ...key, ...query };
 };
 
-/** The newest 100 rows; asked for each second while `live`, so that a call shows within two (PRJ-5). */
-export const newestLogsQuery = (key: ProjectKey, search: LogSearch, live: boolean) =>
+/** The newest 100 rows. `refetchMs`: how often to ask without being told of changes. */
+export const newestLogsQuery = (key: ProjectKey, search: LogSearch, refetchMs: number | false = false) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "logs", "newest", search],
     queryFn: ({ signal }): Promise<RequestLogPage> =>
       queryLogs({ data: { ...queryOf(key, search), limit: pageSize }, signal }),
-    refetchInterval: live ? 1000 : false,
+    refetchInterval: refetchMs,
     staleTime: 0,
     gcTime: 60_000,
   });
@@ -41,12 +41,12 @@ export const olderLogsQuery = (key: ProjectKey, search: LogSearch, range: OlderR
     gcTime: 60_000,
   });
 
-/** Numbers, chart and facets; dearer than the rows, so every 5 s. */
-export const logStatsQuery = (key: ProjectKey, search: LogSearch, live: boolean) =>
+/** Numbers, chart and facets. */
+export const logStatsQuery = (key: ProjectKey, search: LogSearch, refetchMs: number | false) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "logs", "stats", search],
     queryFn: ({ signal }) => getLogStats({ data: queryOf(key, search), signal }),
-    refetchInterval: live ? 5000 : false,
+    refetchInterval: refetchMs,
     staleTime: 0,
     gcTime: 60_000,
   });

@@ -1,9 +1,15 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { LogSearch, RequestLogEntry } from "@towpath/logs/schema";
 import { timeRangeMs } from "@towpath/logs/search";
 import { useMemo, useState } from "react";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQueryKey } from "../project-screen/project-screen.queries.ts";
 import { logStatsQuery, newestLogsQuery, type OlderRange, olderLogsQuery } from "./request-log.queries.ts";
+import { useLogChanges } from "./use-log-changes.ts";
+
+/** When the server does not tell of changes, as too many pages are open. */
+const askEveryMs = 5000;
+const moveEveryMs = 60_000;
 
 /** Two lists in order, each row once. */
 export function joinRows(newest: readonly RequestLogEntry[], older: readonly RequestLogEntry[]): RequestLogEntry[] {
@@ -12,14 +18,21 @@ export function joinRows(newest: readonly RequestLogEntry[], older: readonly Req
 }
 
 /**
- * The request log of a search: the newest rows each second while it is live. Asking for older rows pauses it, because
+ * The request log of a search: the newest rows as they come while it is live. Asking for older rows pauses it, because
  * a list cannot both stand still and move.
  */
 export function useRequestLogs(project: ProjectKey, search: LogSearch) {
   const [live, setLive] = useState(true);
   const [range, setRange] = useState<OlderRange | null>(null);
-  const newest = useQuery({ ...newestLogsQuery(project, search, live), placeholderData: keepPreviousData });
-  const stats = useQuery({ ...logStatsQuery(project, search, live), placeholderData: keepPreviousData });
+  const client = useQueryClient();
+  const refetch = (part: "newest" | "stats") => () =>
+    void client.refetchQueries({ queryKey: [...projectQueryKey(project), "logs", part], type: "active" });
+  const isTold = useLogChanges(project, live, refetch("newest"), refetch("stats"));
+  const askMs = live && !isTold ? askEveryMs : false;
+  const newest = useQuery({ ...newestLogsQuery(project, search, askMs), placeholderData: keepPreviousData });
+  // The range moves on with the clock, also when there are no calls.
+  const statsMs = live ? askMs || moveEveryMs : false;
+  const stats = useQuery({ ...logStatsQuery(project, search, statsMs), placeholderData: keepPreviousData });
   const older = useInfiniteQuery(olderLogsQuery(project, search, range));
 
   const rows = useMemo(

@@ -9,7 +9,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
   search: { middlewares: [stripSearchParams(defaultLogSearch)] },
   loaderDeps: ({ search: deps }) => deps,
   loader: async ({ context, params, deps }) => {
-    await context.queryClient.prefetchQuery(newestLogsQuery(params, deps, true));
+    await context.queryClient.prefetchQuery(newestLogsQuery(params, deps));
   },
   head: ({ params }) => ({ meta: [{ title: `Logs · ${params.projectName} · Towpath` }] }),
   component: LogsRoute,
