@@ -8,9 +8,13 @@ import type { Rig } from "./rig.ts";
 const info = { name: "test-client", version: "9.1" };
 
 /** A connected client of 2026-07-28. */
-export async function connectModern(url: URL, headers: Record<string, string> = {}) {
+export async function connectModern(
+  url: URL,
+  headers: Record<string, string> = {},
+  options: { fetch?: (url: string | URL, init?: RequestInit) => Promise<Response> } = {},
+) {
   const client = new ModernClient(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
-  await client.connect(new ModernTransport(url, { requestInit: { headers } }));
+  await client.connect(new ModernTransport(url, { requestInit: { headers }, ...options }));
   return client;
 }
 
