@@ -9,11 +9,7 @@ import { createRunnerClient } from "@towpath/runner-api";
 import { createSandboxDriver } from "@towpath/runtime";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
-import { syncWithGitHub } from "./jobs/branch-sync.ts";
-import { runNextBuild } from "./jobs/build-run.ts";
-import { syncInstallationWithGitHub } from "./jobs/installation-sync.ts";
-import { jobPlaces } from "./jobs/job-places.ts";
-import { processDelivery } from "./jobs/webhook-process.ts";
+import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
 import { retentionRound } from "./retention/retention.ts";
 import type { Services } from "./services.ts";
 import { startRounds, sweep } from "./sweep.ts";
@@ -21,15 +17,15 @@ import { startRounds, sweep } from "./sweep.ts";
 const sweepEveryMs = 15_000;
 /** What is not folded yet makes statistics slower, not wrong. */
 const foldEveryMs = 2000;
-const keepAliveMs = 5_000;
+const heartbeatMs = 5_000;
 /** A start may wait a minute for its place and take another one. */
 const runnerTimeoutMs = 150_000;
-/** A process is gone 8 s after SIGTERM; the rest is for giving builds back and closing. */
+/** The process has 8 s from SIGTERM to its end; the rest is for releasing builds and closing connections. */
 const jobsEndWithinMs = 5_000;
 
 export type RunningWorker = { stop(): Promise<void> };
 
-/** Wires the worker and takes jobs until it is stopped. Throws when the database cannot be reached. */
+/** Connects the worker's parts and takes jobs until it is stopped. Throws when the database cannot be reached. */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningWorker> {
   const database = openDatabase(config.databaseUrl);
   const { layers } = openArtifacts(config.builder.dataDirectory);
@@ -60,24 +56,16 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     serverUrlTemplate: config.serverUrl,
     secrets: createSecretBox(config.secret),
     log,
-    keepAliveMs,
+    heartbeatMs,
   };
   const leftovers = await services.builder.cleanScratch();
-  if (leftovers > 0) log.warn({ leftovers }, "removed what killed builds had left");
+  if (leftovers > 0) log.warn({ leftovers }, "removed leftovers of killed builds");
   const isolation = await services.isolation();
   if (!isolation.trusted) {
     const missing = isolation.checks.filter((check) => check.required && !check.ok);
     log.error({ missing, allowUnsandboxed: services.allowUnsandboxed }, "isolation cannot be set up");
   }
-  await workers.work({
-    ...jobPlaces(config),
-    handlers: {
-      "webhook.process": ({ deliveryId }) => processDelivery(services, deliveryId),
-      "branch.sync": (branch) => syncWithGitHub(services, branch),
-      "installation.sync": ({ installationId }) => syncInstallationWithGitHub(services, installationId),
-      "build.run": ({ organizationId }, signal) => runNextBuild(services, organizationId, signal),
-    },
-  });
+  await workers.work({ ...jobConcurrency(config.builds), handlers: jobHandlers(services) });
   const complain = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const stopSweeping = startRounds(sweepEveryMs, () => sweep(services), complain("sweep failed"));
   const stopFolding = startRounds(
@@ -94,7 +82,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   );
   return {
     async stop() {
-      // Together: a sweep that waits for the database must not take the time that jobs have to give their builds back.
+      // In parallel: a sweep that waits for the database must not use up the time in which jobs release their builds.
       await Promise.all([stopSweeping(), stopFolding(), stopRetention(), workers.stop(jobsEndWithinMs)]);
       await Promise.all([driver.close(), runner.close()]);
       await database.close();

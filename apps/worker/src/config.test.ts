@@ -25,8 +25,8 @@ test("OPS-1 the worker's settings are a value, with defaults, and the operator's
     UV_TOOL_DIR: "/x",
     HOME: "/root",
   });
-  expect(config.buildConcurrency).toBeGreaterThanOrEqual(3);
-  expect(config.buildsOfOrganization).toBe(config.buildConcurrency - 1);
+  expect(config.builds.maxBuilds).toBeGreaterThanOrEqual(3);
+  expect(config.builds.maxBuildsPerOrganization).toBe(config.builds.maxBuilds - 1);
   expect(config).toMatchObject({ logLevel: "info", serverUrl: "http://localhost:8080/{name}" });
   // Whether the host's certificates count depends on the host.
   const { UV_SYSTEM_CERTS: _, ...buildEnvironment } = config.builder.buildEnvironment;

@@ -3,6 +3,7 @@ import { type BuilderConfig, defaultBuildLimits, pickBuildEnvironment } from "@t
 import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import { type IsolationConfig, isolationConfigFrom, sandboxSettings, serverLimitSettings } from "@towpath/runtime";
 import { z } from "zod";
+import type { BuildConcurrency } from "./jobs/jobs.ts";
 import { type RetentionConfig, retentionConfigFrom, retentionSettings } from "./retention/config.ts";
 
 const mebibyte = 1024 * 1024;
@@ -34,9 +35,7 @@ export type WorkerConfig = {
   readonly secret: string;
   readonly serverUrl: string;
   readonly logLevel: string;
-  readonly buildConcurrency: number;
-  /** Of these for one organization: one place is left for others, so that nobody waits for a single slow neighbour. */
-  readonly buildsOfOrganization: number;
+  readonly builds: BuildConcurrency;
   readonly isolation: IsolationConfig;
   readonly builder: BuilderConfig;
   readonly github: GitHubConfig;
@@ -51,7 +50,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     throw new Error(`The worker's settings are not valid:\n${problems.join("\n")}`);
   }
   const values = result.data;
-  const buildConcurrency = values.TOWPATH_BUILD_CONCURRENCY ?? Math.max(3, availableParallelism() + 1);
+  const maxBuilds = values.TOWPATH_BUILD_CONCURRENCY ?? Math.max(3, availableParallelism() + 1);
   return {
     databaseUrl: values.DATABASE_URL,
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
@@ -59,8 +58,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     secret: values.TOWPATH_SECRET,
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,
-    buildConcurrency,
-    buildsOfOrganization: Math.max(1, buildConcurrency - 1),
+    builds: { maxBuilds, maxBuildsPerOrganization: Math.max(1, maxBuilds - 1) },
     isolation: isolationConfigFrom(values),
     builder: {
       dataDirectory: values.TOWPATH_DATA_DIR,

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { startWorker } from "./compose.ts";
 import { readConfig, type WorkerConfig } from "./config.ts";
 
-/** From the signal on; the supervisor kills soon after. */
+/** Counted from the signal; the supervisor sends SIGKILL soon after. */
 const endWithinMs = 6_500;
 
 function settings(): WorkerConfig {
@@ -24,7 +24,7 @@ try {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, "stopping");
-    // A database that swallows packets must not hold the end up: what is left undone is found by others.
+    // A database that drops packets must not delay the exit; another worker's sweep finds what is left undone.
     setTimeout(() => process.exit(1), endWithinMs).unref();
     await worker.stop();
     process.exit(0);
@@ -32,7 +32,7 @@ try {
   process.on("SIGTERM", () => void stop("SIGTERM"));
   process.on("SIGINT", () => void stop("SIGINT"));
   log.info("ready");
-  // The supervisor waits for this and not for the line, which the log level may leave out.
+  // The supervisor waits for this message; the log level may suppress the line above.
   process.send?.("ready");
 } catch (error) {
   log.fatal({ err: error }, "the worker could not start");

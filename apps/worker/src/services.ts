@@ -9,7 +9,7 @@ import type { RunnerClient } from "@towpath/runner-api";
 import type { Isolation } from "@towpath/runtime";
 import type { Logger } from "pino";
 
-/** What the jobs stand on; made once in `main`. */
+/** What jobs depend on; created once, in `compose.ts`. */
 export type Services = {
   readonly database: DatabaseClient;
   readonly queue: JobQueue;
@@ -22,8 +22,8 @@ export type Services = {
   readonly serverUrlTemplate: string;
   readonly secrets: SecretBox;
   readonly log: Logger;
-  /** Time between a worker's signs of life for a build, milliseconds. */
-  readonly keepAliveMs: number;
+  /** Pause between two heartbeats of a running build, milliseconds. */
+  readonly heartbeatMs: number;
 };
 
 /** The context in which a job calls core's verbs. */

@@ -2,11 +2,11 @@ import { requeueLostBuilds } from "@towpath/core/build";
 import { requeueLostDeliveries, requeueLostHints } from "@towpath/core/webhook";
 import { jobContext, type Services } from "./services.ts";
 
-/** A build without a sign of life for this long is given to another worker. */
+/** A build without a heartbeat for this long is given to another worker. */
 export const staleBuildMs = 20_000;
 const lostDeliveryMs = 120_000;
 
-/** Repairs what lost processes leave behind; every step is idempotent and safe beside other workers' sweeps. */
+/** Requeues what killed processes left unfinished. Every step is idempotent and safe beside other workers' sweeps. */
 export async function sweep(services: Services): Promise<void> {
   const ctx = jobContext(services, "sweep");
   const builds = await requeueLostBuilds({ ctx, input: { staleMs: staleBuildMs } });
@@ -17,15 +17,15 @@ export async function sweep(services: Services): Promise<void> {
     const lost = { ...builds, deliveries: deliveries.requeued, branches: branches.requeued };
     services.log.warn(lost, "sweep found lost work");
   }
-  // Before the day begins: a row of a day without a partition goes to the default one and holds up its making.
+  // Ahead of time: rows of a day without a partition go to the default one, and then block the creation of theirs.
   await services.database.pool.query(
     "SELECT towpath_ensure_log_partitions(day::date) FROM generate_series(now(), now() + interval '2 days', interval '1 day') day",
   );
 }
 
 /**
- * Runs `round` now and then every `everyMs`, never twice at the same time. Returns how to stop it: the round that runs
- * sees its signal aborted and is waited for.
+ * Runs `round` at once and then every `everyMs`, never twice at the same time. Returns a function that stops it: it
+ * aborts the signal of a running round and waits for its end.
  */
 export function startRounds(
   everyMs: number,

@@ -1,3 +1,9 @@
-export type { QueueSettings } from "./boss.ts";
-export { type OpenJobQueue, openJobQueue } from "./open-job-queue.ts";
-export { type JobHandlers, openWorkerQueue, type WorkerOptions, type WorkerQueue } from "./open-worker-queue.ts";
+export {
+  type JobHandlers,
+  type OpenJobQueue,
+  openJobQueue,
+  openWorkerQueue,
+  type QueueSettings,
+  type WorkerOptions,
+  type WorkerQueue,
+} from "./queue.ts";

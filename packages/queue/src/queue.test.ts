@@ -71,14 +71,16 @@ test("OPS-1 processes that start at the same time on a new database all get thei
   const opened = await Promise.all(
     Array.from({ length: 3 }, () => openJobQueue({ databaseUrl: fresh.url, onProblem })),
   );
-  await Promise.all(opened.map((queue, index) => queue.enqueue("webhook.process", { deliveryId: `d${index}` })));
+  await Promise.all(
+    opened.map((queue, index) => queue.enqueue("webhook.process", { deliveryId: `d${index}` }, { key: `d${index}` })),
+  );
   const { rows } = await fresh.pool.query("SELECT count(*)::int AS n FROM pgboss.job");
   expect(rows[0].n).toBe(3);
   await Promise.all(opened.map((queue) => queue.close()));
   await fresh.close();
 });
 
-test("a failed job comes back, and stopping aborts what runs", async () => {
+test("BLD-12 a failed job comes back, and stopping aborts what runs", async () => {
   const queue = await openJobQueue(settings());
   let runs = 0;
   let aborted = false;
@@ -100,13 +102,27 @@ test("a failed job comes back, and stopping aborts what runs", async () => {
         }),
     },
   });
-  await queue.enqueue("webhook.process", { deliveryId: "again" });
+  await queue.enqueue("webhook.process", { deliveryId: "again" }, { key: "again" });
   await until(() => runs === 2);
-  await queue.enqueue("build.run", { organizationId: "0192a000-0000-7000-8000-000000000000" });
+  const organizationId = "0192a000-0000-7000-8000-000000000000";
+  await queue.enqueue("build.run", { organizationId }, { key: organizationId });
   await until(() => runs === 3);
   await workers.stop(2000);
   expect(aborted).toBe(true);
   await queue.close();
+});
+
+test("OPS-3 a worker of a new version gives existing queues its settings", async () => {
+  await (await openJobQueue(settings())).close();
+  const expiry = async () => {
+    const { rows } = await database.pool.query("SELECT expire_seconds FROM pgboss.queue WHERE name = 'build.run'");
+    return rows[0].expire_seconds;
+  };
+  const current = await expiry();
+  await database.pool.query("UPDATE pgboss.queue SET expire_seconds = 7 WHERE name = 'build.run'");
+  const workers = await openWorkerQueue(settings());
+  expect(await expiry()).toBe(current);
+  await workers.stop(1000);
 });
 
 test("BLD-12 while a job waits for another try, enqueuing it again adds none", async () => {

@@ -5,24 +5,24 @@ import type { Pool } from "pg";
 
 export type BuildLogWriter = {
   readonly log: BuildLogSink;
-  /** Writes what there is so far; resolves when it is stored. */
+  /** Writes everything logged so far; resolves when it is stored. */
   flush(): Promise<void>;
 };
 
 const flushEveryMs = 100;
-/** More lines than this waiting (the database is away) are dropped from the middle and counted. */
-const mostWaiting = 5_000;
+/** While the database is away, further lines replace the last one, and the gap is counted. */
+const maxWaitingLines = 5_000;
 
 export type BuildLogTarget = {
   readonly pool: Pool;
   readonly buildId: string;
   readonly attempt: number;
-  /** Another attempt has taken the build: nothing is written any more. */
+  /** Another attempt has the build: nothing more is written. */
   readonly onLost: () => void;
   readonly onProblem: (problem: unknown) => void;
 };
 
-/** Collects a build's log lines and writes them in order, a batch every 100 ms. A database hiccup loses none. */
+/** Writes a build's log lines in order, in a batch every 100 ms. A short outage of the database loses none. */
 export function createBuildLogWriter(target: BuildLogTarget): BuildLogWriter {
   let waiting: BuildLogLine[] = [];
   let dropped = 0;
@@ -59,7 +59,7 @@ export function createBuildLogWriter(target: BuildLogTarget): BuildLogWriter {
   return {
     log(phase, kind, text) {
       if (lost) return;
-      if (waiting.length >= mostWaiting) {
+      if (waiting.length >= maxWaitingLines) {
         waiting.pop();
         dropped++;
       }
@@ -73,7 +73,7 @@ export function createBuildLogWriter(target: BuildLogTarget): BuildLogWriter {
       if (timer) clearTimeout(timer);
       timer = null;
       await schedule();
-      // Once more, for a batch that a passing problem put back.
+      // Again, for a batch that a failed write put back.
       if (waiting.length > 0) await schedule();
     },
   };

@@ -3,116 +3,123 @@ import { failBuild, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } fr
 import type { BuildTimings, Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { readEnvironment, redactor } from "@towpath/core/secret";
-import { isGitHubError } from "@towpath/github";
+import { isGitHubError, type RepositoryAddress } from "@towpath/github";
 import { cloudEnvironment } from "@towpath/runtime";
+import type { Logger } from "pino";
 import { rollOut } from "../rollout/roll-out.ts";
 import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
-import { internalFailure, isolationMissing, sourceNotConnected } from "./diagnoses.ts";
-import { redactDiagnosis, redactWarning } from "./redact-diagnosis.ts";
+import { internalFailure, isolationMissing, redactDiagnosis, redactWarning, sourceNotConnected } from "./diagnoses.ts";
 
-/** Why the work on a build ends before it is done. */
+/** Another worker has the build, or it was canceled or deleted: this one must not write any more. */
 class BuildLost extends Error {
   override readonly name = "BuildLost";
+
+  constructor() {
+    super("another worker has the build");
+  }
 }
 
+/** One attempt at a build by this worker. */
+type BuildRun = {
+  readonly services: Services;
+  readonly ctx: Context;
+  readonly taken: TakenBuild;
+  /** Goes into every write: a worker that lost the build changes nothing. */
+  readonly fence: { readonly buildId: string; readonly attempt: number };
+  /** The operator's. */
+  readonly operatorLog: Logger;
+  /** The owner's. */
+  readonly buildLog: BuildLogWriter;
+  /** Aborted when the build is lost or the worker stops. */
+  readonly signal: AbortSignal;
+};
+
 /**
- * Runs the oldest queued build of an organization to its end: build, then rollout. Taking it is a compare-and-swap, and
- * its attempt number goes into every write, so a second worker on the same build, or one that was taken for dead,
- * changes nothing. A throw gives the job back to the queue.
+ * Runs the oldest queued build of an organization to its end: build, then rollout. Taking it is a compare-and-swap, so
+ * of two workers one gets it. A throw gives the job back to the queue.
  */
 export async function runNextBuild(services: Services, organizationId: string, stopping: AbortSignal): Promise<void> {
   const ctx = jobContext(services, "build.run");
   const taken = await takeNextBuild({ ctx, input: { organizationId } });
   if (!taken) return;
-  const { buildId } = taken;
-  const log = services.log.child({ buildId, attempt: taken.attempt });
-  log.info({ project: taken.project.name, commit: taken.commitSha }, "build started");
+  const fence = { buildId: taken.buildId, attempt: taken.attempt };
+  const operatorLog = services.log.child(fence);
+  operatorLog.info({ project: taken.project.name, commit: taken.commitSha }, "build started");
   const lost = new AbortController();
-  const signal = AbortSignal.any([stopping, lost.signal]);
-  const fence = { buildId, attempt: taken.attempt };
-  const writer = createBuildLogWriter({
+  const buildLog = createBuildLogWriter({
     pool: services.database.pool,
     ...fence,
-    onLost: () => lost.abort(new BuildLost("another worker has the build")),
-    onProblem: (problem) => log.warn({ err: problem }, "build log waits"),
+    onLost: () => lost.abort(new BuildLost()),
+    onProblem: (problem) => operatorLog.warn({ err: problem }, "build log waits"),
   });
-  const alive = keepAlive(services, ctx, fence, lost);
+  const signal = AbortSignal.any([stopping, lost.signal]);
+  const run: BuildRun = { services, ctx, taken, fence, operatorLog, buildLog, signal };
+  const heartbeat = startHeartbeat(run, lost);
   try {
-    await buildAndRollOut(services, ctx, taken, writer, signal);
+    await buildAndRollOut(run);
   } catch (error) {
-    if (lost.signal.aborted || error instanceof BuildLost) return log.warn("build lost to another worker");
-    if (stopping.aborted) {
+    if (lost.signal.aborted || error instanceof BuildLost) {
+      operatorLog.warn("build lost to another worker");
+    } else if (stopping.aborted) {
       await releaseBuild({ ctx, input: fence });
       throw error;
+    } else {
+      operatorLog.error({ err: error }, "build failed on our side");
+      logDiagnosis(buildLog.log, internalFailure);
+      await buildLog.flush();
+      await failBuild({ ctx, input: { ...fence, diagnosis: internalFailure } });
     }
-    log.error({ err: error }, "build failed on our side");
-    sayFailure(writer.log, internalFailure);
-    await writer.flush();
-    await failBuild({ ctx, input: { ...fence, diagnosis: internalFailure } });
   } finally {
-    clearInterval(alive);
-    await writer.flush();
-    log.info("build ended");
+    clearInterval(heartbeat);
+    await buildLog.flush();
+    operatorLog.info("build ended");
   }
 }
 
-async function buildAndRollOut(
-  services: Services,
-  ctx: Context,
-  taken: TakenBuild,
-  writer: BuildLogWriter,
-  signal: AbortSignal,
-): Promise<void> {
-  const { log } = writer;
-  const built = await build(services, ctx, taken, log, signal);
-  // Before every end: whoever is told that the build has ended finds its whole log.
-  await writer.flush();
+async function buildAndRollOut(run: BuildRun): Promise<void> {
+  const { services, ctx, taken, buildLog, signal } = run;
+  const built = await build(run);
+  // Before every end: whoever hears that the build has ended finds its whole log.
+  await buildLog.flush();
   signal.throwIfAborted();
-  if (!built.ok) return fail(ctx, taken, built.diagnosis, built.timings);
-  const { runner } = services;
-  const rollout = await rollOut({ ctx, taken, built, runner, log, flushLog: writer.flush, signal });
+  if (!built.ok) return fail(run, built.diagnosis, built.timings);
+  const { log, flush } = buildLog;
+  const rollout = await rollOut({ ctx, taken, built, runner: services.runner, log, flushLog: flush, signal });
   if (!rollout.ok) {
-    sayFailure(log, rollout.diagnosis);
-    await writer.flush();
-    return fail(ctx, taken, rollout.diagnosis, built.timings);
+    logDiagnosis(log, rollout.diagnosis);
+    await flush();
+    return fail(run, rollout.diagnosis, built.timings);
   }
-  if (rollout.result.outcome === "lost") throw new BuildLost("another worker has the build");
+  if (rollout.result.outcome === "lost") throw new BuildLost();
 }
 
-async function build(
-  services: Services,
-  ctx: Context,
-  taken: TakenBuild,
-  log: BuildLogSink,
-  signal: AbortSignal,
-): Promise<BuildResult> {
+async function build({ services, ctx, taken, operatorLog, buildLog, signal }: BuildRun): Promise<BuildResult> {
+  const { log } = buildLog;
   const isolation = await services.isolation();
-  if (!isolation.trusted && !services.allowUnsandboxed) {
-    return refuse(log, isolationMissing(isolation));
-  }
+  if (!isolation.trusted && !services.allowUnsandboxed) return refuse(log, isolationMissing(isolation));
   const source = sourceOf(taken);
   if (!source) return refuse(log, sourceNotConnected);
-  const { environment } = taken;
-  const secrets = await readEnvironment({ ctx, input: { projectId: taken.project.id, environment } });
+  const { project, environment } = taken;
+  const secrets = await readEnvironment({ ctx, input: { projectId: project.id, environment } });
   const redact = redactor(secrets);
   const result = await services.builder.build({
     buildId: taken.buildId,
     organizationId: taken.organizationId,
     entrypoint: taken.entrypoint,
     requirements: taken.requirements,
-    rootDirectory: taken.project.rootDirectory,
-    authMode: taken.project.authMode,
+    rootDirectory: project.rootDirectory,
+    authMode: project.authMode,
     environment: cloudEnvironment(
       {
         serverUrl: taken.serverUrl,
         commitSha: taken.commitSha,
-        repository: taken.project.repositoryFullName,
+        repository: project.repositoryFullName,
         environment,
       },
       secrets,
     ),
-    openTarball: (abort) => openTarball(services, source, abort),
+    openTarball: (abort) => openTarball(services.github, source, { operatorLog, signal: abort }),
     log: (phase, kind, text) => log(phase, kind, redact(text)),
     signal,
   });
@@ -121,67 +128,54 @@ async function build(
     : { ...result, diagnosis: redactDiagnosis(result.diagnosis, redact) };
 }
 
-/** A failure before the builder had a chance to say it. */
+/** A failure before the builder could report one. */
 function refuse(log: BuildLogSink, diagnosis: Diagnosis): BuildResult {
-  sayFailure(log, diagnosis);
+  logDiagnosis(log, diagnosis);
   return { ok: false, diagnosis, timings: {} };
 }
 
-type Source = {
-  readonly installationId: number;
-  readonly repositoryId: number;
-  readonly owner: string;
-  readonly name: string;
-  readonly sha: string;
-};
+type Source = RepositoryAddress & { readonly repositoryId: number; readonly sha: string };
 
-function sourceOf(taken: TakenBuild): Source | null {
-  const { installationId, repositoryId, repositoryFullName } = taken.project;
+function sourceOf({ project, commitSha }: TakenBuild): Source | null {
+  const { installationId, repositoryId, repositoryFullName } = project;
   const [owner, name] = repositoryFullName?.split("/") ?? [];
   if (installationId === null || repositoryId === null || !owner || !name) return null;
-  return { installationId, repositoryId, owner, name, sha: taken.commitSha };
+  return { installationId, repositoryId, owner, name, sha: commitSha };
 }
 
 async function openTarball(
-  services: Services,
+  github: Services["github"],
   source: Source,
-  signal: AbortSignal,
+  { operatorLog, signal }: Pick<BuildRun, "operatorLog" | "signal">,
 ): Promise<ReadableStream<Uint8Array>> {
   try {
-    return await services.github.tarball(source, signal);
+    return await github.tarball(source, signal);
   } catch (error) {
     // The builder shows the message of what it catches: only the public text may get there (GH-2).
     if (!isGitHubError(error)) throw error;
-    services.log.warn({ err: error, repository: `${source.owner}/${source.name}` }, "tarball not available");
+    operatorLog.warn({ err: error, repository: `${source.owner}/${source.name}` }, "tarball not available");
     throw new Error(error.publicText);
   }
 }
 
-async function fail(ctx: Context, taken: TakenBuild, diagnosis: Diagnosis, timings: BuildTimings): Promise<void> {
-  const { buildId, attempt } = taken;
-  if (!(await failBuild({ ctx, input: { buildId, attempt, diagnosis, timings } }))) {
-    throw new BuildLost("another worker has the build");
-  }
+/** @throws BuildLost */
+async function fail({ ctx, fence }: BuildRun, diagnosis: Diagnosis, timings: BuildTimings): Promise<void> {
+  if (!(await failBuild({ ctx, input: { ...fence, diagnosis, timings } }))) throw new BuildLost();
 }
 
-/** The builder logs its own diagnoses; this is for the others, in the same form. */
-function sayFailure(log: BuildLogSink, diagnosis: Diagnosis): void {
-  log(diagnosis.phase, "error", [diagnosis.title, diagnosis.detail, diagnosis.remedy].join("\n"));
+/** The builder logs its own diagnoses; this logs the others in the same form. */
+function logDiagnosis(log: BuildLogSink, { phase, title, detail, remedy }: Diagnosis): void {
+  log(phase, "error", [title, detail, remedy].join("\n"));
 }
 
-/** Signs of life. A database that is away for a moment does not end the build: the fence protects the others. */
-function keepAlive(
-  services: Services,
-  ctx: Context,
-  fence: { readonly buildId: string; readonly attempt: number },
-  lost: AbortController,
-): NodeJS.Timeout {
+/** A database that is away for a moment does not end the build: the fence protects others from its writes. */
+function startHeartbeat({ services, ctx, fence, operatorLog }: BuildRun, lost: AbortController): NodeJS.Timeout {
   return setInterval(() => {
     keepBuild({ ctx, input: fence }).then(
       (kept) => {
-        if (!kept) lost.abort(new BuildLost("another worker has the build"));
+        if (!kept) lost.abort(new BuildLost());
       },
-      (problem) => services.log.warn({ err: problem, ...fence }, "sign of life failed"),
+      (problem) => operatorLog.warn({ err: problem }, "heartbeat failed"),
     );
-  }, services.keepAliveMs);
+  }, services.heartbeatMs);
 }

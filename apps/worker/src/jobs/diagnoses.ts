@@ -1,9 +1,9 @@
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { BuildWarning, Diagnosis } from "@towpath/core/build/contract";
 import type { Isolation } from "@towpath/runtime";
 
-const nowhere = { file: null, line: null, excerpt: null } as const;
+const noLocation = { file: null, line: null, excerpt: null } as const;
 
-/** Builds run foreign code: without isolation there are none. */
+/** Builds run code of tenants: without isolation there are none. */
 export function isolationMissing(isolation: Isolation): Diagnosis {
   const missing = isolation.checks.filter((check) => check.required && !check.ok);
   const list = missing.map((check) => `${check.name} (${check.detail})`).join("; ");
@@ -15,26 +15,44 @@ export function isolationMissing(isolation: Isolation): Diagnosis {
     remedy:
       "Ask the operator: ./towpath up says at its start what this machine lacks, what to install, and by which setting " +
       "builds of trusted code are allowed without it.",
-    ...nowhere,
+    ...noLocation,
   };
 }
 
-/** The project has lost its way to the repository. */
+/** No GitHub installation reaches the project's repository any more. */
 export const sourceNotConnected: Diagnosis = {
   code: "source_unavailable",
   phase: "fetch",
   title: "The project is not connected to a repository",
   detail: "There is no GitHub installation through which this project's repository could be read.",
   remedy: "Connect GitHub for this team again, then redeploy.",
-  ...nowhere,
+  ...noLocation,
 };
 
-/** A bug or an outage of ours: what it was goes to the operator's log only. */
+/** A bug or an outage of the platform. The cause goes to the operator's log only. */
 export const internalFailure: Diagnosis = {
   code: "internal_error",
   phase: "rollout",
   title: "The build was interrupted by an error of Towpath",
   detail: "Something went wrong on our side, not in your code. Nothing that is live has changed.",
   remedy: "Redeploy the build. If it happens again, the operator finds the cause in the worker's log.",
-  ...nowhere,
+  ...noLocation,
 };
+
+type Redact = (text: string) => string;
+
+/** Without secrets: a diagnosis quotes messages and tracebacks of the server (KEY-4). */
+export function redactDiagnosis(diagnosis: Diagnosis, redact: Redact): Diagnosis {
+  return {
+    ...diagnosis,
+    title: redact(diagnosis.title),
+    detail: redact(diagnosis.detail),
+    remedy: redact(diagnosis.remedy),
+    excerpt: diagnosis.excerpt === null ? null : redact(diagnosis.excerpt),
+  };
+}
+
+/** Without secrets: a warning may quote the server too. */
+export function redactWarning(warning: BuildWarning, redact: Redact): BuildWarning {
+  return { ...warning, title: redact(warning.title), detail: redact(warning.detail) };
+}

@@ -3,7 +3,7 @@ import { parseWebhookPayload, type WebhookEvent } from "@towpath/github";
 import { ZodError } from "zod";
 import { jobContext, type Services } from "../services.ts";
 
-/** Passes a stored delivery on to the jobs that ask GitHub. A throw (the database is away) gives it back. */
+/** Turns a stored delivery into jobs that ask GitHub. A throw (the database is away) gives the job back. */
 export async function processDelivery(services: Services, deliveryId: string): Promise<void> {
   const ctx = jobContext(services, "webhook.process");
   const stored = await getWebhookDelivery({ ctx, input: { deliveryId } });
@@ -22,13 +22,13 @@ function readHint(
     return hintOf(parseWebhookPayload(stored.event, stored.payload));
   } catch (error) {
     if (!(error instanceof ZodError)) throw error;
-    // It will not read better the next time.
+    // A retry would fail in the same way.
     services.log.warn({ deliveryId, event: stored.event, err: error }, "webhook payload not understood");
     return { kind: "ignored" };
   }
 }
 
-/** Where an event of GitHub tells Towpath to look. Pure. */
+/** Which branch, repository or installation an event is about. Pure. */
 export function hintOf(event: WebhookEvent): WebhookHint {
   switch (event.event) {
     case "push": {
@@ -41,7 +41,7 @@ export function hintOf(event: WebhookEvent): WebhookHint {
     }
     case "pull_request": {
       const { action, pull_request, repository } = event.payload;
-      // Code of a fork is not built without a member's approval (BLD-9).
+      // Code from a fork is not built without a member's approval (BLD-9).
       if (pull_request.head.repo?.id !== repository.id) return ignored;
       const mayBeNew = pullRequestActions.get(action);
       return mayBeNew === undefined ? ignored : branchOf(repository, pull_request.head.ref, mayBeNew);
@@ -58,7 +58,7 @@ export function hintOf(event: WebhookEvent): WebhookHint {
 
 const ignored: WebhookHint = { kind: "ignored" };
 
-/** Actions that say something about the branch; true for those after which there may be something new to build. */
+/** Actions that concern the branch; true when there may be a new commit to build. */
 const pullRequestActions = new Map([
   ["opened", true],
   ["reopened", true],

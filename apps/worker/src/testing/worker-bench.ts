@@ -7,10 +7,7 @@ import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
 import pino from "pino";
-import { syncWithGitHub } from "../jobs/branch-sync.ts";
-import { runNextBuild } from "../jobs/build-run.ts";
-import { syncInstallationWithGitHub } from "../jobs/installation-sync.ts";
-import { processDelivery } from "../jobs/webhook-process.ts";
+import { jobConcurrency, jobHandlers } from "../jobs/jobs.ts";
 import type { Services } from "../services.ts";
 
 export const goodBuild: Extract<BuildResult, { ok: true }> = {
@@ -42,7 +39,7 @@ export type Bench = {
   /** Where each branch stands at GitHub. */
   readonly heads: Map<string, string>;
   trusted: boolean;
-  readonly work: (concurrency?: number, ofOrganization?: number) => Promise<void>;
+  readonly work: (maxBuilds?: number, maxBuildsPerOrganization?: number) => Promise<void>;
   close(): Promise<void>;
 };
 
@@ -61,16 +58,10 @@ export async function openBench(): Promise<Bench> {
     runner,
     heads: new Map(),
     trusted: true,
-    work: (concurrency = 2, ofOrganization = concurrency) =>
+    work: (maxBuilds = 2, maxBuildsPerOrganization = maxBuilds) =>
       workers.work({
-        concurrency: { "webhook.process": 2, "branch.sync": 2, "installation.sync": 1, "build.run": concurrency },
-        concurrencyOfGroup: { "build.run": ofOrganization },
-        handlers: {
-          "webhook.process": ({ deliveryId }) => processDelivery(bench.services, deliveryId),
-          "branch.sync": (branch) => syncWithGitHub(bench.services, branch),
-          "installation.sync": ({ installationId }) => syncInstallationWithGitHub(bench.services, installationId),
-          "build.run": ({ organizationId }, signal) => runNextBuild(bench.services, organizationId, signal),
-        },
+        ...jobConcurrency({ maxBuilds, maxBuildsPerOrganization }),
+        handlers: jobHandlers(bench.services),
       }),
     async close() {
       await workers.stop(2000);
@@ -131,7 +122,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     serverUrlTemplate: "http://localhost:8080/{name}",
     secrets: createSecretBox(rootSecret),
     log: pino({ level: "silent" }),
-    keepAliveMs: 100,
+    heartbeatMs: 100,
   };
 }
 

@@ -6,6 +6,7 @@ export {
   type JobName,
   type JobPayloads,
   type JobQueue,
+  jobPayloadSchemas,
   type RepositoryAddress,
   type RepositoryHost,
   requireRepositoryHost,

@@ -1,23 +1,26 @@
 import type { Transaction } from "@towpath/db";
+import { z } from "zod";
 import { notFound, TowpathError } from "../errors/index.ts";
 import type { Commit, Repository } from "../project/project.schema.ts";
 
 /** Jobs that the worker takes from the queue. Every handler is idempotent: delivery is at least once. */
-export type JobPayloads = {
+export const jobPayloadSchemas = {
   /** A stored, signature-checked webhook delivery waits to be acted on. */
-  "webhook.process": { readonly deliveryId: string };
+  "webhook.process": z.object({ deliveryId: z.string() }),
   /** GitHub said that a branch changed: ask it how the branch is now, and act on the answer. */
-  "branch.sync": { readonly projectId: string; readonly branch: string };
+  "branch.sync": z.object({ projectId: z.uuid(), branch: z.string() }),
   /** GitHub said that an installation changed: ask it whether it still exists and whether it is suspended. */
-  "installation.sync": { readonly installationId: number };
+  "installation.sync": z.object({ installationId: z.number().int() }),
   /** An organization's turn: its oldest queued build is run. */
-  "build.run": { readonly organizationId: string };
+  "build.run": z.object({ organizationId: z.uuid() }),
 };
-export type JobName = keyof JobPayloads;
+
+export type JobName = keyof typeof jobPayloadSchemas;
+export type JobPayloads = { readonly [Name in JobName]: Readonly<z.infer<(typeof jobPayloadSchemas)[Name]>> };
 
 export type EnqueueOptions = {
   /** Makes the job unique while it waits for its first run or a retry: enqueueing it again changes nothing. */
-  readonly key?: string;
+  readonly key: string;
   /** Whose job it is: a worker can limit how many jobs of one group it runs at a time. */
   readonly group?: string;
   /** The job appears when this transaction commits, and never when it does not. */
@@ -26,7 +29,7 @@ export type EnqueueOptions = {
 
 /** Puts jobs into the queue; pg-boss in production. */
 export type JobQueue = {
-  enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options?: EnqueueOptions): Promise<void>;
+  enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions): Promise<void>;
 };
 
 /** A repository as one installation of the GitHub App sees it. */

@@ -3,7 +3,7 @@ import { processWebhook } from "@towpath/core/webhook";
 import { createTestDatabase } from "@towpath/db/testing";
 import { openWorkerQueue } from "@towpath/queue";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { jobPlaces } from "./job-places.ts";
+import { jobConcurrency } from "./jobs.ts";
 
 test("BLD-7 an organization with many branches to look at does not hold up another one's push", async () => {
   const database = await createTestDatabase();
@@ -26,7 +26,7 @@ test("BLD-7 an organization with many branches to look at does not hold up anoth
   await push(quiet, "main");
   const done: string[] = [];
   await workers.work({
-    ...jobPlaces({ buildConcurrency: 2, buildsOfOrganization: 1 }),
+    ...jobConcurrency({ maxBuilds: 2, maxBuildsPerOrganization: 1 }),
     handlers: {
       "webhook.process": async () => {},
       "installation.sync": async () => {},

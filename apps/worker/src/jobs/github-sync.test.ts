@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGitHub } from "@towpath/github";
 import { afterEach, expect, test } from "vitest";
-import { askGitHub } from "./branch-sync.ts";
+import { askGitHub } from "./github-sync.ts";
 
 type Answer = readonly [status: number, body: unknown];
 

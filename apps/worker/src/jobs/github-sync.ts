@@ -1,0 +1,102 @@
+import type { Commit } from "@towpath/core/project/schema";
+import { type AskGitHub, type PullRequestAtGitHub, syncBranch, syncInstallation } from "@towpath/core/webhook";
+import { type GitHubRepository, isGitHubError, type RepositoryAddress } from "@towpath/github";
+import { jobContext, type Services } from "../services.ts";
+
+// A throw (GitHub or the database is away) gives the job back to the queue.
+
+/** Brings a branch to where GitHub says it is. */
+export async function syncBranchWithGitHub(
+  services: Services,
+  target: { readonly projectId: string; readonly branch: string },
+): Promise<void> {
+  const ctx = jobContext(services, "branch.sync");
+  const settled = await syncBranch({ ctx, input: { ...target, ask: askGitHub(services.github) } });
+  services.log.info({ ...target, ...settled }, "branch synced with GitHub");
+}
+
+/** Brings an installation to what GitHub says of it: suspended, removed or as it was. */
+export async function syncInstallationWithGitHub(services: Services, installationId: number): Promise<void> {
+  const ctx = jobContext(services, "installation.sync");
+  const ask = async (id: number) => {
+    try {
+      const { account, suspended_at: suspendedAt } = await services.github.installation(id);
+      return { kind: "installed", accountLogin: account.login, isSuspended: suspendedAt !== null } as const;
+    } catch (error) {
+      if (isGitHubError(error, "not_found")) return { kind: "gone" } as const;
+      throw error;
+    }
+  };
+  const { changed } = await syncInstallation({ ctx, input: { installationId, ask } });
+  services.log.info({ installationId, changed }, "installation synced with GitHub");
+}
+
+type Client = Services["github"];
+
+/**
+ * GitHub's answer about a branch, through the first installation that can read the repository. Every answer that says
+ * the App has no access is `no-access`; every other failure throws.
+ */
+export const askGitHub =
+  (github: Client): AskGitHub =>
+  async ({ installationIds, repositoryId, branch }) => {
+    for (const installationId of installationIds) {
+      const repository = await nullWithoutAccess(() => github.repositoryById(installationId, repositoryId));
+      if (!repository) continue;
+      const [owner = "", name = ""] = repository.full_name.split("/");
+      const address = { installationId, owner, name };
+      const head = await headOf(github, address, branch);
+      if (!head) await assertNotRenamed(github, installationId, repository);
+      // The default branch never ends, whatever happens to pull requests from it.
+      const needsPullRequests = head !== null && branch !== repository.default_branch;
+      const { full_name: fullName, private: isPrivate, default_branch: defaultBranch } = repository;
+      return {
+        kind: "seen",
+        installationId,
+        repository: { fullName, private: isPrivate, defaultBranch },
+        head,
+        pullRequests: needsPullRequests ? await pullRequestsOf(github, address, { branch, repositoryId }) : [],
+      };
+    }
+    return { kind: "no-access" };
+  };
+
+/** Null when GitHub lets the App see nothing: the installation is gone, suspended or not granted this repository. */
+async function nullWithoutAccess<Result>(ask: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isGitHubError(error, "not_found") || isGitHubError(error, "forbidden")) return null;
+    throw error;
+  }
+}
+
+async function headOf(github: Client, address: RepositoryAddress, branchName: string): Promise<Commit | null> {
+  try {
+    const { name, commit } = await github.branch(address, branchName);
+    // For a renamed branch GitHub answers with the one of its new name.
+    if (name !== branchName) return null;
+    return { sha: commit.sha, message: commit.message, author: commit.author.name || null };
+  } catch (error) {
+    if (isGitHubError(error, "not_found")) return null;
+    throw error;
+  }
+}
+
+/** A 404 means that the branch is gone only if the repository is still visible under the name that was asked for. */
+async function assertNotRenamed(github: Client, installationId: number, repository: GitHubRepository): Promise<void> {
+  const now = await github.repositoryById(installationId, repository.id);
+  if (now.full_name !== repository.full_name) throw new Error("the repository was renamed while GitHub was asked");
+}
+
+async function pullRequestsOf(
+  github: Client,
+  address: RepositoryAddress,
+  of: { readonly branch: string; readonly repositoryId: number },
+): Promise<readonly PullRequestAtGitHub[]> {
+  // An App without the permission gets no events of pull requests either: then branches alone decide.
+  const found = (await nullWithoutAccess(() => github.pullRequestsFrom(address, of.branch))) ?? [];
+  return found
+    .filter(({ head }) => head.repo?.id === of.repositoryId && head.ref === of.branch)
+    .map(({ number, html_url: url, state, head }) => ({ number, url, isOpen: state === "open", headSha: head.sha }));
+}
