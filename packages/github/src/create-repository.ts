@@ -1,3 +1,4 @@
+import pRetry from "p-retry";
 import { z } from "zod";
 import type { AppCredentials } from "./app-credentials.ts";
 import type { CreatedRepository, GitHubConfig, NewRepository } from "./contract.ts";
@@ -10,21 +11,15 @@ const refSchema = z.object({ object: shaSchema });
 const installationIdSchema = z.object({ id: z.number().int() });
 
 const nameAttempts = 9;
-const settleAttempts = 6;
-const settlePauseMs = 400;
+const settling = { minTimeout: 400, factor: 1 };
 
 /** GitHub makes a new repository's first commit, and the App's access to it, a moment after it has answered. */
-async function onceSettled<Result>(call: () => Promise<Result>): Promise<Result> {
-  for (let count = 1; ; count += 1) {
-    try {
-      return await call();
-    } catch (error) {
-      const isNotYet = isGitHubError(error, "not_found") || isGitHubError(error, "conflict");
-      if (!isNotYet || count === settleAttempts) throw error;
-      await new Promise((resolve) => setTimeout(resolve, settlePauseMs));
-    }
-  }
-}
+const onceSettled = <Result>(call: () => Promise<Result>): Promise<Result> =>
+  pRetry(call, {
+    ...settling,
+    retries: 5,
+    shouldRetry: ({ error }) => isGitHubError(error, "not_found") || isGitHubError(error, "conflict"),
+  });
 
 async function createUnderFreeName(config: GitHubConfig, input: NewRepository): Promise<GitHubRepository> {
   for (let count = 1; ; count += 1) {
@@ -60,8 +55,10 @@ async function commitFiles(config: GitHubConfig, input: NewRepository, repositor
 }
 
 async function installationOf(url: string, authorization: string): Promise<number | null> {
+  const ask = () => requestJson({ method: "GET", url, authorization }, installationIdSchema);
+  const shouldRetry = ({ error }: { error: Error }) => isGitHubError(error, "not_found");
   try {
-    return (await requestJson({ method: "GET", url, authorization }, installationIdSchema)).value.id;
+    return (await pRetry(ask, { ...settling, retries: 2, shouldRetry })).value.id;
   } catch (error) {
     if (isGitHubError(error, "not_found")) return null;
     throw error;
@@ -95,11 +92,7 @@ export async function createRepositoryFromSample(
   const commitSha = await commitFiles(config, input, repository);
   const url = config.apiUrl + apiPath("repos", repository.owner.login, repository.name, "installation");
   const authorization = await credentials.appAuthorization();
-  let installationId: number | null = null;
-  for (let count = 1; count <= 3 && installationId === null; count += 1) {
-    if (count > 1) await new Promise((resolve) => setTimeout(resolve, settlePauseMs));
-    installationId = await installationOf(url, authorization);
-  }
+  const installationId = await installationOf(url, authorization);
   const settingsUrl = await settingsUrlOf(config, authorization, repository.owner.login);
   return { repository, commitSha, installationId, settingsUrl };
 }

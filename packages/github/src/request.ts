@@ -1,3 +1,4 @@
+import pRetry from "p-retry";
 import type { z } from "zod";
 import { GitHubError, isGitHubError } from "./errors.ts";
 import { errorFromResponse } from "./response-error.ts";
@@ -14,7 +15,7 @@ export type GitHubRequest = {
 
 /** Until the whole answer is here, or for a stream until its first byte. */
 const timeoutMs = 30_000;
-const attemptsOfGet = 3;
+const retriesOfGet = 2;
 const firstPauseMs = 250;
 const redirectLimit = 4;
 /** GitHub's largest JSON answers, trees, are cut at 7 MB. */
@@ -108,17 +109,14 @@ async function attempt<Result>(
   }
 }
 
-async function withRetries<Result>(request: GitHubRequest, run: () => Promise<Result>): Promise<Result> {
-  const attempts = request.method === "GET" ? attemptsOfGet : 1;
-  for (let count = 1; ; count += 1) {
-    try {
-      return await run();
-    } catch (error) {
-      if (count === attempts || !isGitHubError(error, "unavailable")) throw error;
-      await new Promise((resolve) => setTimeout(resolve, firstPauseMs * 2 ** (count - 1)));
-    }
-  }
-}
+/** Only GET may be sent twice. */
+const withRetries = <Result>(request: GitHubRequest, run: () => Promise<Result>): Promise<Result> =>
+  pRetry(run, {
+    retries: request.method === "GET" ? retriesOfGet : 0,
+    minTimeout: firstPauseMs,
+    shouldRetry: ({ error }) => isGitHubError(error, "unavailable"),
+    signal: request.signal,
+  });
 
 export type JsonAnswer<Value> = { readonly value: Value; readonly link: string | null };
 

@@ -16,7 +16,7 @@ export type OpenedDeployment = {
 /** One run of a deployment's server. Whatever happens to it is recorded and said in its log here. */
 export class Instance {
   readonly startedAt = Date.now();
-  readonly id = newId(this.startedAt);
+  readonly id = newId();
   readonly #opened: OpenedDeployment;
   readonly #record: InstanceRecord;
   #state: InstanceState = "starting";

@@ -1,9 +1,13 @@
 import { expect, test } from "vitest";
 import { newId } from "./index.ts";
 
-test("newId carries version 7, the variant and the time", () => {
-  const id = newId(0x0192_3456_789a);
-  expect(id).toMatch(/^01923456-789a-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  expect(newId(1) < newId(2)).toBe(true);
-  expect(newId(1)).not.toBe(newId(1));
+test("an id is a UUIDv7 that carries the time, and a later one sorts behind it", () => {
+  const before = Date.now();
+  const ids = Array.from({ length: 1000 }, newId);
+  const time = Number.parseInt((ids[0] ?? "").replace("-", "").slice(0, 12), 16);
+  expect(time).toBeGreaterThanOrEqual(before);
+  expect(time).toBeLessThanOrEqual(Date.now());
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(ids.toSorted()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
 });

@@ -6,9 +6,12 @@ const assignment = /^\s*(?:export\s+)?([^\s=#'"]+)\s*=[^\S\n]*/;
 export const isEnvBlock = (text: string): boolean => assignment.test(text) || /\n\s*\S/.test(text.trim());
 
 /**
- * The variables of a `.env` block, in order (ONB-12): comments, `export`, bare and quoted values, which may span lines.
- * `\n`, `\t`, `\"` … stand for characters in double quotes only; nothing is expanded. The last of equal names counts. Lines that
- * are no assignment are passed over; names are taken as they are, faulty ones too, so that the form can say so.
+ * Parses a pasted `.env` block (ONB-12): comments, `export`, bare and quoted values, which may span lines. `\n`, `\t`,
+ * `\"` … are escapes in double quotes only; nothing is expanded. Of equal names the last counts. Skips lines that are no
+ * assignment. Keeps invalid names, so that the form can say what is wrong with them.
+ *
+ * Not by the `dotenv` package, which ends an unquoted value at any `#` (that cuts passwords and URLs short), leaves
+ * escaped quotes escaped, and needs `fs`.
  */
 export function parseEnvBlock(text: string): Variable[] {
   const found = new Map<string, string>();
