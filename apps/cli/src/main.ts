@@ -1,5 +1,4 @@
-import { asRefusal } from "./terminal/as-refusal.ts";
-import { print, printError, red } from "./terminal/terminal.ts";
+import { asCommandError, print, printError, red } from "./terminal/terminal.ts";
 
 const usage = `Towpath: from a Python MCP server in a Git repository to a live endpoint.
 
@@ -40,7 +39,7 @@ async function main(): Promise<number> {
   try {
     return await (await load())(args);
   } catch (error) {
-    printError(`\n${red("✗")} ${asRefusal(error).message}`);
+    printError(`\n${red("✗")} ${asCommandError(error).message}`);
     return 1;
   }
 }

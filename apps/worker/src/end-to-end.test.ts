@@ -120,7 +120,7 @@ test("ONB-4 BLD-6 RUN-4 a repository becomes a live server with its variables, a
       entrypoint: "server.py:mcp",
       authMode: "towpath-public",
       trigger: "import",
-      environmentVariables: [{ keyName: "WEATHER_KEY", secretValue: "sunny-secret" }],
+      secrets: [{ keyName: "WEATHER_KEY", secretValue: "sunny-secret" }],
     },
   });
   const built = await ended(sha, 170_000);

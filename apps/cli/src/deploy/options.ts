@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { resolveDataDirectory } from "../instance/instance.ts";
-import { Refusal } from "../terminal/terminal.ts";
+import { CommandError } from "../terminal/terminal.ts";
 
 /** What was passed. An absent setting keeps its value on an existing server and gets its default on a new one. */
 export type DeployOptions = {
@@ -29,17 +29,17 @@ export function findEntrypoint(folder: string): string {
   const [only] = files;
   if (files.length === 1 && only) return only;
   if (files.length === 0)
-    throw new Refusal(`There is no Python file in ${folder}. Name one further down: --entrypoint FOLDER/FILE.py`);
-  throw new Refusal(`Which file is the server? Name it: --entrypoint FILE.py (found: ${files.join(", ")}).`);
+    throw new CommandError(`There is no Python file in ${folder}. Name one further down: --entrypoint FOLDER/FILE.py`);
+  throw new CommandError(`Which file is the server? Name it: --entrypoint FILE.py (found: ${files.join(", ")}).`);
 }
 
 function authModeOf(values: { public: boolean; private: boolean }): DeployOptions["authMode"] {
-  if (values.public && values.private) throw new Refusal("--public and --private exclude each other.");
+  if (values.public && values.private) throw new CommandError("--public and --private exclude each other.");
   if (values.public) return "towpath-public";
   return values.private ? "towpath-cloud" : undefined;
 }
 
-/** @throws Refusal naming the option or folder that is wrong. */
+/** @throws CommandError naming the option or folder that is wrong. */
 export function parseDeployOptions(args: string[]): DeployOptions {
   const { values, positionals } = parseArgs({
     args,
@@ -57,10 +57,10 @@ export function parseDeployOptions(args: string[]): DeployOptions {
     },
   });
   const [given, ...more] = positionals;
-  if (!given || more.length > 0) throw new Refusal("Name one folder: ./towpath deploy DIR --name NAME");
-  if (!values.name) throw new Refusal("Name the server: ./towpath deploy DIR --name my-server-one");
+  if (!given || more.length > 0) throw new CommandError("Name one folder: ./towpath deploy DIR --name NAME");
+  if (!values.name) throw new CommandError("Name the server: ./towpath deploy DIR --name my-server-one");
   const folder = resolve(given);
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Refusal(`There is no folder ${folder}.`);
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new CommandError(`There is no folder ${folder}.`);
   return {
     folder,
     name: values.name,

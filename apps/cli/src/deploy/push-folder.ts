@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Refusal } from "../terminal/terminal.ts";
+import { CommandError } from "../terminal/terminal.ts";
 
 const run = promisify(execFile);
 
@@ -47,7 +47,7 @@ export type Pushed = { readonly commitSha: string; readonly changed: boolean };
 /**
  * Commits the folder as it stands on top of what the repository's branch holds, and pushes it. The folder itself is
  * not touched: Git's own files live in a temporary folder. Ignored files stay behind.
- * @throws Refusal with Git's words, or when it would undo what somebody else has pushed.
+ * @throws CommandError with Git's words, or when it would undo what somebody else has pushed.
  */
 export async function pushFolder(folder: string, remote: Remote): Promise<Pushed> {
   const { url, environment } = withoutCredential(remote.url);
@@ -83,9 +83,9 @@ export async function pushFolder(folder: string, remote: Remote): Promise<Pushed
     }
     return { commitSha: await git("rev-parse", "HEAD"), changed };
   } catch (error) {
-    if (error instanceof Refusal) throw error;
+    if (error instanceof CommandError) throw error;
     const words = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
-    throw new Refusal(`The folder could not be pushed to the local forge:\n${words.replaceAll(url, "the forge")}`);
+    throw new CommandError(`The folder could not be pushed to the local forge:\n${words.replaceAll(url, "the forge")}`);
   } finally {
     await rm(gitDirectory, { recursive: true, force: true });
   }
@@ -95,7 +95,7 @@ export async function pushFolder(folder: string, remote: Remote): Promise<Pushed
 async function requireOwnHead(git: (...args: string[]) => Promise<string>): Promise<void> {
   const [email, shown] = (await git("log", "-1", '--format=%ae%n%h "%s" by %an')).split("\n");
   if (email === author.email) return;
-  throw new Refusal(
+  throw new CommandError(
     `The newest commit of this server is not from this command: ${shown}. Deploying the folder as it is would undo it. ` +
       "Bring the change into the folder first; then, or to undo it on purpose, add --overwrite.",
   );

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { dim, print, Refusal } from "../terminal/terminal.ts";
+import { CommandError, dim, print } from "../terminal/terminal.ts";
 import { connect } from "./instance.ts";
 import { parseEvents, type ServerSentEvent } from "./server-sent-events.ts";
 
@@ -15,7 +15,7 @@ export type Api = {
   readonly serverUrl: string;
   /**
    * `retry`: tries again while the instance does not answer, for as long as `events` does; for idempotent calls only.
-   * @throws Refusal with the instance's own message when it refuses.
+   * @throws CommandError with the instance's own message when it refuses.
    */
   call<Output>(
     method: "GET" | "POST",
@@ -26,13 +26,13 @@ export type Api = {
   /**
    * Server-sent events of a path until the event `end`; yields neither that one nor `problem`. Resumes a stream that
    * drops or fails after the last event received, also across a restart of the instance.
-   * @throws Refusal when the instance refuses, stays unreachable, or keeps failing.
+   * @throws CommandError when the instance refuses, stays unreachable, or keeps failing.
    */
   events(path: string): AsyncGenerator<ServerSentEvent>;
 };
 
 /** The instance does not answer, or can't right now: a later try may succeed. */
-class Unreachable extends Refusal {}
+class Unreachable extends CommandError {}
 
 /** A stream broke off with an error of the instance. */
 class StreamFailed extends Unreachable {}
@@ -47,14 +47,14 @@ const problemSchema = z.object({ code: z.string(), message: z.string() });
 const finalCodes: ReadonlySet<string> = new Set(["unauthenticated", "forbidden", "not_found"]);
 
 /** Reads the event `problem`, with which the instance ends a stream that fails. */
-function problemOf(data: string): Refusal {
+function problemOf(data: string): CommandError {
   const { code, message } = problemSchema.parse(JSON.parse(data));
-  return finalCodes.has(code) ? new Refusal(message) : new StreamFailed(message);
+  return finalCodes.has(code) ? new CommandError(message) : new StreamFailed(message);
 }
 
-async function refusalOf(response: Response): Promise<Refusal> {
+async function errorOf(response: Response): Promise<CommandError> {
   const text = await response.text();
-  const Kind = response.status >= 500 || response.status === 429 ? Unreachable : Refusal;
+  const Kind = response.status >= 500 || response.status === 429 ? Unreachable : CommandError;
   const parsed = errorSchema.safeParse(text.startsWith("{") ? JSON.parse(text) : null);
   if (!parsed.success) return new Kind(`The instance answered with HTTP ${response.status}: ${text.slice(0, 500)}`);
   const fields = Object.entries(parsed.data.error.fields ?? {}).filter(
@@ -97,7 +97,7 @@ export function openApi(dataDirectory: string): Api {
         `The instance at ${instance.url} does not answer. Is ./towpath up still running?\n  (${error})`,
       );
     });
-    if (!response.ok) throw await refusalOf(response);
+    if (!response.ok) throw await errorOf(response);
     return response;
   };
   return {
@@ -134,8 +134,9 @@ export function openApi(dataDirectory: string): Api {
           }
         } catch (error) {
           if (error instanceof StreamFailed) problems += 1;
-          if (problems === maxProblems || (error instanceof Refusal && !(error instanceof Unreachable))) throw error;
-          lost = error instanceof Refusal ? error : lost;
+          if (problems === maxProblems || (error instanceof CommandError && !(error instanceof Unreachable)))
+            throw error;
+          lost = error instanceof CommandError ? error : lost;
         }
         await patience.wait(lost);
       }

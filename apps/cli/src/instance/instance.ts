@@ -4,7 +4,7 @@ import { chmod, mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { Refusal } from "../terminal/terminal.ts";
+import { CommandError } from "../terminal/terminal.ts";
 
 /** Raised when the layout of the data folder changes in a way that needs a conversion. */
 const dataVersion = 1;
@@ -72,7 +72,7 @@ function newIdentity(serversBy: ServersBy): Identity {
 /**
  * Reads the instance's identity, creating folder, identity and operator token at the first start; `serversBy` is for
  * the new one.
- * @throws Refusal when the folder holds something else or belongs to another version.
+ * @throws CommandError when the folder holds something else or belongs to another version.
  */
 export async function openDataDirectory(directory: string, serversBy: ServersBy = "path"): Promise<Identity> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -81,7 +81,7 @@ export async function openDataDirectory(directory: string, serversBy: ServersBy 
     // Its first files may be left of a first start that was killed between them.
     const found = (await readdir(directory)).filter((name) => !/^(operator-token|instance\.json)\b/.test(name));
     if (found.length > 0) {
-      throw new Refusal(
+      throw new CommandError(
         `The folder ${directory} is not empty and is no Towpath data folder. Choose another with --data-dir, or empty it.`,
       );
     }
@@ -95,10 +95,10 @@ export async function openDataDirectory(directory: string, serversBy: ServersBy 
 function readIdentity(path: string, directory: string): Identity {
   const parsed = identitySchema.safeParse(parseJson(readFileSync(path, "utf8")));
   if (!parsed.success) {
-    throw new Refusal(`${path} is damaged. Restore it from a back-up, or start afresh with another --data-dir.`);
+    throw new CommandError(`${path} is damaged. Restore it from a back-up, or start afresh with another --data-dir.`);
   }
   if (parsed.data.dataVersion !== dataVersion) {
-    throw new Refusal(
+    throw new CommandError(
       `The data folder ${directory} has version ${parsed.data.dataVersion}, this Towpath works with version ${dataVersion}. ` +
         "Use the Towpath release that wrote it, or another --data-dir.",
     );
@@ -134,11 +134,11 @@ export function findRunning(directory: string): Running | null {
   return startTimeOf(parsed.data.pid) === parsed.data.startTime ? parsed.data : null;
 }
 
-/** @throws Refusal when no instance runs on the folder. */
+/** @throws CommandError when no instance runs on the folder. */
 export function connect(directory: string): Running & { readonly token: string } {
   const running = findRunning(directory);
   if (!running) {
-    throw new Refusal(
+    throw new CommandError(
       `No Towpath runs on the data folder ${directory}. Start it with ./towpath up, or name its folder with --data-dir.`,
     );
   }

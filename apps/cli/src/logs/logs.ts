@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { z } from "zod";
 import { openApi } from "../instance/api.ts";
 import { resolveDataDirectory } from "../instance/instance.ts";
-import { dim, print, Refusal, red } from "../terminal/terminal.ts";
+import { CommandError, dim, print, red } from "../terminal/terminal.ts";
 
 /** What the text form needs of a request-log row; `--json` prints all that the API gives. */
 const rowSchema = z.looseObject({
@@ -45,10 +45,10 @@ export async function logs(args: string[]): Promise<number> {
     },
   });
   const [name, ...more] = positionals;
-  if (!name || more.length > 0) throw new Refusal("Name one server: ./towpath logs NAME");
+  if (!name || more.length > 0) throw new CommandError("Name one server: ./towpath logs NAME");
   const limit = Number(values.limit);
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
-    throw new Refusal(`--limit must be a number between 1 and 1000, not ${values.limit}.`);
+    throw new CommandError(`--limit must be a number between 1 and 1000, not ${values.limit}.`);
   const api = openApi(resolveDataDirectory(values["data-dir"]));
   const query = new URLSearchParams({ limit: values.limit, ...(values.errors ? { isError: "true" } : {}) });
   const path = `/api/v1/projects/${encodeURIComponent(name)}/logs?${query}`;

@@ -30,7 +30,18 @@ export async function step<Result>(what: string, work: () => Promise<Result>): P
   }
 }
 
-/** A mistake or circumstance that the person at the terminal can mend: shown as it is, without a stack. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
+/** What the person at the terminal can correct: shown without a stack. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+}
+
+/** Texts of parseArgs and of Node's network errors are turned into one sentence; the rest keeps its stack. */
+export function asCommandError(error: unknown): CommandError {
+  if (error instanceof CommandError) return error;
+  if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {
+    // Node adds advice of its own after the first sentence, which nobody at this terminal needs.
+    const [sentence = error.message] = error.message.split(". ");
+    return new CommandError(`${sentence.replace(/\.$/, "")}. See ./towpath help.`);
+  }
+  return new CommandError(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { Refusal } from "../terminal/terminal.ts";
+import { CommandError } from "../terminal/terminal.ts";
 
 export type Totals = { readonly passed: number; readonly failed: number };
 
@@ -24,7 +24,8 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url));
 function programOf(packageName: string, bin: string): string {
   const folders = createRequire(join(root, "package.json")).resolve.paths(packageName) ?? [];
   const found = folders.map((folder) => join(folder, packageName, bin)).find((path) => existsSync(path));
-  if (!found) throw new Refusal(`${packageName} is not installed. Start through ./towpath test, which installs it.`);
+  if (!found)
+    throw new CommandError(`${packageName} is not installed. Start through ./towpath test, which installs it.`);
   return found;
 }
 

@@ -1,12 +1,11 @@
-import { asRefusal } from "../terminal/as-refusal.ts";
-import { bold, dim, print, printError, Refusal, red } from "../terminal/terminal.ts";
+import { asCommandError, bold, CommandError, dim, print, printError, red } from "../terminal/terminal.ts";
 import { stages, type Totals } from "./stages.ts";
 
 /** `towpath test`: every stage even after a failure, then the totals alone on the last line. */
 export async function test(names: string[]): Promise<number> {
   const unknown = names.filter((name) => !stages.some((stage) => stage.name === name));
   if (unknown.length > 0) {
-    throw new Refusal(
+    throw new CommandError(
       `There is no stage ${unknown.join(", ")}. Stages: ${stages.map((stage) => stage.name).join(", ")}.`,
     );
   }
@@ -18,7 +17,7 @@ export async function test(names: string[]): Promise<number> {
     print(`\n${bold(stage.title)}`);
     const begun = performance.now();
     const totals = await stage.run().catch((error: unknown): Totals => {
-      printError(`${red("✗")} ${asRefusal(error).message}`);
+      printError(`${red("✗")} ${asCommandError(error).message}`);
       return { passed: 0, failed: 1 };
     });
     results.push({ title: stage.title, totals, seconds: (performance.now() - begun) / 1000 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { resolveDataDirectory } from "../instance/instance.ts";
-import { Refusal } from "../terminal/terminal.ts";
+import { CommandError } from "../terminal/terminal.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,7 +32,7 @@ type Given = { readonly name: string; readonly value: string };
 function port({ name, value }: Given): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1 || number > 65535) {
-    throw new Refusal(`${name} must be a port between 1 and 65535, not ${value}.`);
+    throw new CommandError(`${name} must be a port between 1 and 65535, not ${value}.`);
   }
   return number;
 }
@@ -40,12 +40,12 @@ function port({ name, value }: Given): number {
 function address({ name, value }: Given): string {
   const marked = value.replace("{name}", "name");
   if (URL.canParse(marked) && /^https?:$/.test(new URL(marked).protocol)) return value.replace(/\/+$/, "");
-  throw new Refusal(`${name} must be an http or https URL, not ${value}.`);
+  throw new CommandError(`${name} must be an http or https URL, not ${value}.`);
 }
 
 function serverUrlOf(value: string | undefined): string | null {
   if (value === undefined) return null;
-  if (!value.includes("{name}")) throw new Refusal(`TOWPATH_SERVER_URL must contain {name}, not ${value}.`);
+  if (!value.includes("{name}")) throw new CommandError(`TOWPATH_SERVER_URL must contain {name}, not ${value}.`);
   return address({ name: "TOWPATH_SERVER_URL", value });
 }
 
@@ -58,7 +58,7 @@ function runDirectoryOf(dataDirectory: string): string {
   return join(tmpdir(), `towpath-${process.getuid?.() ?? 0}-${name}`);
 }
 
-/** Flags win over the environment. @throws Refusal naming the flag or variable that is wrong. */
+/** Flags win over the environment. @throws CommandError naming the flag or variable that is wrong. */
 export function parseUpOptions(args: string[], environment: Environment): UpOptions {
   const flag = { type: "string" } as const;
   const options = { "data-dir": flag, port: flag, "gateway-port": flag, "forge-port": flag };
@@ -77,7 +77,7 @@ export function parseUpOptions(args: string[], environment: Environment): UpOpti
     forgePort: port(given("forge-port", "FORGE_PORT", "8090")),
   };
   if (new Set(Object.values(ports)).size !== 3) {
-    throw new Refusal("The ports of dashboard, gateway and forge must differ from one another.");
+    throw new CommandError("The ports of dashboard, gateway and forge must differ from one another.");
   }
   const url = variable("TOWPATH_URL") ?? `http://localhost:${ports.port}`;
   return {

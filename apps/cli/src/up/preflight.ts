@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
-import { Refusal } from "../terminal/terminal.ts";
+import { CommandError } from "../terminal/terminal.ts";
 import type { UpOptions } from "./options.ts";
 
 /** Absolute path of a program on the PATH, or null. */
@@ -26,14 +26,14 @@ async function isFree(host: string, port: number): Promise<boolean> {
     () => true,
     (error: NodeJS.ErrnoException) => {
       if (error.code === "EADDRINUSE") return false;
-      throw new Refusal(`Nothing can listen on ${host}, port ${port}: ${error.message}`);
+      throw new CommandError(`Nothing can listen on ${host}, port ${port}: ${error.message}`);
     },
   );
   server.close();
   return free;
 }
 
-/** @throws Refusal that names the port and the option to choose another. */
+/** @throws CommandError that names the port and the option to choose another. */
 export async function requireFreePorts(options: UpOptions, withForge: boolean): Promise<void> {
   const wanted: [string, string, number][] = [
     ["--port", options.host, options.port],
@@ -42,22 +42,22 @@ export async function requireFreePorts(options: UpOptions, withForge: boolean): 
   if (withForge) wanted.push(["--forge-port", "127.0.0.1", options.forgePort]);
   for (const [option, host, port] of wanted) {
     if (!(await isFree(host, port))) {
-      throw new Refusal(
+      throw new CommandError(
         `Port ${port} is in use. Stop what uses it, or choose another: ./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`,
       );
     }
   }
 }
 
-/** @throws Refusal with the command that installs what is missing. */
+/** @throws CommandError with the command that installs what is missing. */
 export function requirePrograms(): { readonly uv: string } {
   if (!findProgram("bwrap") && process.env.TOWPATH_ALLOW_UNSANDBOXED !== "yes") {
-    throw new Refusal(
+    throw new CommandError(
       "bubblewrap is missing, and without it servers would run unprotected. Install it: apt-get install bubblewrap",
     );
   }
-  if (!findProgram("git")) throw new Refusal("git is missing. Install it: apt-get install git");
+  if (!findProgram("git")) throw new CommandError("git is missing. Install it: apt-get install git");
   const uv = findProgram("uv");
-  if (!uv) throw new Refusal("uv is missing. Start through ./towpath, which installs it, or run: pip install uv");
+  if (!uv) throw new CommandError("uv is missing. Start through ./towpath, which installs it, or run: pip install uv");
   return { uv };
 }

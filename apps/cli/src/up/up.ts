@@ -2,7 +2,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { migrateDatabase } from "@towpath/db";
 import { findRunning, type Identity, openDataDirectory, startTimeOf, writePrivate } from "../instance/instance.ts";
-import { bold, dim, print, Refusal, step, yellow } from "../terminal/terminal.ts";
+import { bold, CommandError, dim, print, step, yellow } from "../terminal/terminal.ts";
 import { isolationNotice } from "./isolation-notice.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
 import { requireFreePorts, requirePrograms } from "./preflight.ts";
@@ -80,7 +80,7 @@ export async function up(args: string[]): Promise<number> {
   const stop = interrupted();
   const running = findRunning(options.dataDirectory);
   if (running) {
-    throw new Refusal(`Towpath already runs on ${options.dataDirectory} (process ${running.pid}): ${running.url}`);
+    throw new CommandError(`Towpath already runs on ${options.dataDirectory} (process ${running.pid}): ${running.url}`);
   }
   requirePrograms();
   await requireFreePorts(options, !usesRealGitHub(process.env));

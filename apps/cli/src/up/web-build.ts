@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { Refusal, step } from "../terminal/terminal.ts";
+import { CommandError, step } from "../terminal/terminal.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -32,7 +32,7 @@ async function sourcesDigest(): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Builds the site when its sources changed since the last build. @throws Refusal with the bundler's words. */
+/** Builds the site when its sources changed since the last build. @throws CommandError with the bundler's words. */
 export async function ensureWebBuild(): Promise<void> {
   const digest = await sourcesDigest();
   if (existsSync(stampPath) && readFileSync(stampPath, "utf8") === digest) return;
@@ -44,7 +44,7 @@ export async function ensureWebBuild(): Promise<void> {
       await run(process.execPath, [vite, "build", "--logLevel", "warn"], { cwd: web, maxBuffer: 64 * 1024 * 1024 });
     } catch (error) {
       const output = error instanceof Error && "stderr" in error ? String(error.stderr).slice(-4000) : String(error);
-      throw new Refusal(`The site could not be built:\n${output}`);
+      throw new CommandError(`The site could not be built:\n${output}`);
     }
     await writeFile(stampPath, digest);
   });

@@ -35,27 +35,41 @@ export type NewDeployment = {
 export async function createDeployment(call: { ctx: Context; input: BuildOutcome }): Promise<NewDeployment | null> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
+  // A manifest can be a megabyte: it is written before the lock that all organizations share is taken.
+  if (!(await storeOutcome(ctx, input))) return null;
   return ctx.db.transaction(async (tx) => {
     await lockLabels(tx);
     const [current] = await tx
-      .update(build)
-      .set({
-        layers: input.layers,
-        manifest: input.manifest,
-        warnings: input.warnings.map(storableWarning),
-        timings: input.timings,
-        updatedAt: sql`now()`,
-      })
-      .where(and(eq(build.id, input.buildId), eq(build.status, "building"), eq(build.attempt, input.attempt)))
-      .returning();
+      .select({ id: build.id, projectId: build.projectId, branchId: build.branchId })
+      .from(build)
+      .where(isCurrent(input))
+      .for("no key update");
     return current ? deploymentOf(tx, ctx, current) : null;
   });
+}
+
+const isCurrent = ({ buildId, attempt }: BuildOutcome) =>
+  and(eq(build.id, buildId), eq(build.status, "building"), eq(build.attempt, attempt));
+
+async function storeOutcome(ctx: Context, input: BuildOutcome): Promise<boolean> {
+  const stored = await ctx.db
+    .update(build)
+    .set({
+      layers: input.layers,
+      manifest: input.manifest,
+      warnings: input.warnings.map(storableWarning),
+      timings: input.timings,
+      updatedAt: sql`now()`,
+    })
+    .where(isCurrent(input))
+    .returning({ id: build.id });
+  return stored.length === 1;
 }
 
 async function deploymentOf(
   tx: Transaction,
   ctx: Context,
-  current: typeof build.$inferSelect,
+  current: { readonly id: string; readonly projectId: string; readonly branchId: string },
 ): Promise<NewDeployment | null> {
   const [of] = await tx
     .select({ branch, projectName: project.name })

@@ -1,15 +1,17 @@
-import { auditLog, branch, deployment, route } from "@towpath/db/schema";
+import { auditLog, branch, build, deployment, route } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { failBuild, startBuild, takeBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
+import { lockLabels } from "../project/project.store.ts";
 import {
   finishBuild,
   liveCommit,
   refusalCode,
   type SeededOrganization,
   sampleDiagnosis,
+  sampleOutcome,
   seedOrganization,
   seedProject,
   shaOf,
@@ -17,6 +19,7 @@ import {
   testContext,
 } from "../testing/index.ts";
 import {
+  createDeployment,
   getBuildByDeployment,
   getDeployment,
   getLastSuccessfulBuild,
@@ -117,6 +120,28 @@ test("VAL-1 a label that was taken while the build ran moves aside too", async (
   expect(live).toMatchObject({ outcome: "live", label: expect.stringMatching(/^canal-lock-west-[0-9a-z]{6}$/) });
   const [row] = await database.db.select().from(deployment).where(eq(deployment.projectId, project.id));
   expect(row?.slug).toBe(live.outcome === "live" ? live.label : "");
+});
+
+test("BLD-10 what a build made is stored without waiting for whoever holds the lock on all labels", async () => {
+  const project = await seedProject(database.db, team);
+  const fence = await take(await start(project, "a"));
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: locked, resolve: hold } = Promise.withResolvers<void>();
+  const holder = database.db.transaction(async (tx) => {
+    await lockLabels(tx);
+    hold();
+    await released;
+  });
+  await locked;
+  const created = createDeployment({ ctx: worker(), input: sampleOutcome(fence) });
+  const manifestOf = async () =>
+    (await database.db.select({ manifest: build.manifest }).from(build).where(eq(build.id, fence.buildId)))[0]
+      ?.manifest;
+  await expect.poll(manifestOf, { timeout: 10_000 }).toMatchObject({ server: { name: "echo" } });
+  expect(await database.db.$count(deployment, eq(deployment.buildId, fence.buildId))).toBe(0);
+  release();
+  await holder;
+  expect(await created).toMatchObject({ label: project.name });
 });
 
 test("BLD-7 a build that ends after its branch does not go live", async () => {

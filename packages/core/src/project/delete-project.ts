@@ -13,7 +13,7 @@ export type DeleteProjectInput = ProjectScope & {
 };
 
 /**
- * Deletes a project with all that belongs to it (PRJ-11): branches, builds, deployments, variables and routes at once,
+ * Deletes a project with all that belongs to it (PRJ-11): branches, builds, deployments, secrets and routes at once,
  * so its URLs end and open streams are cut; running servers stop within seconds. The sweep erases logs and files, which
  * nothing refers to any more. What the audit log says of it keeps who, what and when.
  *

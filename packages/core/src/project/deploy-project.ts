@@ -11,7 +11,7 @@ import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
 import { requireUsableInstallation } from "../installation/installation.store.ts";
 import { addressOf, type RepositoryAddress, type RepositoryHost, requireRepositoryHost } from "../ports/index.ts";
-import { insertVariables } from "../secret/secret.store.ts";
+import { insertSecrets } from "../secret/secret.store.ts";
 import { requireFreeName } from "./check-project-name.ts";
 import { type Commit, type DeployProjectInput, deployProjectSchema, type Repository } from "./project.schema.ts";
 import { lockLabels, type ProjectRow } from "./project.store.ts";
@@ -23,7 +23,7 @@ type Parsed = ReturnType<typeof deployProjectSchema.parse>;
 type Source = { readonly repository: Repository; readonly commit: Commit | null };
 
 /**
- * The one way to deploy a repository: creates its project, default branch, variables and first build, all or nothing;
+ * The one way to deploy a repository: creates its project, default branch, secrets and first build, all or nothing;
  * the build starts when this commits (ONB-4, ONB-5, OPS-4). An empty repository gets no build: the first push makes
  * it. Dashboard, quickstart, REST and terminal all call this, so all refuse the same input with the same texts.
  *
@@ -90,7 +90,7 @@ async function createProject(
 ): Promise<{ readonly row: ProjectRow; readonly buildId: string | null }> {
   await lockLabels(tx);
   await requireFreeName(tx, input.name);
-  const { trigger, environmentVariables, ...settings } = input;
+  const { trigger, secrets, ...settings } = input;
   const now = ctx.clock.now();
   const [row] = await tx
     .insert(project)
@@ -112,7 +112,7 @@ async function createProject(
   await tx
     .insert(branch)
     .values({ id: branchId, projectId: row.id, name: row.defaultBranch, isDefault: true, createdAt: now });
-  await insertVariables(tx, ctx, row.id, environmentVariables);
+  await insertSecrets(tx, ctx, row.id, secrets);
   const queued = commit && (await insertBuild(tx, ctx, { project: row, branchId, commit, trigger }));
   if (queued) await enqueueBuild(tx, ctx, queued.id);
   await audit(tx, ctx, {
@@ -124,7 +124,7 @@ async function createProject(
       repository: repository.fullName,
       trigger,
       authMode: row.authMode,
-      variables: environmentVariables.map((each) => each.keyName),
+      secrets: secrets.map((each) => each.keyName),
     },
   });
   return { row, buildId: queued?.id ?? null };

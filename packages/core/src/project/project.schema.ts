@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { environmentVariablesSchema } from "../secret/secret.schema.ts";
+import { initialSecretsSchema } from "../secret/secret.schema.ts";
 import { entrypointSchema, requirementsSchema } from "./entrypoint.schema.ts";
 
 export { entrypointProblem, entrypointSchema, requirementsProblem, requirementsSchema } from "./entrypoint.schema.ts";
@@ -66,7 +66,7 @@ export const deployProjectSchema = z.object({
   trigger: z.enum(["quickstart", "import", "cli"]),
   /** Left out: the newest commit of the default branch. */
   commitSha: commitShaSchema.optional(),
-  environmentVariables: environmentVariablesSchema,
+  secrets: initialSecretsSchema,
 });
 export type DeployProjectInput = z.input<typeof deployProjectSchema> & { readonly orgSlug: string };
 

@@ -3,8 +3,8 @@ export { listSecrets } from "./list-secrets.ts";
 export { readEnvironment } from "./read-environment.ts";
 export { redactor } from "./redactor.ts";
 export {
-  type EnvironmentVariablesInput,
-  environmentVariablesSchema,
+  type InitialSecretsInput,
+  initialSecretsSchema,
   secretKeyNameSchema,
   secretValueSchema,
 } from "./secret.schema.ts";

@@ -13,15 +13,15 @@ export const secretKeyNameSchema = z
     error: "Key name cannot start with TOWPATH_CLOUD_ (reserved)",
   });
 
-/** A process's environment cannot hold NUL; 64 KiB is what one variable may reasonably be. */
+/** The environment of a process cannot hold NUL. 64 KiB is plenty for one value. */
 export const secretValueSchema = z
   .string({ error: "Secret value is required" })
   .min(1, { error: "Secret value is required", abort: true })
   .max(65_536, "Secret value is too long (max 65536 characters)")
   .refine((value) => !value.includes("\u0000"), { error: "Secret value cannot contain a NUL character" });
 
-/** How many variables a project may have. */
-export const maxVariables = 100;
+/** The most secrets that a project may have. */
+export const maxSecrets = 100;
 
 export const secretEnvironments = ["production", "preview"] as const;
 export type SecretEnvironment = (typeof secretEnvironments)[number];
@@ -40,21 +40,21 @@ type OfProject = { readonly orgSlug: string; readonly projectName: string };
 export type SetSecretInput = z.input<typeof setSecretSchema> & OfProject;
 
 export const setSecretsSchema = z.object({
-  variables: z
+  secrets: z
     .array(setSecretSchema)
-    .max(maxVariables, `At most ${maxVariables} variables`)
+    .max(maxSecrets, `At most ${maxSecrets} secrets`)
     .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
-      error: "Each variable can be given once",
+      error: "Each secret can be given once",
     }),
 });
 export type SetSecretsInput = z.input<typeof setSecretsSchema> & OfProject;
 
-/** Variables that a new project begins with (ONB-5): one secret each, for production and previews. */
-export const environmentVariablesSchema = z
+/** Secrets that a new project starts with (ONB-5), each for production and previews. */
+export const initialSecretsSchema = z
   .array(z.object({ keyName: secretKeyNameSchema, secretValue: secretValueSchema }))
-  .max(maxVariables, `At most ${maxVariables} variables`)
+  .max(maxSecrets, `At most ${maxSecrets} secrets`)
   .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
-    error: "Each variable can be given once",
+    error: "Each secret can be given once",
   })
   .default([]);
-export type EnvironmentVariablesInput = z.input<typeof environmentVariablesSchema>;
+export type InitialSecretsInput = z.input<typeof initialSecretsSchema>;

@@ -20,18 +20,18 @@ export function secretView(row: typeof secret.$inferSelect): SecretView {
   return { id: row.id, keyName: row.keyName, environments, updatedAt: row.updatedAt.toISOString() };
 }
 
-/** Stores the variables that a new project begins with. */
-export async function insertVariables(
+/** Stores the secrets that a new project starts with. */
+export async function insertSecrets(
   tx: Transaction,
   ctx: Context,
   projectId: string,
-  variables: readonly { readonly keyName: string; readonly secretValue: string }[],
+  values: readonly { readonly keyName: string; readonly secretValue: string }[],
 ): Promise<void> {
-  if (variables.length === 0) return;
+  if (values.length === 0) return;
   const box = requireSecretBox(ctx);
   const now = ctx.clock.now();
   await tx.insert(secret).values(
-    variables.map(({ keyName, secretValue }) => {
+    values.map(({ keyName, secretValue }) => {
       const binding = { projectId, keyName, version: 1, environments: ["production", "preview"] };
       const ciphertext = box.encrypt(secretValue, binding);
       return { ...binding, id: newId(), ciphertext, sensitive: true, createdAt: now, updatedAt: now };

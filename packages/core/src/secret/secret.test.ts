@@ -64,23 +64,23 @@ test("KEY-2 a secret that an earlier version encrypted stays readable", () => {
   expect(box.decrypt(row)).toBe("sunny-secret");
 });
 
-test("ONB-5 RUN-4 a project begins with its variables, encrypted, and its server gets them", async () => {
+test("ONB-5 RUN-4 a project starts with its secrets, encrypted, and its server gets them", async () => {
   const team = await seedOrganization(database.db);
   const input = {
     orgSlug: team.slug,
-    name: "with-variables",
+    name: "with-secrets",
     installationId: team.installationId,
     repositoryFullName: "a/b",
     entrypoint: "echo.py",
     trigger: "import" as const,
-    environmentVariables: [
+    secrets: [
       { keyName: "API_KEY", secretValue: "very secret" },
       { keyName: "REGION", secretValue: "eu" },
     ],
   };
-  const twice = { ...input, environmentVariables: [...input.environmentVariables, ...input.environmentVariables] };
+  const twice = { ...input, secrets: [...input.secrets, ...input.secrets] };
   expect((await refusal(deployProject({ ctx: as(team.owner), input: twice }))).fields).toEqual({
-    environmentVariables: "Each variable can be given once",
+    secrets: "Each secret can be given once",
   });
   expect(await refusalCode(deployProject({ ctx: as(team.owner, {}), input }))).toBe("not_configured");
   const { project } = await deployProject({ ctx: as(team.owner), input });

@@ -81,11 +81,11 @@ test("KEY-1 a new value leaves a secret in the environments that it serves", asy
 });
 
 test("KEY-1 ORG-10 several secrets are stored together or not at all, each with an audit entry", async () => {
-  const setAll = (variables: { keyName: string; secretValue: string }[]) =>
-    setSecrets({ ctx: as(team.owner), input: { ...at(), variables } });
+  const setAll = (secrets: { keyName: string; secretValue: string }[]) =>
+    setSecrets({ ctx: as(team.owner), input: { ...at(), secrets } });
   await set("SECOND", "before", { environments: ["production"] });
   const tooLong = Array.from({ length: 100 }, (_, index) => ({ keyName: `NAME_${index}`, secretValue: "x" }));
-  expect((await refusal(setAll(tooLong))).fields).toEqual({ keyName: "At most 100 variables" });
+  expect((await refusal(setAll(tooLong))).fields).toEqual({ keyName: "At most 100 secrets" });
   expect(await processGets("production")).toEqual({ SECOND: "before" });
   const twice = { keyName: "FIRST", secretValue: "a" };
   expect(await refusalCode(setAll([twice, twice]))).toBe("invalid_input");
@@ -153,7 +153,7 @@ test("KEY-1 a project has at most 100 secrets; replacing one still works", async
     keyName: `NAME_${index + 1}`,
   }));
   await database.db.insert(secret).values(more);
-  expect((await refusal(set("ONE_MORE", "x"))).fields).toEqual({ keyName: "At most 100 variables" });
+  expect((await refusal(set("ONE_MORE", "x"))).fields).toEqual({ keyName: "At most 100 secrets" });
   await set("NAME_7", "y");
 });
 

@@ -9,7 +9,7 @@ import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
 import {
-  maxVariables,
+  maxSecrets,
   type SetSecretInput,
   type SetSecretsInput,
   secretEnvironments,
@@ -31,7 +31,7 @@ export async function setSecret(call: { ctx: Context; input: SetSecretInput }): 
     projectName: call.input.projectName,
   });
   const [view] = await storeSecrets(call.ctx, access, [parseInput(setSecretSchema, call.input)]);
-  if (!view) throw new TowpathError("internal", "The variable could not be stored.");
+  if (!view) throw new TowpathError("internal", "The secret could not be stored.");
   return view;
 }
 
@@ -47,7 +47,7 @@ export async function setSecrets(call: { ctx: Context; input: SetSecretsInput })
     orgSlug: call.input.orgSlug,
     projectName: call.input.projectName,
   });
-  return storeSecrets(call.ctx, access, parseInput(setSecretsSchema, call.input).variables);
+  return storeSecrets(call.ctx, access, parseInput(setSecretsSchema, call.input).secrets);
 }
 
 type NewValue = z.output<typeof setSecretSchema>;
@@ -97,7 +97,7 @@ async function storeSecret(
         .insert(secret)
         .values({ ...stored, id: newId(), sensitive: true, createdAt: now })
         .returning();
-  if (!row) throw new TowpathError("internal", "The variable could not be stored.");
+  if (!row) throw new TowpathError("internal", "The secret could not be stored.");
   return { row, isNew: !before };
 }
 
@@ -109,7 +109,7 @@ async function lockProject(tx: Transaction, projectId: string): Promise<void> {
 
 async function requireRoom(tx: Transaction, projectId: string): Promise<void> {
   const [found] = await tx.select({ total: count() }).from(secret).where(eq(secret.projectId, projectId));
-  if ((found?.total ?? 0) < maxVariables) return;
-  const message = `At most ${maxVariables} variables`;
+  if ((found?.total ?? 0) < maxSecrets) return;
+  const message = `At most ${maxSecrets} secrets`;
   throw new TowpathError("invalid_input", message, { fields: { keyName: message } });
 }

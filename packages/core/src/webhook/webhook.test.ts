@@ -1,9 +1,17 @@
-import { webhookDelivery } from "@towpath/db/schema";
+import { project, webhookDelivery } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { eq, sql } from "drizzle-orm";
+import { eq, inArray, sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Actor } from "../context/index.ts";
-import { memoryQueue, refusalCode, type SeededOrganization, seedOrganization, testContext } from "../testing/index.ts";
+import type { Actor, Context } from "../context/index.ts";
+import type { JobQueue } from "../ports/index.ts";
+import {
+  memoryQueue,
+  refusalCode,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  testContext,
+} from "../testing/index.ts";
 import { getWebhookDelivery, processWebhook, receiveWebhook, requeueLostDeliveries } from "./index.ts";
 
 let database: TestDatabase;
@@ -51,4 +59,29 @@ test("BLD-12 deliveries that nobody processed are found and enqueued again", asy
     .where(eq(webhookDelivery.id, "lost-1"));
   expect((await sweep()).requeued).toContain("lost-1");
   expect(queue.jobs.map((each) => each.key)).toContain("lost-1");
+});
+
+test("BLD-12 a project that cannot be marked holds up no other, and the delivery is tried again", async () => {
+  const [first, second] = [await seedProject(database.db, team), await seedProject(database.db, team)];
+  await database.db
+    .update(project)
+    .set({ repositoryId: 4242 })
+    .where(inArray(project.id, [first.id, second.id]));
+  const input = { deliveryId: "shared-1", event: "push", payload: {} };
+  await receiveWebhook({ ctx: as(), input });
+  const queue = memoryQueue();
+  const failing: JobQueue = {
+    enqueue: (name, payload, options) =>
+      "projectId" in payload && payload.projectId === first.id
+        ? Promise.reject(new Error("no place in the queue"))
+        : queue.enqueue(name, payload, options),
+  };
+  const hint = { kind: "branch", repositoryId: 4242, branch: "main", mayBeNew: true } as const;
+  const process = (ctx: Context) => processWebhook({ ctx, input: { deliveryId: "shared-1", hint } });
+  await expect(process({ ...as(), queue: failing })).rejects.toThrow("1 of 2 projects could not be marked");
+  expect(queue.jobs.map(({ payload }) => payload)).toEqual([{ projectId: second.id, branch: "main" }]);
+  expect((await getWebhookDelivery({ ctx: as(), input }))?.processed).toBe(false);
+  expect(await process(as(job, queue))).toEqual({ hinted: 2 });
+  expect(queue.jobs).toHaveLength(2);
+  expect((await getWebhookDelivery({ ctx: as(), input }))?.processed).toBe(true);
 });

@@ -41,11 +41,11 @@ export function useDeployForm(orgSlug: string, address: DeployAddress, variables
     setBusy(true);
     setFailure(null);
     try {
-      const environmentVariables = [...variables.filled];
+      const secrets = [...variables.filled];
       const { installationId, owner, repo } = address;
       const repository = { installationId, repositoryFullName: `${owner}/${repo}` };
       const data = { orgSlug, name, ...repository, ...values, requirements: values.requirements || null };
-      const { projectName, buildId } = await deployRepository({ data: { ...data, environmentVariables } });
+      const { projectName, buildId } = await deployRepository({ data: { ...data, secrets } });
       await queryClient.invalidateQueries(profileQuery);
       const params = { orgSlug, projectName };
       if (buildId === null) await navigate({ to: "/$orgSlug/$projectName/deployments", params });

@@ -19,7 +19,7 @@ export function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; 
     setBusy(true);
     setFailure(null);
     try {
-      await saveVariables({ data: { ...projectKey, variables: [...variables.filled] } });
+      await saveVariables({ data: { ...projectKey, secrets: [...variables.filled] } });
       await onAdded();
     } catch (error) {
       setFailure(failureText(error));

@@ -31,7 +31,7 @@ export function ReplaceVariable({
     if (faulty) return setProblem(faulty);
     setBusy(true);
     try {
-      await saveVariables({ data: { ...projectKey, variables: [{ keyName, secretValue }] } });
+      await saveVariables({ data: { ...projectKey, secrets: [{ keyName, secretValue }] } });
       show(false);
       await onReplaced();
     } catch (error) {
