@@ -27,6 +27,9 @@ beforeAll(async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
   page = await context.newPage();
   page.setDefaultTimeout(15_000);
+  page.on("request", (request) => {
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) loaded += 1;
+  });
   page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`));
   page.on("console", (message) => {
     const expected = /the server responded with a status of (404|422)/;
@@ -40,6 +43,24 @@ afterAll(async () => {
   await web?.stop();
   await database?.close();
 });
+
+/** Loads a page whose scripts arrive only when the returned function is called. */
+async function gotoWithoutScripts(url: string): Promise<() => void> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(/\/assets\/.*\.js$/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.goto(url, { waitUntil: "commit" });
+  return release;
+}
+
+/** How many documents the page has loaded. */
+const documents = () => loaded;
+let loaded = 0;
 
 const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
 const press = (name: string | RegExp) => page.getByRole("button", { name }).first().click();
@@ -61,14 +82,23 @@ test("ONB-1 an organization with a unique slug", async () => {
   await expectAccessible(page);
   await press("Create organization");
   await see("Organization name is required");
-  await page.getByLabel("Organization name").fill("Acme, Inc.");
-  await press("Create organization");
-  await page.waitForURL(`**/${orgSlug}/welcome/connect-github?success=false`);
 });
 
-test("ONB-2 connecting installs the App at the forge and records the installation", async () => {
+test("ONB-1 a form sent before the page's script has run is not lost, and the next page loads no new document", async () => {
+  const runScripts = await gotoWithoutScripts(`${web.url}/welcome/create-organization`);
+  await page.getByLabel("Organization name").fill("Acme, Inc.");
+  await press("Create organization");
+  const before = documents();
+  runScripts();
+  await page.waitForURL(`**/${orgSlug}/welcome/connect-github?success=false`);
+  expect(documents()).toBe(before);
+});
+
+test("ONB-2 connecting installs the App at the forge and records the installation, also when pressed early", async () => {
   await expectAccessible(page);
+  const runScripts = await gotoWithoutScripts(page.url());
   await press("Connect GitHub");
+  runScripts();
   await page.waitForURL(`${forge.url}/**`);
   await page.locator('input[name="login"]').fill("ada-codes");
   await press(/continue/i);
@@ -112,8 +142,27 @@ test("VAL-1 a faulty name is told while one types, in the specification's words"
   await see("This name is free.");
 });
 
-test("ONB-4 the quickstart copies the sample, creates the project and starts its first build", async () => {
+test("ONB-3 the address carries a name and an error of a quickstart", async () => {
+  const setup = `${web.url}/${orgSlug}/welcome/server-setup`;
+  await page.goto(`${setup}?serverName=calm-blue-crane&isCreating=false&error=GitHub+is+away.`);
+  expect(await page.getByLabel("Server name").inputValue()).toBe("calm-blue-crane");
+  await see("The server was not created");
+  await see("GitHub is away.");
+  await page.goto(`${setup}?serverName=brave-teal-otter&isCreating=perhaps`);
+  expect(await page.getByLabel("Server name").inputValue()).toBe("brave-teal-otter");
+  await see("This name is free.");
+});
+
+test("ONB-3 ONB-4 the quickstart asks GitHub, copies the sample, creates the project and starts its first build", async () => {
+  const asked = page.waitForRequest((request) => request.url().startsWith(`${forge.url}/login/oauth/authorize`));
+  const resumed = page.waitForRequest(
+    (request) => request.isNavigationRequest() && /isCreating=true/.test(request.url()),
+  );
   await press("Deploy the echo server");
+  const authorize = new URL((await asked).url()).searchParams;
+  expect(authorize.get("redirect_uri")).toBe(`${web.url}/api/github/callback`);
+  expect(authorize.get("state")).toMatch(/^\S{20,}$/);
+  expect(new URL((await resumed).url()).searchParams.get("serverName")).toBe("brave-teal-otter");
   await page.waitForURL(new RegExp(`/${orgSlug}/brave-teal-otter/build-logs/[0-9a-f-]{36}$`));
   const [stored] = await database.db.select().from(project).where(eq(project.name, "brave-teal-otter"));
   expect(stored).toMatchObject({ repositoryFullName: "ada-codes/brave-teal-otter", entrypoint: "echo.py" });
@@ -170,6 +219,50 @@ test("ONB-5 ONB-6 a repository is chosen, its files are offered and checked, and
   await page.waitForURL(/second-server-here\/build-logs\//);
   const [stored] = await database.db.select().from(project).where(eq(project.name, "second-server-here"));
   expect(stored).toMatchObject({ authMode: "towpath-public", entrypoint: "echo.py", requirements: null });
+});
+
+test("ONB-5 the form begins with every field that the address carries", async () => {
+  const [installation] = await database.db.select().from(githubInstallation);
+  const deploy = `${web.url}/${orgSlug}/welcome/server-deploy`;
+  const address = new URLSearchParams({
+    serverName: "third-server-here",
+    defaultBranch: "main",
+    teamId: "acme",
+    entrypoint: "other.py:app",
+    requirements: "requirements.txt",
+    envVariables: JSON.stringify(["API_KEY", "REGION=eu"]),
+    shouldUseAuth: "false",
+    repoName: "ada-codes/brave-teal-otter",
+    owner: "ada-codes",
+    repo: "brave-teal-otter",
+    isPrivate: "false",
+    installationId: String(installation?.installationId),
+  });
+  await page.goto(`${deploy}?${address}`);
+  const filled = (name: string) => page.getByRole("textbox", { name, exact: true }).inputValue();
+  await see("ada-codes/brave-teal-otter");
+  expect(await filled("Server name")).toBe("third-server-here");
+  expect(await filled("Entrypoint")).toBe("other.py:app");
+  expect(await page.getByRole("textbox", { name: /^Requirements file/ }).inputValue()).toBe("requirements.txt");
+  expect(await filled("Name of variable 1")).toBe("API_KEY");
+  // Somebody put a value into the address: it has no place there and is not taken over.
+  expect(await filled("Name of variable 2")).toBe("REGION");
+  expect(await page.getByRole("radio", { name: /Open to anyone/ }).getAttribute("aria-checked")).toBe("true");
+  await expectAccessible(page);
+});
+
+test("ONB-5 faulty fields count as not given, and without a repository one is chosen first", async () => {
+  const [installation] = await database.db.select().from(githubInstallation);
+  const deploy = `${web.url}/${orgSlug}/welcome/server-deploy`;
+  const faulty = `entrypoint=${"x".repeat(201)}&shouldUseAuth=maybe&envVariables=API_KEY`;
+  await page.goto(
+    `${deploy}?installationId=${installation?.installationId}&repoName=ada-codes/brave-teal-otter&${faulty}`,
+  );
+  const entrypoint = page.getByRole("textbox", { name: "Entrypoint" });
+  expect(await entrypoint.inputValue()).toBe("echo.py");
+  expect(await page.getByRole("radio", { name: /Members only/ }).getAttribute("aria-checked")).toBe("true");
+  await page.goto(deploy);
+  await page.waitForURL(`**/${orgSlug}/welcome/choose-repo`);
 });
 
 test("KEY-3 a key is shown once, listed without itself, and revoked", async () => {

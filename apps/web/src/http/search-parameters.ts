@@ -1,7 +1,7 @@
 import type { ValidatorAdapter } from "@tanstack/react-router";
 
 // Search parameters are read by hand, not with zod: every route's reader is part of the first script that a visitor
-// loads, and zod alone is a fifth of it. What a reader does not know counts as not given: links outlive versions.
+// loads, and zod alone is a fifth of it. A value that a reader doesn't know counts as not given: links outlive versions.
 
 type Reader<Value> = (value: unknown) => Value;
 type Readers = Readonly<Record<string, Reader<unknown>>>;
@@ -26,7 +26,8 @@ export function searchParameters<const R extends Readers>(readers: R): Validator
     parse: (input) => {
       const given: Readonly<Record<string, unknown>> = { ...(typeof input === "object" ? input : null) };
       const read = Object.entries(readers).map(([key, reader]) => [key, reader(given[key])] as const);
-      return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as SearchOf<R>;
+      // A faulty one is set to undefined: the router puts this result over what the address says.
+      return Object.fromEntries(read.filter(([key, value]) => value !== undefined || key in given)) as SearchOf<R>;
     },
     // Only for the compiler, as the router declares it.
     types: {} as { input: LinkOf<R>; output: SearchOf<R> },

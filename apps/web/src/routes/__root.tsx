@@ -2,6 +2,7 @@ import { createRootRouteWithContext, HeadContent, Outlet, ScriptOnce, Scripts } 
 import { lazy, type ReactNode, Suspense, useSyncExternalStore } from "react";
 import type { RouterContext } from "~/features/session/guards.ts";
 import styles from "~/styles.css?url";
+import { earlyClickScript } from "~/ui/early-clicks.ts";
 import { themeScript } from "~/ui/theme.ts";
 import { toastsWanted } from "~/ui/toast.ts";
 
@@ -36,6 +37,7 @@ function Shell({ children }: { readonly children: ReactNode }) {
     <html lang="en" suppressHydrationWarning>
       <head>
         <ScriptOnce>{themeScript}</ScriptOnce>
+        <ScriptOnce>{earlyClickScript}</ScriptOnce>
         <HeadContent />
       </head>
       <body>

@@ -1,5 +1,7 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
 import { organizationNameSchema } from "@towpath/core/organization/schema";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { Button } from "~/ui/button.tsx";
 import { Field } from "~/ui/field.tsx";
@@ -10,18 +12,26 @@ import { OnboardingFrame } from "./onboarding-frame.tsx";
 
 /** ONB-1 */
 export function CreateOrganizationPage({ firstName }: { readonly firstName: string | null }) {
-  const [name, setName] = useState("");
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const input = useRef<HTMLInputElement>(null);
+  const [length, setLength] = useState(0);
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
 
+  // The browser keeps what was typed before this script ran.
+  useEffect(() => setLength(input.current?.value.length ?? 0), []);
+
   const create = async () => {
+    const name = input.current?.value ?? "";
     const parsed = organizationNameSchema.safeParse(name);
     if (!parsed.success) return setProblem(parsed.error.issues[0]?.message ?? null);
     setBusy(true);
     try {
       await createOrganization({ data: { name } });
-      // The home page knows the next step; a new document forgets what was known without an organization.
-      window.location.assign("/");
+      // Everything that was loaded so far is about a user without this organization. The home page knows the next step.
+      queryClient.clear();
+      await router.navigate({ to: "/" });
     } catch (error) {
       setProblem(
         isTowpathErrorCode(error, "invalid_input") ? (error.fields.name ?? error.message) : failureText(error),
@@ -48,7 +58,7 @@ export function CreateOrganizationPage({ firstName }: { readonly firstName: stri
           label="Organization name"
           error={problem}
           hint="Your team, your company, or just you."
-          count={name.length}
+          count={length}
           max={64}
         >
           {(control) => (
@@ -56,9 +66,9 @@ export function CreateOrganizationPage({ firstName }: { readonly firstName: stri
               {...control}
               className="h-10 text-base"
               autoComplete="organization"
-              value={name}
+              ref={input}
               onChange={(event) => {
-                setName(event.target.value);
+                setLength(event.target.value.length);
                 setProblem(null);
               }}
             />

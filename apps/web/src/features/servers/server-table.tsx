@@ -28,7 +28,11 @@ export function ServerTable({
       </TableHead>
       <TableBody>
         {servers.map((server) => (
-          <Tr key={server.id} className={classNames(server.name === selected && "bg-accent-soft")}>
+          <Tr
+            key={server.id}
+            aria-current={server.name === selected ? "true" : undefined}
+            className={classNames(server.name === selected && "bg-accent-soft")}
+          >
             <Td wide>
               <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
                 <Link

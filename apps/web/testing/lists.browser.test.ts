@@ -1,0 +1,158 @@
+import { newId } from "@towpath/core/ids";
+import { seedProject, shaOf } from "@towpath/core/testing";
+import { branch, build, deployment, route } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectAccessible } from "./accessible.ts";
+import { type Member, seededMember } from "./seed.ts";
+import { startWeb, type WebProcess } from "./web-process.ts";
+
+let database: TestDatabase;
+let web: WebProcess;
+let browser: Browser;
+let page: Page;
+let owner: Member;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  web = await startWeb({ databaseUrl: database.url });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  owner = await seededMember(web.url, database.db);
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+  await context.addCookies([{ ...(owner.visitor.sessionCookie() as { name: string; value: string }), url: web.url }]);
+  page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await web?.stop();
+  await database?.close();
+});
+
+const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
+const rowsOf = (table: string) => page.getByRole("table", { name: table }).locator("tbody").getByRole("row");
+const search = () => new URL(page.url()).search;
+
+test("ORG-2 servers by type and text, all of them by default, and the selected one is marked", async () => {
+  const { organization } = owner;
+  const open = await seedProject(database.db, organization, { authMode: "towpath-public" });
+  const secret = await seedProject(database.db, organization, { authMode: "towpath-cloud" });
+  const servers = `${web.url}/${organization.slug}/servers`;
+  await page.goto(servers);
+  await expect.poll(() => rowsOf("Servers").count()).toBe(2);
+
+  await page.getByLabel("Who may call").click();
+  await page.getByRole("option", { name: "Private" }).click();
+  await expect.poll(() => rowsOf("Servers").count()).toBe(1);
+  await see(secret.name);
+  expect(search()).toBe("?type=private");
+
+  await page.getByLabel("Who may call").click();
+  await page.getByRole("option", { name: "Open to anyone" }).click();
+  await see(open.name);
+  expect(search()).toBe("?type=open");
+
+  await page.getByLabel("Who may call").click();
+  await page.getByRole("option", { name: "All servers" }).click();
+  await expect.poll(() => rowsOf("Servers").count()).toBe(2);
+  // Defaults are not written into the address.
+  expect(search()).toBe("");
+
+  await page.getByRole("searchbox").fill(open.name.toUpperCase());
+  await expect.poll(() => rowsOf("Servers").count()).toBe(1);
+  expect(new URLSearchParams(search()).get("text")).toBe(open.name.toUpperCase());
+
+  await page.goto(`${servers}?type=nonsense&selected=${secret.name}`);
+  await expect.poll(() => rowsOf("Servers").count()).toBe(2);
+  const marked = (name: string) => rowsOf("Servers").filter({ hasText: name }).getAttribute("aria-current");
+  expect([await marked(secret.name), await marked(open.name)]).toEqual(["true", null]);
+  await expectAccessible(page);
+});
+
+/** A project with 101 builds: the newest one failed on a pull request, the one before it is live in production. */
+async function projectWithBuilds(): Promise<string> {
+  const { db } = database;
+  const project = await seedProject(db, owner.organization);
+  const ids = { projectId: project.id, branchId: project.branchId };
+  const previewId = newId();
+  await db.insert(branch).values({
+    id: previewId,
+    projectId: project.id,
+    name: "feature/faster",
+    pullRequestNumber: 7,
+    pullRequestUrl: "https://github.com/acme/echo/pull/7",
+  });
+  const row = (sequence: number, more: Partial<typeof build.$inferInsert>) => ({
+    id: newId(),
+    projectId: project.id,
+    branchId: project.branchId,
+    status: "succeeded" as const,
+    commitSha: shaOf(`c${sequence}`),
+    commitMessage: `Commit ${sequence}`,
+    trigger: "push" as const,
+    sequence,
+    entrypoint: "echo.py",
+    createdAt: new Date(Date.now() - (200 - sequence) * 60_000),
+    ...more,
+  });
+  const old = Array.from({ length: 99 }, (_, index) => row(index + 1, {}));
+  const live = row(100, { commitMessage: "Answer faster\n\nMore text" });
+  const failed = row(101, {
+    status: "failed",
+    branchId: previewId,
+    commitMessage: "Try something",
+    pullRequestNumber: 7,
+    pullRequestUrl: "https://github.com/acme/echo/pull/7",
+  });
+  await db.insert(build).values([...old, live, failed]);
+  const deploymentId = newId();
+  await db.insert(deployment).values({
+    id: deploymentId,
+    projectId: project.id,
+    branchId: project.branchId,
+    buildId: live.id,
+    environment: "production",
+    slug: project.name,
+  });
+  await db.insert(route).values({ ...ids, label: project.name, deploymentId, sequence: live.sequence });
+  return project.name;
+}
+
+test("PRJ-2 builds with status, commit, message, branch and pull request, by pages of 100", async () => {
+  const name = await projectWithBuilds();
+  await page.goto(`${web.url}/${owner.organization.slug}/${name}/deployments`);
+  const rows = rowsOf("Builds");
+  await expect.poll(() => rows.count()).toBe(100);
+  const [first, second] = [await rows.nth(0).textContent(), await rows.nth(1).textContent()];
+  for (const text of ["Failed", "Try something", "feature/faster", shaOf("c101").slice(0, 7), "#7", "ago"]) {
+    expect(first).toContain(text);
+  }
+  expect(await rows.nth(0).getByRole("link", { name: "#7" }).getAttribute("href")).toBe(
+    "https://github.com/acme/echo/pull/7",
+  );
+  for (const text of ["Succeeded", "Answer faster", "main", shaOf("c100").slice(0, 7)]) expect(second).toContain(text);
+  expect(second).not.toContain("More text");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Show older builds" }).click();
+  await expect.poll(() => rows.count()).toBe(101);
+  expect(await page.getByRole("button", { name: "Show older builds" }).count()).toBe(0);
+});
+
+test("PRJ-2 a branch with a pull request stands among the previews", async () => {
+  await see("Previews");
+  const preview = page.getByRole("listitem").filter({ hasText: "feature/faster" });
+  expect(await preview.first().textContent()).toContain("Try something");
+});
+
+test("PRJ-2 the screen has an error view of its own, which tries again", async () => {
+  await page.goto(`${web.url}/${owner.organization.slug}/servers`);
+  await page.route(/_serverFn\/build\.getBuilds/, (answer) => answer.fulfill({ status: 500, body: "away" }));
+  const [link] = await page.getByRole("link", { name: /-/ }).all();
+  await link?.click();
+  await page.getByRole("link", { name: "Deployments" }).click();
+  await page.getByText("The deployments could not be loaded").waitFor({ timeout: 60_000 });
+  await page.unroute(/_serverFn\/build\.getBuilds/);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await see("What is live, on which commit");
+}, 90_000);
