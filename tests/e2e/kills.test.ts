@@ -39,3 +39,12 @@ test("OPS-1 GW-7 the gateway is killed under load: it is back at once every time
   expect(row.lost).toBeLessThanOrEqual(0);
   expect(row.calls - row.failed).toBeGreaterThan(20);
 });
+
+test("RUN-8 the runner is killed under load: servers go on, no call fails, sessions included", async () => {
+  const instances = () => database.query("SELECT id FROM instance WHERE state IN ('ready', 'frozen') ORDER BY id");
+  const before = (await instances()).rows;
+  const row = await killProcess(rig, "runner");
+  expect(row).toMatchObject({ problems: [], failed: 0 });
+  expect(row.calls).toBeGreaterThan(20);
+  expect((await instances()).rows).toEqual(expect.arrayContaining(before));
+});

@@ -4,11 +4,13 @@ import { createSecretBox, redactor } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { writeServerLogs } from "@towpath/logs";
 import { assertNoRunner, createRunnerApi, RunnerError, type RunnerHandlers } from "@towpath/runner-api";
-import { createSandboxDriver, type RuntimeDriver, removeFolder } from "@towpath/runtime";
+import { createSandboxDriver, type Isolation, type RuntimeDriver } from "@towpath/runtime";
 import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
 import { existingDeployments, readDeployment, type StoredDeployment } from "./deployments/deployment.store.ts";
 import { serverOfDeployment } from "./deployments/server-of-deployment.ts";
+import { nextIdentity, type RunnerIdentity } from "./identity.ts";
+import { adoptInstances, memoOf } from "./instances/adopt.ts";
 import { instanceStore } from "./instances/instance.store.ts";
 import { InstancePool } from "./instances/instance-pool.ts";
 import { createInstanceRecord } from "./instances/instance-record.ts";
@@ -28,26 +30,11 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const socketPath = `${config.runDirectory}/runner.sock`;
   // Before anything else: a second runner would end the rows of the first one.
   await assertNoRunner(socketPath);
+  const identity = await nextIdentity(config.runDirectory);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
-  const runtime =
-    driver ??
-    createSandboxDriver({
-      stateDirectory: config.runDirectory,
-      instanceDirectory: `${config.runDirectory}/i`,
-      layers: openArtifacts(config.dataDirectory).layers,
-      uv: config.uv,
-      ...config.isolation,
-    });
-  const isolation = await runtime.selfTest();
-  const failed = isolation.checks.filter((check) => !check.ok);
-  if (!isolation.trusted) log.error({ failed }, "servers are not isolated on this host");
-  else if (failed.length > 0) log.warn({ failed }, "some protections are missing on this host");
-
+  const runtime = driver ?? sandboxDriver(config, identity, log);
   const secrets = createSecretBox(config.secret);
-  // Folders of instances that ended with an earlier runner; their mounts were undone by the driver.
-  await removeFolder(`${config.runDirectory}/i`);
-  const store = instanceStore(database.db);
-  await store.endLost();
+  const store = instanceStore(database.db, identity);
   const record = createInstanceRecord(store, complain("an instance could not be recorded"));
   const lines = createServerLogWriter(
     (rows) => writeServerLogs(database.pool, rows),
@@ -78,9 +65,15 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       });
       const redact = redactor(values);
       const ids = { projectId: deployment.projectId, deploymentId };
-      return { server, log: serverLog(ids, lines.push, redact), redact };
+      const memo = memoOf(deployment, server.limits.memoryBytes, values);
+      return { server, log: serverLog(ids, lines.push, redact), redact, memo };
     },
   });
+  const adopted = await adoptInstances({ driver: runtime, store, record, pool, pushLine: lines.push });
+  if (adopted.length > 0) log.info({ count: adopted.length }, "took over the servers of the runner before");
+  // Not before it has ended what is left: it would take the sandboxes of the self-test for that.
+  const tested = runtime.selfTest().then((isolation) => reportIsolation(isolation, log));
+  tested.catch(complain("the isolation of this host could not be tested"));
   const api = createRunnerApi(handlersOf(pool, runtime), complain("a request failed"));
   await api.listen({ kind: "unix", path: socketPath });
   const reports = startIsolationReports(
@@ -121,6 +114,28 @@ function handlersOf(pool: InstancePool, runtime: RuntimeDriver): RunnerHandlers 
     isolation: () => runtime.selfTest(),
     health: async () => ({ status: "ok" }),
   };
+}
+
+/** Servers belong to the shim, and survive the end of this process unless it ends in good order. */
+function sandboxDriver(config: RunnerConfig, { generation }: RunnerIdentity, log: Logger): RuntimeDriver {
+  const onSuperseded = () => {
+    log.fatal("a newer runner has taken over the servers");
+    process.exit(1);
+  };
+  return createSandboxDriver({
+    stateDirectory: config.runDirectory,
+    instanceDirectory: `${config.runDirectory}/i`,
+    layers: openArtifacts(config.dataDirectory).layers,
+    uv: config.uv,
+    ...config.isolation,
+    shim: { generation, waitMs: config.adoptWithinMs, onSuperseded },
+  });
+}
+
+function reportIsolation({ checks, trusted }: Isolation, log: Logger): void {
+  const failed = checks.filter((check) => !check.ok);
+  if (!trusted) log.error({ failed }, "servers are not isolated on this host");
+  else if (failed.length > 0) log.warn({ failed }, "some protections are missing on this host");
 }
 
 const mostRemembered = 1000;

@@ -36,6 +36,8 @@ const environmentSchema = z.object({
   TOWPATH_FREEZE_AFTER_MS: milliseconds(30_000),
   TOWPATH_STOP_AFTER_MS: milliseconds(15 * 60_000),
   TOWPATH_START_TIMEOUT_MS: milliseconds(60_000),
+  /** Servers end when their runner is gone for this long: the next one was not there in time to take them over. */
+  TOWPATH_ADOPT_WITHIN_MS: milliseconds(30_000),
   /** Memory that all servers together may use. Default: 3/4 of the host's. */
   TOWPATH_MEMORY_MIB: z.coerce.number().int().min(64).optional(),
   /** Servers that exist at the same time, frozen ones included, however little memory they use. */
@@ -60,6 +62,8 @@ export type RunnerConfig = {
   readonly logLevel: string;
   readonly uv: string;
   readonly timing: InstanceTiming;
+  /** How long servers outlive a runner that was killed, milliseconds. */
+  readonly adoptWithinMs: number;
   readonly budget: Budget;
   /** How long a start waits for a place. */
   readonly placeWaitMs: number;
@@ -121,6 +125,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
       backOffLongestMs: 60_000,
       healthyAfterMs: 60_000,
     },
+    adoptWithinMs: values.TOWPATH_ADOPT_WITHIN_MS,
     budget: {
       maxInstances: values.TOWPATH_MAX_INSTANCES,
       maxStarting: values.TOWPATH_MAX_STARTING ?? Math.max(4, 2 * availableParallelism()),

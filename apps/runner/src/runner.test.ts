@@ -4,7 +4,8 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { openArtifacts } from "@towpath/artifacts";
 import { newId } from "@towpath/core/ids";
-import { hostIsolation, secret } from "@towpath/db/schema";
+import { createSecretBox } from "@towpath/core/secret";
+import { hostIsolation, instance, secret } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { runnerContract } from "@towpath/runner-api/contract";
@@ -17,6 +18,7 @@ import {
   strictIsolation,
 } from "@towpath/runtime";
 import { shortDirectory, tinyServer } from "@towpath/runtime/testing";
+import { eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { seedDeployment } from "./testing/seed-deployment.ts";
 
@@ -34,6 +36,8 @@ async def app(scope, receive, send):
             await send({"type": event["type"] + ".complete"})
             if event["type"] == "lifespan.shutdown":
                 return
+    if scope["path"] == "/print":
+        print("token", os.environ.get("API_TOKEN"), file=sys.stderr)
     body = json.dumps({"environment": dict(os.environ), "folder": os.getcwd(), "uid": os.getuid()}).encode()
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", str(len(body)).encode())]})
     await send({"type": "http.response.body", "body": body})
@@ -222,6 +226,43 @@ describe("the process", () => {
       { stream: "stderr", level: "info", line: "imported" },
       { stream: "stderr", level: "info", line: "imported" },
     ]);
+  });
+
+  test("RUN-8 kill -9 of the runner: its servers go on, and the next runner goes on with them and nobody else's", async () => {
+    const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
+    const binding = { projectId: deployed.projectId, keyName: "API_TOKEN", version: 1, environments: ["production"] };
+    const ciphertext = createSecretBox("x".repeat(32)).encrypt("long-enough-token", binding);
+    await database.db.insert(secret).values({ id: newId(), ...binding, ciphertext });
+    await startRunner();
+    const lease = await client.ensure(deployed.deploymentId);
+    const stored = () => database.db.select().from(instance).where(eq(instance.deploymentId, deployed.deploymentId));
+    await expect.poll(async () => (await stored())[0]?.endpoint).toEqual(lease.endpoint);
+    const [before] = await stored();
+    const killed = new Promise((resolve) => runner?.once("exit", resolve));
+    runner?.kill("SIGKILL");
+    await killed;
+
+    expect(await tinyServer.get(lease.endpoint, "/print")).toContain("API_TOKEN");
+    // The server still has, and prints, what it was started with.
+    await database.db.delete(secret).where(eq(secret.projectId, deployed.projectId));
+    const { deploymentId } = deployed;
+    const row = { deploymentId, state: "ready", generation: before?.generation ?? null };
+    const [lost, foreign] = [newId(), newId()];
+    await database.db.insert(instance).values([
+      { ...row, id: lost, runner: before?.runner ?? null },
+      { ...row, id: foreign, runner: newId() },
+    ]);
+    await startRunner();
+    expect(await client.ensure(deploymentId)).toMatchObject({ instanceId: lease.instanceId, state: "ready" });
+    const after = Object.fromEntries((await stored()).map((each) => [each.id, each]));
+    expect(after[lost]).toMatchObject({ state: "stopped", endReason: "It ended with the runner." });
+    expect(after[foreign]).toMatchObject({ state: "ready" });
+    const generation = (before?.generation ?? 0) + 1;
+    expect(after[lease.instanceId]).toMatchObject({ ...before, generation, state: "ready" });
+    const printed = () => database.pool.query("SELECT line FROM server_log WHERE line LIKE 'token%'");
+    await expect.poll(async () => (await printed()).rows).toEqual([{ line: "token [API_TOKEN]" }]);
+    await client.stop(deploymentId);
+    expect(await tinyServer.get(lease.endpoint)).toBeNull();
   });
 
   test("RUN-4 a secret that cannot be decrypted is an error, never an empty value; missing layers say what to do", async () => {

@@ -1,6 +1,8 @@
+import { readdir } from "node:fs/promises";
 import type { Engine } from "./engine.ts";
 import { SandboxError } from "./errors.ts";
 import type { RuntimeDriver, ServerSpec } from "./port.ts";
+import { removeFolder } from "./process/remove-folder.ts";
 import { type ResolvedPython, resolvePython } from "./python/resolve-python.ts";
 import { createSandboxEngine, type SandboxEngineConfig } from "./sandbox/engine.ts";
 import { harnessDirectory, type ServerFiles, serverSandboxSpec } from "./server/server-spec.ts";
@@ -35,14 +37,24 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
     run: (spec, options) => engine.run(spec, options),
     async start({ instanceId, server, startTimeoutMs, memo }, onOutput) {
       const sandbox = serverSandboxSpec(server, await serverFiles(server, config));
-      // The last 12 digits of a UUID are random; the path must stay short.
-      const socketDirectory = `${config.instanceDirectory}/${instanceId.slice(-12)}`;
+      const socketDirectory = `${config.instanceDirectory}/${directoryNameOf(instanceId)}`;
       return await engine.start({ instanceId, sandbox, socketDirectory, startTimeoutMs, memo }, onOutput);
     },
-    adopt: (claim) => engine.adopt(claim),
+    async adopt(claim) {
+      const adopted = await engine.adopt(claim);
+      const inUse = new Set(adopted.map(({ handle }) => directoryNameOf(handle.instanceId)));
+      const present = await readdir(config.instanceDirectory).catch(() => []);
+      // Their mounts, if any, were undone by the engine.
+      const leftovers = present.filter((name) => !inUse.has(name));
+      await Promise.all(leftovers.map((name) => removeFolder(`${config.instanceDirectory}/${name}`)));
+      return adopted;
+    },
     close: () => engine.close(),
   };
 }
+
+/** The last 12 digits of a UUIDv7 are random; the path must stay short. */
+const directoryNameOf = (instanceId: string) => instanceId.slice(-12);
 
 async function serverFiles({ layers, pythonVersion }: ServerSpec, config: HostDriverConfig): Promise<ServerFiles> {
   const [python, dependencies, code] = await Promise.all([

@@ -11,9 +11,6 @@ export type Victim = Exclude<RoleName, "forge"> | "postgres";
 /** Between two kills, so that a kill hits something that runs. */
 const pauseMs = 1_500;
 const gatewayBackWithinMs = 2_000;
-/** Servers end with it and start again; a loaded machine takes its time for that. */
-const runnerBackWithinMs = 30_000;
-
 /** kill -9 of one process again and again while clients call. */
 export async function killProcess(rig: Rig, victim: Victim): Promise<Row> {
   const {
@@ -39,8 +36,6 @@ function claims(victim: Victim, { failed, recoveryMs }: Pick<Row, "failed" | "re
   switch (victim) {
     case "gateway":
       return { [`a gateway is back within ${gatewayBackWithinMs} ms, every time`]: longest <= gatewayBackWithinMs };
-    case "runner":
-      return { [`servers answer again within ${runnerBackWithinMs} ms, every time`]: longest <= runnerBackWithinMs };
     default:
       return { "calls do not notice": failed === 0 };
   }

@@ -9,6 +9,8 @@ export type BackOff = {
   readonly failures: number;
   /** Milliseconds until the next start is allowed; 0 at once. */
   remaining(now: number): number;
+  /** Goes on where an earlier runner was: so many failures in a row, the last one long enough ago. */
+  restore(failures: number): void;
   /** Returns the wait in milliseconds. `ranMs`: for how long the server had been ready. */
   failed(now: number, ranMs: number): number;
 };
@@ -23,6 +25,9 @@ export function createBackOff(
       return failures;
     },
     remaining: (now) => Math.max(0, allowedAt - now),
+    restore(earlier) {
+      failures = earlier;
+    },
     failed(now, ranMs) {
       if (ranMs >= timing.healthyAfterMs) failures = 0;
       const wait = Math.min(timing.backOffFirstMs * 2 ** failures, timing.backOffLongestMs);

@@ -61,6 +61,19 @@ export class DeploymentServer {
     return { instanceId: instance.id, endpoint, leaseMs, state, waitedMs: now - asked };
   }
 
+  /**
+   * Goes on with an instance of an earlier runner. Which leases that one gave is unknown: one that runs counts as leased
+   * just now, and a frozen one as unleased from now on.
+   */
+  adopt(instance: Instance, organizationId: string, failures: number): void {
+    const now = performance.now();
+    this.#instance = instance;
+    this.#leasedUntil = instance.state === "frozen" ? now : now + this.#parts.timing.leaseMs;
+    this.#backOff.restore(failures);
+    this.#parts.places.hold(this.#seat(organizationId));
+    this.#watch(instance);
+  }
+
   /** Freezes or stops what has been unleased for long enough. Called again and again. */
   tick(now: number): void {
     const instance = this.#instance;
@@ -164,14 +177,18 @@ export class DeploymentServer {
     await this.#waitBackOff();
     const organizationId = await this.#parts.owner();
     if (this.#closed) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
-    const seat: Seat = { deploymentId, organizationId, look: () => this.#look(), evict: () => this.#evict() };
-    await places.take(seat);
+    await places.take(this.#seat(organizationId));
     try {
       await this.#startInPlace();
     } catch (error) {
       places.release(deploymentId);
       throw error;
     }
+  }
+
+  #seat(organizationId: string): Seat {
+    const { deploymentId } = this.#parts;
+    return { deploymentId, organizationId, look: () => this.#look(), evict: () => this.#evict() };
   }
 
   #look(): ReturnType<Seat["look"]> {
@@ -191,16 +208,21 @@ export class DeploymentServer {
     const opened = await this.#open();
     // Told to end while it waited.
     if (this.#closed) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
-    const instance = new Instance(opened, record, { deploymentId, restarts: this.#backOff.failures });
+    const context = { ...opened, memoryBytes: opened.server.limits.memoryBytes };
+    const instance = Instance.starting(context, record, { deploymentId, restarts: this.#backOff.failures });
     this.#instance = instance;
     this.#memoryBytes = null;
     this.#canFreeze = true;
     const failure = await launch(instance, opened, this.#parts);
     if (failure !== null) throw this.#startFailed(instance, failure);
-    void instance.handle?.exited.then((exit) => this.#exited(instance, exit));
+    this.#watch(instance);
     // A start has ended, and what it really uses is known: another one may begin.
     await this.measure();
     places.settle();
+  }
+
+  #watch(instance: Instance): void {
+    void instance.handle?.exited.then((exit) => this.#exited(instance, exit));
   }
 
   async #waitBackOff(): Promise<void> {

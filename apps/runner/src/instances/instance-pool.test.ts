@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { newId } from "@towpath/core/ids";
 import { redactor } from "@towpath/core/secret";
 import { instance, serverLog as serverLogTable } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
@@ -47,7 +48,7 @@ beforeAll(async () => {
     allowWeakLimits: true,
   });
   await driver.selfTest();
-  record = createInstanceRecord(instanceStore(database.db), failing);
+  record = createInstanceRecord(instanceStore(database.db, { id: newId(), generation: 1 }), failing);
   lines = createServerLogWriter((rows) => writeServerLogs(database.pool, rows), failing);
 });
 afterEach(async () => {

@@ -3,7 +3,7 @@ import type { RuntimeDriver } from "@towpath/runtime";
 import type { InstanceTiming } from "../config.ts";
 import type { Places } from "../places/places.ts";
 import { DeploymentServer } from "./deployment-server.ts";
-import type { OpenedDeployment } from "./instance.ts";
+import type { Instance, OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 import { verifiedLease } from "./verify.ts";
 
@@ -22,6 +22,14 @@ export type InstancePoolParts = {
   readonly onError: (error: unknown) => void;
 };
 
+export type Adoption = {
+  readonly deploymentId: string;
+  readonly organizationId: string;
+  readonly instance: Instance;
+  /** Failures in a row before it started. */
+  readonly failures: number;
+};
+
 const longestTickMs = 1000;
 const reconcileMs = 10_000;
 const measureMs = 2000;
@@ -38,7 +46,7 @@ export class InstancePool {
     this.#parts = parts;
     const tickMs = Math.max(20, Math.min(longestTickMs, parts.timing.freezeAfterMs / 4, parts.timing.stopAfterMs / 4));
     this.#timers.push(setInterval(() => this.#tick(), tickMs).unref());
-    this.#timers.push(setInterval(() => void this.#measure(), measureMs).unref());
+    this.#timers.push(setInterval(() => void this.measure(), measureMs).unref());
     this.#timers.push(setInterval(() => void this.reconcile().catch(() => {}), reconcileMs).unref());
   }
 
@@ -57,6 +65,11 @@ export class InstancePool {
   async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
     const found = await this.#servers.get(deploymentId)?.describe();
     return found?.id === instanceId && (found.state === "ready" || found.state === "frozen");
+  }
+
+  /** Enters a server that was running when this runner started. */
+  adopt({ deploymentId, organizationId, instance, failures }: Adoption): void {
+    this.#server(deploymentId).adopt(instance, organizationId, failures);
   }
 
   async stop(deploymentId: string): Promise<void> {
@@ -102,7 +115,8 @@ export class InstancePool {
     return server;
   }
 
-  async #measure(): Promise<void> {
+  /** Takes the memory of all servers for the decisions on places. */
+  async measure(): Promise<void> {
     if (this.#isMeasuring) return;
     this.#isMeasuring = true;
     await Promise.all([...this.#servers.values()].map((server) => server.measure()));

@@ -18,7 +18,9 @@ const row = (deploymentId: string) => ({ id: newId(), deploymentId, startedAt: n
 test("RUN-6 a row that the database will never take does not hold up those of other servers", async () => {
   const { deploymentId } = await seedDeployment(database.db);
   const problems: unknown[] = [];
-  const record = createInstanceRecord(instanceStore(database.db), (problem) => problems.push(problem));
+  const record = createInstanceRecord(instanceStore(database.db, { id: newId(), generation: 1 }), (problem) =>
+    problems.push(problem),
+  );
   const other = row(deploymentId);
   // Its deployment was deleted while it started.
   record.started(row(newId()));
@@ -30,4 +32,33 @@ test("RUN-6 a row that the database will never take does not hold up those of ot
   const [stored] = await database.db.select().from(instance).where(eq(instance.id, other.id));
   expect(stored?.state).toBe("ready");
   expect(problems).toHaveLength(2);
+});
+
+test("RUN-8 rows are changed by the newest start of their runner only; what has ended is not claimed", async () => {
+  const { deploymentId } = await seedDeployment(database.db);
+  const id = newId();
+  const [first, second] = [1, 2].map((generation) => instanceStore(database.db, { id, generation }));
+  const other = instanceStore(database.db, { id: newId(), generation: 9 });
+  const running = row(deploymentId);
+  const ended = row(deploymentId);
+  const stored = async () => (await database.db.select().from(instance).where(eq(instance.id, running.id)))[0];
+  await first?.insert(running);
+  await first?.insert(ended);
+  await first?.change(ended.id, { state: "crashed" });
+  expect(await other.claim(running.id, deploymentId)).toBeNull();
+  await other.endLost();
+  await other.change(running.id, { state: "ready" });
+  expect(await stored()).toMatchObject({ state: "starting", generation: 1 });
+
+  expect(await second?.claim(running.id, deploymentId)).toMatchObject({ restarts: 0, readyAt: null });
+  expect(await second?.claim(ended.id, deploymentId)).toBeNull();
+  // Killed before it had written its row; and one whose deployment was deleted meanwhile.
+  expect(await second?.claim(newId(), deploymentId)).not.toBeNull();
+  expect(await second?.claim(newId(), newId())).toBeNull();
+  await second?.change(running.id, { state: "ready" });
+  // The first one still lives, and thinks that all has ended.
+  await first?.change(running.id, { state: "crashed" });
+  expect(await first?.claim(running.id, deploymentId)).toBeNull();
+  await first?.endLost();
+  expect(await stored()).toMatchObject({ state: "ready", generation: 2, runner: id });
 });

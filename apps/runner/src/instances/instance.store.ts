@@ -1,6 +1,8 @@
 import type { Database } from "@towpath/db";
 import { instance } from "@towpath/db/schema";
-import { and, eq, inArray } from "drizzle-orm";
+import type { Endpoint } from "@towpath/runner-api";
+import { and, eq, inArray, isNull, lt, or } from "drizzle-orm";
+import type { RunnerIdentity } from "../identity.ts";
 import { expectedBefore, type InstanceState } from "./instance.state.ts";
 
 export type NewInstance = {
@@ -12,17 +14,29 @@ export type NewInstance = {
 
 export type InstanceChange = {
   readonly state: InstanceState;
+  readonly endpoint?: Endpoint;
   readonly readyAt?: Date;
   readonly endedAt?: Date;
   readonly endReason?: string;
   readonly exitCode?: number | null;
 };
 
-/** Where instances are recorded for people to see. The runner's own memory stays the truth of what runs. */
+/** Of an instance that a new start of the runner has claimed. */
+export type ClaimedInstance = { readonly startedAt: Date; readonly readyAt: Date | null; readonly restarts: number };
+
+/**
+ * Where instances are recorded for people to see, and for the next start of the runner. The runner's own memory stays
+ * the truth of what runs. Rows are changed by the runner that they belong to, and only by its newest start.
+ */
 export type InstanceStore = {
   insert(row: NewInstance): Promise<void>;
   change(id: string, change: InstanceChange): Promise<void>;
-  /** Ends rows of an earlier runner: what it ran ended with it. */
+  /**
+   * Makes an instance that still runs this start's; it counts as starting until it has been taken over. A row that was never written, because the runner was killed
+   * too early, is written now. Null when it must not go on: it has ended, it is another's, its deployment is gone.
+   */
+  claim(id: string, deploymentId: string): Promise<ClaimedInstance | null>;
+  /** Ends rows of earlier starts that nobody has claimed: what they describe is gone. */
   endLost(): Promise<number>;
   /** Whether an error of the others is the database's last word on that row, so that trying again is no use. */
   isRefusal(error: unknown): boolean;
@@ -37,28 +51,54 @@ function sqlState(error: unknown): string {
   return "";
 }
 
-export function instanceStore(db: Database): InstanceStore {
+const isRefusal = (error: unknown) => refusalState.test(sqlState(error));
+
+const alive: readonly InstanceState[] = ["starting", "ready", "frozen", "stopping"];
+
+export function instanceStore(db: Database, identity: RunnerIdentity): InstanceStore {
+  const { id: runner, generation } = identity;
+  const isMine = and(eq(instance.runner, runner), eq(instance.generation, generation));
+  const isEarlier = and(eq(instance.runner, runner), lt(instance.generation, generation));
   return {
     async insert(row) {
       await db
         .insert(instance)
-        .values({ ...row, state: "starting" })
+        .values({ ...row, runner, generation, state: "starting" })
         .onConflictDoNothing();
     },
     async change(id, change) {
       await db
         .update(instance)
         .set(change)
-        .where(and(eq(instance.id, id), inArray(instance.state, expectedBefore(change.state))));
+        .where(and(eq(instance.id, id), isMine, inArray(instance.state, expectedBefore(change.state))));
+    },
+    async claim(id, deploymentId) {
+      const row = { id, deploymentId, runner, generation, state: "starting" };
+      try {
+        const [claimed] = await db
+          .insert(instance)
+          .values(row)
+          .onConflictDoUpdate({
+            target: instance.id,
+            set: { generation, state: "starting" },
+            setWhere: and(isEarlier, inArray(instance.state, ["starting", "ready", "frozen"])),
+          })
+          .returning();
+        return claimed ?? null;
+      } catch (error) {
+        if (isRefusal(error)) return null;
+        throw error;
+      }
     },
     async endLost() {
       const rows = await db
         .update(instance)
-        .set({ state: "stopped", endedAt: new Date(), endReason: "The runner ended." })
-        .where(inArray(instance.state, ["starting", "ready", "frozen", "stopping"]))
+        .set({ state: "stopped", endedAt: new Date(), endReason: "It ended with the runner." })
+        // Rows of older versions name no runner.
+        .where(and(or(isEarlier, isNull(instance.runner)), inArray(instance.state, [...alive])))
         .returning({ id: instance.id });
       return rows.length;
     },
-    isRefusal: (error) => refusalState.test(sqlState(error)),
+    isRefusal,
   };
 }

@@ -5,34 +5,56 @@ import type { InstanceRecord } from "./instance-record.ts";
 import type { ServerLog } from "./server-log.ts";
 import { exitWords } from "./words.ts";
 
-/** What is needed to start a deployment's server, read anew at each start. */
-export type OpenedDeployment = {
-  readonly server: ServerSpec;
+/** What an instance needs to speak about itself. */
+export type InstanceContext = {
   readonly log: ServerLog;
-  /** Takes the deployment's secrets out of a text. */
+  /** Takes the secrets that the server was started with out of a text. */
   readonly redact: (text: string) => string;
+  readonly memoryBytes: number;
+};
+
+/** What is needed to start a deployment's server, read anew at each start. */
+export type OpenedDeployment = Omit<InstanceContext, "memoryBytes"> & {
+  readonly server: ServerSpec;
+  /** For a later runner, see adopt.ts. */
+  readonly memo?: string;
 };
 
 /** One run of a deployment's server. Whatever happens to it is recorded and said in its log here. */
 export class Instance {
-  readonly startedAt = Date.now();
-  readonly id = newId();
-  readonly #opened: OpenedDeployment;
+  readonly id: string;
+  readonly startedAt: Date;
+  readonly #context: InstanceContext;
   readonly #record: InstanceRecord;
   #state: InstanceState = "starting";
   #handle: InstanceHandle | null = null;
-  #readyAt: number | null = null;
+  #readyAt: Date | null = null;
   /** The same by the monotonic clock. */
   #readySince = 0;
 
-  constructor(
-    opened: OpenedDeployment,
+  constructor(id: string, startedAt: Date, context: InstanceContext, record: InstanceRecord) {
+    this.id = id;
+    this.startedAt = startedAt;
+    this.#context = context;
+    this.#record = record;
+  }
+
+  /** A new one, recorded as starting. */
+  static starting(
+    context: InstanceContext,
     record: InstanceRecord,
     more: { readonly deploymentId: string; readonly restarts: number },
-  ) {
-    this.#opened = opened;
-    this.#record = record;
-    record.started({ id: this.id, startedAt: new Date(this.startedAt), ...more });
+  ): Instance {
+    const startedAt = new Date();
+    const instance = new Instance(newId(), startedAt, context, record);
+    record.started({ id: instance.id, startedAt, ...more });
+    return instance;
+  }
+
+  /** Goes on with a server that an earlier runner started. `readyAt`: null when that is not known any more. */
+  resume(handle: InstanceHandle, readyAt: Date | null, isFrozen: boolean): void {
+    this.#becomeReady(handle, readyAt ?? new Date());
+    if (isFrozen) this.become("frozen");
   }
 
   get state(): InstanceState {
@@ -50,7 +72,7 @@ export class Instance {
   }
 
   get memoryLimit(): number {
-    return this.#opened.server.limits.memoryBytes;
+    return this.#context.memoryBytes;
   }
 
   /** Whether its process has begun to end, be it that nobody has been told yet. */
@@ -60,28 +82,30 @@ export class Instance {
 
   /** Where its output goes. */
   output(): OutputSink {
-    return this.#opened.log.output(this.id);
+    return this.#context.log.output(this.id);
   }
 
   ready(handle: InstanceHandle, startMs: number): void {
-    this.#handle = handle;
-    this.become("ready");
+    this.#becomeReady(handle, new Date());
     this.#say("info", `Started in ${Math.round(startMs)} ms.`);
   }
 
   become(state: "ready" | "frozen" | "stopping"): void {
     this.#state = state;
-    const isFirst = state === "ready" && this.#readyAt === null;
-    if (isFirst) {
-      this.#readyAt = Date.now();
-      this.#readySince = performance.now();
-    }
-    this.#record.changed(this.id, { state, ...(isFirst ? { readyAt: new Date() } : {}) });
+    this.#record.changed(this.id, { state });
+  }
+
+  #becomeReady(handle: InstanceHandle, at: Date): void {
+    this.#handle = handle;
+    this.#state = "ready";
+    this.#readyAt = at;
+    this.#readySince = performance.now() - Math.max(0, Date.now() - at.getTime());
+    this.#record.changed(this.id, { state: "ready", readyAt: at, endpoint: handle.endpoint });
   }
 
   /** Returns why, in words that hold no secret: they reach whoever calls the server. */
   didNotStart(reason: string, exit: Exit | null): string {
-    const words = this.#opened.redact(reason);
+    const words = this.#context.redact(reason);
     this.#end("crashed", words, exit);
     this.#say("error", `The server did not start: ${words}`);
     return words;
@@ -104,8 +128,8 @@ export class Instance {
     return {
       id: this.id,
       state: this.#state,
-      startedAt: new Date(this.startedAt).toISOString(),
-      readyAt: this.#readyAt === null ? null : new Date(this.#readyAt).toISOString(),
+      startedAt: this.startedAt.toISOString(),
+      readyAt: this.#readyAt?.toISOString() ?? null,
       memoryBytes: (await this.#handle?.memoryBytes()) ?? null,
     };
   }
@@ -121,6 +145,6 @@ export class Instance {
   }
 
   #say(level: "info" | "error", line: string): void {
-    this.#opened.log.platform(this.id, level, line);
+    this.#context.log.platform(this.id, level, line);
   }
 }

@@ -34,7 +34,12 @@ export async function launch(
 ): Promise<LaunchFailure | null> {
   try {
     const result = await driver.start(
-      { instanceId: instance.id, server: opened.server, startTimeoutMs: timing.startTimeoutMs },
+      {
+        instanceId: instance.id,
+        server: opened.server,
+        startTimeoutMs: timing.startTimeoutMs,
+        ...(opened.memo === undefined ? {} : { memo: opened.memo }),
+      },
       instance.output(),
     );
     if (result.ok) {

@@ -52,6 +52,11 @@ export class Places {
     }
   }
 
+  /** Enters a seat that has a place already: its server was running when this runner started. */
+  hold(seat: Seat): void {
+    this.#held.set(seat.deploymentId, seat);
+  }
+
   /** Gives the place back. */
   release(deploymentId: string): void {
     if (this.#held.delete(deploymentId)) this.settle();

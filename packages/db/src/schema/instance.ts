@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, integer, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { index, integer, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { deployment } from "./deployment.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
@@ -12,6 +12,12 @@ export const instance = pgTable(
     deploymentId: uuid()
       .notNull()
       .references(() => deployment.id, { onDelete: "cascade" }),
+    /** The runner that it belongs to; only that one changes the row. Null in rows of older versions. */
+    runner: uuid(),
+    /** Which start of that runner has it: a runner that has been replaced changes nothing any more. */
+    generation: integer(),
+    /** Where it listens, once it is ready: `Endpoint` of packages/runner-api. */
+    endpoint: jsonb(),
     /** starting | ready | frozen | stopping | stopped | crashed */
     state: text().notNull(),
     startedAt: instant().notNull().defaultNow(),

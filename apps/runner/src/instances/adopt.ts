@@ -1,0 +1,77 @@
+import { redactor } from "@towpath/core/secret";
+import type { ServerLogRow } from "@towpath/logs";
+import type { RuntimeDriver, Survivor } from "@towpath/runtime";
+import { z } from "zod";
+import type { StoredDeployment } from "../deployments/deployment.store.ts";
+import type { InstanceStore } from "./instance.store.ts";
+import { Instance } from "./instance.ts";
+import type { Adoption, InstancePool } from "./instance-pool.ts";
+import type { InstanceRecord } from "./instance-record.ts";
+import { serverLog } from "./server-log.ts";
+
+/**
+ * What a server's next runner must know of it. The secrets are those that the server was started with: they may have
+ * been changed since, and it still prints the old ones.
+ */
+const memoSchema = z.object({
+  organizationId: z.uuid(),
+  projectId: z.uuid(),
+  deploymentId: z.uuid(),
+  memoryBytes: z.number(),
+  secrets: z.record(z.string(), z.string()),
+});
+
+export function memoOf(
+  { organizationId, projectId, deploymentId }: StoredDeployment,
+  memoryBytes: number,
+  secrets: Readonly<Record<string, string>>,
+): string {
+  return JSON.stringify({ organizationId, projectId, deploymentId, memoryBytes, secrets });
+}
+
+export type AdoptionParts = {
+  readonly driver: RuntimeDriver;
+  readonly store: InstanceStore;
+  readonly record: InstanceRecord;
+  readonly pool: InstancePool;
+  readonly pushLine: (row: ServerLogRow) => void;
+};
+
+/**
+ * Takes over the servers that an earlier start of this runner left running and ends what is left otherwise: in rows
+ * and on the host. To be called once, before the runner takes requests. Returns the ids of those that go on.
+ */
+export async function adoptInstances(parts: AdoptionParts): Promise<string[]> {
+  const { driver, store, pool } = parts;
+  const claims = new Map<string, Claim>();
+  const adopted = await driver.adopt(async (survivor) => {
+    const claim = await claimOf(survivor, parts);
+    if (claim === null) return null;
+    claims.set(survivor.instanceId, claim);
+    return claim.instance.output();
+  });
+  for (const { handle, isFrozen } of adopted) {
+    const claim = claims.get(handle.instanceId);
+    if (claim === undefined) continue;
+    claim.instance.resume(handle, claim.readyAt, isFrozen);
+    pool.adopt(claim);
+  }
+  await store.endLost();
+  await pool.measure();
+  return adopted.map(({ handle }) => handle.instanceId);
+}
+
+type Claim = Adoption & { readonly readyAt: Date | null };
+
+/** Null when the server is not to go on: its row says that it has ended, or its deployment is gone. */
+async function claimOf({ instanceId, memo }: Survivor, parts: AdoptionParts): Promise<Claim | null> {
+  const known = memoSchema.safeParse(JSON.parse(memo));
+  if (!known.success) return null;
+  const { organizationId, projectId, deploymentId, memoryBytes, secrets } = known.data;
+  const row = await parts.store.claim(instanceId, deploymentId);
+  if (row === null) return null;
+  const redact = redactor(secrets);
+  const log = serverLog({ projectId, deploymentId }, parts.pushLine, redact);
+  const instance = new Instance(instanceId, row.startedAt, { log, redact, memoryBytes }, parts.record);
+  return { organizationId, deploymentId, instance, readyAt: row.readyAt, failures: row.restarts };
+}

@@ -1,0 +1,3 @@
+ALTER TABLE "instance" ADD COLUMN "runner" uuid;--> statement-breakpoint
+ALTER TABLE "instance" ADD COLUMN "generation" integer;--> statement-breakpoint
+ALTER TABLE "instance" ADD COLUMN "endpoint" jsonb;
