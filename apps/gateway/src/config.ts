@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import type { RunnerAddress } from "@towpath/runner-api";
+import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import { z } from "zod";
 import type { CapacityLimits } from "./police/capacity.ts";
 import { type ConnectionLimits, parseAddresses } from "./police/connections.ts";
@@ -30,6 +30,7 @@ const environmentSchema = z.object({
   TOWPATH_DATA_DIR: z.string().startsWith("/", "must be an absolute path"),
   TOWPATH_RUN_DIR: z.string().startsWith("/", "must be an absolute path"),
   TOWPATH_SECRET: z.string().min(32, "must have at least 32 characters"),
+  ...runnerSettings,
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_GATEWAY_HOST: z.string().min(1).default("127.0.0.1"),
   TOWPATH_GATEWAY_PORT: port.default(8080),
@@ -163,7 +164,7 @@ export function readConfig(
     databaseUrl: values.DATABASE_URL,
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     stateDirectory: `${values.TOWPATH_DATA_DIR}/gateway`,
-    runner: { kind: "unix", path: `${values.TOWPATH_RUN_DIR}/runner.sock` },
+    runner: runnerAddressFrom(values),
     secret: values.TOWPATH_SECRET,
     logLevel: values.TOWPATH_LOG_LEVEL,
     host: values.TOWPATH_GATEWAY_HOST,

@@ -1,21 +1,79 @@
 import { rm } from "node:fs/promises";
-import { createTestDatabase } from "@towpath/db/testing";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { runnerContract } from "@towpath/runner-api/contract";
+import type { RuntimeDriver } from "@towpath/runtime";
 import { createFakeDriver, shortDirectory, tinyServer } from "@towpath/runtime/testing";
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startRunner } from "./compose.ts";
 import { readConfig } from "./config.ts";
+import { createLightDriver } from "./testing/light-driver.ts";
+import { seedDeployment } from "./testing/seed-deployment.ts";
+
+const environmentOf = (database: TestDatabase, folder: string) => ({
+  DATABASE_URL: database.url,
+  TOWPATH_DATA_DIR: folder,
+  TOWPATH_RUN_DIR: folder,
+  TOWPATH_SECRET: "x".repeat(32),
+  TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
+});
+
+/** A driver without processes whose servers listen: what the entrypoint is named after says how they behave. */
+async function listeningDriver(): Promise<RuntimeDriver> {
+  const { driver } = createLightDriver();
+  const answering = createServer((_request, response) => response.end());
+  const silent = createServer();
+  const endpoints = await Promise.all(
+    [answering, silent].map(async (server) => {
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      return { kind: "tcp", host: "127.0.0.1", port: (server.address() as AddressInfo).port } as const;
+    }),
+  );
+  return {
+    ...driver,
+    async start(spec, onOutput) {
+      if (spec.server.entrypoint === "failing.py:mcp") return { ok: false, cause: "exited", status: null, exit: null };
+      const started = await driver.start(spec, onOutput);
+      if (!started.ok) return started;
+      const endpoint = endpoints[spec.server.entrypoint === "silent.py:mcp" ? 1 : 0];
+      return { ...started, handle: { ...started.handle, ...(endpoint && { endpoint }) } };
+    },
+    async close() {
+      for (const server of [answering, silent]) {
+        server.close();
+        server.closeAllConnections();
+      }
+      await driver.close();
+    },
+  };
+}
+
+runnerContract("the runner in the network, its servers too", async () => {
+  const database = await createTestDatabase();
+  const folder = await shortDirectory();
+  const config = readConfig({ ...environmentOf(database, folder), TOWPATH_RUNNER_ADDRESS: "127.0.0.1:0" });
+  const quick = { ...config, timing: { ...config.timing, answerTimeoutMs: 500 } };
+  const runner = await startRunner(quick, pino({ level: "silent" }), await listeningDriver());
+  const seed = async (entrypoint: string) => (await seedDeployment(database.db, { entrypoint })).deploymentId;
+  return {
+    address: runner.address,
+    answering: [await seed("one.py:mcp"), await seed("other.py:mcp")],
+    failing: await seed("failing.py:mcp"),
+    silent: await seed("silent.py:mcp"),
+    async close() {
+      await runner.close();
+      await database.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+});
 
 test("RUN-3 a runner that ends stops its servers in good order although the database does not answer", async () => {
   const database = await createTestDatabase();
   const folder = await shortDirectory();
-  const config = readConfig({
-    DATABASE_URL: database.url,
-    TOWPATH_DATA_DIR: folder,
-    TOWPATH_RUN_DIR: folder,
-    TOWPATH_SECRET: "x".repeat(32),
-    TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
-  });
+  const config = readConfig(environmentOf(database, folder));
   const holding = await database.pool.connect();
   onTestFinished(async () => {
     holding.release();

@@ -3,7 +3,13 @@ import { openArtifacts } from "@towpath/artifacts";
 import { createSecretBox, redactor } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { writeServerLogs } from "@towpath/logs";
-import { assertNoRunner, createRunnerApi, RunnerError, type RunnerHandlers } from "@towpath/runner-api";
+import {
+  assertNoRunner,
+  createRunnerApi,
+  type RunnerAddress,
+  RunnerError,
+  type RunnerHandlers,
+} from "@towpath/runner-api";
 import { createSandboxDriver, type Isolation, type RuntimeDriver } from "@towpath/runtime";
 import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
@@ -21,15 +27,14 @@ import { Places } from "./places/places.ts";
 
 const closeWithinMs = 1500;
 
-export type Runner = { readonly socketPath: string; close(): Promise<void> };
+export type Runner = { readonly address: RunnerAddress; close(): Promise<void> };
 
-/** Wires the runner and serves its socket. `driver` is for tests. */
+/** Wires the runner and serves its API. `driver` is for tests. */
 export async function startRunner(config: RunnerConfig, log: Logger, driver?: RuntimeDriver): Promise<Runner> {
   const complain = (what: string) => (error: unknown) => log.warn({ err: error }, what);
   await mkdir(config.runDirectory, { recursive: true, mode: 0o700 });
-  const socketPath = `${config.runDirectory}/runner.sock`;
   // Before anything else: a second runner would end the rows of the first one.
-  await assertNoRunner(socketPath);
+  await assertNoRunner(config.address);
   const identity = await nextIdentity(config.runDirectory);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
   const runtime = driver ?? sandboxDriver(config, identity, log);
@@ -75,14 +80,14 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const tested = runtime.selfTest().then((isolation) => reportIsolation(isolation, log));
   tested.catch(complain("the isolation of this host could not be tested"));
   const api = createRunnerApi(handlersOf(pool, runtime), complain("a request failed"));
-  await api.listen({ kind: "unix", path: socketPath });
+  const address = await api.listen(config.address);
   const reports = startIsolationReports(
     database.db,
     () => runtime.selfTest(),
     complain("the isolation of this host could not be recorded"),
   );
   return {
-    socketPath,
+    address,
     async close() {
       void api.close();
       // Both at once: a server that is still starting ends by the driver's close, in the pool's turn.

@@ -1,4 +1,5 @@
 import { availableParallelism, totalmem } from "node:os";
+import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import {
   type IsolationConfig,
   isolationConfigFrom,
@@ -48,6 +49,7 @@ const environmentSchema = z.object({
   TOWPATH_MAX_ORGANIZATION_SHARE: z.coerce.number().gt(0).max(1).default(0.75),
   /** The gateway's setting: for how long it holds a request whose server has to start. */
   TOWPATH_GATEWAY_HOLD_MS: milliseconds(60_000),
+  ...runnerSettings,
   ...sandboxSettings,
   ...serverLimitSettings,
 });
@@ -56,6 +58,8 @@ export type RunnerConfig = {
   readonly databaseUrl: string;
   readonly dataDirectory: string;
   readonly runDirectory: string;
+  /** Where its API listens. */
+  readonly address: RunnerAddress;
   /** TOWPATH_SECRET, from which the key of stored secrets is derived. */
   readonly secret: string;
   readonly serverUrl: string;
@@ -108,6 +112,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
     databaseUrl: values.DATABASE_URL,
     dataDirectory: values.TOWPATH_DATA_DIR,
     runDirectory: values.TOWPATH_RUN_DIR,
+    address: runnerAddressFrom(values),
     secret: values.TOWPATH_SECRET,
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,

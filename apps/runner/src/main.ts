@@ -1,3 +1,4 @@
+import { endpointKey } from "@towpath/runner-api";
 import { pino } from "pino";
 import { startRunner } from "./compose.ts";
 import { type RunnerConfig, readConfig } from "./config.ts";
@@ -31,7 +32,7 @@ try {
   };
   process.on("SIGTERM", () => void stop());
   process.on("SIGINT", () => void stop());
-  log.info({ socket: runner.socketPath }, "ready");
+  log.info({ address: endpointKey(runner.address) }, "ready");
   // The supervisor waits for this and not for the line, which the log level may leave out.
   process.send?.("ready");
 } catch (error) {

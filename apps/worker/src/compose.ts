@@ -41,10 +41,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     databaseUrl: config.directDatabaseUrl,
     onProblem: (problem) => log.warn({ err: problem }, "queue"),
   });
-  const runner = createRunnerClient(
-    { kind: "unix", path: `${config.runDirectory}/runner.sock` },
-    { timeoutMs: runnerTimeoutMs },
-  );
+  const runner = createRunnerClient(config.runner, { timeoutMs: runnerTimeoutMs });
   const services: Services = {
     database,
     queue: workers.queue,

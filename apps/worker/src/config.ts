@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { type BuilderConfig, defaultBuildLimits, pickBuildEnvironment } from "@towpath/builder";
 import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
+import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import { type IsolationConfig, isolationConfigFrom, sandboxSettings, serverLimitSettings } from "@towpath/runtime";
 import { z } from "zod";
 import type { BuildConcurrency } from "./jobs/jobs.ts";
@@ -21,6 +22,7 @@ const environmentSchema = z.object({
   TOWPATH_PYTHON: z.string().optional(),
   /** Builds at the same time in this process. Default: one more than there are processors, at least 3. */
   TOWPATH_BUILD_CONCURRENCY: z.coerce.number().int().min(1).max(32).optional(),
+  ...runnerSettings,
   ...retentionSettings,
   ...sandboxSettings,
   ...serverLimitSettings,
@@ -32,6 +34,7 @@ export type WorkerConfig = {
   /** Past a pooler, for LISTEN. */
   readonly directDatabaseUrl: string;
   readonly runDirectory: string;
+  readonly runner: RunnerAddress;
   readonly secret: string;
   readonly serverUrl: string;
   readonly logLevel: string;
@@ -55,6 +58,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     databaseUrl: values.DATABASE_URL,
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     runDirectory: values.TOWPATH_RUN_DIR,
+    runner: runnerAddressFrom(values),
     secret: values.TOWPATH_SECRET,
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,

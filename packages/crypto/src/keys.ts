@@ -16,6 +16,8 @@ export const keyPurposes = {
   "project-secret": "towpath/secrets/v1",
   /** MCP session ids that clients see. */
   "mcp-session": "towpath/mcp-session/v1",
+  /** Calls of the runner's API in the network. */
+  "runner-api": "towpath/runner-api/v1",
   "admin-jwt": "towpath/admin-jwt/v1",
   "user-jwt": "towpath/user-jwt/v1",
 } as const;

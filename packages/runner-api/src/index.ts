@@ -15,3 +15,4 @@ export {
   type RunnerAddress,
 } from "./endpoint.ts";
 export { assertNoRunner, createRunnerApi, type RunnerApi, type RunnerHandlers } from "./server.ts";
+export { runnerAddressFrom, runnerSettings } from "./settings.ts";

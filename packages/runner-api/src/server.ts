@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from "node:net";
 import { equalInConstantTime } from "@towpath/crypto";
 import { z } from "zod";
 import { type RunnerAnswer, type RunnerCall, RunnerError, runnerCalls, runnerErrors } from "./contract.ts";
-import type { RunnerAddress } from "./endpoint.ts";
+import { endpointKey, type RunnerAddress } from "./endpoint.ts";
 
 /** What a runner does for each call. A handler rejects with RunnerError; anything else is an error of its own. */
 export type RunnerHandlers = {
@@ -17,7 +17,7 @@ export type RunnerHandlers = {
 export type RunnerApi = {
   /**
    * Listens, on a unix socket with mode 0600. Resolves with the address; its port is the real one when 0 was asked for.
-   * @throws Error when another runner answers on the socket
+   * @throws Error when another runner answers there
    */
   listen(address: RunnerAddress): Promise<RunnerAddress>;
   /** Takes no further connections. Resolves when the running calls have been answered. */
@@ -31,7 +31,7 @@ export function createRunnerApi(handlers: RunnerHandlers, onError: (error: unkno
   let server: Server | null = null;
   return {
     async listen(address) {
-      if (address.kind === "unix") await assertNoRunner(address.path);
+      await assertNoRunner(address);
       const isAllowed = address.kind === "tcp" ? secretCheck(address.secrets) : () => true;
       const listening = createServer((request, response) => {
         request.resume();
@@ -47,10 +47,12 @@ export function createRunnerApi(handlers: RunnerHandlers, onError: (error: unkno
   };
 }
 
-/** @throws Error when another runner answers on the socket */
-export async function assertNoRunner(socketPath: string): Promise<void> {
+/** @throws Error when another runner answers there */
+export async function assertNoRunner(address: RunnerAddress): Promise<void> {
   const isAnswered = await new Promise<boolean>((resolve) => {
-    const socket = connect(socketPath);
+    // Port 0 asks for any free one.
+    if (address.kind === "tcp" && address.port === 0) return resolve(false);
+    const socket = address.kind === "unix" ? connect(address.path) : connect(address.port, address.host);
     socket.once("connect", () => {
       socket.destroy();
       resolve(true);
@@ -58,7 +60,7 @@ export async function assertNoRunner(socketPath: string): Promise<void> {
     // EAGAIN: it is too busy to accept.
     socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "EAGAIN"));
   });
-  if (isAnswered) throw new Error(`Another runner already serves ${socketPath}.`);
+  if (isAnswered) throw new Error(`Another runner already serves ${endpointKey(address)}.`);
 }
 
 async function bind(server: Server, address: RunnerAddress): Promise<RunnerAddress> {

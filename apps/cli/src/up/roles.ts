@@ -32,9 +32,13 @@ const inherited = [
   "no_proxy",
 ];
 
-/** Settings of the operator that reach the processes: our own, GitHub's, and uv's index settings. */
+/**
+ * Settings of the operator that reach the processes: our own, GitHub's, and uv's index settings. Not the runner's
+ * address: everything runs on this machine, where its servers are reached by sockets too.
+ */
 const passesThrough = (name: string) =>
-  inherited.includes(name) || /^(TOWPATH_|DATABASE_DIRECT_URL$|GITHUB_(APP|CLIENT|WEBHOOK|URL|API)|UV_)/.test(name);
+  name !== "TOWPATH_RUNNER_ADDRESS" &&
+  (inherited.includes(name) || /^(TOWPATH_|DATABASE_DIRECT_URL$|GITHUB_(APP|CLIENT|WEBHOOK|URL|API)|UV_)/.test(name));
 
 export type Surroundings = {
   readonly options: UpOptions;

@@ -5,8 +5,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
 import { createRunnerClient } from "../client.ts";
 import type { RunnerAddress } from "../endpoint.ts";
+import { runnerAddressFrom, runnerSettings } from "../settings.ts";
 import { type ContractSubject, runnerContract } from "./contract.ts";
 import { createRunnerStandIn, type RunnerStandIn } from "./stand-in.ts";
 
@@ -72,4 +74,24 @@ test("RUN-7 in the network every call needs a secret of the instance, the one th
   for (const secret of ["the new secret", "the old secret"])
     await expect(ensureWith(secret)).resolves.toMatchObject({ leaseMs: 10_000 });
   await standIn.stop();
+});
+
+test("RUN-7 the address of the runner is a setting, whose secret all processes of an instance can derive", async () => {
+  const schema = z.object({ ...runnerSettings, TOWPATH_RUN_DIR: z.string(), TOWPATH_SECRET: z.string() });
+  const addressWith = (address: string | undefined, secret = "one") =>
+    runnerAddressFrom(
+      schema.parse({ TOWPATH_RUNNER_ADDRESS: address, TOWPATH_RUN_DIR: "/run/t", TOWPATH_SECRET: secret }),
+    );
+  expect(addressWith(undefined)).toEqual({ kind: "unix", path: "/run/t/runner.sock" });
+  const one = addressWith("runner.internal:9000");
+  expect(one).toEqual({
+    kind: "tcp",
+    host: "runner.internal",
+    port: 9000,
+    secrets: [expect.stringMatching(/^[\w-]{43}$/)],
+  });
+  expect(addressWith("[::1]:9000")).toEqual({ ...one, host: "::1" });
+  expect(addressWith("runner.internal:9000", "another")).not.toEqual(one);
+  for (const wrong of ["", "runner", "runner:", ":9000", "http://runner:9000", "runner:90000", "::1:9000"])
+    expect(() => addressWith(wrong), wrong).toThrow();
 });

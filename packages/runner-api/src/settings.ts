@@ -1,0 +1,28 @@
+import { deriveKey } from "@towpath/crypto";
+import { z } from "zod";
+import type { RunnerAddress } from "./endpoint.ts";
+
+/** To be spread into the settings of every process that speaks to the runner, and of the runner. */
+export const runnerSettings = {
+  /** host:port, where the runner listens and the others reach it. Without it: a socket in TOWPATH_RUN_DIR. */
+  TOWPATH_RUNNER_ADDRESS: z
+    .string()
+    .regex(/^(?:\[[0-9a-f:.]+\]|[^\s:/@]+):\d{1,5}$/i, "must be host:port, such as runner.internal:9000 or [::1]:9000")
+    .refine((text) => portOf(text) <= 65_535, "must have a port of at most 65535")
+    .optional(),
+};
+
+/** In the network the secret is derived from that of the instance, which all of its processes have. */
+export function runnerAddressFrom(values: {
+  readonly TOWPATH_RUNNER_ADDRESS?: string | undefined;
+  readonly TOWPATH_RUN_DIR: string;
+  readonly TOWPATH_SECRET: string;
+}): RunnerAddress {
+  const text = values.TOWPATH_RUNNER_ADDRESS;
+  if (text === undefined) return { kind: "unix", path: `${values.TOWPATH_RUN_DIR}/runner.sock` };
+  const host = text.slice(0, text.lastIndexOf(":")).replace(/^\[|\]$/g, "");
+  const { bytes } = deriveKey(values.TOWPATH_SECRET, "runner-api");
+  return { kind: "tcp", host, port: portOf(text), secrets: [Buffer.from(bytes).toString("base64url")] };
+}
+
+const portOf = (text: string) => Number(text.slice(text.lastIndexOf(":") + 1));
