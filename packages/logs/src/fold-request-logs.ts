@@ -24,9 +24,10 @@ export async function foldRequestLogs(pool: Pool, limits: Partial<FoldLimits> = 
     return folded;
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
+    // At once, as it holds up the others: throwing the client away does it a moment later only.
+    await client.query("ROLLBACK").catch(() => {});
     throw error;
   } finally {
-    // A client that failed in mid-transaction is thrown away, which rolls back.
     client.release(failure);
   }
 }

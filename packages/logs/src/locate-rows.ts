@@ -13,7 +13,7 @@ export type Location = {
   isWhole: boolean;
 };
 
-/** Rows that a query may read past in order to find those of a page. */
+/** About how many rows a query may read past in order to find those of a page. */
 const maxScanned = 4000;
 
 /**
@@ -41,7 +41,10 @@ export async function locateRows(
     const picked = pick(tiles, skip, page.need + kept);
     skip = picked.skip;
     isWhole &&= picked.isWhole;
-    const costly = picked.tiles.filter((tile, at) => isCostly(tile, at === 0 ? skip : 0, page.need + kept));
+    const share = maxScanned / picked.tiles.length;
+    const costly = picked.tiles.filter(
+      (tile, at) => tile.level > 0 && scanned(tile, at === 0 ? skip : 0, page.need + kept) > share,
+    );
     if (costly.length === 0) {
       return { windows: windowsOf(picked.tiles, period), skip: skip + kept, isWhole };
     }
@@ -66,8 +69,9 @@ function pick(tiles: readonly Counted[], offset: number, need: number) {
   return { tiles: tiles.slice(first, at), skip, isWhole: at === tiles.length };
 }
 
-function isCostly({ level, total, matching }: Counted, skip: number, need: number): boolean {
-  return level > 0 && (total / matching) * Math.min(matching, skip + need) > maxScanned;
+/** How many rows of a period are read, about, to find those that are wanted of it. */
+function scanned({ total, matching }: Counted, skip: number, need: number): number {
+  return (total / matching) * Math.min(matching, skip + need);
 }
 
 /** Neighbouring periods as one window, cut to what the query wants. */

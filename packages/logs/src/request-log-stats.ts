@@ -79,7 +79,7 @@ const figuresSql = `
        'errors', coalesce(sum(calls) FILTER (WHERE class = 1), 0)::float8,
        'refused', coalesce(sum(calls) FILTER (WHERE class = 2), 0)::float8) FROM cells WHERE matches) AS totals,
     (SELECT coalesce(json_agg(l ORDER BY bucket), '[]') FROM (
-       SELECT element >> 40 AS bucket, sum(element & 1099511627775)::float8 AS calls
+       SELECT element >> 40 AS bucket, sum((element & 1099511627775)::float8) AS calls
        FROM cells, unnest(latency) AS element WHERE matches GROUP BY 1) AS l) AS latency,
     (SELECT coalesce(json_agg(m), '[]') FROM (
        SELECT method, ${countsSql} FROM cells WHERE method IS NOT NULL GROUP BY 1
@@ -89,8 +89,9 @@ const figuresSql = `
        ORDER BY 2 DESC, 1 LIMIT ${maxFacets}) AS t) AS tools`;
 
 const bucketsSql = (bucketMs: number) => `
-  SELECT floor(extract(epoch FROM time) * 1000 / ${bucketMs})::float8 AS bucket, ${countsSql}
-  FROM cells WHERE matches GROUP BY 1`;
+  SELECT floor(extract(epoch FROM start) * 1000 / ${bucketMs})::float8 AS bucket, total, errors FROM (
+    SELECT date_bin('${bucketMs} milliseconds', time, 'epoch') AS start, ${countsSql}
+    FROM cells WHERE matches GROUP BY 1) AS starts`;
 
 async function figuresOfSums(
   pool: Pool,
@@ -119,7 +120,7 @@ function sumsStatement(
     scopeCondition(query, conditions, ofSeries(alias)),
   );
   const matches = methodCondition(query, conditions, ofSeries("sums"));
-  const text = `WITH cells AS MATERIALIZED (SELECT *, (${matches}) IS TRUE AS matches FROM (${sums}) AS sums) ${figures}`;
+  const text = `WITH cells AS (SELECT *, (${matches}) IS TRUE AS matches FROM (${sums}) AS sums) ${figures}`;
   return [text, conditions.values];
 }
 

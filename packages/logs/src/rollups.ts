@@ -112,17 +112,17 @@ export async function countWithin(pool: Pool, query: LogQuery, periods: readonly
 /** Only the sums of series that match, looked up by their ids: those of all series are many at the finer levels. */
 function countsSql(query: LogQuery, conditions: Conditions, spans: readonly Span[]): string {
   const project = conditions.value(query.projectId);
-  const matching = `ARRAY(SELECT k.id FROM request_log_series k
-    WHERE k.project_id = ${project} AND ${nameCondition(query, conditions, "k")})`;
   const selects = spans.map(
     ({ level, from, to }) => `
       SELECT r.time, r.calls FROM ${rollupLevels[level].table} r WHERE r.project_id = ${project}
         AND r.time >= ${conditions.value(new Date(from))} AND r.time < ${conditions.value(new Date(to))}
-        AND r.series_id = ANY(${matching})`,
+        AND r.series_id = ANY((SELECT ids FROM matching)::bigint[])`,
   );
   const fresh = `SELECT f.time, f.calls FROM (${freshSql(project)}) AS f
     WHERE ${nameCondition(query, conditions, "f")}`;
-  return [...selects, fresh].join(" UNION ALL ");
+  return `WITH matching AS MATERIALIZED (SELECT array_agg(k.id) AS ids FROM request_log_series k
+    WHERE k.project_id = ${project} AND ${nameCondition(query, conditions, "k")})
+    ${[...selects, fresh].join(" UNION ALL ")}`;
 }
 
 function nameCondition(query: LogQuery, conditions: Conditions, alias: string): string {

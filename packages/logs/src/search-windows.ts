@@ -9,6 +9,7 @@ type Found = { windows: Window[]; since: number | null };
 type Period = Window & { now: number };
 
 const slotMs = 600_000;
+const recentCallers = 10_000;
 
 /**
  * The periods in which the newest `wanted` rows of a search can be, newest first. Names that contain the text are
@@ -44,30 +45,60 @@ async function bySeries(pool: Pool, query: LogQuery, period: Period, wanted: num
   return { windows, since: isWhole ? null : (windows.at(-1)?.from ?? null) };
 }
 
-async function byCaller(pool: Pool, query: LogQuery, { from, to }: Period, wanted: number): Promise<Found> {
-  const { rows } = await pool.query<{ time: Date; first: Date; last: Date }>(
-    `WITH found AS MATERIALIZED (
-       SELECT id FROM request_log_caller WHERE project_id = $1 AND last_seen >= $2
-         AND ($3::timestamptz IS NULL OR first_seen <= $3) AND (is_overflow OR search_text LIKE lower($4)))
-     SELECT s.time, s.first_seen AS first, s.last_seen AS last
-     FROM request_log_caller_slot s JOIN found ON found.id = s.caller_id
+type Slots = { rows: { time: Date; first: Date; last: Date; calls: number }[]; since: Date | null };
+
+async function byCaller(pool: Pool, query: LogQuery, period: Period, wanted: number): Promise<Found> {
+  // Mostly a name is found among the callers that were seen last: they are looked through before all of them are.
+  const isFirst = period.to === null && wanted === query.offset + query.limit + 1;
+  const recent = isFirst ? await slotsOf(pool, query, period, wanted, recentCallers) : null;
+  const { rows, since: seen } = recent?.rows.length ? recent : await slotsOf(pool, query, period, wanted, null);
+  let calls = 0;
+  const slot = rows.find((row) => {
+    calls += row.calls;
+    return calls >= wanted;
+  });
+  const used = slot ? rows.filter((row) => row.time >= slot.time) : rows;
+  // More callers of the last slot may have been cut off.
+  const isCut = rows.length === wanted && used.length === rows.length;
+  const since = [...(slot ? [slot.time.getTime() + (isCut ? slotMs : 0)] : []), ...(seen ? [seen.getTime()] : [])];
+  return {
+    windows: used.map((row) => ({ from: row.first.getTime(), to: row.last.getTime() + 1 })),
+    since: since.length > 0 ? Math.max(...since) : null,
+  };
+}
+
+/** What the found ones of the `max` callers that were seen last did, newest first. `since`: when others may have called. */
+async function slotsOf(
+  pool: Pool,
+  query: LogQuery,
+  { from, to }: Period,
+  wanted: number,
+  max: number | null,
+): Promise<Slots> {
+  const order = max === null ? "" : `ORDER BY last_seen DESC LIMIT ${max}`;
+  const { rows } = await pool.query<Slots["rows"][number] & { seen: Date | null }>(
+    `WITH looked AS MATERIALIZED (
+       SELECT id, first_seen, last_seen, is_overflow OR search_text COLLATE "C" LIKE lower($4) AS matches
+       FROM request_log_caller
+       WHERE project_id = $1 AND last_seen >= $2 AND ($3::timestamptz IS NULL OR first_seen <= $3)
+         ${max === null ? `AND (is_overflow OR search_text COLLATE "C" LIKE lower($4))` : ""} ${order})
+     SELECT s.time, s.first_seen AS first, s.last_seen AS last, s.calls,
+       (SELECT CASE WHEN count(*) = ${max ?? -1} THEN min(last_seen) END FROM looked) AS seen
+     FROM request_log_caller_slot s JOIN looked ON looked.id = s.caller_id AND matches
      WHERE s.project_id = $1 AND s.time >= date_bin('10 minutes', $2, 'epoch')
        AND ($3::timestamptz IS NULL OR s.time <= $3)
+       -- So that a caller's slots are looked for in the partitions of its days only.
+       AND s.time >= looked.first_seen - interval '10 minutes' AND s.time <= looked.last_seen
      ORDER BY s.time DESC LIMIT $5`,
     [query.projectId, new Date(from), to === null ? null : new Date(to), searchPattern(query.search ?? ""), wanted],
   );
-  // More callers of the last slot may have been cut off.
-  const last = rows.length < wanted ? undefined : rows.at(-1);
-  return {
-    windows: rows.map((row) => ({ from: row.first.getTime(), to: row.last.getTime() + 1 })),
-    since: last ? last.time.getTime() + slotMs : null,
-  };
+  return { rows, since: rows[0]?.seen ?? null };
 }
 
 async function byMessage(pool: Pool, query: LogQuery, { from, to }: Period, wanted: number): Promise<Found> {
   const ids = await pool.query<{ id: string }>(
     `SELECT id FROM request_log_message WHERE project_id = $1 AND last_seen >= date_bin('1 minute', $2, 'epoch')
-       AND (id = 0 OR search_text LIKE lower($3))`,
+       AND (id = 0 OR search_text COLLATE "C" LIKE lower($3))`,
     [query.projectId, new Date(from), searchPattern(query.search ?? "")],
   );
   if (ids.rows.length === 0) return { windows: [], since: null };
