@@ -59,6 +59,22 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
     },
     {
+      name: "core-entities-meet-at-their-doors",
+      comment:
+        "Entities of core meet through index.ts (verbs, exported from the package), internal.ts (what other entities " +
+        "build on, without authorization and not exported) and schemas.",
+      severity: "error",
+      from: { path: "^packages/core/src/([^/]+)/", pathNot: "\\.test\\.ts$|/testing/" },
+      to: { path: "^packages/core/src/", pathNot: "^packages/core/src/$1/|/(index|internal)\\.ts$|\\.schema\\.ts$" },
+    },
+    {
+      name: "core-no-cycles",
+      comment: "In core not even types go round in a circle.",
+      severity: "error",
+      from: { path: "^packages/core/src/" },
+      to: { circular: true },
+    },
+    {
       name: "nothing-imports-apps",
       comment: "What two processes share belongs into a package.",
       severity: "error",

@@ -1,6 +1,5 @@
 export { type CreateApiKeyInput, createApiKeySchema } from "./api-key.schema.ts";
 export type { ApiKeyView, NewApiKeyView } from "./api-key.view.ts";
 export { createApiKey } from "./create-api-key.ts";
-export { deleteApiKey } from "./delete-api-key.ts";
 export { listApiKeys } from "./list-api-keys.ts";
-export { revokeApiKey } from "./revoke-api-key.ts";
+export { deleteApiKey, revokeApiKey } from "./revoke-api-key.ts";

@@ -1,11 +1,11 @@
 import { apikey } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
+import { authorize, type OrganizationAccess, roleMay } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { notFound } from "../errors/index.ts";
-import { apiKeyView } from "./api-key.store.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
+import { type ApiKeyRow, apiKeyView, creatorOf, requireApiKey } from "./api-key.store.ts";
 import type { ApiKeyView } from "./api-key.view.ts";
-import { authorizeApiKey } from "./authorize-api-key.ts";
 
 /** Makes a key useless at once and for good; it stays in the list (KEY-3). Idempotent. */
 export async function revokeApiKey(call: {
@@ -29,4 +29,39 @@ export async function revokeApiKey(call: {
     });
     return apiKeyView(ctx, row);
   });
+}
+
+/** Removes a key from the list; it stops working at once (KEY-3). */
+export async function deleteApiKey(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string; readonly keyId: string };
+}): Promise<{ readonly id: string }> {
+  const { ctx, input } = call;
+  const { organization, key } = await authorizeApiKey(ctx, input);
+  await ctx.db.transaction(async (tx) => {
+    await tx.delete(apikey).where(and(eq(apikey.referenceId, organization.id), eq(apikey.id, key.id)));
+    await audit(tx, ctx, {
+      organizationId: organization.id,
+      action: "apiKey.delete",
+      subject: key.id,
+      detail: { name: key.name },
+    });
+  });
+  return { id: key.id };
+}
+
+/**
+ * Access to end a key: those who manage all keys, and whoever made it.
+ *
+ * @throws TowpathError `not_found` for a key that the organization does not have, `forbidden` for one of a colleague.
+ */
+export async function authorizeApiKey(
+  ctx: Context,
+  scope: { readonly orgSlug: string; readonly keyId: string },
+): Promise<OrganizationAccess & { readonly key: ApiKeyRow }> {
+  const access = await authorize(ctx, "apiKey.create", { orgSlug: scope.orgSlug });
+  const key = await requireApiKey(ctx.db, access.organization.id, scope.keyId);
+  const own = ctx.actor.kind === "user" && creatorOf(key) === ctx.actor.userId;
+  if (own || roleMay(access.role, "apiKey.manage")) return { ...access, key };
+  throw new TowpathError("forbidden", "Forbidden: only admins may end a key that somebody else made.");
 }

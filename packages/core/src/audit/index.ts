@@ -1,1 +1,36 @@
-export { type AuditEntry, actorName, audit } from "./audit.ts";
+import type { Transaction } from "@towpath/db";
+import { auditLog } from "@towpath/db/schema";
+import type { Actor, Context } from "../context/index.ts";
+import { newId } from "../ids/index.ts";
+
+export type AuditEntry = {
+  readonly organizationId: string | null;
+  readonly projectId?: string | null;
+  /** The verb, for example `project.create`. */
+  readonly action: string;
+  /** What was changed: an id or a name. */
+  readonly subject: string;
+  /** What changed. Never a secret. */
+  readonly detail?: Readonly<Record<string, unknown>>;
+};
+
+/** `user:<id>`, `operator` or `job:<name>`, as audit rows name their actor. */
+export function actorName(actor: Actor): string {
+  if (actor.kind === "user") return `user:${actor.userId}`;
+  return actor.kind === "operator" ? "operator" : `job:${actor.job}`;
+}
+
+/** Writes who did what, inside the transaction of the change: neither exists without the other (ORG-10). */
+export async function audit(tx: Transaction, ctx: Context, entry: AuditEntry): Promise<void> {
+  await tx.insert(auditLog).values({
+    id: newId(),
+    organizationId: entry.organizationId,
+    projectId: entry.projectId ?? null,
+    actor: actorName(ctx.actor),
+    action: entry.action,
+    subject: entry.subject,
+    detail: entry.detail ?? null,
+    ipAddress: ctx.actor.kind === "job" ? null : ctx.actor.ipAddress,
+    createdAt: ctx.clock.now(),
+  });
+}

@@ -1,10 +1,10 @@
 import { build } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
-import { deploymentSummary } from "../deployment/deployment-summary.ts";
+import { deploymentSummary } from "../deployment/internal.ts";
 import { notFound } from "../errors/index.ts";
+import { repositoryView } from "../project/internal.ts";
 import { authModeSchema } from "../project/project.schema.ts";
-import { repositoryView } from "../project/project-view.ts";
 import { type BuildJoin, type BuildSummaryJoin, selectBuilds } from "./build.store.ts";
 import type { BuildSummary, BuildView } from "./build.view.ts";
 import { buildStatusSchema, buildTriggerSchema } from "./build-contract.schema.ts";

@@ -1,10 +1,9 @@
 import type { Database, Transaction } from "@towpath/db";
 import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
 import { and, desc, eq, getTableColumns, inArray, type SQL } from "drizzle-orm";
-import { isLiveColumn } from "../deployment/deployment-summary.ts";
+import { isLiveColumn, warningCount } from "../deployment/internal.ts";
 import { expectedBefore } from "./build.state.ts";
 import type { BuildStatus } from "./build-contract.schema.ts";
-import { warningCount } from "./warning-count.ts";
 
 type Queryable = Database | Transaction;
 

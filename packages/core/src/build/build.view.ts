@@ -1,5 +1,5 @@
+import type { DeploymentSummary } from "../deployment/internal.ts";
 import type { AuthMode } from "../project/project.schema.ts";
-import type { DeploymentSummary } from "../project/project.view.ts";
 import type {
   BuildManifest,
   BuildStatus,

@@ -1,10 +1,47 @@
+import { build } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import { authorizeProject, type Permission, type ProjectAccess } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { authorizeBuild } from "./authorize-build.ts";
-import type { BuildView } from "./build.view.ts";
-import { findBuildView } from "./build-view.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
+import { isId, parseInput } from "../input/index.ts";
+import { type ListBuildsInput, listBuildsSchema } from "./build.schema.ts";
+import { projectIdOfBuild, selectBuildSummaries } from "./build.store.ts";
+import type { BuildPage, BuildView } from "./build.view.ts";
+import { buildSummary, findBuildView } from "./build-view.ts";
 
 /** One build with its manifest; also the access check of its log stream (PRJ-3). */
 export async function getBuild(call: { ctx: Context; input: { readonly buildId: string } }): Promise<BuildView> {
   await authorizeBuild(call.ctx, "build.read", call.input.buildId);
   return findBuildView(call.ctx, call.input.buildId);
+}
+
+/**
+ * Checks access to the project of a build.
+ *
+ * @throws TowpathError `not_found` naming the build, whether it is absent or of others.
+ */
+export async function authorizeBuild(ctx: Context, permission: Permission, buildId: string): Promise<ProjectAccess> {
+  const projectId = isId(buildId) ? await projectIdOfBuild(ctx.db, buildId) : undefined;
+  if (projectId === undefined) throw notFound("build");
+  try {
+    return await authorizeProject(ctx, permission, { projectId });
+  } catch (error) {
+    // The text must not tell an absent build from one of others.
+    if (error instanceof TowpathError && error.code === "not_found") throw notFound("build");
+    throw error;
+  }
+}
+
+/** A page of a project's builds, newest first; `hasMore` says whether there is a next one (PRJ-2). */
+export async function listBuilds(call: { ctx: Context; input: ListBuildsInput }): Promise<BuildPage> {
+  const { ctx } = call;
+  const { project } = await authorizeProject(ctx, "build.read", {
+    orgSlug: call.input.orgSlug,
+    projectName: call.input.projectName,
+  });
+  const { limit, offset } = parseInput(listBuildsSchema, call.input);
+  const rows = await selectBuildSummaries(ctx.db, eq(build.projectId, project.id))
+    .limit(limit + 1)
+    .offset(offset);
+  return { data: rows.slice(0, limit).map((row) => buildSummary(ctx, row)), hasMore: rows.length > limit };
 }

@@ -1,8 +1,9 @@
 import type { Transaction } from "@towpath/db";
 import { branch, build, project } from "@towpath/db/schema";
 import { and, eq, inArray, max, sql } from "drizzle-orm";
+import { lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
-import { notFound, TowpathError } from "../errors/index.ts";
+import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import type { Commit } from "../project/project.schema.ts";
 import { expectedBefore } from "./build.state.ts";
@@ -10,37 +11,6 @@ import type { BuildTrigger } from "./build-contract.schema.ts";
 import { noteInBuildLog } from "./build-note.ts";
 
 export type BuildRow = typeof build.$inferSelect;
-export type BranchRow = typeof branch.$inferSelect;
-
-/**
- * Holds a branch's row until the transaction ends. Everything that decides which build comes next takes this lock
- * first, so sequence numbers follow the order of those decisions (BLD-11). `NO KEY UPDATE`, because rows that refer to
- * the branch are inserted beside it by transactions that hold the lock on labels.
- */
-export async function lockBranch(tx: Transaction, branchId: string): Promise<BranchRow> {
-  const [row] = await tx.select().from(branch).where(eq(branch.id, branchId)).for("no key update");
-  if (!row) throw notFound("branch");
-  return row;
-}
-
-/** The branch of that name, made when it is new, locked as by `lockBranch`. */
-export async function ensureBranch(
-  tx: Transaction,
-  ctx: Context,
-  target: { readonly projectId: string; readonly name: string; readonly isDefault: boolean },
-): Promise<BranchRow> {
-  await tx
-    .insert(branch)
-    .values({ ...target, id: newId(), createdAt: ctx.clock.now() })
-    .onConflictDoNothing({ target: [branch.projectId, branch.name] });
-  const [row] = await tx
-    .select()
-    .from(branch)
-    .where(and(eq(branch.projectId, target.projectId), eq(branch.name, target.name)))
-    .for("no key update");
-  if (!row) throw notFound("branch");
-  return row;
-}
 
 export type NewBuild = {
   readonly project: typeof project.$inferSelect;

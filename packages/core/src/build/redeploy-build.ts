@@ -3,9 +3,9 @@ import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
-import { authorizeBuild } from "./authorize-build.ts";
 import type { BuildView } from "./build.view.ts";
 import { findBuildView } from "./build-view.ts";
+import { authorizeBuild } from "./get-build.ts";
 import { enqueueBuild, insertBuild } from "./queue-build.ts";
 
 /**

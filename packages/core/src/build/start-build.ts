@@ -1,6 +1,7 @@
 import type { project } from "@towpath/db/schema";
 import { audit } from "../audit/index.ts";
 import { authorizeProject } from "../authorize/index.ts";
+import { ensureBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
@@ -10,7 +11,7 @@ import { type StartBuildInput, startBuildSchema } from "./build.schema.ts";
 import { newestBuildOf } from "./build.store.ts";
 import type { BuildView } from "./build.view.ts";
 import { findBuildView } from "./build-view.ts";
-import { enqueueBuild, ensureBranch, insertBuild } from "./queue-build.ts";
+import { enqueueBuild, insertBuild } from "./queue-build.ts";
 
 const hasNotFailed = new Set(["queued", "building", "succeeded"]);
 

@@ -1,13 +1,14 @@
 import { branch, build, organization, project } from "@towpath/db/schema";
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
+import { environmentOf } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
-import { chooseLabel } from "../deployment/choose-label.ts";
-import { environmentOf } from "../deployment/environment-of.ts";
 import { isId } from "../input/index.ts";
+import { chooseLabel } from "../label/index.ts";
 import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
 import { mcpUrl, serverUrl } from "../server-url/index.ts";
 import { expectedBefore } from "./build.state.ts";
+import { enqueueTurn } from "./queue-build.ts";
 
 /** All that a worker must know to run a build. `attempt` is its fence: it goes into every later write. */
 export type TakenBuild = {
@@ -77,4 +78,31 @@ export async function takeBuild(call: {
     mcpUrl: mcpUrl(ctx.serverUrlTemplate, label),
     project: { ...of.project, authMode: authModeSchema.catch("towpath-cloud").parse(of.project.authMode) },
   };
+}
+
+/**
+ * Takes the organization's oldest queued build for one worker; null when none waits. When another one waits, the
+ * organization gets its next turn, behind all organizations that are waiting already.
+ */
+export async function takeNextBuild(call: {
+  ctx: Context;
+  input: { readonly organizationId: string };
+}): Promise<TakenBuild | null> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  for (;;) {
+    const [next, another] = await ctx.db
+      .select({ id: build.id })
+      .from(build)
+      .innerJoin(project, eq(project.id, build.projectId))
+      .where(and(eq(project.organizationId, input.organizationId), eq(build.status, "queued")))
+      .orderBy(asc(build.createdAt), asc(build.id))
+      .limit(2);
+    if (next === undefined) return null;
+    // Before this one is taken, so that a worker that dies in between leaves one turn too many, not one too few.
+    if (another !== undefined) await ctx.db.transaction((tx) => enqueueTurn(tx, ctx, input.organizationId));
+    const taken = await takeBuild({ ctx, input: { buildId: next.id } });
+    // Null when another worker was faster, or it was canceled.
+    if (taken !== null) return taken;
+  }
 }

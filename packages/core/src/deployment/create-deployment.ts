@@ -2,14 +2,13 @@ import type { Transaction } from "@towpath/db";
 import { branch, build, deployment, project } from "@towpath/db/schema";
 import { and, eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
+import { environmentOf } from "../branch/index.ts";
 import type { BuildManifest, BuildTimings, BuildWarning, Layers } from "../build/build-contract.schema.ts";
-import { storableWarning } from "../build/stored-build.ts";
+import { storableWarning } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
-import { lockLabels } from "../project/project.store.ts";
+import { chooseLabel, lockLabels } from "../label/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
-import { chooseLabel } from "./choose-label.ts";
-import { environmentOf } from "./environment-of.ts";
 
 export type BuildOutcome = {
   readonly buildId: string;

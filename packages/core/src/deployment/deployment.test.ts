@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { failBuild, startBuild, takeBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
-import { lockLabels } from "../project/project.store.ts";
+import { lockLabels } from "../label/index.ts";
 import {
   finishBuild,
   liveCommit,

@@ -1,7 +1,8 @@
-import type { BuildManifest, BuildStatus } from "../build/build-contract.schema.ts";
-import type { DeploymentSummary } from "../project/project.view.ts";
+import type { DeploymentSummary } from "./deployment-summary.ts";
 
-export type { DeploymentSummary } from "../project/project.view.ts";
+export type { DeploymentSummary } from "./deployment-summary.ts";
+
+import type { BuildManifest, BuildStatus } from "../build/build-contract.schema.ts";
 
 export type DeploymentView = DeploymentSummary & {
   readonly environment: "production" | "preview";

@@ -1,6 +1,7 @@
 import { deployment } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { authorizeProject, type Permission, type ProjectAccess } from "../authorize/index.ts";
+import { type BuildView, buildView, selectBuilds } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
@@ -33,4 +34,27 @@ export async function authorizeDeployment(
     if (error instanceof TowpathError && error.code === "not_found") throw notFound("deployment");
     throw error;
   }
+}
+
+/** The newest deployment of a project, of whatever branch; null when there is none yet (PRJ-13). */
+export async function getMostRecentDeployment(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string; readonly projectName: string };
+}): Promise<DeploymentView | null> {
+  const { ctx, input } = call;
+  const { project } = await authorizeProject(ctx, "project.read", input);
+  const [row] = await selectDeployments(ctx.db, eq(deployment.projectId, project.id)).limit(1);
+  return row ? deploymentView(ctx, row) : null;
+}
+
+/** The build that a deployment was made from (PRJ-13). */
+export async function getBuildByDeployment(call: {
+  ctx: Context;
+  input: { readonly deploymentId: string };
+}): Promise<BuildView> {
+  const { ctx, input } = call;
+  await authorizeDeployment(ctx, "build.read", input.deploymentId);
+  const [row] = await selectBuilds(ctx.db, eq(deployment.id, input.deploymentId)).limit(1);
+  if (!row || row.build.id !== row.deployment?.buildId) throw notFound("build");
+  return buildView(ctx, row);
 }

@@ -1,9 +1,7 @@
 import { branch, build } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { authorizeProject } from "../authorize/index.ts";
-import { selectBuilds } from "../build/build.store.ts";
-import type { BuildView } from "../build/build.view.ts";
-import { buildView } from "../build/build-view.ts";
+import { type BuildView, buildView, selectBuilds } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { isId } from "../input/index.ts";
 

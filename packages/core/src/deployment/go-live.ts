@@ -3,15 +3,12 @@ import { build, deployment, project, route } from "@towpath/db/schema";
 import { and, eq, gt, lte, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
-import { ofAttempt } from "../build/build.store.ts";
+import { type BranchRow, environmentOf, lockBranch } from "../branch/index.ts";
 import type { BuildTimings } from "../build/build-contract.schema.ts";
-import { noteInBuildLog } from "../build/build-note.ts";
-import { type BranchRow, type BuildRow, lockBranch } from "../build/queue-build.ts";
+import { type BuildRow, noteInBuildLog, ofAttempt } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
-import { lockLabels } from "../project/project.store.ts";
+import { chooseLabel, lockLabels } from "../label/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
-import { chooseLabel } from "./choose-label.ts";
-import { environmentOf } from "./environment-of.ts";
 
 export type GoLiveResult =
   | { readonly outcome: "live"; readonly url: string; readonly label: string }

@@ -1,6 +1,6 @@
 import { authorizeProject } from "../authorize/index.ts";
 import { buildStatusSchema } from "../build/build-contract.schema.ts";
-import { readManifest } from "../build/stored-build.ts";
+import { readManifest } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { selectBranches } from "./deployment.store.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "@towpath/db";
 import { hostIsolation } from "@towpath/db/schema";
 import { desc } from "drizzle-orm";
-import { type IsolationReport, isolationReportSchema } from "./host-isolation.schema.ts";
+import { z } from "zod";
 
 export type StoredIsolation = { readonly report: IsolationReport; readonly reportedAt: Date };
 
@@ -23,3 +23,23 @@ export async function newestHostIsolation(db: Database): Promise<StoredIsolation
   const report = isolationReportSchema.safeParse(row?.report);
   return row && report.success ? { report: report.data, reportedAt: row.reportedAt } : null;
 }
+
+/**
+ * Stores a runner's report about its host's isolation. Called by the runner itself, so there is nobody to authorize.
+ */
+export async function recordHostIsolation(
+  db: Database,
+  input: { readonly host: string; readonly report: IsolationReport; readonly at: Date },
+): Promise<void> {
+  await writeHostIsolation(db, input.host, isolationReportSchema.parse(input.report), input.at);
+}
+
+/** The runner's self-test as it is stored: the shape of `GET /v1/isolation`. */
+export const isolationReportSchema = z.object({
+  trusted: z.boolean(),
+  checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })).readonly(),
+  exceptions: z.array(z.object({ setting: z.string(), meaning: z.string() })).readonly(),
+  problems: z.array(z.string()).readonly(),
+});
+
+export type IsolationReport = z.infer<typeof isolationReportSchema>;

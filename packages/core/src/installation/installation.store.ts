@@ -2,7 +2,6 @@ import type { Database, Transaction } from "@towpath/db";
 import { githubInstallation } from "@towpath/db/schema";
 import { and, asc, eq } from "drizzle-orm";
 import { TowpathError } from "../errors/index.ts";
-import type { InstallationView } from "./installation.view.ts";
 
 type Queryable = Database | Transaction;
 
@@ -55,3 +54,13 @@ export function installationView(row: typeof githubInstallation.$inferSelect): I
     createdAt: row.createdAt.toISOString(),
   };
 }
+
+export type InstallationView = {
+  readonly installationId: number;
+  readonly organizationId: string;
+  readonly accountLogin: string;
+  readonly accountType: string;
+  /** The account's owner has suspended the App: nothing can be read until they resume it. */
+  readonly isSuspended: boolean;
+  readonly createdAt: string;
+};

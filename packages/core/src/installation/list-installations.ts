@@ -1,7 +1,7 @@
 import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
+import type { InstallationView } from "./installation.store.ts";
 import { installationView, listInstallationRows, requireUsableInstallation } from "./installation.store.ts";
-import type { InstallationView } from "./installation.view.ts";
 
 /** The GitHub installations of an organization, oldest first (GH-1). */
 export async function listInstallations(call: {

@@ -1,13 +1,12 @@
 import { githubInstallation } from "@towpath/db/schema";
+import { z } from "zod";
 import { audit } from "../audit/index.ts";
 import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
-import { lookAtBranches } from "../webhook/sync-installation.ts";
-import { type RecordInstallationInput, recordInstallationSchema } from "./installation.schema.ts";
-import { findInstallation, installationView } from "./installation.store.ts";
-import type { InstallationView } from "./installation.view.ts";
+import { lookAtBranches } from "../webhook/internal.ts";
+import { findInstallation, type InstallationView, installationView } from "./installation.store.ts";
 
 /**
  * Records that a GitHub App installation serves an organization (ONB-2). Idempotent; a renamed account is updated.
@@ -50,3 +49,11 @@ export async function recordInstallation(call: {
     return installationView(row);
   });
 }
+
+export const recordInstallationSchema = z.object({
+  installationId: z.number().int().positive(),
+  accountLogin: z.string().min(1).max(100),
+  /** User | Organization, as GitHub says it. */
+  accountType: z.string().min(1).max(40),
+});
+export type RecordInstallationInput = z.input<typeof recordInstallationSchema> & { readonly orgSlug: string };

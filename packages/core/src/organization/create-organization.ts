@@ -4,10 +4,10 @@ import { requireUser } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
+import { isReservedSlug } from "../reserved-names/index.ts";
 import { type CreateOrganizationInput, createOrganizationSchema } from "./organization.schema.ts";
 import { addOwner, lockSlugs, takenSlugs } from "./organization.store.ts";
 import type { OrganizationView } from "./organization.view.ts";
-import { freeSlug, slugOf } from "./slug.ts";
 
 /** Creates an organization with a slug of its own; the user who asks becomes its owner (ONB-1). */
 export async function createOrganization(call: {
@@ -32,4 +32,27 @@ export async function createOrganization(call: {
     });
     return view;
   });
+}
+
+const maxSlugLength = 40;
+
+/** `Acme Inc.` → `acme-inc`: letters, digits and hyphens; a name without any of them becomes `team`. */
+export function slugOf(name: string): string {
+  const slug = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, maxSlugLength)
+    .replace(/^-|-$/g, "");
+  return slug === "" ? "team" : slug;
+}
+
+/** The slug itself when it is free, else the first of `-2`, `-3`, … that is. */
+export function freeSlug(stem: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(stem) && !isReservedSlug(stem)) return stem;
+  for (let number = 2; ; number++) {
+    const slug = `${stem}-${number}`;
+    if (!taken.has(slug)) return slug;
+  }
 }

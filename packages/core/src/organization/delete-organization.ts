@@ -4,7 +4,7 @@ import { audit } from "../audit/index.ts";
 import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { requireConfirmation } from "../input/index.ts";
-import { lockForDeletion } from "../project/delete-project.ts";
+import { lockForDeletion } from "../project/internal.ts";
 
 /**
  * Deletes an organization with its projects (as `deleteProject` does), members, invitations, API keys, GitHub

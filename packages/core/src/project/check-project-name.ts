@@ -1,9 +1,9 @@
 import type { Database, Transaction } from "@towpath/db";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
+import { takenNames } from "../label/index.ts";
 import { isReservedName } from "../reserved-names/index.ts";
 import { projectNameSchema } from "./project.schema.ts";
-import { takenNames } from "./project.store.ts";
 import type { ProjectNameAvailability } from "./project.view.ts";
 
 /**

@@ -5,7 +5,7 @@ import { audit } from "../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { requireConfirmation } from "../input/index.ts";
-import { lockLabels } from "./project.store.ts";
+import { lockLabels } from "../label/index.ts";
 
 export type DeleteProjectInput = ProjectScope & {
   /** The project's name once more: nothing is deleted by accident. */

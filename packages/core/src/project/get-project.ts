@@ -1,6 +1,6 @@
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { deploymentSummary } from "../deployment/deployment-summary.ts";
+import { deploymentSummary } from "../deployment/internal.ts";
 import { countLiveWarnings, newestDeployments } from "./project.store.ts";
 import type { ProjectDetailView } from "./project.view.ts";
 import { projectView } from "./project-view.ts";

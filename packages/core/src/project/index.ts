@@ -21,11 +21,6 @@ export {
   type UpdateProjectInput,
   updateProjectSchema,
 } from "./project.schema.ts";
-export type {
-  ProjectDetailView,
-  ProjectListItem,
-  ProjectNameAvailability,
-  ProjectView,
-} from "./project.view.ts";
+export type { ProjectDetailView, ProjectListItem, ProjectNameAvailability, ProjectView } from "./project.view.ts";
 export { proposeServerName } from "./propose-server-name.ts";
 export { updateProject } from "./update-project.ts";

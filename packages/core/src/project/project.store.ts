@@ -1,35 +1,10 @@
 import type { Database, Transaction } from "@towpath/db";
 import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
-import { and, asc, desc, eq, ilike, inArray, ne, or, sql } from "drizzle-orm";
-import { warningCount } from "../build/warning-count.ts";
-import { isLiveColumn } from "../deployment/deployment-summary.ts";
+import { and, asc, desc, eq, ilike, ne, or, sql } from "drizzle-orm";
+import { isLiveColumn, warningCount } from "../deployment/internal.ts";
 
 type Queryable = Database | Transaction;
 export type ProjectRow = typeof project.$inferSelect;
-
-/**
- * Holds back everybody else who gives out a host label (a project's name, a preview's label) until this transaction
- * has ended: names and labels share one space, and no constraint spans two tables.
- */
-export async function lockLabels(tx: Transaction): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext('towpath_label'))`);
-}
-
-/** Which of these names (in lower case) are a project's name or a route's label already, on the whole instance. */
-export async function takenNames(db: Queryable, names: readonly string[]): Promise<ReadonlySet<string>> {
-  if (names.length === 0) return new Set();
-  const [projects, routes] = await Promise.all([
-    db
-      .select({ name: sql<string>`lower(${project.name})` })
-      .from(project)
-      .where(inArray(sql`lower(${project.name})`, [...names])),
-    db
-      .select({ name: route.label })
-      .from(route)
-      .where(inArray(route.label, [...names])),
-  ]);
-  return new Set([...projects, ...routes].map((row) => row.name));
-}
 
 /** The build that is live in production: how many warnings it has. No row when none is live. */
 function liveBuild(db: Queryable, projectId: string | typeof project.id) {

@@ -1,18 +1,6 @@
 import type { BuildStatus } from "../build/build-contract.schema.ts";
+import type { DeploymentSummary } from "../deployment/internal.ts";
 import type { AuthMode } from "./project.schema.ts";
-
-export type DeploymentSummary = {
-  readonly id: string;
-  /** Host label. */
-  readonly slug: string;
-  /** Whether the route points to this deployment. */
-  readonly isLive: boolean;
-  /** MCP endpoint of the label. */
-  readonly url: string;
-  readonly createdAt: string;
-  readonly isProd: boolean;
-  readonly isBranch: boolean;
-};
 
 export type ProjectView = {
   readonly id: string;

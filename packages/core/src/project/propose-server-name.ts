@@ -1,10 +1,10 @@
 import { uniqueNamesGenerator } from "unique-names-generator";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
+import { takenNames } from "../label/index.ts";
 import { isReservedName } from "../reserved-names/index.ts";
 import { nameWords } from "./name-words.ts";
 import { projectNameSchema } from "./project.schema.ts";
-import { takenNames } from "./project.store.ts";
 
 const candidatesPerRound = 16;
 const rounds = 4;

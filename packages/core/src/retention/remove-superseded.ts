@@ -2,7 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { branch, build, deployment, route } from "@towpath/db/schema";
 import { and, eq, inArray, isNotNull, isNull, lt, notExists, notInArray, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
-import { lockBranch } from "../build/queue-build.ts";
+import { lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { mergeRemovals, type Removal, runParts, type SweepInput } from "./sweep-parts.ts";
 

@@ -1,13 +1,11 @@
-export { deleteSecret } from "./delete-secret.ts";
-export { listSecrets } from "./list-secrets.ts";
-export { readEnvironment } from "./read-environment.ts";
-export { redactor } from "./redactor.ts";
+export { createSecretBox, type SecretBinding, type SecretBox } from "../secret-box/index.ts";
+export { deleteSecret, listSecrets } from "./list-secrets.ts";
+export { readEnvironment, redactor } from "./read-environment.ts";
 export {
   type InitialSecretsInput,
   initialSecretsSchema,
   secretKeyNameSchema,
   secretValueSchema,
 } from "./secret.schema.ts";
-export type { SecretView } from "./secret.view.ts";
-export { createSecretBox, type SecretBinding, type SecretBox } from "./secret-box.ts";
+export type { SecretView } from "./secret.store.ts";
 export { setSecret, setSecrets } from "./set-secret.ts";

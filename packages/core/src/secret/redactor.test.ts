@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redactor } from "./redactor.ts";
+import { redactor } from "./read-environment.ts";
 
 test("KEY-4 values of secrets are replaced by their names, the longest first, and short ones stay", () => {
   const redact = redactor({ TOKEN: "abcdef", LONG_TOKEN: "abcdefghi", MODE: "prod", KEY: "line-one\nline-two" });

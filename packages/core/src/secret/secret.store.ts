@@ -4,9 +4,8 @@ import { and, arrayContains, eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
-import { secretEnvironments } from "./secret.schema.ts";
-import type { SecretView } from "./secret.view.ts";
-import type { SecretBox } from "./secret-box.ts";
+import type { SecretBox } from "../secret-box/index.ts";
+import { type SecretEnvironment, secretEnvironments } from "./secret.schema.ts";
 
 /** @throws TowpathError `not_configured` in a process that was not given the instance's key. */
 export function requireSecretBox(ctx: Context): SecretBox {
@@ -45,3 +44,11 @@ export function listSecretRows(db: Database | Transaction, projectId: string, en
     .from(secret)
     .where(and(eq(secret.projectId, projectId), arrayContains(secret.environments, [environment])));
 }
+
+/** A secret as screens see it: its value never leaves the processes that start servers (KEY-1). */
+export type SecretView = {
+  readonly id: string;
+  readonly keyName: string;
+  readonly environments: readonly SecretEnvironment[];
+  readonly updatedAt: string;
+};

@@ -4,8 +4,9 @@ import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Actor, Context } from "../context/index.ts";
 import { deployProject } from "../project/index.ts";
+import { createSecretBox } from "../secret-box/index.ts";
 import { refusal, refusalCode, seedOrganization, testContext } from "../testing/index.ts";
-import { createSecretBox, readEnvironment, secretKeyNameSchema } from "./index.ts";
+import { readEnvironment, secretKeyNameSchema } from "./index.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Actor } from "../context/index.ts";
+import { createSecretBox } from "../secret-box/index.ts";
 import {
   refusal,
   refusalCode,
@@ -11,7 +12,7 @@ import {
   seedProject,
   testContext,
 } from "../testing/index.ts";
-import { createSecretBox, deleteSecret, listSecrets, readEnvironment, setSecret, setSecrets } from "./index.ts";
+import { deleteSecret, listSecrets, readEnvironment, setSecret, setSecrets } from "./index.ts";
 import type { SetSecretInput } from "./secret.schema.ts";
 
 let database: TestDatabase;

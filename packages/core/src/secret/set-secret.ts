@@ -8,6 +8,7 @@ import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
+import type { SecretBox } from "../secret-box/index.ts";
 import {
   maxSecrets,
   type SetSecretInput,
@@ -16,9 +17,8 @@ import {
   setSecretSchema,
   setSecretsSchema,
 } from "./secret.schema.ts";
+import type { SecretView } from "./secret.store.ts";
 import { requireSecretBox, secretView } from "./secret.store.ts";
-import type { SecretView } from "./secret.view.ts";
-import type { SecretBox } from "./secret-box.ts";
 
 /**
  * Creates a secret, or replaces the value of the one of that name (KEY-1). See `setSecrets`.

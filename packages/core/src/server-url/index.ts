@@ -1,1 +1,58 @@
-export { hashedRouteLabel, type LabeledBranch, mcpUrl, routeLabel, serverUrl } from "./server-url.ts";
+/**
+ * The public base URL of a server: the template with `{name}` replaced by the label of its route.
+ * `http://localhost:8080/{name}` → `http://localhost:8080/echo-one`. The MCP endpoint is this plus `/mcp`.
+ */
+export function serverUrl(template: string, label: string): string {
+  return template.replace("{name}", label);
+}
+
+/** The URL that people paste into their MCP client. */
+export function mcpUrl(template: string, label: string): string {
+  return `${serverUrl(template, label)}/mcp`;
+}
+
+const longestLabel = 63;
+
+export type LabeledBranch = { readonly name: string; readonly isDefault: boolean };
+
+/**
+ * Host label of a branch's deployment: the project's name for the default branch, else name and branch joined,
+ * made fit for DNS (RFC 1035, section 2.3.1: letters, digits, hyphens, at most 63). A branch name that loses
+ * characters on the way gets a short hash of the whole, so that two branches never share a label.
+ */
+export function routeLabel(projectName: string, branch: LabeledBranch): string {
+  const project = projectName.toLowerCase();
+  if (branch.isDefault) return project;
+  const plain = plainBranch(branch.name);
+  const room = longestLabel - project.length - 1;
+  if (plain === branch.name && plain.length <= room) return `${project}-${plain}`;
+  return hashedRouteLabel(projectName, branch.name);
+}
+
+/** The label of a preview with its hash in any case: for when the plain one belongs to another project. */
+export function hashedRouteLabel(projectName: string, branchName: string): string {
+  const project = projectName.toLowerCase();
+  const room = longestLabel - project.length - 1;
+  const hash = shortHash(branchName);
+  const kept = plainBranch(branchName)
+    .slice(0, room - hash.length - 1)
+    .replace(/-$/, "");
+  return kept === "" ? `${project}-${hash}` : `${project}-${kept}-${hash}`;
+}
+
+function plainBranch(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+}
+
+/** FNV-1a, 32 bits, base 36: not a secret, only a mark that keeps labels apart. */
+function shortHash(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash ^= text.charCodeAt(index);
+    hash = Math.imul(hash, 0x01000193) >>> 0;
+  }
+  return hash.toString(36).padStart(7, "0").slice(-6);
+}

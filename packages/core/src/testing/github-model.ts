@@ -1,4 +1,5 @@
-import type { AskGitHub, InstallationAtGitHub, PullRequestAtGitHub, WebhookHint } from "../webhook/index.ts";
+import type { AskGitHub, PullRequestAtGitHub } from "../webhook/branch-at-github.ts";
+import type { InstallationAtGitHub, WebhookHint } from "../webhook/index.ts";
 import { shaOf } from "./seed.ts";
 
 /** One repository at GitHub as far as webhooks go: what happens there, what it answers, and what it would deliver. */

@@ -2,9 +2,9 @@ import type { Transaction } from "@towpath/db";
 import { branch, project, route } from "@towpath/db/schema";
 import { and, eq, ne, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import type { BranchRow } from "../build/queue-build.ts";
+import type { BranchRow } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
-import { lockLabels } from "../project/project.store.ts";
+import { lockLabels } from "../label/index.ts";
 import { routeLabel } from "../server-url/index.ts";
 import { hintBranch } from "./hint-branch.ts";
 

@@ -2,13 +2,14 @@ import type { Transaction } from "@towpath/db";
 import { branch, build, project } from "@towpath/db/schema";
 import { and, asc, desc, eq, inArray, ne, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { type BranchRow, enqueueBuild, insertBuild } from "../build/queue-build.ts";
+import type { BranchRow } from "../branch/index.ts";
+import { enqueueBuild, insertBuild } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
-import { endBranch } from "../deployment/end-branch.ts";
 import type { Commit } from "../project/project.schema.ts";
+import type { BranchAtGitHub, SyncTarget } from "./branch-at-github.ts";
+import { endBranch } from "./end-branch.ts";
 import { followDefaultBranch } from "./follow-default-branch.ts";
 import { hintBranch } from "./hint-branch.ts";
-import type { BranchAtGitHub, SyncTarget } from "./sync-branch.ts";
 
 type Project = typeof project.$inferSelect;
 type Seen = Extract<BranchAtGitHub, { kind: "seen" }>;

@@ -5,42 +5,8 @@ import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
-import type { Commit } from "../project/project.schema.ts";
+import type { AskGitHub, BranchAtGitHub, SyncTarget } from "./branch-at-github.ts";
 import { type BranchSettled, settleBranch } from "./settle-branch.ts";
-
-export type PullRequestAtGitHub = {
-  readonly number: number;
-  readonly url: string;
-  readonly isOpen: boolean;
-  /** Where its branch stood when the pull request was last open. */
-  readonly headSha: string;
-};
-
-/** A branch's state at GitHub. */
-export type BranchAtGitHub =
-  /** None of the organization's installations reaches the repository, so the branch's state is unknown. */
-  | { readonly kind: "no-access" }
-  | {
-      readonly kind: "seen";
-      /** The installation that can read the repository. */
-      readonly installationId: number;
-      readonly repository: { readonly fullName: string; readonly private: boolean; readonly defaultBranch: string };
-      /** null: the branch is gone. */
-      readonly head: Commit | null;
-      /** From this branch of the repository itself, not from forks. */
-      readonly pullRequests: readonly PullRequestAtGitHub[];
-    };
-
-/**
- * Asks GitHub. `installationIds`: those to try, in order; suspended ones are left out.
- *
- * @throws when it cannot be known; the job then comes back.
- */
-export type AskGitHub = (question: {
-  readonly installationIds: readonly number[];
-  readonly repositoryId: number;
-  readonly branch: string;
-}) => Promise<BranchAtGitHub>;
 
 export type SyncBranchInput = { readonly projectId: string; readonly branch: string; readonly ask: AskGitHub };
 
@@ -72,12 +38,6 @@ export async function syncBranch(call: { ctx: Context; input: SyncBranchInput })
   }
   throw new TowpathError("conflict", "The branch kept changing while GitHub was asked about it.");
 }
-
-/** The branch and its project as they were before GitHub was asked. */
-export type SyncTarget = {
-  readonly project: typeof project.$inferSelect;
-  readonly branch: typeof branch.$inferSelect;
-};
 
 async function readTarget(db: Database, input: SyncBranchInput): Promise<SyncTarget | undefined> {
   if (!isId(input.projectId)) return undefined;

@@ -4,6 +4,32 @@ import { and, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
 import { isReservedName } from "../reserved-names/index.ts";
 import { hashedRouteLabel, routeLabel } from "../server-url/index.ts";
 
+type Queryable = Database | Transaction;
+
+/**
+ * Holds back everybody else who gives out a host label (a project's name, a preview's label) until this transaction
+ * has ended: names and labels share one space, and no constraint spans two tables.
+ */
+export async function lockLabels(tx: Transaction): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext('towpath_label'))`);
+}
+
+/** Which of these names (in lower case) are a project's name or a route's label already, on the whole instance. */
+export async function takenNames(db: Queryable, names: readonly string[]): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set();
+  const [projects, routes] = await Promise.all([
+    db
+      .select({ name: sql<string>`lower(${project.name})` })
+      .from(project)
+      .where(inArray(sql`lower(${project.name})`, [...names])),
+    db
+      .select({ name: route.label })
+      .from(route)
+      .where(inArray(route.label, [...names])),
+  ]);
+  return new Set([...projects, ...routes].map((row) => row.name));
+}
+
 export type LabelOwner = {
   readonly projectId: string;
   readonly projectName: string;
@@ -15,7 +41,7 @@ export type LabelOwner = {
  * another project has that as its name or label, the one with the hash. Production labels are project names, which
  * nobody else can have. Exact only under `lockLabels`.
  */
-export async function chooseLabel(db: Database | Transaction, owner: LabelOwner): Promise<string> {
+export async function chooseLabel(db: Queryable, owner: LabelOwner): Promise<string> {
   const [own] = await db.select({ label: route.label }).from(route).where(eq(route.branchId, owner.branch.id));
   if (own) return own.label;
   const plain = routeLabel(owner.projectName, owner.branch);
@@ -24,7 +50,7 @@ export async function chooseLabel(db: Database | Transaction, owner: LabelOwner)
   return taken ? hashedRouteLabel(owner.projectName, owner.branch.name) : plain;
 }
 
-async function takenByOthers(db: Database | Transaction, owner: LabelOwner, label: string): Promise<boolean> {
+async function takenByOthers(db: Queryable, owner: LabelOwner, label: string): Promise<boolean> {
   const [named, routed] = await Promise.all([
     db.$count(project, and(inArray(sql`lower(${project.name})`, [label]), ne(project.id, owner.projectId))),
     // Without a branch the label is that of an external server or a portal.

@@ -2,7 +2,8 @@ import type { Transaction } from "@towpath/db";
 import { branch, type project, route } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { lockBranch, supersedeQueued } from "../build/queue-build.ts";
+import { lockBranch } from "../branch/index.ts";
+import { supersedeQueued } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 
 /**

@@ -1,0 +1,42 @@
+import type { Transaction } from "@towpath/db";
+import { branch } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import type { Context } from "../context/index.ts";
+import { notFound } from "../errors/index.ts";
+import { newId } from "../ids/index.ts";
+
+export type BranchRow = typeof branch.$inferSelect;
+
+/**
+ * Holds a branch's row until the transaction ends. Everything that decides which build comes next takes this lock
+ * first, so sequence numbers follow the order of those decisions (BLD-11). `NO KEY UPDATE`, because rows that refer to
+ * the branch are inserted beside it by transactions that hold the lock on labels.
+ */
+export async function lockBranch(tx: Transaction, branchId: string): Promise<BranchRow> {
+  const [row] = await tx.select().from(branch).where(eq(branch.id, branchId)).for("no key update");
+  if (!row) throw notFound("branch");
+  return row;
+}
+
+/** The branch of that name, made when it is new, locked as by `lockBranch`. */
+export async function ensureBranch(
+  tx: Transaction,
+  ctx: Context,
+  target: { readonly projectId: string; readonly name: string; readonly isDefault: boolean },
+): Promise<BranchRow> {
+  await tx
+    .insert(branch)
+    .values({ ...target, id: newId(), createdAt: ctx.clock.now() })
+    .onConflictDoNothing({ target: [branch.projectId, branch.name] });
+  const [row] = await tx
+    .select()
+    .from(branch)
+    .where(and(eq(branch.projectId, target.projectId), eq(branch.name, target.name)))
+    .for("no key update");
+  if (!row) throw notFound("branch");
+  return row;
+}
+
+/** The environment that a branch's builds are made for: it decides which secrets they get. */
+export const environmentOf = (branch: { readonly isDefault: boolean }) =>
+  branch.isDefault ? ("production" as const) : ("preview" as const);

@@ -1,0 +1,73 @@
+import { build } from "@towpath/db/schema";
+import { and, eq, sql } from "drizzle-orm";
+import { authorizePlatform } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { ofAttempt } from "./build.store.ts";
+import type { BuildTimings, Diagnosis } from "./build-contract.schema.ts";
+import { storableDiagnosis } from "./stored-build.ts";
+
+/**
+ * A worker's sign of life for the build that it runs, due every few seconds: without it the sweep gives the build to
+ * another one. False when that has happened, or the build was canceled or deleted: the worker must stop.
+ */
+export async function keepBuild(call: {
+  ctx: Context;
+  input: { readonly buildId: string; readonly attempt: number };
+}): Promise<boolean> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const kept = await ctx.db
+    .update(build)
+    .set({ updatedAt: sql`now()` })
+    .where(and(eq(build.id, input.buildId), eq(build.status, "building"), eq(build.attempt, input.attempt)))
+    .returning({ id: build.id });
+  return kept.length === 1;
+}
+
+/**
+ * Gives a build back that a worker cannot finish because it is stopping: it waits again, for the retry of its job or
+ * the next sweep. False when the attempt is not the current one.
+ */
+export async function releaseBuild(call: {
+  ctx: Context;
+  input: { readonly buildId: string; readonly attempt: number };
+}): Promise<boolean> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const released = await ctx.db
+    .update(build)
+    .set({ status: "queued", updatedAt: sql`now()` })
+    .where(ofAttempt(input, "queued"))
+    .returning({ id: build.id });
+  return released.length === 1;
+}
+
+/**
+ * Ends a build as failed with its cause. What is live stays as it is (BLD-2). False when the attempt is not the
+ * current one: nothing was written.
+ */
+export async function failBuild(call: {
+  ctx: Context;
+  input: {
+    readonly buildId: string;
+    readonly attempt: number;
+    readonly diagnosis: Diagnosis;
+    readonly timings?: BuildTimings;
+  };
+}): Promise<boolean> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const now = ctx.clock.now();
+  const failed = await ctx.db
+    .update(build)
+    .set({
+      status: "failed",
+      diagnosis: storableDiagnosis(input.diagnosis),
+      endedAt: now,
+      updatedAt: now,
+      ...(input.timings && { timings: input.timings }),
+    })
+    .where(ofAttempt(input, "failed"))
+    .returning({ id: build.id });
+  return failed.length === 1;
+}

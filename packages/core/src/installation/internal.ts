@@ -1,0 +1,1 @@
+export { requireUsableInstallation } from "./installation.store.ts";

@@ -1,0 +1,1 @@
+export { insertSecrets } from "./secret.store.ts";

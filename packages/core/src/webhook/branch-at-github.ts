@@ -1,0 +1,42 @@
+import type { branch, project } from "@towpath/db/schema";
+import type { Commit } from "../project/project.schema.ts";
+
+export type PullRequestAtGitHub = {
+  readonly number: number;
+  readonly url: string;
+  readonly isOpen: boolean;
+  /** Where its branch stood when the pull request was last open. */
+  readonly headSha: string;
+};
+
+/** A branch's state at GitHub. */
+export type BranchAtGitHub =
+  /** None of the organization's installations reaches the repository, so the branch's state is unknown. */
+  | { readonly kind: "no-access" }
+  | {
+      readonly kind: "seen";
+      /** The installation that can read the repository. */
+      readonly installationId: number;
+      readonly repository: { readonly fullName: string; readonly private: boolean; readonly defaultBranch: string };
+      /** null: the branch is gone. */
+      readonly head: Commit | null;
+      /** From this branch of the repository itself, not from forks. */
+      readonly pullRequests: readonly PullRequestAtGitHub[];
+    };
+
+/**
+ * Asks GitHub. `installationIds`: those to try, in order; suspended ones are left out.
+ *
+ * @throws when it cannot be known; the job then comes back.
+ */
+export type AskGitHub = (question: {
+  readonly installationIds: readonly number[];
+  readonly repositoryId: number;
+  readonly branch: string;
+}) => Promise<BranchAtGitHub>;
+
+/** The branch and its project as they were before GitHub was asked. */
+export type SyncTarget = {
+  readonly project: typeof project.$inferSelect;
+  readonly branch: typeof branch.$inferSelect;
+};

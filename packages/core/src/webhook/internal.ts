@@ -1,0 +1,1 @@
+export { lookAtBranches } from "./sync-installation.ts";
