@@ -3,6 +3,7 @@ import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
+import { requireRoomForBuilds } from "../host-storage/index.ts";
 import type { BuildView } from "./build.view.ts";
 import { findBuildView } from "./build-view.ts";
 import { authorizeBuild } from "./get-build.ts";
@@ -15,6 +16,7 @@ import { enqueueBuild, insertBuild } from "./queue-build.ts";
 export async function redeployBuild(call: { ctx: Context; input: { readonly buildId: string } }): Promise<BuildView> {
   const { ctx, input } = call;
   const { project, organization } = await authorizeBuild(ctx, "build.start", input.buildId);
+  await requireRoomForBuilds(ctx);
   const buildId = await ctx.db.transaction(async (tx) => {
     const [earlier] = await tx
       .select()

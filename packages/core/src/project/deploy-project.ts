@@ -5,6 +5,7 @@ import { authorize } from "../authorize/index.ts";
 import { type BuildView, enqueueBuild, findBuildView, insertBuild } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
+import { requireRoomForBuilds } from "../host-storage/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
 import { requireUsableInstallation } from "../installation/internal.ts";
@@ -39,6 +40,7 @@ export async function deployProject(call: {
   const { repositoryFullName, commitSha, ...settings } = parseInput(deployProjectSchema, call.input);
   await requireUsableInstallation(ctx.db, organization.id, settings.installationId);
   await requireFreeName(ctx.db, settings.name);
+  await requireRoomForBuilds(ctx);
   const address = addressOf(settings.installationId, repositoryFullName);
   const source = await readSource(requireRepositoryHost(ctx), address, commitSha);
   if (source.commit)

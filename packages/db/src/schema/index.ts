@@ -6,6 +6,7 @@ export { deployment } from "./deployment.ts";
 export { erasure } from "./erasure.ts";
 export { githubInstallation } from "./github-installation.ts";
 export { hostIsolation } from "./host-isolation.ts";
+export { hostStorage } from "./host-storage.ts";
 export { instance } from "./instance.ts";
 export { apikey, invitation, member, organization } from "./organization.ts";
 export { project } from "./project.ts";

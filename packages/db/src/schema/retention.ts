@@ -6,6 +6,7 @@ import { deploymentRetention } from "./deployment.ts";
 import { erasureRetention } from "./erasure.ts";
 import { githubInstallationRetention } from "./github-installation.ts";
 import { hostIsolationRetention } from "./host-isolation.ts";
+import { hostStorageRetention } from "./host-storage.ts";
 import { instanceRetention } from "./instance.ts";
 import { apikeyRetention, invitationRetention, memberRetention, organizationRetention } from "./organization.ts";
 import { projectRetention } from "./project.ts";
@@ -37,6 +38,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   erasure: erasureRetention,
   github_installation: githubInstallationRetention,
   host_isolation: hostIsolationRetention,
+  host_storage: hostStorageRetention,
   instance: instanceRetention,
   invitation: invitationRetention,
   member: memberRetention,

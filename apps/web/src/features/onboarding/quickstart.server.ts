@@ -1,6 +1,7 @@
 import type { SignedIn } from "@towpath/auth";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
+import { requireRoomForBuilds } from "@towpath/core/host-storage";
 import { deployProject, requireFreeName } from "@towpath/core/project";
 import { isGitHubError, withGitHub } from "@towpath/github";
 import { beginRoundTrip, callbackUrl, forgetUserToken, keptUserToken } from "~/features/github/round-trip.server.ts";
@@ -23,10 +24,11 @@ type Call = {
 
 /**
  * Copies the sample repository into the user's GitHub account, creates the project and its first build (ONB-4). The
- * name is checked first, so that nothing is left at GitHub when it cannot be had.
+ * name and the room for a build are checked first, so that nothing is left at GitHub when it cannot be had.
  */
 export async function runQuickstart({ signedIn, ctx, orgSlug, serverName }: Call): Promise<QuickstartResult> {
   await requireFreeName(ctx.db, serverName);
+  await requireRoomForBuilds(ctx);
   const userToken = await keptUserToken(signedIn.sessionId, serverName);
   const authorize = async (): Promise<QuickstartResult> => {
     const state = await beginRoundTrip(signedIn.sessionId, { purpose: "quickstart", orgSlug, serverName });

@@ -1,0 +1,70 @@
+import type { Database } from "@towpath/db";
+import { hostStorage } from "@towpath/db/schema";
+import { asc, gt } from "drizzle-orm";
+import { authorize } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
+import { type StorageReport, storageReportSchema } from "./host-storage.schema.ts";
+
+/** Several times the pause between two reports of a worker. */
+const currentForMs = 120_000;
+
+export type HostStorageView = StorageReport & { readonly host: string; readonly reportedAt: string };
+
+/** Stores a worker's report about its host. Called by the worker itself, so there is nobody to authorize. */
+export async function recordHostStorage(
+  db: Database,
+  input: { readonly host: string; readonly report: StorageReport; readonly at: Date },
+): Promise<void> {
+  const values = { report: storageReportSchema.parse(input.report), reportedAt: input.at };
+  await db
+    .insert(hostStorage)
+    .values({ host: input.host, ...values })
+    .onConflictDoUpdate({ target: hostStorage.host, set: values });
+}
+
+type Call = { ctx: Context; input: { readonly orgSlug: string } };
+
+/** The disks of the hosts that build, for admins of an organization; without those that no longer report (LOG-6). */
+export async function getHostStorage({ ctx, input }: Call): Promise<readonly HostStorageView[]> {
+  await authorize(ctx, "organization.manage", { orgSlug: input.orgSlug });
+  return currentReports(ctx);
+}
+
+/** Whether new builds are refused because no host has room for them, for every member. */
+export async function getStorageWarning({ ctx, input }: Call): Promise<{ readonly refused: boolean }> {
+  await authorize(ctx, "project.read", { orgSlug: input.orgSlug });
+  return { refused: !(await hasRoom(ctx)) };
+}
+
+/**
+ * For verbs by which people start builds. A push is never refused: its build waits until there is room.
+ *
+ * @throws TowpathError `out_of_storage`
+ */
+export async function requireRoomForBuilds(ctx: Context): Promise<void> {
+  if (await hasRoom(ctx)) return;
+  throw new TowpathError(
+    "out_of_storage",
+    "This instance's disk is almost full, so it starts no new builds. Servers keep running. Ask its operator to free disk space, then try again.",
+  );
+}
+
+/** True while nothing is known: the worker looks at its disk itself before it builds. */
+async function hasRoom(ctx: Context): Promise<boolean> {
+  const reports = await currentReports(ctx);
+  return reports.length === 0 || reports.some(({ low }) => !low);
+}
+
+async function currentReports(ctx: Context): Promise<HostStorageView[]> {
+  const since = new Date(ctx.clock.now().getTime() - currentForMs);
+  const rows = await ctx.db
+    .select()
+    .from(hostStorage)
+    .where(gt(hostStorage.reportedAt, since))
+    .orderBy(asc(hostStorage.host));
+  return rows.flatMap(({ host, report, reportedAt }) => {
+    const read = storageReportSchema.safeParse(report);
+    return read.success ? [{ ...read.data, host, reportedAt: reportedAt.toISOString() }] : [];
+  });
+}

@@ -1,0 +1,19 @@
+import { sql } from "drizzle-orm";
+import { jsonb, pgTable, text } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
+import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+
+/** What each host's worker last reported about its disk, every 20 seconds (LOG-6). */
+export const hostStorage = pgTable("host_storage", {
+  /** Name of the host. */
+  host: text().primaryKey(),
+  /** `storageReportSchema` of core. */
+  report: jsonb().notNull(),
+  reportedAt: instant().notNull(),
+});
+
+/** Hosts that no longer report. */
+export const hostStorageRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) => sql`${hostStorage.reportedAt} < ${daysBefore(moment, 1)}`,
+};
