@@ -22,6 +22,7 @@ import { InstancePool } from "./instances/instance-pool.ts";
 import { createInstanceRecord } from "./instances/instance-record.ts";
 import { serverLog } from "./instances/server-log.ts";
 import { startIsolationReports } from "./isolation-reports.ts";
+import { startLayerEviction } from "./layer-eviction.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
 import { Places } from "./places/places.ts";
 
@@ -86,9 +87,12 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     () => runtime.selfTest(),
     complain("the isolation of this host could not be recorded"),
   );
+  const { layers } = openArtifacts(config.dataDirectory);
+  const eviction = startLayerEviction(layers, pool, deployments, complain("unpacked layers could not be removed"));
   return {
     address,
     async close() {
+      eviction.stop();
       void api.close();
       // Both at once: a server that is still starting ends by the driver's close, in the pool's turn.
       const stopped = pool.close();

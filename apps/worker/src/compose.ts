@@ -10,9 +10,11 @@ import { createSandboxDriver } from "@towpath/runtime";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
 import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
-import { retentionRound } from "./retention/retention.ts";
+import { Disk } from "./retention/disk.ts";
+import { startRetention } from "./retention/retention.ts";
+import { startRounds } from "./rounds.ts";
 import type { Services } from "./services.ts";
-import { startRounds, sweep } from "./sweep.ts";
+import { sweep } from "./sweep.ts";
 
 const sweepEveryMs = 15_000;
 /** What is not folded yet makes statistics slower, not wrong. */
@@ -28,7 +30,7 @@ export type RunningWorker = { stop(): Promise<void> };
 /** Connects the worker's parts and takes jobs until it is stopped. Throws when the database cannot be reached. */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningWorker> {
   const database = openDatabase(config.databaseUrl);
-  const { layers } = openArtifacts(config.builder.dataDirectory);
+  const { layers, store } = openArtifacts(config.builder.dataDirectory);
   const driver = createSandboxDriver({
     stateDirectory: config.runDirectory,
     instanceDirectory: `${config.runDirectory}/b`,
@@ -42,6 +44,8 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     onProblem: (problem) => log.warn({ err: problem }, "queue"),
   });
   const runner = createRunnerClient(config.runner, { timeoutMs: runnerTimeoutMs });
+  const { dataDirectory } = config.builder;
+  const disk = new Disk({ directory: dataDirectory, ...config.retention.disk });
   const services: Services = {
     database,
     queue: workers.queue,
@@ -54,6 +58,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     secrets: createSecretBox(config.secret),
     log,
     heartbeatMs,
+    disk,
   };
   const leftovers = await services.builder.cleanScratch();
   if (leftovers > 0) log.warn({ leftovers }, "removed leftovers of killed builds");
@@ -72,10 +77,9 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     },
     complain("summing up request logs failed"),
   );
-  const stopRetention = startRounds(
-    config.retention.everyMs,
-    (signal) => retentionRound(services, config.retention, signal),
-    complain("retention failed"),
+  const stopRetention = await startRetention(
+    { services, config: config.retention, dataDirectory, store, disk },
+    `${config.runDirectory}/worker.sock`,
   );
   return {
     async stop() {

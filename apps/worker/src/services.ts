@@ -8,6 +8,7 @@ import type { GitHub } from "@towpath/github";
 import type { RunnerClient } from "@towpath/runner-api";
 import type { Isolation } from "@towpath/runtime";
 import type { Logger } from "pino";
+import type { Disk } from "./retention/disk.ts";
 
 /** What jobs depend on; created once, in `compose.ts`. */
 export type Services = {
@@ -24,6 +25,7 @@ export type Services = {
   readonly log: Logger;
   /** Pause between two heartbeats of a running build, milliseconds. */
   readonly heartbeatMs: number;
+  readonly disk: Pick<Disk, "look">;
 };
 
 /** The context in which a job calls core's verbs. */

@@ -22,33 +22,3 @@ export async function sweep(services: Services): Promise<void> {
     "SELECT towpath_ensure_log_partitions(day::date) FROM generate_series(now(), now() + interval '2 days', interval '1 day') day",
   );
 }
-
-/**
- * Runs `round` at once and then every `everyMs`, never twice at the same time. Returns a function that stops it: it
- * aborts the signal of a running round and waits for its end.
- */
-export function startRounds(
-  everyMs: number,
-  round: (signal: AbortSignal) => Promise<unknown>,
-  onError: (error: unknown) => void,
-): () => Promise<void> {
-  const stopping = new AbortController();
-  let running: Promise<unknown> = Promise.resolve();
-  let idle = true;
-  const run = () => {
-    if (!idle) return;
-    idle = false;
-    running = round(stopping.signal)
-      .catch(onError)
-      .finally(() => {
-        idle = true;
-      });
-  };
-  run();
-  const timer = setInterval(run, everyMs);
-  return async () => {
-    clearInterval(timer);
-    stopping.abort();
-    await running;
-  };
-}

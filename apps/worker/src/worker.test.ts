@@ -74,6 +74,20 @@ test("BLD-10 RUN-4 a build goes live only after its server has really started an
   expect(text.endsWith(`rollout step Live: http://localhost:8080/${project.name}/mcp`)).toBe(true);
 });
 
+test("LOG-6 BLD-13 while the disk is nearly full a build waits and says so, and starts when there is room", async () => {
+  const project = await seedProject(bench.database.db, team);
+  bench.diskIsLow = true;
+  await bench.work();
+  const buildId = await start(project, "a");
+  await until(async () => (await logOf(buildId)).includes("Waiting: this instance's disk is almost full"));
+  expect((await show(buildId)).status).toBe("queued");
+  bench.diskIsLow = false;
+  await sweep(bench.services);
+  await ended(buildId);
+  expect((await show(buildId)).status).toBe("succeeded");
+  expect((await logOf(buildId)).match(/Waiting: this/g)).toHaveLength(1);
+});
+
 test("BLD-2 a diagnosis that quotes what PostgreSQL cannot store is kept, not lost", async () => {
   const project = await seedProject(bench.database.db, team);
   const detail = `It said ${String.fromCharCode(0)} and \ud800.`;

@@ -1,11 +1,12 @@
 import type { BuildLogSink, BuildResult } from "@towpath/builder";
-import { failBuild, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
+import { failBuild, holdBuilds, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
 import type { BuildTimings, Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { readEnvironment, redactor } from "@towpath/core/secret";
 import { isGitHubError, type RepositoryAddress } from "@towpath/github";
 import { cloudEnvironment } from "@towpath/runtime";
 import type { Logger } from "pino";
+import { waitingForRoom } from "../retention/disk.ts";
 import { rollOut } from "../rollout/roll-out.ts";
 import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
@@ -41,6 +42,12 @@ type BuildRun = {
  */
 export async function runNextBuild(services: Services, organizationId: string, stopping: AbortSignal): Promise<void> {
   const ctx = jobContext(services, "build.run");
+  const disk = await services.disk.look();
+  if (disk.low) {
+    // Not a failure of the build: it waits, and the sweep asks again.
+    await holdBuilds({ ctx, input: { organizationId, reason: waitingForRoom(disk) } });
+    return;
+  }
   const taken = await takeNextBuild({ ctx, input: { organizationId } });
   if (!taken) return;
   const fence = { buildId: taken.buildId, attempt: taken.attempt };

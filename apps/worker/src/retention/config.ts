@@ -2,6 +2,21 @@ import type { RetentionPolicy } from "@towpath/db/schema";
 import { z } from "zod";
 
 const days = (standard: number) => z.coerce.number().int().min(1).max(36_500).default(standard);
+/** `20G` (binary units K, M, G, T) or a share of the disk like `80%`. */
+const diskSize = z
+  .string()
+  .regex(/^\d{1,15}(\.\d{1,3})?[KMGT%]?$/, "must be a size like 20G or a share of the disk like 80%")
+  .transform((text): DiskSize => {
+    const unit = text.at(-1) ?? "";
+    const value = Number.parseFloat(text);
+    if (unit === "%") return { kind: "share", part: Math.min(value, 100) / 100 };
+    return { kind: "bytes", bytes: Math.floor(value * 1024 ** ("KMGT".indexOf(unit) + 1)) };
+  });
+
+export type DiskSize =
+  | { readonly kind: "bytes"; readonly bytes: number }
+  | { readonly kind: "share"; readonly part: number };
+
 const count = (standard: number) => z.coerce.number().int().min(1).max(100_000).default(standard);
 
 /** How long things are kept; docs/retention.md explains each. */
@@ -16,15 +31,33 @@ export const retentionSettings = {
   TOWPATH_KEEP_BUILDS: count(100),
   /** Of each branch, with their layers, beside what is live. */
   TOWPATH_KEEP_DEPLOYMENTS: count(20),
+  /** What the data directory may hold. */
+  TOWPATH_DISK_BUDGET: diskSize.default({ kind: "share", part: 1 }),
+  /** With less than this left, no build starts. */
+  TOWPATH_DISK_RESERVE: diskSize.default({ kind: "bytes", bytes: 2 * 1024 ** 3 }),
+  /** Of each organization, MiB. */
+  TOWPATH_BUILD_CACHE_MIB: z.coerce.number().int().min(0).max(10_000_000).default(4096),
+  /** Where `/-/metrics` is served; default: a socket in the run directory. */
+  TOWPATH_WORKER_METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   /** Pause between two rounds, milliseconds. */
   TOWPATH_RETENTION_EVERY_MS: z.coerce.number().int().min(100).max(86_400_000).default(60_000),
 } as const;
 
-export type RetentionConfig = { readonly policy: RetentionPolicy; readonly everyMs: number };
+export type RetentionConfig = {
+  readonly policy: RetentionPolicy;
+  readonly everyMs: number;
+  readonly disk: { readonly budget: DiskSize; readonly reserve: DiskSize };
+  /** What uv's cache of one organization may hold. */
+  readonly cacheBytes: number;
+  readonly metricsPort: number | null;
+};
 
 export function retentionConfigFrom(values: z.infer<z.ZodObject<typeof retentionSettings>>): RetentionConfig {
   return {
     everyMs: values.TOWPATH_RETENTION_EVERY_MS,
+    disk: { budget: values.TOWPATH_DISK_BUDGET, reserve: values.TOWPATH_DISK_RESERVE },
+    cacheBytes: values.TOWPATH_BUILD_CACHE_MIB * 1024 ** 2,
+    metricsPort: values.TOWPATH_WORKER_METRICS_PORT ?? null,
     policy: {
       requestLogDays: values.TOWPATH_KEEP_REQUEST_LOG_DAYS,
       serverLogDays: values.TOWPATH_KEEP_SERVER_LOG_DAYS,

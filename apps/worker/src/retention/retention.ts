@@ -1,21 +1,75 @@
-import { type Removal, sweepRows } from "@towpath/core/retention";
+import { hostname } from "node:os";
+import type { ArtifactStore } from "@towpath/artifacts";
+import { aloneAmongWorkers, mergeRemovals, type Removal, sweepRows } from "@towpath/core/retention";
+import { startRounds } from "../rounds.ts";
 import { jobContext, type Services } from "../services.ts";
 import type { RetentionConfig } from "./config.ts";
+import { type Disk, reportDisk } from "./disk.ts";
+import { sweepFiles } from "./files.ts";
+import { RetentionMetrics } from "./metrics.ts";
 
-/** One round: removes what its time is over for (LOG-6). Another worker's round makes it a no-op. */
-export async function retentionRound(
-  services: Services,
-  config: RetentionConfig,
-  signal?: AbortSignal,
-): Promise<Removal | null> {
+const reportEveryMs = 20_000;
+/** Folders hold many files, and measuring reads all of their directories. */
+const measureEveryMs = 600_000;
+
+export type RetentionParts = {
+  readonly services: Services;
+  readonly config: RetentionConfig;
+  readonly dataDirectory: string;
+  readonly store: ArtifactStore;
+  readonly disk: Disk;
+};
+
+/**
+ * One round (LOG-6): rows first, because files follow from what the database says. Of all workers one removes rows, of
+ * each host's one removes files; the others' rounds do nothing.
+ */
+export async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Promise<Removal> {
+  const { services, config, disk } = parts;
   const ctx = jobContext(services, "sweep");
-  const swept = await sweepRows({
-    ctx,
-    input: { now: ctx.clock.now(), policy: config.policy, ...(signal && { signal }) },
-  });
-  if (swept === null) return null;
+  const now = ctx.clock.now();
+  const rows = await sweepRows({ ctx, input: { now, policy: config.policy, ...(signal && { signal }) } });
+  const files = await aloneAmongWorkers(ctx, `towpath_retention_files ${hostname()}`, async () =>
+    sweepFiles({
+      ctx,
+      now,
+      dataDirectory: parts.dataDirectory,
+      store: parts.store,
+      cleanScratch: () => services.builder.cleanScratch(),
+      cacheBytes: config.cacheBytes,
+      low: (await disk.look()).low,
+      ...(signal && { signal }),
+    }),
+  );
+  const swept = mergeRemovals([rows, files].filter((each) => each !== null));
   const removed = Object.fromEntries(Object.entries(swept.removed).filter(([, count]) => count > 0));
-  if (Object.keys(removed).length > 0) services.log.info({ removed }, "removed what its time was over for");
+  if (Object.keys(removed).length > 0) services.log.info({ removed }, "retention: removed what has expired");
   for (const { name, error } of swept.problems) services.log.warn({ err: error, name }, "retention: a step failed");
   return swept;
+}
+
+/** Starts the rounds, the reports about the disk and the metrics. Returns how to stop them. */
+export async function startRetention(parts: RetentionParts, socketPath: string): Promise<() => Promise<void>> {
+  const { services, config, disk } = parts;
+  const complain = (what: string) => (error: unknown) => services.log.error({ err: error }, what);
+  const metrics = new RetentionMetrics(disk);
+  const closeMetrics = await metrics.listen(config.metricsPort ?? socketPath);
+  const round = async (signal: AbortSignal) => metrics.swept(await retentionRound(parts, signal));
+  let wasLow = false;
+  const report = async (signal: AbortSignal) => {
+    const { low, ...sizes } = await reportDisk(services.database.db, disk);
+    if (low !== wasLow)
+      services.log.warn({ low, ...sizes }, low ? "disk almost full: no builds" : "disk has room again");
+    // Room is needed now.
+    if (low && !wasLow) await round(signal);
+    wasLow = low;
+  };
+  const stops = [
+    startRounds(measureEveryMs, (signal) => disk.measure(signal), complain("the disk could not be measured")),
+    startRounds(reportEveryMs, report, complain("the disk could not be reported")),
+    startRounds(config.everyMs, round, complain("retention failed")),
+  ];
+  return async () => {
+    await Promise.all([...stops.map((stop) => stop()), closeMetrics()]);
+  };
 }

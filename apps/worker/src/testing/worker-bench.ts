@@ -39,6 +39,7 @@ export type Bench = {
   /** Where each branch stands at GitHub. */
   readonly heads: Map<string, string>;
   trusted: boolean;
+  diskIsLow: boolean;
   readonly work: (maxBuilds?: number, maxBuildsPerOrganization?: number) => Promise<void>;
   close(): Promise<void>;
 };
@@ -58,6 +59,7 @@ export async function openBench(): Promise<Bench> {
     runner,
     heads: new Map(),
     trusted: true,
+    diskIsLow: false,
     work: (maxBuilds = 2, maxBuildsPerOrganization = maxBuilds) =>
       workers.work({
         ...jobConcurrency({ maxBuilds, maxBuildsPerOrganization }),
@@ -73,6 +75,10 @@ export async function openBench(): Promise<Bench> {
   };
   return bench;
 }
+
+const diskWith = (low: boolean) => ({
+  ...{ totalBytes: 100, freeBytes: low ? 1 : 50, availableBytes: low ? 1 : 50, reserveBytes: 10, low, kinds: {} },
+});
 
 function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQueue, runner: RunnerClient): Services {
   const builder: Builder = { build: (request) => bench().build(request), cleanScratch: async () => 0 };
@@ -123,6 +129,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     secrets: createSecretBox(rootSecret),
     log: pino({ level: "silent" }),
     heartbeatMs: 100,
+    disk: { look: async () => diskWith(bench().diskIsLow) },
   };
 }
 

@@ -1,2 +1,3 @@
-export type { Removal, SweepInput } from "./sweep-parts.ts";
-export { sweepRows } from "./sweep-rows.ts";
+export { organizationsOfCaches, referencedLayers } from "./referenced-files.ts";
+export { mergeRemovals, type Removal, runParts, type SweepInput } from "./sweep-parts.ts";
+export { aloneAmongWorkers, sweepRows } from "./sweep-rows.ts";

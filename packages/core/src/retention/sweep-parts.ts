@@ -14,7 +14,10 @@ export type Removal = {
 export type SweepPart = { readonly name: string; readonly run: () => Promise<number> };
 
 /** Runs the parts one after another. A part that fails doesn't keep the others from their turn. */
-export async function runParts(input: SweepInput, parts: readonly SweepPart[]): Promise<Removal> {
+export async function runParts(
+  input: { readonly signal?: AbortSignal | undefined },
+  parts: readonly SweepPart[],
+): Promise<Removal> {
   const removed: Record<string, number> = {};
   const problems: { name: string; error: unknown }[] = [];
   for (const { name, run } of parts) {

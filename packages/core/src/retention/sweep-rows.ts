@@ -14,16 +14,24 @@ import { mergeRemovals, type Removal, type SweepInput } from "./sweep-parts.ts";
 export async function sweepRows(call: { ctx: Context; input: SweepInput }): Promise<Removal | null> {
   const { ctx } = call;
   authorizePlatform(ctx);
-  // Held by a transaction of its own that writes nothing: it ends with the process, and works behind a pooler.
-  return ctx.db.transaction(async (lock) => {
-    const { rows } = await lock.execute<{ mine: boolean }>(
-      sql`SELECT pg_try_advisory_xact_lock(hashtext('towpath_retention')) AS mine`,
-    );
-    if (!rows[0]?.mine) return null;
+  return aloneAmongWorkers(ctx, "towpath_retention", async () => {
     const removals: Removal[] = [];
     for (const step of [eraseLogs, removeExpired, dropLogDays, removeSuperseded, removeBuildLogs]) {
       removals.push(await step(call));
     }
     return mergeRemovals(removals);
+  });
+}
+
+/**
+ * Runs `work` unless another process runs work of the same name; then null. The lock is held by a transaction of its
+ * own that writes nothing: it ends with the process, and works behind a pooler.
+ */
+export function aloneAmongWorkers<T>(ctx: Context, name: string, work: () => Promise<T>): Promise<T | null> {
+  return ctx.db.transaction(async (lock) => {
+    const { rows } = await lock.execute<{ mine: boolean }>(
+      sql`SELECT pg_try_advisory_xact_lock(hashtext(${name})) AS mine`,
+    );
+    return rows[0]?.mine ? work() : null;
   });
 }

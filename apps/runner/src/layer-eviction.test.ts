@@ -1,0 +1,35 @@
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openArtifacts } from "@towpath/artifacts";
+import { expect, onTestFinished, test } from "vitest";
+import { layersInUse } from "./layer-eviction.ts";
+
+test("LOG-6 RUN-8 unpacked layers of running servers stay, others leave the host and can be fetched again", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "tp-evict-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const { layers } = openArtifacts(directory);
+  const add = async (name: string) => {
+    const folder = join(directory, name);
+    await mkdir(folder);
+    await writeFile(join(folder, "file"), name);
+    const { digest } = await layers.add(folder, { name: name.repeat(64), maxBytes: 1_000_000 });
+    const path = await layers.get(digest);
+    const yesterday = new Date(Date.now() - 86_400_000);
+    await utimes(path, yesterday, yesterday);
+    return digest;
+  };
+  const [dependencies, code, unused] = [await add("a"), await add("b"), await add("c")];
+  const pool = {
+    list: async () =>
+      ["running", "deleted"].map((deploymentId) => ({ deploymentId, instanceId: "i", state: "ready" as const })),
+  };
+  const deployment = { layers: { pythonVersion: "3.12.1", dependencies, code } };
+  const read = async (id: string) => (id === "running" ? (deployment as never) : null);
+  const inUse = await layersInUse(pool as never, read);
+  expect(inUse).toEqual(new Set([dependencies, code]));
+  expect(await layers.evict({ inUse, unusedForMs: 3_600_000 })).toEqual([unused]);
+  expect(await readFile(join(await layers.get(unused), "file"), "utf8")).toBe("c");
+  const failing = async () => Promise.reject(new Error("the database is away"));
+  await expect(layersInUse(pool as never, failing)).rejects.toThrow("the database is away");
+});

@@ -1,0 +1,39 @@
+import type { LayerCache } from "@towpath/artifacts";
+import type { StoredDeployment } from "./deployments/deployment.store.ts";
+import type { InstancePool } from "./instances/instance-pool.ts";
+
+const everyMs = 600_000;
+const unusedForMs = 6 * 3_600_000;
+
+type Read = (deploymentId: string) => Promise<StoredDeployment | null>;
+
+/** Digests of the layers of all servers of this host. @throws when a deployment cannot be read: none may be missing */
+export async function layersInUse(pool: Pick<InstancePool, "list">, read: Read): Promise<ReadonlySet<string>> {
+  const inUse = new Set<string>();
+  for (const { deploymentId } of await pool.list()) {
+    const deployment = await read(deploymentId);
+    // A server whose deployment was deleted ends within seconds.
+    if (deployment === null) continue;
+    inUse.add(deployment.layers.dependencies);
+    inUse.add(deployment.layers.code);
+  }
+  return inUse;
+}
+
+/** Removes unpacked layers from this host that no server has needed for hours (LOG-6). */
+export function startLayerEviction(
+  layers: LayerCache,
+  pool: Pick<InstancePool, "list">,
+  read: Read,
+  onError: (error: unknown) => void,
+): { stop(): void } {
+  const evict = async () => {
+    try {
+      await layers.evict({ inUse: await layersInUse(pool, read), unusedForMs });
+    } catch (error) {
+      onError(error);
+    }
+  };
+  const timer = setInterval(() => void evict(), everyMs).unref();
+  return { stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, rename, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { ArtifactStore } from "@towpath/artifacts";
+import type { Context } from "@towpath/core/context";
+import { organizationsOfCaches, type Removal, referencedLayers, runParts } from "@towpath/core/retention";
+import { removeFolder } from "@towpath/runtime";
+import { directoryBytes } from "./disk.ts";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+/** Longer than any build, its rollout included: a build marks its layers as used long before a row refers to them. */
+const longestBuildMs = 60 * minuteMs;
+
+export type FileSweep = {
+  readonly ctx: Context;
+  readonly dataDirectory: string;
+  readonly store: ArtifactStore;
+  readonly cleanScratch: () => Promise<number>;
+  /** What uv's cache of one organization may hold. */
+  readonly cacheBytes: number;
+  /** The disk is nearly full: keep only what is needed. No build starts on this host meanwhile. */
+  readonly low: boolean;
+  readonly now: Date;
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * Removes files that nothing needs any more (LOG-6): layers without a deployment, what killed builds left, caches of
+ * organizations that are gone or have too much. Every step is a rename before anything is deleted, so a worker that is
+ * killed leaves nothing half-deleted in use, and what it left is removed by the next sweep.
+ */
+export function sweepFiles(sweep: FileSweep): Promise<Removal> {
+  return runParts(sweep, [
+    { name: "scratch", run: sweep.cleanScratch },
+    { name: "layer", run: () => removeLayers(sweep) },
+    { name: "incomplete_layer", run: () => sweep.store.removeIncomplete(longestBuildMs) },
+    { name: "resolution", run: () => removeOldFiles(join(sweep.dataDirectory, "cache", "resolutions"), sweep) },
+    { name: "build_cache", run: () => removeCaches(sweep) },
+    { name: "trash", run: () => emptyTrash(sweep) },
+  ]);
+}
+
+/** Lists first, then reads what is referred to: see `ArtifactStore`. */
+async function removeLayers({ ctx, store, low, now, signal }: FileSweep): Promise<number> {
+  const stored: string[] = [];
+  for await (const { digest } of store.list()) stored.push(digest);
+  const needed = await referencedLayers({ ctx });
+  // A layer that was just replaced is often wanted again.
+  const unusedSince = new Date(now.getTime() - (low ? longestBuildMs : dayMs));
+  let removed = 0;
+  for (const digest of stored) {
+    if (signal?.aborted) break;
+    if (!needed.has(digest) && (await store.delete(digest, { unusedSince }))) removed += 1;
+  }
+  return removed;
+}
+
+/** Resolutions are taken again for a day. */
+async function removeOldFiles(directory: string, { now }: FileSweep): Promise<number> {
+  let removed = 0;
+  for (const name of await readdir(directory).catch(() => [])) {
+    const found = await stat(join(directory, name)).catch(() => null);
+    if (found === null || now.getTime() - found.mtimeMs < dayMs) continue;
+    await unlink(join(directory, name)).catch(() => {});
+    removed += 1;
+  }
+  return removed;
+}
+
+/**
+ * uv's cache of each organization goes as a whole: when the organization is gone, when the cache has outgrown its limit,
+ * and when the disk is nearly full. It is filled again by the next build. One that a build uses now stays.
+ */
+async function removeCaches(sweep: FileSweep): Promise<number> {
+  const directory = join(sweep.dataDirectory, "cache", "uv");
+  const sizes = await directoryBytes(directory, sweep.signal);
+  const { existing, building } = await organizationsOfCaches({ ctx: sweep.ctx, input: { ids: [...sizes.keys()] } });
+  let removed = 0;
+  for (const [organizationId, bytes] of sizes) {
+    const goes = !existing.has(organizationId) || bytes > sweep.cacheBytes || sweep.low;
+    if (!goes || building.has(organizationId)) continue;
+    await discard(sweep.dataDirectory, join(directory, organizationId));
+    removed += 1;
+  }
+  return removed;
+}
+
+const trashOf = (dataDirectory: string) => join(dataDirectory, "trash");
+
+async function discard(dataDirectory: string, path: string): Promise<void> {
+  await mkdir(trashOf(dataDirectory), { recursive: true });
+  await rename(path, join(trashOf(dataDirectory), randomUUID()));
+}
+
+/** A build that began while its cache was moved here still uses it; when the disk is nearly full, none begins. */
+async function emptyTrash({ dataDirectory, low, now, signal }: FileSweep): Promise<number> {
+  let removed = 0;
+  for (const name of await readdir(trashOf(dataDirectory)).catch(() => [])) {
+    if (signal?.aborted) break;
+    const path = join(trashOf(dataDirectory), name);
+    const found = await stat(path).catch(() => null);
+    // The change time: when it was moved here.
+    if (found === null || (!low && now.getTime() - found.ctimeMs < longestBuildMs)) continue;
+    await removeFolder(path);
+    removed += 1;
+  }
+  return removed;
+}

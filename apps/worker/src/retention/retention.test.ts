@@ -1,0 +1,224 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { referencedLayers } from "@towpath/core/retention";
+import { type SeededOrganization, seedOrganization, seedProject, testContext } from "@towpath/core/testing";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { dayMs, fillCache, openSite, push, type Site, storeLayer, sweepSite } from "../testing/retention-bench.ts";
+import { Disk, directoryBytes } from "./disk.ts";
+import { RetentionMetrics } from "./metrics.ts";
+
+let database: TestDatabase;
+let site: Site;
+let team: SeededOrganization;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  site = await openSite(database);
+  team = await seedOrganization(database.db);
+});
+afterEach(async () => {
+  await rm(site.dataDirectory, { recursive: true, force: true });
+  await database.close();
+});
+
+const stored = async () => {
+  const digests: string[] = [];
+  for await (const { digest } of site.store.list()) digests.push(digest);
+  return digests.toSorted();
+};
+const at = (days: number) => new Date(Date.now() + days * dayMs);
+
+test("LOG-6 layers without a deployment go a day after their last use; those of a build under way stay", async () => {
+  const project = await seedProject(database.db, team);
+  const [dependencies, code] = [await storeLayer(site, 1000, at(-9)), await storeLayer(site, 1000, at(-9))];
+  await push(site, team, project, new Date(), { dependencies, code });
+  const unused = await storeLayer(site, 1000, at(-2));
+  const justUsed = await storeLayer(site, 1000, at(-0.5));
+  await sweepSite(site, new Date());
+  expect(await stored()).toEqual([dependencies, code, justUsed].toSorted());
+  // When the disk is nearly full, an hour is enough: no build lasts that long.
+  const ofBuild = await storeLayer(site, 1000, new Date());
+  await sweepSite(site, new Date(), { low: true });
+  expect(await stored()).toEqual([dependencies, code, ofBuild].toSorted());
+  expect(await stored()).not.toContain(unused);
+});
+
+test("LOG-6 a layer that a build finds while the sweep deletes it is kept or made anew, never half there", async () => {
+  const name = createHash("sha256").update("what it was made of").digest("hex");
+  for (let round = 0; round < 40; round++) {
+    const digest = await storeLayer(site, 2000, at(-3));
+    await site.store.tag(name, digest);
+    await utimes(join(site.dataDirectory, "artifacts", "blobs", digest), at(-3), at(-3));
+    const [found] = await Promise.all([site.store.resolve(name), sweepSite(site, new Date())]);
+    // Whoever got the digest can read all of it.
+    if (found !== null) expect(await digestOf(found)).toBe(found);
+    await site.store.delete(digest, { unusedSince: at(1) });
+  }
+});
+
+async function digestOf(digest: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of await site.store.get(digest)) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+test("LOG-6 build caches go with their organization, past their limit, and all when the disk is nearly full", async () => {
+  const other = await seedOrganization(database.db);
+  const gone = "0192a000-0000-7000-8000-000000000000";
+  await fillCache(site, team.id, 50_000);
+  await fillCache(site, other.id, 200_000);
+  await fillCache(site, gone, 10);
+  const resolutions = join(site.dataDirectory, "cache", "resolutions");
+  await mkdir(resolutions, { recursive: true });
+  for (const [name, days] of [
+    ["old", -2],
+    ["new", 0],
+  ] as const) {
+    await writeFile(join(resolutions, name), "x");
+    await utimes(join(resolutions, name), at(days), at(days));
+  }
+  await sweepSite(site, new Date());
+  const caches = () => readdir(join(site.dataDirectory, "cache", "uv"));
+  expect(await caches()).toEqual([team.id]);
+  expect(await readdir(resolutions)).toEqual(["new"]);
+  // A build that had begun may still read what was moved away.
+  expect(await readdir(join(site.dataDirectory, "trash"))).toHaveLength(2);
+  await sweepSite(site, new Date(Date.now() + 2 * 3_600_000));
+  expect(await readdir(join(site.dataDirectory, "trash"))).toEqual([]);
+  await sweepSite(site, new Date(), { low: true });
+  expect(await caches()).toEqual([]);
+});
+
+test("LOG-6 what is left of the disk is its free space or the rest of the budget, and metrics tell it", async () => {
+  await storeLayer(site, 300_000, new Date());
+  const disk = (budget: number, reserve: number) =>
+    new Disk({
+      directory: site.dataDirectory,
+      budget: { kind: "bytes", bytes: budget },
+      reserve: { kind: "bytes", bytes: reserve },
+    });
+  const small = disk(400_000, 200_000);
+  expect((await small.look()).low).toBe(false);
+  await small.measure(new AbortController().signal);
+  const report = await small.look();
+  expect(report.kinds.artifacts).toBeGreaterThanOrEqual(300_000);
+  expect(report).toMatchObject({ low: true, reserveBytes: 200_000 });
+  expect(report.availableBytes).toBeLessThan(100_000);
+  const share = new Disk({
+    directory: site.dataDirectory,
+    budget: { kind: "share", part: 1 },
+    reserve: { kind: "share", part: 1 },
+  });
+  expect(await share.look()).toMatchObject({ low: true });
+  const metrics = new RetentionMetrics(small);
+  metrics.swept({ removed: { layer: 3 }, problems: [{ name: "session", error: new Error("x") }] });
+  const close = await metrics.listen(0);
+  await close();
+  const text = await metrics.text();
+  for (const line of [
+    'towpath_retention_removed_total{what="layer"} 3',
+    'towpath_retention_problems_total{what="session"} 1',
+    'towpath_disk_bytes{kind="reserve"} 200000',
+  ])
+    expect(text).toContain(line);
+  expect(text).toMatch(/towpath_data_bytes\{folder="artifacts"\} \d{6}/);
+  expect(text).toMatch(/towpath_retention_last_round_timestamp_seconds \d/);
+});
+
+/** Rows of the tables in which pushes leave something, and bytes on disk. */
+async function size(): Promise<{ rows: number; bytes: number }> {
+  const tables = ["build", "deployment", "build_log", "request_log", "audit_log", "erasure"];
+  const counts = await Promise.all(
+    tables.map((table) => database.pool.query(`SELECT count(*)::int AS n FROM ${table}`)),
+  );
+  const bytes = [...(await directoryBytes(site.dataDirectory)).values()].reduce((sum, each) => sum + each, 0);
+  return { rows: counts.reduce((sum, { rows }) => sum + rows[0].n, 0), bytes };
+}
+
+test("LOG-6 after the first days of a week of pushes the disk and the tables no longer grow", {
+  timeout: 120_000,
+}, async () => {
+  const project = await seedProject(database.db, team);
+  const sizes: { rows: number; bytes: number }[] = [];
+  for (let day = 1; day <= 10; day++) {
+    const dependencies = await storeLayer(site, 50_000, at(day));
+    await database.pool.query("SELECT towpath_ensure_log_partitions($1::date)", [at(day).toISOString().slice(0, 10)]);
+    for (let hour = 0; hour < 6; hour++) {
+      const now = new Date(at(day).getTime() + hour * 3_600_000);
+      const code = await storeLayer(site, 20_000, now);
+      await push(site, team, project, now, { dependencies, code });
+      await database.pool.query(
+        `INSERT INTO request_log (id, time, organization_id, project_id, kind, http_method, http_status, is_error,
+           outcome, duration_ms, request_bytes, response_bytes, principal)
+         SELECT gen_random_uuid(), $1, $2, $3, 'request', 'POST', 200, false, 'ok', 1, 1, 1, 'anonymous'
+         FROM generate_series(1, 50)`,
+        [now, team.id, project.id],
+      );
+      await fillCache(site, team.id, 20_000);
+    }
+    // Evening and night.
+    await sweepSite(site, new Date(at(day).getTime() + 8 * 3_600_000));
+    await sweepSite(site, new Date(at(day).getTime() + 10 * 3_600_000));
+    sizes.push(await size());
+  }
+  const settled = sizes.slice(4);
+  for (const kind of ["rows", "bytes"] as const) {
+    const values = settled.map((each) => each[kind]);
+    expect(Math.max(...values), `${kind} by day: ${sizes.map((each) => each[kind])}`).toBeLessThanOrEqual(
+      Math.min(...values) * 1.3,
+    );
+  }
+  // Without retention: 60 builds with 1,200 lines, 3,000 rows of the request log, 1.7 MB of layers.
+  expect(settled.at(-1)?.rows).toBeLessThan(1500);
+  const needed = await referencedLayers({ ctx: testContext(database.db, { kind: "job", job: "sweep" }) });
+  const kept = new Set(await stored());
+  expect([...needed].filter((digest) => !kept.has(digest))).toEqual([]);
+});
+
+test("LOG-6 a worker killed at any point of a sweep leaves nothing half-deleted", { timeout: 120_000 }, async () => {
+  const program = fileURLToPath(new URL("../testing/sweep-forever.ts", import.meta.url));
+  const project = await seedProject(database.db, team);
+  const ctx = testContext(database.db, { kind: "job", job: "sweep" });
+  // So far ahead that every round has something to remove, of every kind.
+  const later = at(5);
+  for (let kill = 0; kill < 8; kill++) {
+    for (let each = 0; each < 6; each++) {
+      const [dependencies, code] = [await storeLayer(site, 30_000, at(-9)), await storeLayer(site, 30_000, at(-9))];
+      await push(site, team, project, new Date(), { dependencies, code });
+      await storeLayer(site, 30_000, at(-9));
+    }
+    await fillCache(site, team.id, 30_000);
+    const victim = spawn(process.execPath, [program, database.url, site.dataDirectory, later.toISOString()], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let complaint = "";
+    victim.stderr.on("data", (chunk) => {
+      complaint += chunk;
+    });
+    await once(victim.stdout, "data");
+    await sleep(Math.random() * 120);
+    const ended = once(victim, "close");
+    victim.kill("SIGKILL");
+    await ended;
+    expect(complaint).toBe("");
+    // What deployments need is there and whole, whatever was being removed.
+    for (const digest of await referencedLayers({ ctx })) expect(await digestOf(digest)).toBe(digest);
+    const { rows } = await database.pool.query("SELECT count(*)::int AS n FROM route WHERE project_id = $1", [
+      project.id,
+    ]);
+    expect(rows[0].n).toBe(1);
+  }
+  // The next worker finishes: nothing is left that nobody needs.
+  for (let round = 0; round < 3; round++) expect((await sweepSite(site, later, { low: true })).problems).toEqual([]);
+  expect(new Set(await stored())).toEqual(new Set(await referencedLayers({ ctx })));
+  expect(await readdir(join(site.dataDirectory, "trash"))).toEqual([]);
+  const orphans = await database.pool.query(
+    "SELECT count(*)::int AS n FROM build_log WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = build_id)",
+  );
+  expect(orphans.rows[0].n).toBe(0);
+});

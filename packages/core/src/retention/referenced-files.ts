@@ -1,0 +1,36 @@
+import { build, deployment, organization, project } from "@towpath/db/schema";
+import { eq, inArray, isNotNull, or, sql } from "drizzle-orm";
+import { authorizePlatform } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+
+/** Digests of the layers of all deployments, and of builds that are under way. */
+export async function referencedLayers(call: { ctx: Context }): Promise<ReadonlySet<string>> {
+  const { ctx } = call;
+  authorizePlatform(ctx);
+  const rows = await ctx.db
+    .selectDistinct({
+      dependencies: sql<string | null>`${build.layers} ->> 'dependencies'`,
+      code: sql<string | null>`${build.layers} ->> 'code'`,
+    })
+    .from(build)
+    .leftJoin(deployment, eq(deployment.buildId, build.id))
+    .where(or(isNotNull(deployment.id), eq(build.status, "building")));
+  return new Set(rows.flatMap(({ dependencies, code }) => [dependencies, code]).filter((each) => each !== null));
+}
+
+/** Which of these organizations exist, and which of them have a build under way. */
+export async function organizationsOfCaches(call: {
+  ctx: Context;
+  input: { readonly ids: readonly string[] };
+}): Promise<{ readonly existing: ReadonlySet<string>; readonly building: ReadonlySet<string> }> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const ids = [...input.ids];
+  const existing = await ctx.db.select({ id: organization.id }).from(organization).where(inArray(organization.id, ids));
+  const building = await ctx.db
+    .selectDistinct({ id: project.organizationId })
+    .from(build)
+    .innerJoin(project, eq(project.id, build.projectId))
+    .where(eq(build.status, "building"));
+  return { existing: new Set(existing.map(({ id }) => id)), building: new Set(building.map(({ id }) => id)) };
+}
