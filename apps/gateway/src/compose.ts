@@ -15,7 +15,7 @@ import { Capacity } from "./police/capacity.ts";
 import { Connections } from "./police/connections.ts";
 import { createAuthenticate } from "./police/credentials.ts";
 import { OpenAnswers } from "./police/open-answers.ts";
-import { createSessionIds } from "./police/session-ids.ts";
+import { createSessionIds } from "./police/sessions.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { OpenCalls } from "./record/open-calls.ts";
 import { Recorder } from "./record/recorder.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { request as undiciRequest } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sendRaw, statusOf } from "./testing/raw.ts";
+import { sendRaw, statusOf } from "./testing/clients.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
 let rig: Rig;

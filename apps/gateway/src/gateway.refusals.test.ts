@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { storeApiKey } from "./testing/clients.ts";
-import { sendRaw, statusOf } from "./testing/raw.ts";
+import { sendRaw, statusOf, storeApiKey } from "./testing/clients.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
 let rig: Rig;

@@ -1,9 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import type { Metrics } from "../platform/metrics.ts";
-import { corsHeaders } from "../police/cors.ts";
-import { idForClient, type SessionClaim, sessionNotFound } from "../police/session.ts";
-import type { SessionIds, SessionOwner } from "../police/session-ids.ts";
+import { corsHeaders } from "../police/browsers.ts";
+import {
+  idForClient,
+  type SessionClaim,
+  type SessionIds,
+  type SessionOwner,
+  sessionNotFound,
+} from "../police/sessions.ts";
 import { deploymentOf } from "../read-model/routes.ts";
 import { answersOf, type Exchange } from "../record/exchange.ts";
 import type { OpenCalls } from "../record/open-calls.ts";

@@ -9,7 +9,7 @@ import {
 } from "@towpath/mcp/peek";
 import type { ForwardEnd } from "../forward/forward.ts";
 import { headerOf } from "../forward/headers.ts";
-import type { Session } from "../police/session-ids.ts";
+import type { Session } from "../police/sessions.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
 import type { Refusal } from "../refusal.ts";
 import { captureBytes } from "./redact.ts";

@@ -9,7 +9,7 @@ import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../testing/rig.ts";
 import { Recorder } from "./recorder.ts";
-import { newRowId } from "./row-id.ts";
+import { newRowId } from "./rows.ts";
 import { adoptSpools, Spool, spoolDirectory } from "./spool.ts";
 
 const log = pino({ level: "silent" });

@@ -1,9 +1,9 @@
+import { randomBytes } from "node:crypto";
 import type { Outcome, RequestLogRow } from "@towpath/logs";
 import type { AnswerPeek, MessagePeek, RequestPeek } from "@towpath/mcp/peek";
 import type { Refusal } from "../refusal.ts";
 import type { Exchange } from "./exchange.ts";
 import { redactedPayload } from "./redact.ts";
-import { newRowId } from "./row-id.ts";
 
 /** The rows of an exchange that has ended: one per JSON-RPC message of the client, one when there was none. */
 export function rowsOf(exchange: Exchange): RequestLogRow[] {
@@ -129,4 +129,30 @@ function isErrorOutcome(exchange: Exchange, outcome: Outcome): boolean {
 
 function traceIdOf(traceparent: string | undefined): string | null {
   return traceparent === undefined ? null : (/^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] ?? null);
+}
+
+const digitsPerId = 20;
+let digits = "";
+let used = 0;
+let lastTime = -1;
+let prefix = "";
+
+/**
+ * A UUIDv7 (RFC 9562 §5.7): milliseconds since the epoch, then random bits, drawn and written out in bulk: 70 ns,
+ * where a library takes 3.6 µs (tests/bench/gateway-parts.ts).
+ */
+export function newRowId(timeMs: number): string {
+  if (used + digitsPerId > digits.length) {
+    digits = randomBytes(4096).toString("hex");
+    used = 0;
+  }
+  const from = used;
+  used += digitsPerId;
+  if (timeMs !== lastTime) {
+    lastTime = timeMs;
+    const time = Math.floor(timeMs).toString(16).padStart(12, "0");
+    prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`;
+  }
+  const variant = "89ab"[digits.charCodeAt(from + 3) & 3];
+  return `${prefix}${digits.slice(from, from + 3)}-${variant}${digits.slice(from + 4, from + 7)}-${digits.slice(from + 7, from + 19)}`;
 }

@@ -1,9 +1,13 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { ReadModel, Route } from "../read-model/routes.ts";
+import { z } from "zod";
+import { type ReadModel, type Route, routeSchema } from "../read-model/routes.ts";
 import type { RouteTable } from "./route-table.ts";
-import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 
+const snapshotName = "routes.json";
+const snapshotSchema = z.object({ routes: z.array(routeSchema) });
 const reloadMs = 10_000;
 /** A server may have become private while the gateway was down: so long the database is waited for at the start. */
 const firstLoadMs = 1000;
@@ -89,4 +93,21 @@ export function createRouteFeed(parts: {
     isFresh: () => fresh,
     stop: () => clearInterval(timer),
   };
+}
+
+/** Keeps the last known routes on disk, for a start without the database (GW-10). Replaced by rename. */
+async function writeSnapshot(directory: string, routes: readonly Route[]): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const path = join(directory, snapshotName);
+  await writeFile(`${path}.new`, JSON.stringify({ routes }), { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+/** The routes of the last snapshot, or null when there is none that can be read. */
+async function readSnapshot(directory: string): Promise<Route[] | null> {
+  try {
+    return snapshotSchema.parse(JSON.parse(await readFile(join(directory, snapshotName), "utf8"))).routes;
+  } catch {
+    return null;
+  }
 }

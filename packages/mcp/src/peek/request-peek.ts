@@ -38,7 +38,7 @@ export type PeekHints = {
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 const clientKey = "io.modelcontextprotocol/clientInfo";
 const firstModernVersion = "2026-07-28";
-const mostMessages = 100;
+const maxMessages = 100;
 
 /** Bytes outside of strings that are looked at: about 0.1 ms of work at worst. Usual bodies end long before. */
 const budget = 64 * 1024;
@@ -110,12 +110,12 @@ export function peekHeaders({ protocolVersion, method, name }: PeekHints): Reque
 
 function fieldsOf(body: Buffer): { found: readonly Fields[]; isBatch: boolean; isCut: boolean } {
   const small = body.length <= smallBytes ? parseSmall(body, shape) : null;
-  if (small) return { found: small.messages.slice(0, mostMessages), isBatch: small.isBatch, isCut: false };
+  if (small) return { found: small.messages.slice(0, maxMessages), isBatch: small.isBatch, isCut: false };
   const found: Fields[] = [];
   const scanner = new JsonScanner(shape, {
     budget,
     onMessage: (fields) => {
-      if (found.length < mostMessages) found.push(fields);
+      if (found.length < maxMessages) found.push(fields);
     },
   });
   scanner.push(body);

@@ -31,7 +31,7 @@ export type ResponsePeekOptions = {
  * tool failed is often the last that its answer says.
  */
 const budget = 16 * 1024 * 1024;
-const mostAnswers = 100;
+const maxAnswers = 100;
 
 const shape = compileShape({
   id: true,
@@ -61,7 +61,7 @@ export class ResponsePeek {
 
   constructor(options: ResponsePeekOptions) {
     this.#ids = options.ids && new Set(options.ids.map(idKey));
-    this.#waiting = options.ids ? options.ids.length : mostAnswers;
+    this.#waiting = options.ids ? options.ids.length : maxAnswers;
     this.#captureBytes = options.captureBytes ?? 0;
     this.#reader =
       options.format === "sse"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSessionIds } from "./session-ids.ts";
+import { createSessionIds } from "./sessions.ts";
 
 test("GW-6 a session id that an earlier version gave out stays valid, for its owner only", () => {
   const ids = createSessionIds("a root secret for tests, of 32 characters or more");
