@@ -45,13 +45,14 @@ async function bySeries(pool: Pool, query: LogQuery, period: Period, wanted: num
   return { windows, since: isWhole ? null : (windows.at(-1)?.from ?? null) };
 }
 
+/** `since`: others may have called before; null: nobody else. */
 type Slots = { rows: { time: Date; first: Date; last: Date; calls: number }[]; since: Date | null };
 
 async function byCaller(pool: Pool, query: LogQuery, period: Period, wanted: number): Promise<Found> {
   // Mostly a name is found among the callers that were seen last: they are looked through before all of them are.
   const isFirst = period.to === null && wanted === query.offset + query.limit + 1;
-  const recent = isFirst ? await slotsOf(pool, query, period, wanted, recentCallers) : null;
-  const { rows, since: seen } = recent?.rows.length ? recent : await slotsOf(pool, query, period, wanted, null);
+  const recent = isFirst ? await slotsOfRecent(pool, query, period, wanted) : null;
+  const { rows, since: seen } = recent?.rows.length ? recent : await slotsOfAll(pool, query, period, wanted);
   let calls = 0;
   const slot = rows.find((row) => {
     calls += row.calls;
@@ -67,32 +68,45 @@ async function byCaller(pool: Pool, query: LogQuery, period: Period, wanted: num
   };
 }
 
-/** What the found ones of the `max` callers that were seen last did, newest first. `since`: when others may have called. */
-async function slotsOf(
-  pool: Pool,
-  query: LogQuery,
-  { from, to }: Period,
-  wanted: number,
-  max: number | null,
-): Promise<Slots> {
-  const order = max === null ? "" : `ORDER BY last_seen DESC LIMIT ${max}`;
+/**
+ * Slots of the callers that were seen last, newest first. The newest `wanted` calls are of the `wanted` callers that were
+ * seen last, so no more of them are followed.
+ */
+async function slotsOfRecent(pool: Pool, query: LogQuery, { from }: Period, wanted: number): Promise<Slots> {
   const { rows } = await pool.query<Slots["rows"][number] & { seen: Date | null }>(
     `WITH looked AS MATERIALIZED (
-       SELECT id, first_seen, last_seen, is_overflow OR search_text COLLATE "C" LIKE lower($4) AS matches
-       FROM request_log_caller
-       WHERE project_id = $1 AND last_seen >= $2 AND ($3::timestamptz IS NULL OR first_seen <= $3)
-         ${max === null ? `AND (is_overflow OR search_text COLLATE "C" LIKE lower($4))` : ""} ${order})
-     SELECT s.time, s.first_seen AS first, s.last_seen AS last, s.calls,
-       (SELECT CASE WHEN count(*) = ${max ?? -1} THEN min(last_seen) END FROM looked) AS seen
-     FROM request_log_caller_slot s JOIN looked ON looked.id = s.caller_id AND matches
+       SELECT id, first_seen, last_seen, is_overflow OR search_text COLLATE "C" LIKE lower($3) AS matches
+       FROM request_log_caller WHERE project_id = $1 AND last_seen >= $2 ORDER BY last_seen DESC LIMIT ${recentCallers}
+     ), found AS MATERIALIZED (SELECT * FROM looked WHERE matches ORDER BY last_seen DESC LIMIT $4
+     )
+     SELECT s.*, CASE WHEN (SELECT count(*) FROM found) = $4 THEN (SELECT min(last_seen) FROM found)
+       WHEN (SELECT count(*) FROM looked) = ${recentCallers} THEN (SELECT min(last_seen) FROM looked) END AS seen
+     FROM found CROSS JOIN LATERAL (
+       SELECT time, first_seen AS first, last_seen AS last, calls FROM request_log_caller_slot
+       WHERE project_id = $1 AND caller_id = found.id AND time >= date_bin('10 minutes', $2, 'epoch')
+         -- So that slots are looked for in the partitions of the caller's days only.
+         AND time >= found.first_seen - interval '10 minutes' AND time <= found.last_seen
+       -- Keeps PostgreSQL from joining with all slots.
+       OFFSET 0) AS s
+     ORDER BY s.time DESC LIMIT $4`,
+    [query.projectId, new Date(from), searchPattern(query.search ?? ""), wanted],
+  );
+  return { rows, since: rows[0]?.seen ?? null };
+}
+
+async function slotsOfAll(pool: Pool, query: LogQuery, { from, to }: Period, wanted: number): Promise<Slots> {
+  const { rows } = await pool.query<Slots["rows"][number]>(
+    `WITH found AS MATERIALIZED (
+       SELECT id FROM request_log_caller WHERE project_id = $1 AND last_seen >= $2
+         AND ($3::timestamptz IS NULL OR first_seen <= $3) AND (is_overflow OR search_text COLLATE "C" LIKE lower($4)))
+     SELECT s.time, s.first_seen AS first, s.last_seen AS last, s.calls
+     FROM request_log_caller_slot s JOIN found ON found.id = s.caller_id
      WHERE s.project_id = $1 AND s.time >= date_bin('10 minutes', $2, 'epoch')
        AND ($3::timestamptz IS NULL OR s.time <= $3)
-       -- So that a caller's slots are looked for in the partitions of its days only.
-       AND s.time >= looked.first_seen - interval '10 minutes' AND s.time <= looked.last_seen
      ORDER BY s.time DESC LIMIT $5`,
     [query.projectId, new Date(from), to === null ? null : new Date(to), searchPattern(query.search ?? ""), wanted],
   );
-  return { rows, since: rows[0]?.seen ?? null };
+  return { rows, since: null };
 }
 
 async function byMessage(pool: Pool, query: LogQuery, { from, to }: Period, wanted: number): Promise<Found> {
