@@ -1,4 +1,5 @@
 import { recordHostIsolation } from "@towpath/core/host-isolation";
+import { recordHostStorage } from "@towpath/core/host-storage";
 import { seedProject } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -111,4 +112,33 @@ test("RUN-1 without a runner the panel says since when nothing is known", async 
   await page.getByRole("button", { name: /account of/ }).click();
   expect(await page.getByRole("menuitem", { name: "Instance" }).getAttribute("href")).toMatch(/\/settings\/instance$/);
   expect(await page.getByText("not fully isolated").count()).toBe(0);
+});
+
+test("LOG-6 while the disk is almost full the dashboard says so, and admins see what takes the space", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const gibibyte = 1024 ** 3;
+  const reportDisk = (low: boolean) =>
+    recordHostStorage(database.db, {
+      host: "one",
+      at: new Date(),
+      report: {
+        ...{ totalBytes: 100 * gibibyte, freeBytes: gibibyte, availableBytes: gibibyte, reserveBytes: 2 * gibibyte },
+        ...{ low, kinds: { artifacts: 60 * gibibyte, postgres: 300 * 1024 ** 2 } },
+      },
+    });
+  await reportDisk(false);
+  await open("servers");
+  expect(await page.getByText("disk is almost full").count()).toBe(0);
+  await reportDisk(true);
+  await open("servers");
+  await page.getByText("disk is almost full, so no new builds start").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "See what takes the space" }).click();
+  await page.getByText("1.0 GB left for Towpath; below 2.0 GB no build starts.").waitFor();
+  const folders = await page.getByRole("list", { name: "Folders" }).getByRole("listitem").allInnerTexts();
+  expect(folders.map((text) => text.replace(/\s*\n\s*/g, ": "))).toEqual([
+    "Layers of deployments: 60.0 GB",
+    "Database: 300 MB",
+  ]);
+  await expectAccessible(page);
 });

@@ -8,6 +8,7 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/relative-time.tsx";
 import { instanceIsolationQuery } from "./instance.queries.ts";
+import { InstanceStorage } from "./instance-storage.tsx";
 import { protectionWords } from "./protections.ts";
 
 /** Which protections isolate servers on the host that runs them, and which exceptions its operator made. */
@@ -17,7 +18,7 @@ export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
     <main className="mx-auto w-full max-w-4xl px-4 py-6 sm:px-6">
       <PageHeader
         title="Instance"
-        description="How servers and builds are isolated on the host that runs them. Towpath tests each protection from the inside when it starts."
+        description="How servers and builds are isolated on the host that runs them, and how full its disk is. Towpath tests each protection from the inside when it starts."
       />
       {data.reportedAt === null ? (
         <Card>
@@ -28,6 +29,7 @@ export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
       ) : (
         <Report view={data} reportedAt={data.reportedAt} />
       )}
+      <InstanceStorage orgSlug={orgSlug} />
     </main>
   );
 }

@@ -1,5 +1,6 @@
 import { createServerFn } from "@tanstack/react-start";
 import { getHostIsolation, getIsolationWarning } from "@towpath/core/host-isolation";
+import { getHostStorage, getStorageWarning } from "@towpath/core/host-storage";
 import { z } from "zod";
 import { input } from "~/http/input.ts";
 import { organizationAccess } from "~/http/server-function.ts";
@@ -17,3 +18,15 @@ export const getMissingProtections = createServerFn({ method: "GET" })
   .middleware([organizationAccess("project.read")])
   .validator(input(organizationInput))
   .handler(({ context, data }) => getIsolationWarning({ ctx: context.ctx, input: data }));
+
+/** The disks of the hosts that build (LOG-6). */
+export const getInstanceStorage = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("organization.manage")])
+  .validator(input(organizationInput))
+  .handler(({ context, data }) => getHostStorage({ ctx: context.ctx, input: data }));
+
+/** Whether new builds are refused because the disk is nearly full, for every member. */
+export const getDiskWarning = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("project.read")])
+  .validator(input(organizationInput))
+  .handler(({ context, data }) => getStorageWarning({ ctx: context.ctx, input: data }));

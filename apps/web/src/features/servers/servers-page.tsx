@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Plus, Search, Server } from "lucide-react";
 import { useEffect, useState } from "react";
+import { DiskBanner } from "~/features/instance/disk-banner.tsx";
 import { IsolationBanner } from "~/features/instance/isolation-banner.tsx";
 import { useMay } from "~/features/session/use-may.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
@@ -50,6 +51,7 @@ export function ServersPage({
         actions={nothingYet ? null : <NewServerLink orgSlug={orgSlug} />}
       />
       <IsolationBanner orgSlug={orgSlug} />
+      <DiskBanner orgSlug={orgSlug} />
       {nothingYet ? (
         <div className="rounded-lg border bg-surface">
           <EmptyState icon={<Server aria-hidden />} title="No server yet" actions={<NewServerLink orgSlug={orgSlug} />}>

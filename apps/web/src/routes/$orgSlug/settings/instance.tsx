@@ -1,11 +1,15 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { PageError } from "~/features/error-screens/page-error.tsx";
-import { instanceIsolationQuery } from "~/features/instance/instance.queries.ts";
+import { instanceIsolationQuery, instanceStorageQuery } from "~/features/instance/instance.queries.ts";
 import { InstancePage } from "~/features/instance/instance-page.tsx";
 
 /** RUN-1 */
 export const Route = createFileRoute("/$orgSlug/settings/instance")({
-  loader: ({ context, params }) => context.queryClient.ensureQueryData(instanceIsolationQuery(params.orgSlug)),
+  loader: ({ context, params }) =>
+    Promise.all([
+      context.queryClient.ensureQueryData(instanceIsolationQuery(params.orgSlug)),
+      context.queryClient.ensureQueryData(instanceStorageQuery(params.orgSlug)),
+    ]),
   head: () => ({ meta: [{ title: "Instance · Towpath" }] }),
   component: Instance,
   errorComponent: PageError,
