@@ -3,7 +3,7 @@ import { requeueLostDeliveries, requeueLostHints } from "@towpath/core/webhook";
 import { jobContext, type Services } from "./services.ts";
 
 /** A build without a heartbeat for this long is given to another worker. */
-export const staleBuildMs = 20_000;
+const staleBuildMs = 20_000;
 const lostDeliveryMs = 120_000;
 
 /** Requeues what killed processes left unfinished. Every step is idempotent and safe beside other workers' sweeps. */

@@ -18,7 +18,7 @@ const apps = fileURLToPath(new URL("../../../", import.meta.url));
 const clientSecret = "a client secret for tests";
 const webhookSecret = "a webhook secret for tests";
 
-export type Role = "forge" | "runner" | "worker";
+type Role = "forge" | "runner" | "worker";
 
 /** Forge, runner and worker as real processes on a database of their own, and a stand-in for web's webhook route. */
 export type LocalInstance = {

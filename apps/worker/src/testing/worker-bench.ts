@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
+import { getBuild, startBuild } from "@towpath/core/build";
 import { createSecretBox } from "@towpath/core/secret";
+import { type SeededOrganization, shaOf, testContext } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { readBuildLog } from "@towpath/logs";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
@@ -133,11 +136,32 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
   };
 }
 
+export type Builds = ReturnType<typeof buildsOf>;
+
+/** What tests do with the builds of an organization. */
+export function buildsOf(bench: Bench, team: SeededOrganization) {
+  const context = () => testContext(bench.database.db, team.owner, { queue: bench.services.queue });
+  const show = (buildId: string) => getBuild({ ctx: context(), input: { buildId } });
+  return {
+    /** Starts a build of a commit that the name stands for; returns its id. */
+    async start(project: { readonly name: string }, commit: string): Promise<string> {
+      const input = { orgSlug: team.slug, projectName: project.name, commitSha: shaOf(commit) };
+      return (await startBuild({ ctx: context(), input })).build.id;
+    },
+    show,
+    ended: (buildId: string) => until(async () => !["queued", "building"].includes((await show(buildId)).status)),
+    async logOf(buildId: string): Promise<string> {
+      const lines = await readBuildLog(bench.database.pool, { buildId });
+      return lines.map((line) => `${line.phase} ${line.kind} ${line.text}`).join("\n");
+    },
+  };
+}
+
 /** Asks again until it is true. */
 export async function until(what: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!(await what())) {
-    if (Date.now() > end) throw new Error("waited in vain");
+    if (Date.now() > end) throw new Error(`not true within ${timeoutMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

@@ -1,0 +1,137 @@
+import {
+  liveCommit,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  shaOf,
+  testContext,
+} from "@towpath/core/testing";
+import { receiveWebhook } from "@towpath/core/webhook";
+import { build } from "@towpath/db/schema";
+import { eq, sql } from "drizzle-orm";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { sweep } from "../sweep.ts";
+import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "../testing/worker-bench.ts";
+import { runNextBuild } from "./build-run.ts";
+
+let bench: Bench;
+let team: SeededOrganization;
+let builds: Builds;
+beforeEach(async () => {
+  bench = await openBench();
+  team = await seedOrganization(bench.database.db);
+  builds = buildsOf(bench, team);
+});
+afterEach(() => bench.close());
+
+test("BLD-2 a diagnosis that quotes what PostgreSQL cannot store is kept, not lost", async () => {
+  const project = await seedProject(bench.database.db, team);
+  const detail = `It said ${String.fromCharCode(0)} and \ud800.`;
+  bench.build = async () => ({
+    ok: false,
+    timings: {},
+    diagnosis: {
+      code: "protocol_error",
+      phase: "inspect",
+      title: "It answers with an error",
+      detail,
+      remedy: "Mend it.",
+      file: null,
+      line: null,
+      excerpt: detail,
+    },
+  });
+  await bench.work();
+  const buildId = await builds.start(project, "a");
+  await builds.ended(buildId);
+  const { diagnosis } = await builds.show(buildId);
+  expect(diagnosis).toMatchObject({ code: "protocol_error", detail: "It said \ufffd and \ufffd." });
+});
+
+test("RUN-8 a worker that was taken for dead writes nothing more, and the next one ends the build", async () => {
+  const project = await seedProject(bench.database.db, team);
+  const buildId = await builds.start(project, "a");
+  let release = () => {};
+  let requests = 0;
+  bench.build = (request) =>
+    new Promise((resolve, reject) => {
+      requests++;
+      request.log("install", "output", `attempt ${requests}`);
+      if (requests === 2) return resolve(goodBuild);
+      request.signal.addEventListener("abort", () => reject(request.signal.reason));
+      release = () => resolve(goodBuild);
+    });
+  const first = runNextBuild(bench.services, team.id, new AbortController().signal);
+  await until(async () => requests === 1 && (await builds.logOf(buildId)).includes("attempt 1"));
+  // What the sweep does with a build without a sign of life, and another worker takes it.
+  await bench.database.db.update(build).set({ status: "queued" }).where(eq(build.id, buildId));
+  await runNextBuild(bench.services, team.id, new AbortController().signal);
+  release();
+  await first;
+  expect(await builds.show(buildId)).toMatchObject({ status: "succeeded", attempt: 2, deployment: { isLive: true } });
+  expect(await liveCommit(bench.database.db, project.branchId)).toBe(shaOf("a"));
+});
+
+test("RUN-8 a worker that stops gives its build back, and it is built again", async () => {
+  const project = await seedProject(bench.database.db, team);
+  const buildId = await builds.start(project, "a");
+  let begun = false;
+  bench.build = (request) =>
+    new Promise((_resolve, reject) => {
+      begun = true;
+      request.signal.addEventListener("abort", () => reject(request.signal.reason));
+    });
+  const stopping = new AbortController();
+  const running = runNextBuild(bench.services, team.id, stopping.signal);
+  await until(() => begun);
+  stopping.abort(new Error("stopping"));
+  await expect(running).rejects.toThrow("stopping");
+  expect((await builds.show(buildId)).status).toBe("queued");
+  bench.build = async () => goodBuild;
+  await bench.work();
+  await builds.ended(buildId);
+  expect((await builds.show(buildId)).status).toBe("succeeded");
+});
+
+test("BLD-12 a delivery becomes a build and is live, with nothing but the job queue between", async () => {
+  const project = await seedProject(bench.database.db, team);
+  bench.heads.set("main", shaOf("head"));
+  await bench.work();
+  const ctx = testContext(bench.database.db, { kind: "job", job: "webhook.receive" }, { queue: bench.services.queue });
+  const repository = {
+    id: project.repositoryId,
+    name: "echo",
+    full_name: `acme/${project.name}`,
+    private: false,
+    default_branch: "main",
+    html_url: "",
+    owner: {},
+  };
+  const payload = { ref: "refs/heads/main", before: "0", after: shaOf("older"), head_commit: null, repository };
+  const input = { deliveryId: "delivery-1", event: "push", payload };
+  await receiveWebhook({ ctx, input });
+  await receiveWebhook({ ctx, input });
+  await receiveWebhook({ ctx, input: { ...input, deliveryId: "unreadable", payload: { ref: 1 } } });
+  await until(async () => (await liveCommit(bench.database.db, project.branchId)) === shaOf("head"));
+  await until(async () => {
+    const open = sql`SELECT count(*)::int AS n FROM webhook_delivery WHERE processed_at IS NULL`;
+    return (await bench.database.db.execute<{ n: number }>(open)).rows[0]?.n === 0;
+  });
+  expect(await bench.database.db.$count(build, eq(build.projectId, project.id))).toBe(1);
+});
+
+test("RUN-8 the sweep finds builds that lost their worker or their job, and makes tomorrow's partitions", async () => {
+  const project = await seedProject(bench.database.db, team);
+  const buildId = await builds.start(project, "a");
+  await bench.database.db.execute(sql`DELETE FROM pgboss.job`);
+  await bench.database.db
+    .update(build)
+    .set({ status: "building", attempt: 1, updatedAt: sql`now() - interval '30 s'` })
+    .where(eq(build.id, buildId));
+  await bench.work();
+  await sweep(bench.services);
+  await builds.ended(buildId);
+  expect(await builds.show(buildId)).toMatchObject({ status: "succeeded", attempt: 2 });
+  const day = sql`SELECT to_regclass('request_log_' || to_char(now() + interval '2 days', 'YYYYMMDD')) AS name`;
+  expect((await bench.database.db.execute<{ name: string | null }>(day)).rows[0]?.name).not.toBeNull();
+});

@@ -1,0 +1,161 @@
+import { newId } from "@towpath/core/ids";
+import { createSecretBox } from "@towpath/core/secret";
+import { liveCommit, type SeededOrganization, seedOrganization, seedProject, shaOf } from "@towpath/core/testing";
+import { route, secret } from "@towpath/db/schema";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Bench, type Builds, buildsOf, goodBuild, openBench, rootSecret, until } from "../testing/worker-bench.ts";
+
+let bench: Bench;
+let team: SeededOrganization;
+let builds: Builds;
+beforeEach(async () => {
+  bench = await openBench();
+  team = await seedOrganization(bench.database.db);
+  builds = buildsOf(bench, team);
+});
+afterEach(() => bench.close());
+
+test("BLD-10 RUN-4 a build goes live only after its server has really started and answered", async () => {
+  const project = await seedProject(bench.database.db, team);
+  const binding = { projectId: project.id, keyName: "API_KEY", version: 1, environments: ["production"] };
+  const ciphertext = createSecretBox(rootSecret).encrypt("very secret", binding);
+  await bench.database.db.insert(secret).values({ ...binding, id: newId(), ciphertext });
+  let routesWhenStarted = -1;
+  const { lookUp } = bench.runner;
+  bench.runner.lookUp = async (deploymentId) => {
+    routesWhenStarted = await bench.database.db.$count(route);
+    return lookUp(deploymentId);
+  };
+  bench.build = async (request) => {
+    request.log("fetch", "step", "Fetching the commit.");
+    request.log("install", "output", `the key is ${request.environment.API_KEY}`);
+    expect(request.environment).toEqual({
+      API_KEY: "very secret",
+      TOWPATH_CLOUD_URL: `http://localhost:8080/${project.name}`,
+      TOWPATH_CLOUD_GIT_COMMIT_SHA: shaOf("a"),
+      TOWPATH_CLOUD_GIT_REPO: `acme/${project.name}`,
+      TOWPATH_CLOUD_ENVIRONMENT: "production",
+    });
+    return goodBuild;
+  };
+  await bench.work();
+  const buildId = await builds.start(project, "a");
+  await builds.ended(buildId);
+  expect(routesWhenStarted).toBe(0);
+  const shown = await builds.show(buildId);
+  expect(shown).toMatchObject({ status: "succeeded", deployment: { isLive: true }, timings: { fetch: 1, install: 2 } });
+  expect(shown.timings.rollout).toBeGreaterThanOrEqual(0);
+  const text = await builds.logOf(buildId);
+  expect(text).toMatch(/^fetch step Fetching the commit\./);
+  expect(text).toContain("the key is [API_KEY]");
+  expect(text.endsWith(`rollout step Live: http://localhost:8080/${project.name}/mcp`)).toBe(true);
+});
+
+test("BLD-10 a rollout waits for a runner that restarts or is full, and not for a server that keeps crashing", async () => {
+  const project = await seedProject(bench.database.db, team);
+  const { lookUp } = bench.runner;
+  const failures = ["capacity", "stopping", "ended"] as const;
+  let asked = 0;
+  bench.runner.lookUp = async (deploymentId) => {
+    const server = await lookUp(deploymentId);
+    const code = failures[asked++];
+    return server && code ? { ...server, failure: { code, message: "Not now.", retryAfterMs: 10 } } : server;
+  };
+  await bench.work();
+  await bench.runner.stop();
+  const buildId = await builds.start(project, "a");
+  await until(async () => (await builds.logOf(buildId)).includes("Waiting for the runner"));
+  await bench.runner.start();
+  await builds.ended(buildId);
+  expect((await builds.show(buildId)).status).toBe("succeeded");
+  expect(asked).toBe(failures.length + 1);
+
+  const crashing = { code: "crash_backoff", message: "It keeps failing.", retryAfterMs: 10 } as const;
+  bench.runner.lookUp = async (deploymentId) => {
+    asked++;
+    const server = await lookUp(deploymentId);
+    return server && { ...server, failure: crashing };
+  };
+  const failing = await builds.start(project, "b");
+  await builds.ended(failing);
+  expect(await builds.show(failing)).toMatchObject({ status: "failed", diagnosis: { code: "exited_early" } });
+  expect(asked).toBe(failures.length + 2);
+});
+
+test("BLD-2 whatever goes wrong, what is live stays and the build says the cause and what to do", async () => {
+  const project = await seedProject(bench.database.db, team);
+  await bench.work();
+  await builds.ended(await builds.start(project, "good"));
+  const server = { instanceId: "i", endpoint: { kind: "unix", path: "/nowhere" } } as const;
+  const cases: readonly [string, () => void, RegExp][] = [
+    [
+      "diagnosis",
+      () => {
+        bench.build = async () => ({
+          ok: false,
+          timings: { fetch: 3 },
+          diagnosis: {
+            code: "module_missing",
+            phase: "inspect",
+            title: "The module requests is missing",
+            detail: "d",
+            remedy: "r",
+            file: "server.py",
+            line: 1,
+            excerpt: null,
+          },
+        });
+      },
+      /module requests is missing/,
+    ],
+    [
+      "bug",
+      () => {
+        bench.build = async () => {
+          throw new Error("secret detail of ours");
+        };
+      },
+      /error of Towpath/,
+    ],
+    [
+      "start",
+      () => {
+        bench.build = async () => goodBuild;
+        bench.runner.lookUp = () => ({
+          ...server,
+          failure: { code: "start_failed", message: "It ended with status 3." },
+        });
+      },
+      /did not start/,
+    ],
+    [
+      "answer",
+      () => {
+        bench.runner.lookUp = () => ({ ...server, isSilent: true });
+      },
+      /did not answer/,
+    ],
+    [
+      "isolation",
+      () => {
+        bench.trusted = false;
+      },
+      /cannot isolate/,
+    ],
+  ];
+  for (const [name, arrange, title] of cases) {
+    arrange();
+    const buildId = await builds.start(project, name);
+    await builds.ended(buildId);
+    const shown = await builds.show(buildId);
+    expect(shown.status).toBe("failed");
+    expect(shown.diagnosis?.title).toMatch(title);
+    expect(shown.diagnosis?.remedy).not.toBe("");
+    expect(JSON.stringify(shown)).not.toContain("secret detail");
+    if (name !== "diagnosis") {
+      expect(await builds.logOf(buildId)).toMatch(title);
+      expect(await builds.logOf(buildId)).not.toContain("secret detail");
+    }
+    expect(await liveCommit(bench.database.db, project.branchId)).toBe(shaOf("good"));
+  }
+});
