@@ -174,7 +174,12 @@ async function expectRefusal(visitor: Visitor, id: string, method: "GET" | "POST
 }
 
 test("PRJ-3 log streams refuse strangers, removed members and anonymous readers alike, and let a viewer in", async () => {
-  for (const path of [`/api/builds/${input.buildId}/log`, `/api/deployments/${input.deploymentId}/log`]) {
+  const paths = [
+    `/api/builds/${input.buildId}/log`,
+    `/api/deployments/${input.deploymentId}/log`,
+    `/api/projects/${input.orgSlug}/${input.projectName}/request-log-changes`,
+  ];
+  for (const path of paths) {
     const statusOf = async (visitor: Visitor) => {
       const response = await visitor.request(path, {});
       await response.body?.cancel();

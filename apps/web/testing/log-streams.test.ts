@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { appendBuildLog, writeRequestLogs, writeServerLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Member, seededMember } from "./seed.ts";
 import { newVisitor, type Visitor } from "./visitor.ts";
@@ -69,15 +70,9 @@ async function open(visitor: Visitor, path: string, headers: Record<string, stri
 }
 
 async function* parse(response: Response): AsyncGenerator<Event> {
-  let rest = "";
-  for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const blocks = (rest + text).split("\n\n");
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? null;
-      const data = field("data");
-      if (data) yield { event: field("event") ?? "message", id: field("id"), data: JSON.parse(data) };
-    }
+  const text = response.body?.pipeThrough(new TextDecoderStream()) ?? new ReadableStream<string>();
+  for await (const { event = "message", id = null, data } of text.pipeThrough(new EventSourceParserStream())) {
+    yield { event, id, data: JSON.parse(data) };
   }
 }
 

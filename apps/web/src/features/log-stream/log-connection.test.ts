@@ -1,32 +1,24 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openLogConnection } from "./log-connection.ts";
 
-let opened: string[] = [];
-
-/** A browser's EventSource whose every connection is refused. */
-class RefusedEventSource {
-  static readonly CLOSED = 2;
-  readyState = 2;
-  onerror: () => void = () => {};
-  constructor(url: string) {
-    opened.push(url);
-    queueMicrotask(() => this.onerror());
-  }
-  addEventListener(): void {}
-  close(): void {}
-}
+let opened: { readonly url: string; readonly lastEventId: string | null }[] = [];
 
 beforeEach(() => {
   opened = [];
+  vi.clearAllMocks();
   vi.useFakeTimers();
-  vi.stubGlobal("EventSource", RefusedEventSource);
 });
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
 
-const answer = (response: () => Response) => vi.stubGlobal("fetch", async () => response());
+/** What the server answers to each connection. */
+const answer = (response: () => Response) =>
+  vi.stubGlobal("fetch", async (url: string, { headers }: { headers: Record<string, string> }) => {
+    opened.push({ url, lastEventId: headers["last-event-id"] ?? null });
+    return response();
+  });
 const events = { onState: vi.fn(), onProblem: vi.fn(), onEvent: vi.fn() };
 
 test("PRJ-3 a log that answers with something else than a stream is asked for every few seconds, not in a loop", async () => {
@@ -44,7 +36,7 @@ test("PRJ-3 a refusal for good ends the asking and says why; one for now is trie
   answer(refusal("not_found", 404));
   let close = openLogConnection("/gone", events);
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(opened).toEqual(["/gone"]);
+  expect(opened.map(({ url }) => url)).toEqual(["/gone"]);
   expect(events.onState).toHaveBeenLastCalledWith("refused");
   close();
   answer(refusal("limit_reached", 429));
@@ -53,6 +45,23 @@ test("PRJ-3 a refusal for good ends the asking and says why; one for now is trie
   expect(events.onState).toHaveBeenLastCalledWith("waiting");
   expect(events.onProblem).toHaveBeenLastCalledWith("Close a page. This page tries again automatically.");
   await vi.advanceTimersByTimeAsync(20_000);
-  expect(opened.filter((url) => url === "/full").length).toBe(2);
+  expect(opened.filter(({ url }) => url === "/full").length).toBe(2);
+  close();
+});
+
+test("PRJ-3 a connection that breaks is opened again after the last event, and one that has ended is not", async () => {
+  const stream = (text: string) => () => new Response(text, { headers: { "content-type": "text/event-stream" } });
+  answer(stream(': hello\n\nid: 7\nevent: line\ndata: {"line":7}\n\nid: 8\nevent: line\ndata: {"li'));
+  const close = openLogConnection("/log", events);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(events.onEvent.mock.calls).toEqual([["line", '{"line":7}']]);
+  expect(events.onState).toHaveBeenLastCalledWith("reconnecting");
+  answer(stream("event: status\ndata: {}\n\nevent: end\ndata: {}\n\n"));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(opened).toEqual([
+    { url: "/log", lastEventId: null },
+    { url: "/log", lastEventId: "7" },
+  ]);
+  expect(events.onState).toHaveBeenLastCalledWith("ended");
   close();
 });

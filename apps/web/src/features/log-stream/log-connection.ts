@@ -1,3 +1,4 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
 
 /** `waiting`: refused for now, tried again automatically; `refused`: for good. */
@@ -11,6 +12,7 @@ export type ConnectionEvents = {
   readonly onEvent: (event: "line" | "status" | "changed", data: string) => void;
 };
 
+/** How long to wait before the next attempt, milliseconds: after a refusal for now, after a connection that broke. */
 const retryRefusedMs = 15_000;
 const retryFailedMs = 3000;
 
@@ -18,77 +20,76 @@ const problemSchema = z.object({ code: z.string(), message: z.string() });
 type Problem = z.infer<typeof problemSchema>;
 
 /**
- * Keeps a log stream open and returns the function that closes it. The browser reconnects a connection that breaks, with
- * Last-Event-ID. When the server refuses, it gives up without saying why: this asks for the reason and tries again.
+ * Keeps a log stream open and returns the function that closes it. A connection that breaks is opened again after the
+ * last event that was seen. Read with `fetch` and not with `EventSource`, which doesn't say why a server refuses.
  */
 export function openLogConnection(url: string, { onState, onProblem, onEvent }: ConnectionEvents): () => void {
   const stopped = new AbortController();
-  let source: EventSource | undefined;
-  let retry: ReturnType<typeof setTimeout> | undefined;
+  const { signal } = stopped;
   let lastId = "";
 
-  const finish = (state: "ended" | "refused") => {
-    source?.close();
-    onState(state);
-  };
-  const later = (ms: number) => {
-    if (!stopped.signal.aborted) retry = setTimeout(connect, ms);
-  };
   const tell = (problem: Problem) => {
     onProblem(textOf(problem));
-    if (isFinal(problem)) finish("refused");
+    return isFinal(problem) ? "refused" : null;
   };
 
-  function connect(): void {
-    // A new EventSource doesn't know the last event id of the one before.
-    source = new EventSource(lastId === "" ? url : `${url}?after=${encodeURIComponent(lastId)}`);
-    source.onopen = () => {
-      onState("open");
-      onProblem(null);
-    };
-    source.onerror = () => {
-      if (source?.readyState === EventSource.CLOSED) void explain();
-      else onState("reconnecting");
-    };
-    for (const name of ["line", "status", "changed"] as const) {
-      source.addEventListener(name, (event) => {
-        lastId = event.lastEventId;
-        onEvent(name, event.data);
+  /** Reads one connection to its end; returns the final state, or how long to wait before the next attempt. */
+  async function connect(): Promise<"ended" | "refused" | number> {
+    const headers = { accept: "text/event-stream", ...(lastId === "" ? {} : { "last-event-id": lastId }) };
+    const answer = await fetch(url, { headers, signal });
+    if (!answer.ok) return refused(answer);
+    if (!answer.body || !answer.headers.get("content-type")?.startsWith("text/event-stream")) {
+      await answer.body?.cancel();
+      return retryFailedMs;
+    }
+    onState("open");
+    onProblem(null);
+    const events = answer.body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream())
+      .getReader();
+    for (;;) {
+      const { value, done } = await events.read();
+      if (done) return retryFailedMs;
+      if (value.id !== undefined) lastId = value.id;
+      const end = value.event === "end" ? "ended" : handle(value.event, value.data);
+      if (end === null) continue;
+      await events.cancel();
+      return end;
+    }
+  }
+
+  function handle(event: string | undefined, data: string): "refused" | null {
+    if (event === "line" || event === "status" || event === "changed") onEvent(event, data);
+    if (event !== "problem") return null;
+    const problem = problemSchema.safeParse(JSON.parse(data));
+    return problem.success ? tell(problem.data) : null;
+  }
+
+  async function refused(answer: Response): Promise<"refused" | number> {
+    const refusal = z.object({ error: problemSchema }).safeParse(await answer.json().catch(() => null));
+    if (!refusal.success) return retryFailedMs;
+    if (tell(refusal.data.error) === "refused") return "refused";
+    if (answer.status !== 429) return retryFailedMs;
+    onState("waiting");
+    return retryRefusedMs;
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      const next = await connect().catch(() => retryFailedMs);
+      if (signal.aborted) return;
+      if (typeof next === "string") return onState(next);
+      if (next !== retryRefusedMs) onState("reconnecting");
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, next);
+        signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
       });
     }
-    source.addEventListener("problem", (event) => {
-      const problem = problemSchema.safeParse(JSON.parse(event.data));
-      if (problem.success) tell(problem.data);
-    });
-    source.addEventListener("end", () => finish("ended"));
   }
 
-  /** An EventSource doesn't say why it was refused: asks again with a plain request. */
-  async function explain(): Promise<void> {
-    onState("reconnecting");
-    try {
-      const answer = await fetch(url, { signal: stopped.signal });
-      if (answer.ok) {
-        await answer.body?.cancel();
-        return later(retryFailedMs);
-      }
-      const refusal = z.object({ error: problemSchema }).safeParse(await answer.json().catch(() => null));
-      if (!refusal.success) return later(retryFailedMs);
-      tell(refusal.data.error);
-      if (isFinal(refusal.data.error)) return;
-      if (answer.status === 429) onState("waiting");
-      later(answer.status === 429 ? retryRefusedMs : retryFailedMs);
-    } catch {
-      later(retryFailedMs);
-    }
-  }
-
-  connect();
-  return () => {
-    stopped.abort();
-    clearTimeout(retry);
-    source?.close();
-  };
+  void run();
+  return () => stopped.abort();
 }
 
 const finalTexts: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { getProject } from "@towpath/core/project";
+import { authorizeProject, type Permission } from "@towpath/core/authorize";
 import { requestLogChannel } from "@towpath/logs";
 import { services } from "~/compose.server.ts";
 import { eventStream, type Send, wakeable } from "./event-stream.server.ts";
@@ -15,11 +15,12 @@ const heartbeatMs = 60_000;
  */
 export async function requestLogStream(
   project: { orgSlug: string; projectName: string },
+  permission: Permission,
   request: Request,
 ): Promise<Response> {
   let projectId = "";
   const reader = await streamReader(request, async (ctx) => {
-    projectId = (await getProject({ ctx, input: project })).id;
+    projectId = (await authorizeProject(ctx, permission, project)).project.id;
   });
   return eventStream(request, reader, (send, signal) => follow(projectId, send, signal));
 }

@@ -1,5 +1,7 @@
+import { Callout } from "~/ui/callout.tsx";
 import { StatusDot, type Tone } from "~/ui/status-dot.tsx";
 import type { StreamState } from "./log-connection.ts";
+import type { LogStream } from "./use-log-stream.ts";
 
 const looks: Record<StreamState, { label: string; tone: Tone }> = {
   connecting: { label: "Connecting", tone: "neutral" },
@@ -18,5 +20,16 @@ export function StreamStateLabel({ state }: { state: StreamState }) {
       <StatusDot tone={look.tone} pulse={state === "open" || state === "reconnecting"} />
       {look.label}
     </span>
+  );
+}
+
+/** Why a log has stopped or paused; nothing while it is being read. */
+export function StreamProblem({ stream: { state, problem } }: { stream: LogStream<unknown> }) {
+  if (problem === null) return null;
+  const stopped = state === "refused";
+  return (
+    <Callout tone={stopped ? "bad" : "warn"} title={stopped ? "The log has stopped" : "The log is paused"}>
+      {problem}
+    </Callout>
   );
 }
