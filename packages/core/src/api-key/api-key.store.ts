@@ -1,7 +1,6 @@
 import type { Database, Transaction } from "@towpath/db";
 import { apikey } from "@towpath/db/schema";
 import { and, desc, eq } from "drizzle-orm";
-import { z } from "zod";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
@@ -14,7 +13,7 @@ export function listApiKeyRows(db: Queryable, organizationId: string) {
   return db
     .select()
     .from(apikey)
-    .where(eq(apikey.referenceId, organizationId))
+    .where(eq(apikey.organizationId, organizationId))
     .orderBy(desc(apikey.createdAt), desc(apikey.id));
 }
 
@@ -24,21 +23,10 @@ export async function requireApiKey(db: Queryable, organizationId: string, keyId
     ? await db
         .select()
         .from(apikey)
-        .where(and(eq(apikey.referenceId, organizationId), eq(apikey.id, keyId)))
+        .where(and(eq(apikey.organizationId, organizationId), eq(apikey.id, keyId)))
     : [];
   if (!row) throw notFound("API key");
   return row;
-}
-
-const metadataSchema = z.object({ createdByUserId: z.uuid().nullable() });
-
-/** Who made a key; null when that is not known. */
-export function creatorOf(row: ApiKeyRow): string | null {
-  try {
-    return metadataSchema.parse(JSON.parse(row.metadata ?? "{}")).createdByUserId;
-  } catch {
-    return null;
-  }
 }
 
 export function apiKeyView(ctx: Context, row: ApiKeyRow): ApiKeyView {
@@ -47,7 +35,7 @@ export function apiKeyView(ctx: Context, row: ApiKeyRow): ApiKeyView {
     name: row.name ?? "",
     start: row.start ?? "",
     status: statusOf(ctx, row),
-    createdByUserId: creatorOf(row),
+    createdByUserId: row.createdByUserId,
     createdAt: row.createdAt.toISOString(),
     expiresAt: row.expiresAt?.toISOString() ?? null,
     lastUsedAt: row.lastRequest?.toISOString() ?? null,

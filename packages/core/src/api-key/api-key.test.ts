@@ -26,7 +26,7 @@ test("KEY-3 a key is shown once, stored as a hash, and works until it is revoked
   expect(made).toMatchObject({ name: "CI", status: "active", expiresAt: null, lastUsedAt: null });
   expect(made.key.startsWith(made.start)).toBe(true);
   const [row] = await database.db.select().from(apikey).where(eq(apikey.id, made.id));
-  expect(row?.key).toBe(hashApiKey(made.key));
+  expect(row?.hash).toBe(hashApiKey(made.key));
   expect(JSON.stringify(row)).not.toContain(made.key);
   expect(JSON.stringify(await listApiKeys({ ctx, input: { orgSlug: team.slug } }))).not.toContain(made.key);
   expect(await verifyApiKey(database.pool, made.key)).toEqual({ keyId: made.id, organizationId: team.id });

@@ -4,7 +4,7 @@ import { audit } from "../audit/index.ts";
 import { authorize, type OrganizationAccess, roleMay } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
-import { type ApiKeyRow, apiKeyView, creatorOf, requireApiKey } from "./api-key.store.ts";
+import { type ApiKeyRow, apiKeyView, requireApiKey } from "./api-key.store.ts";
 import type { ApiKeyView } from "./api-key.view.ts";
 
 /** Makes a key useless at once and for good; it stays in the list (KEY-3). Idempotent. */
@@ -18,7 +18,7 @@ export async function revokeApiKey(call: {
     const [row] = await tx
       .update(apikey)
       .set({ enabled: false, updatedAt: ctx.clock.now() })
-      .where(and(eq(apikey.referenceId, organization.id), eq(apikey.id, key.id)))
+      .where(and(eq(apikey.organizationId, organization.id), eq(apikey.id, key.id)))
       .returning();
     if (!row) throw notFound("API key");
     await audit(tx, ctx, {
@@ -39,7 +39,7 @@ export async function deleteApiKey(call: {
   const { ctx, input } = call;
   const { organization, key } = await authorizeApiKey(ctx, input);
   await ctx.db.transaction(async (tx) => {
-    await tx.delete(apikey).where(and(eq(apikey.referenceId, organization.id), eq(apikey.id, key.id)));
+    await tx.delete(apikey).where(and(eq(apikey.organizationId, organization.id), eq(apikey.id, key.id)));
     await audit(tx, ctx, {
       organizationId: organization.id,
       action: "apiKey.delete",
@@ -61,7 +61,7 @@ export async function authorizeApiKey(
 ): Promise<OrganizationAccess & { readonly key: ApiKeyRow }> {
   const access = await authorize(ctx, "apiKey.create", { orgSlug: scope.orgSlug });
   const key = await requireApiKey(ctx.db, access.organization.id, scope.keyId);
-  const own = ctx.actor.kind === "user" && creatorOf(key) === ctx.actor.userId;
+  const own = ctx.actor.kind === "user" && key.createdByUserId === ctx.actor.userId;
   if (own || roleMay(access.role, "apiKey.manage")) return { ...access, key };
   throw new TowpathError("forbidden", "Forbidden: only admins may end a key that somebody else made.");
 }

@@ -26,7 +26,7 @@ export async function deleteOrganization(call: {
       projects.map(({ id }) => id),
     );
     // These refer to it without a foreign key: better-auth makes the tables.
-    await tx.delete(apikey).where(eq(apikey.referenceId, found.id));
+    await tx.delete(apikey).where(eq(apikey.organizationId, found.id));
     await tx.update(session).set({ activeOrganizationId: null }).where(eq(session.activeOrganizationId, found.id));
     await tx.delete(organization).where(eq(organization.id, found.id));
     await audit(tx, ctx, { organizationId: null, action: "organization.delete", subject: found.slug });

@@ -80,7 +80,7 @@ async function withPeople(owner: SeededOrganization): Promise<void> {
     ...{ id: newId(), organizationId: owner.id, email: "new@example.com", status: "pending" },
     ...{ inviterId: userId, expiresAt: tomorrow },
   });
-  await database.db.insert(apikey).values({ id: newId(), key: newId(), referenceId: owner.id });
+  await database.db.insert(apikey).values({ id: newId(), hash: newId(), organizationId: owner.id });
   await database.db
     .insert(session)
     .values({ id: newId(), userId, token: newId(), expiresAt: tomorrow, activeOrganizationId: owner.id });

@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
-// better-auth's organization and api-key plugins define the shapes of these tables.
+// Ours, not better-auth's: decision 018.
 
 export const organization = pgTable("organization", {
   id: uuid().primaryKey(),
@@ -55,32 +55,23 @@ export const apikey = pgTable(
   "apikey",
   {
     id: uuid().primaryKey(),
-    configId: text().notNull().default("default"),
+    /** The organization that owns the key. */
+    organizationId: uuid("reference_id").notNull(),
     name: text(),
     /** The first characters of the key, for people to tell keys apart. */
     start: text(),
-    prefix: text(),
     /** SHA-256 of the key, base64url without padding. The key itself is shown once and never stored. */
-    key: text().notNull(),
-    /** The organization that owns the key. */
-    referenceId: uuid().notNull(),
-    refillInterval: integer(),
-    refillAmount: integer(),
-    lastRefillAt: instant(),
+    hash: text("key").notNull(),
+    /** False: revoked. */
     enabled: boolean().default(true),
-    rateLimitEnabled: boolean().default(false),
-    rateLimitTimeWindow: integer(),
-    rateLimitMax: integer(),
-    requestCount: integer().default(0),
-    remaining: integer(),
-    lastRequest: instant(),
     expiresAt: instant(),
-    permissions: text(),
-    metadata: text(),
+    /** When it was last used, to the minute. */
+    lastRequest: instant(),
+    createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),
     updatedAt: instant().notNull().defaultNow(),
   },
-  (table) => [uniqueIndex().on(table.key), index().on(table.referenceId), index().on(table.configId)],
+  (table) => [uniqueIndex().on(table.hash), index().on(table.organizationId), index().on(table.createdByUserId)],
 );
 
 export const organizationRetention: RetentionRule = { until: "deleted" };
