@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { chmod, mkdir, open, rm, stat, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { chmod, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { openArtifacts } from "@towpath/artifacts";
 import { newId } from "@towpath/core/ids";
@@ -9,14 +9,7 @@ import { hostIsolation, instance, secret } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { runnerContract } from "@towpath/runner-api/contract";
-import {
-  createSandboxDriver,
-  dependencyPath,
-  pythonMount,
-  type ResolvedPython,
-  resolvePython,
-  strictIsolation,
-} from "@towpath/runtime";
+import { buildImage, createSandboxDriver, pickBuildEnvironment, strictIsolation } from "@towpath/runtime";
 import { shortDirectory, tinyServer } from "@towpath/runtime/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -48,16 +41,13 @@ const silent = app.replace("    body = json", "    import asyncio\n    await asy
 let database: TestDatabase;
 let folder = "";
 let address: { readonly kind: "unix"; readonly path: string };
-let python: ResolvedPython;
+let pythonVersion = "";
 let runner: ChildProcess | null = null;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   folder = await shortDirectory();
   await chmod(folder, 0o755);
-  const found = await resolvePython({ uv: "uv", version: "3.11" });
-  if (found === null) throw new Error("Python 3.11 is needed for this test.");
-  python = found;
   address = { kind: "unix", path: join(folder, "run/runner.sock") };
   await makeLayers();
 }, 120_000);
@@ -67,66 +57,44 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** uv itself: on the PATH there may be a script of a version manager, which a sandbox does not have. */
-async function uvBinary(): Promise<string> {
-  const candidates = [...(process.env.PATH ?? "").split(delimiter), join(python.prefix, "bin")];
-  for (const candidate of candidates.map((each) => join(each, "uv"))) {
-    const file = await open(candidate).catch(() => null);
-    if (file === null) continue;
-    const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
-    await file.close();
-    if (buffer.toString("latin1") === "\x7fELF") return candidate;
-  }
-  throw new Error("uv is needed for this test.");
-}
-
 /** Layers as a build makes them: the environment at its final path, inside a sandbox. */
 async function makeLayers(): Promise<void> {
-  const { layers } = openArtifacts(folder);
-  const dependencies = join(folder, "dependencies");
-  const code = join(folder, "code");
-  await mkdir(dependencies, { recursive: true });
-  await mkdir(code, { recursive: true });
-  await writeFile(join(code, "server.py"), app);
-  await writeFile(join(code, "silent.py"), silent);
   const driver = createSandboxDriver({
-    ...tinyServer.driverConfig(folder),
     stateDirectory: join(folder, "run"),
+    instanceDirectory: join(folder, "run/b"),
+    layers: openArtifacts(folder).layers,
+    uv: "uv",
+    builds: { dataDirectory: folder, environment: pickBuildEnvironment(process.env) },
     ...strictIsolation,
     allowWeakLimits: true,
   });
+  const found = await driver.findPython("3.11");
+  if (found === null) throw new Error("Python 3.11 is needed for this test.");
+  pythonVersion = found;
+  const limits = { memoryBytes: 1024 * mebibyte, processes: 256, cpus: 2, tmpBytes: 512 * mebibyte };
+  const spec = { buildId: "layers", organizationId: "organization", limits, diskBytes: 2 ** 31, freeBytes: 0 };
+  const workspace = await driver.openBuild(spec);
+  await writeFile(join(workspace.directory("code"), "server.py"), app);
+  await writeFile(join(workspace.directory("code"), "silent.py"), silent);
   const lines: string[] = [];
   const uv = async (...argv: string[]) => {
-    const exit = await driver.run(
-      {
-        argv: ["/opt/uv", ...argv],
-        env: {
-          HOME: "/home/towpath",
-          PATH: "/usr/bin:/bin",
-          UV_LINK_MODE: "copy",
-          UV_SYSTEM_CERTS: "1",
-          ...python.env,
-        },
-        workingDirectory: "/tmp",
-        mounts: [
-          pythonMount(python),
-          { host: await uvBinary(), inside: "/opt/uv", writable: false },
-          { host: dependencies, inside: dependencyPath, writable: true },
-        ],
-        limits: { memoryBytes: 1024 * mebibyte, processes: 256, cpus: 2, tmpBytes: 512 * mebibyte },
-        network: "internet",
-        identity: "organization",
-      },
+    const volumes = [
+      { volume: "dependencies", path: buildImage.dependencies, access: "write" },
+      { volume: "cache", path: buildImage.cache, access: "write" },
+    ] as const;
+    const exit = await workspace.run(
+      { argv: [buildImage.uv, ...argv], pythonVersion, volumes, network: "internet" },
       { timeoutMs: 100_000, outputBytes: mebibyte, onOutput: (_, line) => lines.push(line) },
     );
     if (exit.code !== 0) throw new Error(`uv ${argv[0]}: ${JSON.stringify(exit)}\n${lines.join("\n")}`);
   };
-  await uv("venv", "--allow-existing", "--python", python.insideExecutable, dependencyPath);
-  await uv("pip", "install", "--python", `${dependencyPath}/bin/python`, "uvicorn==0.35.0");
+  await uv("venv", "--allow-existing", "--python", buildImage.python(pythonVersion), buildImage.dependencies);
+  await uv("pip", "install", "--python", `${buildImage.dependencies}/bin/python`, "uvicorn==0.35.0");
+  const publish = (volume: "dependencies" | "code", name: string) =>
+    workspace.publish(volume, { name: name.repeat(64), maxBytes: 1024 * mebibyte });
+  digest = { dependencies: await publish("dependencies", "a"), code: await publish("code", "b") };
+  await workspace.close();
   await driver.close();
-  const add = async (path: string, name: string) =>
-    (await layers.add(path, { name: name.repeat(64), maxBytes: 1024 * mebibyte })).digest;
-  digest = { dependencies: await add(dependencies, "a"), code: await add(code, "b") };
 }
 
 function environment(change: Record<string, string> = {}): Record<string, string> {
@@ -166,7 +134,7 @@ async function stopRunner(): Promise<number | null> {
   return await ended;
 }
 
-const layers = () => ({ pythonVersion: python.version, ...digest });
+const layers = () => ({ pythonVersion, ...digest });
 
 runnerContract("the runner with sandboxes", async () => {
   const seed = async (entrypoint: string) =>

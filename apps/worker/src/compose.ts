@@ -35,7 +35,8 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     stateDirectory: config.runDirectory,
     instanceDirectory: `${config.runDirectory}/b`,
     layers,
-    uv: config.builder.uv,
+    uv: config.uv,
+    builds: { dataDirectory: config.builder.dataDirectory, environment: config.buildEnvironment },
     ...config.isolation,
   });
   const workers = await openWorkerQueue({

@@ -29,7 +29,7 @@ test("OPS-1 the worker's settings are a value, with defaults, and the operator's
   expect(config.builds.maxBuildsPerOrganization).toBe(config.builds.maxBuilds - 1);
   expect(config).toMatchObject({ logLevel: "info", serverUrl: "http://localhost:8080/{name}" });
   // Whether the host's certificates count depends on the host.
-  const { UV_SYSTEM_CERTS: _, ...buildEnvironment } = config.builder.buildEnvironment;
+  const { UV_SYSTEM_CERTS: _, ...buildEnvironment } = config.buildEnvironment;
   expect(buildEnvironment).toEqual({ UV_INDEX_URL: "https://pypi.example.com" });
   expect(config.isolation).toEqual(strictIsolation);
   expect(config.builder.limits?.server?.memoryBytes).toBe(512 * 1024 * 1024);

@@ -1,8 +1,14 @@
 import { availableParallelism } from "node:os";
-import { type BuilderConfig, defaultBuildLimits, pickBuildEnvironment } from "@towpath/builder";
+import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
 import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
-import { type IsolationConfig, isolationConfigFrom, sandboxSettings, serverLimitSettings } from "@towpath/runtime";
+import {
+  type IsolationConfig,
+  isolationConfigFrom,
+  pickBuildEnvironment,
+  sandboxSettings,
+  serverLimitSettings,
+} from "@towpath/runtime";
 import { z } from "zod";
 import type { BuildConcurrency } from "./jobs/jobs.ts";
 import { type RetentionConfig, retentionConfigFrom, retentionSettings } from "./retention/config.ts";
@@ -40,6 +46,9 @@ export type WorkerConfig = {
   readonly logLevel: string;
   readonly builds: BuildConcurrency;
   readonly isolation: IsolationConfig;
+  readonly uv: string;
+  /** Settings for uv that every build gets. */
+  readonly buildEnvironment: Readonly<Record<string, string>>;
   readonly builder: BuilderConfig;
   readonly github: GitHubConfig;
   readonly retention: RetentionConfig;
@@ -64,10 +73,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     logLevel: values.TOWPATH_LOG_LEVEL,
     builds: { maxBuilds, maxBuildsPerOrganization: Math.max(1, maxBuilds - 1) },
     isolation: isolationConfigFrom(values),
+    uv: values.TOWPATH_UV,
+    buildEnvironment: pickBuildEnvironment(environment),
     builder: {
       dataDirectory: values.TOWPATH_DATA_DIR,
-      uv: values.TOWPATH_UV,
-      buildEnvironment: pickBuildEnvironment(environment),
       defaultPython: values.TOWPATH_PYTHON ?? null,
       limits: {
         ...defaultBuildLimits,

@@ -1,4 +1,5 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
+import { pickBuildEnvironment } from "@towpath/runtime";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { BuildRequest } from "./index.ts";
 import { tarball } from "./testing/tarball.ts";
@@ -201,7 +202,7 @@ requires-dist = []
 
 test("BLD-2 an index that does not answer", async () => {
   const environment = {
-    ...workshop.config.buildEnvironment,
+    ...pickBuildEnvironment(process.env),
     UV_DEFAULT_INDEX: "https://index.invalid/simple",
     UV_HTTP_RETRIES: "0",
   };

@@ -1,9 +1,7 @@
-import { mkdir } from "node:fs/promises";
-import { join, posix } from "node:path";
-import { fileURLToPath } from "node:url";
+import { posix } from "node:path";
 import type { LayerCache } from "@towpath/artifacts";
 import type { BuildPhase, BuildWarning, Diagnosis, Layers } from "@towpath/core/build/contract";
-import { type ResolvedPython, type RuntimeDriver, removeFolder, SandboxError } from "@towpath/runtime";
+import { type BuildWorkspace, type RuntimeDriver, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildRequest, BuildResult } from "./contract.ts";
 import { counted } from "./counted.ts";
@@ -11,10 +9,10 @@ import { notFetched, notIsolated, rootMissing, tooLong } from "./diagnose/platfo
 import { BuildFailure } from "./failure.ts";
 import { extractSource, type SourceTree, subtree } from "./fetch/index.ts";
 import { inspectServer } from "./inspect/inspect.ts";
-import { type BuildSandbox, installLayers, locateUv, ResolutionMemory, type UvProgram } from "./install/index.ts";
+import { installLayers } from "./install/install.ts";
+import { ResolutionMemory } from "./install/resolution-memory.ts";
 import { findPython } from "./plan/find-python.ts";
 import { type Plan, planSource } from "./plan/index.ts";
-import { cleanScratch, makeScratch } from "./scratch.ts";
 
 export type Builder = {
   /**
@@ -26,24 +24,17 @@ export type Builder = {
   cleanScratch(): Promise<number>;
 };
 
-const layerScript = fileURLToPath(new URL("../python/layer.py", import.meta.url));
-const safeName = /^[\w-]{1,100}$/;
-
-export type BuilderParts = { readonly driver: RuntimeDriver; readonly layers: LayerCache };
+export type BuilderParts = {
+  readonly driver: RuntimeDriver;
+  /** Where layers that were made before are found: the layer cache of packages/artifacts. */
+  readonly layers: Pick<LayerCache, "find">;
+};
 
 export function createBuilder(config: BuilderConfig, parts: BuilderParts): Builder {
   const limits = { ...defaultBuildLimits, ...config.limits };
-  let uv: Promise<UvProgram> | null = null;
   return {
-    async build(request) {
-      uv ??= locateUv(config.uv);
-      const program = await uv.catch((error: unknown) => {
-        uv = null;
-        throw error;
-      });
-      return new Build(request, { ...config, uv: program.path }, limits, parts, program.version).run();
-    },
-    cleanScratch: () => cleanScratch(config.dataDirectory),
+    build: (request) => new Build(request, config, limits, parts).run(),
+    cleanScratch: () => parts.driver.removeLostBuilds(),
   };
 }
 
@@ -53,38 +44,31 @@ class Build {
   readonly #config: BuilderConfig;
   readonly #limits: BuildLimits;
   readonly #driver: RuntimeDriver;
-  readonly #layers: LayerCache;
-  readonly #uvVersion: string;
+  readonly #layers: BuilderParts["layers"];
   readonly #timings: Partial<Record<BuildPhase, number>> = {};
   readonly #deadline: AbortSignal;
   readonly #signal: AbortSignal;
   readonly #warnings: BuildWarning[] = [];
   #phase: BuildPhase = "fetch";
 
-  constructor(
-    request: BuildRequest,
-    config: BuilderConfig,
-    limits: BuildLimits,
-    { driver, layers }: BuilderParts,
-    uvVersion: string,
-  ) {
+  constructor(request: BuildRequest, config: BuilderConfig, limits: BuildLimits, { driver, layers }: BuilderParts) {
     this.#request = request;
     this.#config = config;
     this.#limits = limits;
     this.#driver = driver;
     this.#layers = layers;
-    this.#uvVersion = uvVersion;
     this.#deadline = AbortSignal.timeout(limits.buildMs);
     this.#signal = AbortSignal.any([request.signal, this.#deadline]);
   }
 
   async run(): Promise<BuildResult> {
     const { buildId, organizationId, signal } = this.#request;
-    if (!safeName.test(buildId) || !safeName.test(organizationId)) throw new Error("An id cannot be part of a path.");
     signal.throwIfAborted();
-    const scratch = await makeScratch(this.#config.dataDirectory, buildId);
+    const { install, diskBytes, freeBytes } = this.#limits;
+    const spec = { buildId, organizationId, limits: install, diskBytes, freeBytes };
+    const workspace = await this.#driver.openBuild(spec);
     try {
-      return await this.#phases(scratch);
+      return await this.#phases(workspace);
     } catch (error) {
       signal.throwIfAborted();
       const found = this.#diagnose(error);
@@ -92,27 +76,20 @@ class Build {
       this.#request.log(found.phase, "error", [found.title, found.detail, found.remedy].join("\n"));
       return { ok: false, diagnosis: found, timings: this.#timings };
     } finally {
-      await removeFolder(scratch);
+      await workspace.close();
     }
   }
 
-  async #phases(scratch: string): Promise<BuildResult> {
-    const source = await this.#timed("fetch", () => this.#fetch(join(scratch, "source")));
-    const { plan, python } = await this.#timed("plan", () => this.#plan(source));
-    const sandbox: BuildSandbox = {
-      config: this.#config,
-      limits: this.#limits,
-      script: layerScript,
-      python,
-      organizationId: this.#request.organizationId,
-    };
-    const layers = await this.#timed("install", () => this.#install(plan, source, scratch, sandbox));
+  async #phases(workspace: BuildWorkspace): Promise<BuildResult> {
+    const source = await this.#timed("fetch", () => this.#fetch(workspace.directory("source")));
+    const { plan, pythonVersion } = await this.#timed("plan", () => this.#plan(source));
+    const layers = await this.#timed("install", () => this.#install(plan, source, pythonVersion, workspace));
     const { manifest, warnings } = await this.#timed("inspect", () =>
       inspectServer({
         request: this.#request,
         plan,
         layers,
-        sandbox,
+        limits: this.#limits,
         driver: this.#driver,
         signal: this.#signal,
       }),
@@ -121,14 +98,13 @@ class Build {
     return { ok: true, layers, manifest, warnings: this.#warnings, timings: this.#timings };
   }
 
-  async #fetch(folder: string): Promise<SourceTree> {
+  async #fetch(directory: string): Promise<SourceTree> {
     const { openTarball, rootDirectory, log } = this.#request;
-    await mkdir(folder);
     const tarball = await openTarball(this.#signal).catch((error: unknown) => {
       this.#signal.throwIfAborted();
       throw new BuildFailure(notFetched(error), error);
     });
-    const whole = await extractSource(tarball, folder, this.#limits.source, this.#signal);
+    const whole = await extractSource(tarball, directory, this.#limits.source, this.#signal);
     log("fetch", "step", `Source: ${counted(whole.entries.length, "file")}.`);
     const root = posix.normalize(rootDirectory ?? ".").replace(/^\/|\/$/g, "");
     if (root === "" || root === ".") return whole;
@@ -139,7 +115,7 @@ class Build {
     return part;
   }
 
-  async #plan(source: SourceTree): Promise<{ plan: Plan; python: ResolvedPython }> {
+  async #plan(source: SourceTree): Promise<{ plan: Plan; pythonVersion: string }> {
     const { entrypoint, requirements, log } = this.#request;
     const plan = await planSource(
       source,
@@ -147,24 +123,22 @@ class Build {
       { timeoutMs: this.#limits.planMs, signal: this.#signal },
     );
     for (const { kind, text } of plan.notes) log("plan", kind, text);
-    const { python, warning } = await findPython(plan.python, this.#config);
+    const { version, warning } = await findPython(plan.python, this.#config.defaultPython, this.#driver);
     if (warning !== null) this.#warn("plan", warning);
-    log("plan", "step", `Using Python ${python.version}.`);
-    return { plan, python };
+    log("plan", "step", `Using Python ${version}.`);
+    return { plan, pythonVersion: version };
   }
 
-  async #install(plan: Plan, source: SourceTree, scratch: string, sandbox: BuildSandbox): Promise<Layers> {
+  #install(plan: Plan, source: SourceTree, pythonVersion: string, workspace: BuildWorkspace): Promise<Layers> {
     const { buildId, organizationId, log } = this.#request;
-    const cache = join(this.#config.dataDirectory, "cache", "uv", organizationId);
     return installLayers({
       buildId,
+      organizationId,
       plan,
       source,
-      scratch,
-      cache,
-      sandbox,
-      uvVersion: this.#uvVersion,
-      driver: this.#driver,
+      workspace,
+      pythonVersion,
+      limits: this.#limits,
       layers: this.#layers,
       memory: new ResolutionMemory(this.#config.dataDirectory, this.#limits.resolutionMs),
       log,

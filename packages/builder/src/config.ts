@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import type { Limits } from "@towpath/runtime";
 import { defaultExtractLimits, type ExtractLimits } from "./fetch/index.ts";
 
@@ -7,15 +6,8 @@ import { defaultExtractLimits, type ExtractLimits } from "./fetch/index.ts";
  * config.
  */
 export type BuilderConfig = {
-  /** TOWPATH_DATA_DIR: build scratch and caches are below it, on one file system. */
+  /** TOWPATH_DATA_DIR: a cache of resolved versions is below it. */
   readonly dataDirectory: string;
-  /** Path of uv, or its name in PATH; a script that leads to it will do. TOWPATH_UV. */
-  readonly uv: string;
-  /**
-   * Settings for uv that every build gets; see `pickBuildEnvironment`. Tenants' build scripts can read them, so an
-   * index's password given here is known to whoever may deploy.
-   */
-  readonly buildEnvironment: Readonly<Record<string, string>>;
   /** Python to take when a repository asks for none, for example `3.12`; null: what uv finds first. TOWPATH_PYTHON. */
   readonly defaultPython: string | null;
   readonly limits?: Partial<BuildLimits>;
@@ -69,24 +61,3 @@ export const defaultBuildLimits: BuildLimits = {
   },
   server: { memoryBytes: 512 * MiB, processes: 256, cpus: 1, tmpBytes: 256 * MiB },
 };
-
-const operatorSettings =
-  /^(UV_(DEFAULT_INDEX|INDEX|INDEX_URL|EXTRA_INDEX_URL|INDEX_STRATEGY|INSECURE_HOST|INDEX_[A-Z0-9_]+_(USERNAME|PASSWORD)|HTTP_TIMEOUT|HTTP_RETRIES|HTTP_CONNECT_TIMEOUT|REQUEST_TIMEOUT|EXCLUDE_NEWER|NATIVE_TLS|SYSTEM_CERTS|CONCURRENT_(DOWNLOADS|BUILDS|INSTALLS)|HTTPS?_PROXY|NO_PROXY)|HTTPS?_PROXY|ALL_PROXY|NO_PROXY|https?_proxy|all_proxy|no_proxy|SSL_CERT_FILE)$/;
-
-/** Debian's and its relatives' store; sandboxes see the host's. */
-const hostCertificates = "/etc/ssl/certs/ca-certificates.crt";
-
-/**
- * Those of an environment that builds get: index, proxy and certificate settings of the operator, nothing else. Where
- * the host has a certificate store it counts, because that is where an operator puts the company's own authority;
- * elsewhere uv's built-in list does.
- */
-export function pickBuildEnvironment(
-  environment: Readonly<Record<string, string | undefined>>,
-  hostHasCertificates: boolean = existsSync(hostCertificates),
-): Record<string, string> {
-  const given = Object.entries(environment).flatMap(([name, value]) =>
-    value !== undefined && value !== "" && operatorSettings.test(name) ? [[name, value] as const] : [],
-  );
-  return Object.fromEntries([...(hostHasCertificates ? [["UV_SYSTEM_CERTS", "1"] as const] : []), ...given]);
-}

@@ -1,3 +1,3 @@
 export { type Builder, createBuilder } from "./build.ts";
-export { type BuilderConfig, type BuildLimits, defaultBuildLimits, pickBuildEnvironment } from "./config.ts";
+export { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 export type { BuildLogSink, BuildRequest, BuildResult } from "./contract.ts";

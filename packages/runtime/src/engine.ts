@@ -54,3 +54,28 @@ export type Engine = {
   /** Ends everything that this engine started or adopted and removes its cgroups and namespaces. */
   close(): Promise<void>;
 };
+
+/** Unpacked layers on this host: the layer cache of packages/artifacts. */
+export type HostLayers = {
+  /** Absolute path of a layer. @throws an error with code `not_found` or `digest_mismatch` */
+  get(digest: string): Promise<string>;
+  /** Stores a sealed directory as a layer; it is gone afterwards. @throws an error with code `too_large` */
+  add(directory: string, options: { readonly name: string; readonly maxBytes: number }): Promise<{ digest: string }>;
+};
+
+export type HostDriverConfig = {
+  /** Directories of instances, with their sockets, are made below. A short path: that of a socket has 107 bytes. */
+  readonly instanceDirectory: string;
+  readonly layers: HostLayers;
+  /** Path of uv, which finds the Pythons of this host. TOWPATH_UV. */
+  readonly uv: string;
+  /** For drivers that build. */
+  readonly builds?: {
+    /** Scratch directories of builds and caches of organizations are made below, on the file system of the layers. */
+    readonly dataDirectory: string;
+    /** What every build step gets; see `pickBuildEnvironment`. */
+    readonly environment: Readonly<Record<string, string>>;
+  };
+  /** Directory that holds the package towpath_runner, unless it is this checkout's. For tests. */
+  readonly harness?: string;
+};

@@ -1,27 +1,13 @@
 import { readdir } from "node:fs/promises";
-import type { Engine } from "./engine.ts";
+import { HostBuilds } from "./build/host-builds.ts";
+import type { Engine, HostDriverConfig, HostLayers } from "./engine.ts";
 import { SandboxError } from "./errors.ts";
 import type { RuntimeDriver, ServerSpec } from "./port.ts";
 import { removeFolder } from "./process/remove-folder.ts";
-import { type ResolvedPython, resolvePython } from "./python/resolve-python.ts";
+import { retryFailedSandbox } from "./process/retry-failed-sandbox.ts";
+import { installedPythons, pythonOf, resolvePython } from "./python/resolve-python.ts";
 import { createSandboxEngine, type SandboxEngineConfig } from "./sandbox/engine.ts";
 import { harnessDirectory, type ServerFiles, serverSandboxSpec } from "./server/server-spec.ts";
-
-/** Unpacked layers on this host: the layer cache of packages/artifacts. */
-export type HostLayers = {
-  /** Absolute path of a layer. @throws an error with code `not_found` or `digest_mismatch` */
-  get(digest: string): Promise<string>;
-};
-
-export type HostDriverConfig = {
-  /** Directories of instances, with their sockets, are made below. A short path: that of a socket has 107 bytes. */
-  readonly instanceDirectory: string;
-  readonly layers: HostLayers;
-  /** Path of uv, which finds the Pythons of this host. TOWPATH_UV. */
-  readonly uv: string;
-  /** Directory that holds the package towpath_runner, unless it is this checkout's. For tests. */
-  readonly harness?: string;
-};
 
 export type SandboxDriverConfig = SandboxEngineConfig & HostDriverConfig;
 
@@ -31,15 +17,24 @@ export const createSandboxDriver = (config: SandboxDriverConfig): RuntimeDriver 
 
 /** The driver port on an engine of this host: finds what a spec names, and makes commands and mounts of it. */
 export function createHostDriver(engine: Engine, config: HostDriverConfig): RuntimeDriver {
+  const builds = new HostBuilds(engine, config);
   return {
     name: engine.name,
     selfTest: () => engine.selfTest(),
-    run: (spec, options) => engine.run(spec, options),
     async start({ instanceId, server, startTimeoutMs, memo }, onOutput) {
       const sandbox = serverSandboxSpec(server, await serverFiles(server, config));
       const socketDirectory = `${config.instanceDirectory}/${directoryNameOf(instanceId)}`;
-      return await engine.start({ instanceId, sandbox, socketDirectory, startTimeoutMs, memo }, onOutput);
+      const launch = { instanceId, sandbox, socketDirectory, startTimeoutMs, memo };
+      return await retryFailedSandbox(
+        onOutput,
+        (sink) => engine.start(launch, sink),
+        (result) => !result.ok && result.cause === "exited",
+      );
     },
+    pythons: () => installedPythons(config.uv),
+    findPython: async (request) => (await resolvePython({ uv: config.uv, version: request }))?.version ?? null,
+    openBuild: (spec) => builds.open(spec),
+    removeLostBuilds: () => builds.removeLost(),
     async adopt(claim) {
       const adopted = await engine.adopt(claim);
       const inUse = new Set(adopted.map(({ handle }) => directoryNameOf(handle.instanceId)));
@@ -63,15 +58,6 @@ async function serverFiles({ layers, pythonVersion }: ServerSpec, config: HostDr
     layerPath(config.layers, layers.code),
   ]);
   return { python, dependencies, code, harness: config.harness ?? harnessDirectory };
-}
-
-/** The exact version, or another patch release of it: layers run on both. */
-async function pythonOf(version: string, uv: string): Promise<ResolvedPython> {
-  const minor = version.split(".").slice(0, 2).join(".");
-  const python = (await resolvePython({ uv, version })) ?? (await resolvePython({ uv, version: minor }));
-  if (python !== null) return python;
-  const message = `Python ${version}, for which this was built, is not on this machine. Redeploy it.`;
-  throw new SandboxError("python_unavailable", message);
 }
 
 const layerProblems: Readonly<Record<string, string>> = {

@@ -1,3 +1,4 @@
+export { buildImage, pickBuildEnvironment } from "./build/step-spec.ts";
 export {
   type IsolationConfig,
   isolationConfigFrom,
@@ -5,11 +6,14 @@ export {
   serverLimitSettings,
   strictIsolation,
 } from "./config.ts";
-export type { Mount, SandboxSpec } from "./engine.ts";
 export { SandboxError } from "./errors.ts";
-export { createSandboxDriver, type HostLayers, type SandboxDriverConfig } from "./host-driver.ts";
+export { createSandboxDriver, type SandboxDriverConfig } from "./host-driver.ts";
 export type {
   AdoptedServer,
+  BuildSpec,
+  BuildStep,
+  BuildVolume,
+  BuildWorkspace,
   Endpoint,
   Exit,
   ExitReason,
@@ -27,17 +31,10 @@ export type {
   ServerSpec,
   StartResult,
   Survivor,
+  VolumeMount,
 } from "./port.ts";
 export { inspectPath } from "./port.ts";
 export { defaultFloodLimits, type FloodLimits } from "./process/flood.ts";
 export { removeFolder } from "./process/remove-folder.ts";
 export { processStartTime } from "./process/tree.ts";
-export {
-  installedPythons,
-  pythonMount,
-  pythonPrefix,
-  type ResolvedPython,
-  resolvePython,
-} from "./python/resolve-python.ts";
-export { sandboxHome } from "./sandbox/system-files.ts";
-export { type CloudFacts, cloudEnvironment, codePath, dependencyPath } from "./server/server-spec.ts";
+export { type CloudFacts, cloudEnvironment } from "./server/server-spec.ts";

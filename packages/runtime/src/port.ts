@@ -1,5 +1,3 @@
-import type { SandboxSpec } from "./engine.ts";
-
 export type Limits = {
   /** Bytes of memory for all processes of the sandbox together. */
   readonly memoryBytes: number;
@@ -21,7 +19,15 @@ export type OutputStream = "stdout" | "stderr";
 /** Called with whole lines without their line end, at most 8 KiB each; longer ones are cut and say so. */
 export type OutputSink = (stream: OutputStream, line: string, time: Date) => void;
 
-export type ExitReason = "exited" | "signaled" | "out-of-memory" | "timed-out" | "stopped" | "output-limit";
+export type ExitReason =
+  | "exited"
+  | "signaled"
+  | "out-of-memory"
+  | "timed-out"
+  | "stopped"
+  | "output-limit"
+  | "disk-limit"
+  | "disk-full";
 
 export type Exit = {
   readonly reason: ExitReason;
@@ -78,6 +84,70 @@ export type Endpoint =
 
 /** On the endpoint of an inspectable server: its MCP endpoint without what the server puts before it. */
 export const inspectPath = "/-/towpath/inspect";
+
+/**
+ * What build steps work on. `source`: the repository. `tree`: a writable copy of it. `work`: files between steps.
+ * `dependencies` and `code`: what becomes a layer. `cache`: of the organization, outlives the build.
+ */
+export const buildVolumes = ["source", "tree", "work", "dependencies", "code", "cache"] as const;
+export type BuildVolume = (typeof buildVolumes)[number];
+
+export type VolumeMount = {
+  readonly volume: BuildVolume;
+  /** Directory of the volume that is seen; all of it when left out. */
+  readonly subPath?: string;
+  /** Absolute, where the step sees it. */
+  readonly path: string;
+  readonly access: "read" | "write";
+};
+
+/** One command in the build image (see `buildImage`). The driver adds the operator's settings and no secret. */
+export type BuildStep = {
+  readonly argv: readonly [string, ...string[]];
+  readonly pythonVersion: string;
+  readonly volumes: readonly VolumeMount[];
+  readonly network: Network;
+};
+
+export type BuildSpec = {
+  readonly buildId: string;
+  /** Builds of one organization share a cache, and nothing with others. */
+  readonly organizationId: string;
+  /** Of each step. */
+  readonly limits: Limits;
+  /** What the build may write to disk while it installs, including what it adds to the cache. */
+  readonly diskBytes: number;
+  /** Steps are ended when less than this is left free: everybody shares the disk. */
+  readonly freeBytes: number;
+};
+
+export type BuildWorkspace = {
+  /**
+   * This process's view of a volume, an absolute path. What is written there before a step is what the step sees, and
+   * after a step it holds what that wrote. Whatever lies there then was made by a tenant: never follow its links.
+   */
+  directory(volume: BuildVolume): string;
+  /** Changes when the same steps could give other layers: Python, tools, architecture, the operator's settings. */
+  image(pythonVersion: string): Promise<string>;
+  /**
+   * Runs a step to its end. Never throws for what the command does. A step that wrote too much ends with reason
+   * `disk-limit`, one that would fill the disk of all with `disk-full`.
+   * @throws SandboxError when it cannot be isolated
+   */
+  run(step: BuildStep, options: RunOptions): Promise<Exit>;
+  /**
+   * Stores a volume as a layer, outside the sandbox of any step, and resolves to its digest. Nothing may run in the
+   * volume any more; it is gone afterwards.
+   * @param options.name hash of what it was made of
+   * @throws an error with code `too_large`
+   */
+  publish(
+    volume: "dependencies" | "code",
+    options: { readonly name: string; readonly maxBytes: number },
+  ): Promise<string>;
+  /** Removes all volumes but the cache. */
+  close(): Promise<void>;
+};
 
 /** A started server. All methods are idempotent. */
 export type InstanceHandle = {
@@ -163,8 +233,14 @@ export type RuntimeDriver = {
   readonly name: string;
   /** Really tries the isolation (reads host files, environment, sockets, neighbours from inside). */
   selfTest(): Promise<Isolation>;
-  /** Runs a command to its end. Never throws for what the command does; SandboxError when it cannot be isolated. */
-  run(spec: SandboxSpec, options: RunOptions): Promise<Exit>;
+  /** Versions of Python that servers and builds can have, newest first, such as `3.11.7`. */
+  pythons(): Promise<readonly string[]>;
+  /** The version for a request such as `3.11`, `3.11.7`, `>=3.10,<3.13` or null (any); null when none fits. */
+  findPython(request: string | null): Promise<string | null>;
+  /** Makes the volumes of a build. To be closed in any case. */
+  openBuild(spec: BuildSpec): Promise<BuildWorkspace>;
+  /** Removes what builds of killed processes have left. Resolves to how many. */
+  removeLostBuilds(): Promise<number>;
   /**
    * Starts a server and waits until its endpoint answers. Never throws for what the server does.
    * @throws SandboxError when it cannot be isolated, and `layer_unavailable` or `python_unavailable`, whose messages

@@ -42,6 +42,24 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
         },
         { file },
       );
+    case "disk-limit":
+      return diagnosis({
+        code: "dependency_build_failed",
+        phase,
+        title: "Installing the dependencies needed too much disk",
+        detail: `It was stopped after it had written more than the ${megabytes(limits.diskBytes)} that a build may use.`,
+        remedy:
+          "Remove large packages, or choose their smaller variants (for example CPU-only builds). If they are small, a package's build script writes without limit: choose another version of it.",
+      });
+    case "disk-full":
+      return diagnosis({
+        code: "dependency_build_failed",
+        phase,
+        title: "The disk is nearly full",
+        detail: "Installing the dependencies was ended, because the platform's disk has almost no space left.",
+        remedy:
+          "Remove large packages. If the dependencies are small, tell the operator: the disk is full for another reason.",
+      });
     default:
       return null;
   }

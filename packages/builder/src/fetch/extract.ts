@@ -213,7 +213,7 @@ class Extraction {
     }
     const entries = [...this.#entries.values()];
     if (entries.length === 0) throw unreadable(new Error("it is empty"));
-    return { folder: this.#folder, entries, digest: digestOf(entries) };
+    return { directory: this.#folder, subPath: "", entries, digest: digestOf(entries) };
   }
 }
 

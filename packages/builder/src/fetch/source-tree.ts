@@ -6,8 +6,10 @@ export type SourceEntry =
   | { readonly path: string; readonly kind: "link"; readonly target: string };
 
 export type SourceTree = {
-  /** Folder on the host that holds the files. */
-  readonly folder: string;
+  /** Absolute path of the directory that holds the files. */
+  readonly directory: string;
+  /** The same, relative to where the whole source was extracted; empty for all of it. */
+  readonly subPath: string;
   readonly entries: readonly SourceEntry[];
   /** SHA-256 over all entries: same files, same digest. Times and owners don't count. */
   readonly digest: string;
@@ -32,5 +34,7 @@ export function subtree(tree: SourceTree, folder: string): SourceTree | null {
     .filter((entry) => entry.path.startsWith(prefix))
     .map((entry) => ({ ...entry, path: entry.path.slice(prefix.length) }));
   if (entries.length === 0) return null;
-  return { folder: `${tree.folder}/${prefix.slice(0, -1)}`, entries, digest: digestOf(entries) };
+  const own = prefix.slice(0, -1);
+  const subPath = tree.subPath === "" ? own : `${tree.subPath}/${own}`;
+  return { directory: `${tree.directory}/${own}`, subPath, entries, digest: digestOf(entries) };
 }

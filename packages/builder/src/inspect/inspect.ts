@@ -9,15 +9,14 @@ import {
 } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { type Endpoint, type Exit, inspectPath, type RuntimeDriver, type StartResult } from "@towpath/runtime";
+import type { BuildLimits } from "../config.ts";
 import type { BuildRequest } from "../contract.ts";
 import { counted } from "../counted.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
 import { diagnoseHarness } from "../diagnose/harness.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
 import { BuildFailure } from "../failure.ts";
-import type { BuildSandbox } from "../install/index.ts";
 import type { Plan } from "../plan/index.ts";
-import { failedBeforeCommand, retrySandbox } from "../sandbox-trouble.ts";
 import { type Transcript, transcript } from "./transcript.ts";
 import { listsNotRead, manifestWarnings, signInUnreachable } from "./warnings.ts";
 
@@ -25,7 +24,7 @@ export type InspectInput = {
   readonly request: BuildRequest;
   readonly plan: Plan;
   readonly layers: Layers;
-  readonly sandbox: BuildSandbox;
+  readonly limits: BuildLimits;
   readonly driver: RuntimeDriver;
   readonly signal: AbortSignal;
 };
@@ -44,15 +43,9 @@ export type Inspection = {
  * @throws BuildFailure with phase `inspect`
  */
 export async function inspectServer(input: InspectInput): Promise<Inspection> {
-  const { request, sandbox, plan } = input;
-  let said = transcript(request.log);
-  const started = await retrySandbox(
-    () => {
-      said = transcript(request.log);
-      return start(input, said);
-    },
-    (result) => !result.ok && result.cause === "exited" && failedBeforeCommand(said.lastLines()),
-  );
+  const { request, limits, plan } = input;
+  const said = transcript(request.log);
+  const started = await start(input, said);
   if (!started.ok) throw startFailure(started, input, said);
   const { handle, startMs } = started;
   request.log("inspect", "step", `Server: answers after ${Math.round(startMs)} ms.`);
@@ -63,7 +56,7 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
     exit = how;
     ended.abort();
   });
-  const timeoutMs = sandbox.limits.handshakeMs;
+  const timeoutMs = limits.handshakeMs;
   try {
     const signal = AbortSignal.any([input.signal, ended.signal]);
     const inspection = await inspect(input, handle.endpoint, { timeoutMs, signal });
@@ -75,7 +68,7 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
     await Promise.race([handle.exited, new Promise((resolve) => setTimeout(resolve, 500))]);
     if (exit !== null) {
       const end = { exit, lastLines: said.lastLines(), entrypoint: plan.entrypoint };
-      throw new BuildFailure(diagnoseServerExit(end, sandbox.limits), error);
+      throw new BuildFailure(diagnoseServerExit(end, limits), error);
     }
     throw new BuildFailure(
       diagnoseProtocol(error as McpClientError, plan.entryFile, timeoutMs, said.lastLines()),
@@ -138,21 +131,18 @@ const refusals: ReadonlySet<McpClientError["code"]> = new Set(["unauthorized", "
 
 /** The driver's start cannot be taken back: a canceled build goes on at once and the server is stopped behind it. */
 async function start(input: InspectInput, said: Transcript): Promise<StartResult> {
-  const { request, plan, layers, sandbox, driver, signal } = input;
+  const { request, plan, layers, limits, driver, signal } = input;
   signal.throwIfAborted();
   const server = {
     layers: { dependencies: layers.dependencies, code: layers.code },
     pythonVersion: layers.pythonVersion,
     entrypoint: plan.entrypoint,
     environment: request.environment,
-    limits: sandbox.limits.server,
+    limits: limits.server,
     network: "internet",
     inspectable: true,
   } as const;
-  const starting = driver.start(
-    { instanceId: randomUUID(), server, startTimeoutMs: sandbox.limits.startMs },
-    said.line,
-  );
+  const starting = driver.start({ instanceId: randomUUID(), server, startTimeoutMs: limits.startMs }, said.line);
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -174,15 +164,13 @@ function startFailure(
   input: InspectInput,
   said: Transcript,
 ): BuildFailure {
-  const { plan, sandbox } = input;
+  const { plan, limits } = input;
   if (result.status !== null) return new BuildFailure(diagnoseHarness(result.status, plan));
   const lastLines = said.lastLines();
   if (result.cause === "timeout") {
-    return new BuildFailure(diagnoseStartTimeout(plan.entryFile, sandbox.limits.startMs, lastLines));
+    return new BuildFailure(diagnoseStartTimeout(plan.entryFile, limits.startMs, lastLines));
   }
-  return new BuildFailure(
-    diagnoseServerExit({ exit: result.exit, lastLines, entrypoint: plan.entrypoint }, sandbox.limits),
-  );
+  return new BuildFailure(diagnoseServerExit({ exit: result.exit, lastLines, entrypoint: plan.entrypoint }, limits));
 }
 
 function summary({ server, protocolVersion, tools, resources, templates, prompts }: Manifest): string {

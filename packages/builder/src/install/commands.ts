@@ -1,5 +1,5 @@
+import { buildImage } from "@towpath/runtime";
 import type { Plan } from "../plan/index.ts";
-import { inside } from "./build-sandbox.ts";
 
 /** Files that pass between the steps, in the work folder. */
 export const requirementsFile = "requirements.in";
@@ -9,22 +9,22 @@ type Command = readonly [string, ...string[]];
 
 /** All commands are argv arrays; what comes from a repository stands behind an absolute path or in a file. Pure. */
 export const createEnvironment = (interpreter: string): Command => [
-  inside.uv,
+  buildImage.uv,
   "venv",
   "--no-project",
   "--allow-existing",
   "--python",
   interpreter,
-  inside.dependencies,
+  buildImage.dependencies,
 ];
 
 /** Resolves to an exact list; null for a lock, which is one. */
 export function resolveCommand(plan: Plan, interpreter: string): Command | null {
   const { kind, file } = plan.dependencies;
   if (kind === "uv-lock") return null;
-  const fromFile = kind === "pyproject" || kind === "requirements" ? [`${inside.code}/${file}`] : [];
+  const fromFile = kind === "pyproject" || kind === "requirements" ? [`${buildImage.code}/${file}`] : [];
   return [
-    inside.uv,
+    buildImage.uv,
     "pip",
     "compile",
     "--quiet",
@@ -37,10 +37,10 @@ export function resolveCommand(plan: Plan, interpreter: string): Command | null 
     "--python",
     interpreter,
     "--output-file",
-    `${inside.work}/${exactFile}`,
+    `${buildImage.work}/${exactFile}`,
     "--",
     ...fromFile,
-    `${inside.work}/${requirementsFile}`,
+    `${buildImage.work}/${requirementsFile}`,
   ];
 }
 
@@ -55,16 +55,18 @@ export function extraRequirements(plan: Plan): string {
 export function installCommands(plan: Plan, interpreter: string): readonly Command[] {
   const { kind, addsUvicorn } = plan.dependencies;
   const builds = plan.project.mode === "build";
-  const into = ["--python", `${inside.dependencies}/bin/python`];
+  const into = ["--python", `${buildImage.dependencies}/bin/python`];
   if (kind !== "uv-lock") {
-    const project: Command[] = builds ? [[inside.uv, "pip", "install", ...into, "--no-deps", "--", inside.code]] : [];
+    const project: Command[] = builds
+      ? [[buildImage.uv, "pip", "install", ...into, "--no-deps", "--", buildImage.code]]
+      : [];
     return [
-      [inside.uv, "pip", "sync", ...into, "--allow-empty-requirements", "--", `${inside.work}/${exactFile}`],
+      [buildImage.uv, "pip", "sync", ...into, "--allow-empty-requirements", "--", `${buildImage.work}/${exactFile}`],
       ...project,
     ];
   }
   const sync: Command = [
-    inside.uv,
+    buildImage.uv,
     "sync",
     "--frozen",
     "--no-dev",
@@ -73,26 +75,31 @@ export function installCommands(plan: Plan, interpreter: string): readonly Comma
     interpreter,
     ...(builds ? [] : ["--no-install-project"]),
   ];
-  return addsUvicorn ? [sync, [inside.uv, "pip", "install", ...into, "--", "uvicorn"]] : [sync];
+  return addsUvicorn ? [sync, [buildImage.uv, "pip", "install", ...into, "--", "uvicorn"]] : [sync];
 }
 
-const layerScript = (interpreter: string, ...more: string[]): Command => [interpreter, "-I", inside.script, ...more];
+const layerScript = (interpreter: string, ...more: string[]): Command => [
+  interpreter,
+  "-I",
+  buildImage.layerScript,
+  ...more,
+];
 
 /** Copies the source to where tools may write to it. */
 export const copySource = (interpreter: string): Command =>
-  layerScript(interpreter, "copy", inside.source, inside.code);
+  layerScript(interpreter, "copy", buildImage.source, buildImage.code);
 
 /** Makes the code layer in the work folder, for a mount at the usual place. */
 export const makeCode = (interpreter: string): Command =>
-  layerScript(interpreter, "code", inside.source, inside.work, inside.code);
+  layerScript(interpreter, "code", buildImage.source, buildImage.work, buildImage.code);
 
 /** Makes the project importable and seals the dependency layer. */
 export function finishDependencies(plan: Plan, interpreter: string): Command {
   const { mode, name, version, importRoots } = plan.project;
   const roots =
-    mode === "path" ? importRoots.map((root) => (root === "" ? inside.code : `${inside.code}/${root}`)) : [];
+    mode === "path" ? importRoots.map((root) => (root === "" ? buildImage.code : `${buildImage.code}/${root}`)) : [];
   const project = { roots, name: mode === "path" ? safeName(name) : null, version: safeVersion(version) };
-  return layerScript(interpreter, "dependencies", inside.dependencies, JSON.stringify(project));
+  return layerScript(interpreter, "dependencies", buildImage.dependencies, JSON.stringify(project));
 }
 
 const safeName = (name: string | null) =>

@@ -1,12 +1,10 @@
 import { constants } from "node:fs";
-import { chmod, mkdir, open, writeFile } from "node:fs/promises";
+import { chmod, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { buildImage, type VolumeMount } from "@towpath/runtime";
 import { z } from "zod";
 import { counted } from "../counted.ts";
-import { diagnoseInstallExit } from "../diagnose/exit.ts";
-import { diagnoseUv } from "../diagnose/uv.ts";
 import { BuildFailure, diagnosis } from "../failure.ts";
-import { inside, type StepFolders, stepSpec } from "./build-sandbox.ts";
 import {
   copySource,
   createEnvironment,
@@ -18,36 +16,21 @@ import {
   resolveCommand,
 } from "./commands.ts";
 import type { InstallInput } from "./install.ts";
-import { dependencyKey, resolutionKey } from "./layer-key.ts";
-import { runStep, type StepOutcome } from "./run-step.ts";
-import { type DiskWatch, watchDisk } from "./watch-disk.ts";
+import { dependencyKey, type KeyParts, resolutionKey } from "./layer-key.ts";
+import { runStep, sourceAt } from "./run-step.ts";
 
-const largestExact = 4 * 1024 * 1024;
+const maxExactBytes = 4 * 1024 * 1024;
 const sealedSchema = z.object({ bytes: z.number(), files: z.number() });
+
+type LayerInput = InstallInput & { readonly parts: KeyParts; readonly volumes: readonly VolumeMount[] };
 
 /** Makes the dependency layer, or finds that it is already there. Resolves to its digest. @throws BuildFailure */
 export async function dependencyLayer(input: InstallInput): Promise<string> {
-  const { diskBytes, freeBytes } = input.sandbox.limits;
-  const { scratch, cache } = input;
-  const disk = watchDisk({ folder: scratch, cache, maxBytes: diskBytes, minFreeBytes: freeBytes });
-  try {
-    return await makeLayer({ ...input, disk, signal: AbortSignal.any([input.signal, disk.full]) });
-  } finally {
-    disk.stop();
-  }
-}
-
-type LayerInput = InstallInput & { readonly disk: DiskWatch };
-
-async function makeLayer(input: LayerInput): Promise<string> {
-  const { plan, layers, log, sandbox } = input;
-  const folders = await prepareFolders(input);
-  const exact = await exactList(input, folders);
-  const key = dependencyKey(plan, exact, {
-    ...sandbox,
-    uvVersion: input.uvVersion,
-    buildEnvironment: sandbox.config.buildEnvironment,
-  });
+  const { plan, layers, workspace, log, organizationId, pythonVersion, limits } = input;
+  const parts = { organizationId, image: await workspace.image(pythonVersion) };
+  const build = { ...input, parts, volumes: await prepareVolumes(input) };
+  const exact = await exactList(build);
+  const key = dependencyKey(plan, exact, parts);
   const short = key.slice(0, 12);
   const known = await layers.find(key);
   if (known !== null) {
@@ -55,44 +38,42 @@ async function makeLayer(input: LayerInput): Promise<string> {
     return known.digest;
   }
   log("install", "step", `Dependencies: no layer ${short} yet, so they are installed.`);
-  await createEmpty(input, folders);
-  for (const command of installCommands(plan, sandbox.python.insideExecutable)) {
-    await step(input, command, folders, "internet");
-  }
-  await finish(input, folders);
-  const { dependencyBytes, diskBytes } = sandbox.limits;
+  const interpreter = buildImage.python(pythonVersion);
+  await step(build, createEnvironment(interpreter), "none");
+  for (const command of installCommands(plan, interpreter)) await step(build, command, "internet");
+  await finish(build, interpreter);
   // Sizes as files say them, which holes in files make larger than what they take.
-  const maxBytes = Math.max(2 * dependencyBytes, diskBytes);
-  return (await layers.add(join(input.scratch, "dependencies"), { name: key, maxBytes })).digest;
+  const maxBytes = Math.max(2 * limits.dependencyBytes, limits.diskBytes);
+  return await workspace.publish("dependencies", { name: key, maxBytes });
 }
 
-type Folders = StepFolders;
-
-async function prepareFolders(input: LayerInput): Promise<Folders> {
-  const { scratch, plan, source, cache } = input;
-  const writable = { dependencies: join(scratch, "dependencies"), work: join(scratch, "work"), cache };
-  for (const folder of Object.values(writable)) await mkdir(folder, { recursive: true });
-  await writeFile(join(writable.work, requirementsFile), extraRequirements(plan));
-  await chmod(join(writable.work, requirementsFile), 0o644);
-  if (!plan.usesTree) return { readOnly: { code: source.folder }, writable };
+/** Resolves to what the steps see. */
+async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount[]> {
+  const { workspace, plan, source, pythonVersion, limits } = input;
+  const requirements = join(workspace.directory("work"), requirementsFile);
+  await writeFile(requirements, extraRequirements(plan));
+  await chmod(requirements, 0o644);
+  const writable: readonly VolumeMount[] = [
+    { volume: "dependencies", path: buildImage.dependencies, access: "write" },
+    { volume: "work", path: buildImage.work, access: "write" },
+    { volume: "cache", path: buildImage.cache, access: "write" },
+  ];
+  if (!plan.usesTree) return [sourceAt(source, buildImage.code), ...writable];
   // Build backends write beside the sources that they build; the code layer must not see that.
-  const tree = join(scratch, "tree");
-  await mkdir(tree);
-  const copy = { readOnly: { source: source.folder }, writable: { code: tree } };
-  await step(input, copySource(input.sandbox.python.insideExecutable), copy, "none");
-  return { readOnly: {}, writable: { ...writable, code: tree } };
+  const tree: VolumeMount = { volume: "tree", path: buildImage.code, access: "write" };
+  const argv = copySource(buildImage.python(pythonVersion));
+  const volumes = [sourceAt(source, buildImage.source), tree];
+  await runStep(input, { argv, volumes, network: "none", timeoutMs: limits.installMs });
+  return [tree, ...writable];
 }
 
 /** The lock, or the exact list that a resolution gives: from memory when the same was asked a short while ago. */
-async function exactList(input: LayerInput, folders: Folders): Promise<string> {
-  const { plan, memory, sandbox, log, buildId } = input;
-  const command = resolveCommand(plan, sandbox.python.insideExecutable);
+async function exactList(input: LayerInput): Promise<string> {
+  const { plan, memory, parts, workspace, pythonVersion, log, buildId } = input;
+  const command = resolveCommand(plan, buildImage.python(pythonVersion));
   if (command === null) return plan.inputDigest;
-  const key = resolutionKey(plan, {
-    ...sandbox,
-    uvVersion: input.uvVersion,
-    buildEnvironment: sandbox.config.buildEnvironment,
-  });
+  const key = resolutionKey(plan, parts);
+  const file = join(workspace.directory("work"), exactFile);
   const known = await memory.recall(key);
   if (known !== null) {
     const hours = Math.round(known.ageMs / 3_600_000);
@@ -101,12 +82,12 @@ async function exactList(input: LayerInput, folders: Folders): Promise<string> {
       "step",
       `Versions: resolved ${hours < 1 ? "less than an hour" : `${hours} h`} ago for the same requirements, so they are kept. A uv.lock in the repository fixes them for good.`,
     );
-    await writeFile(join(input.scratch, "work", exactFile), known.exact, { flag: "wx", mode: 0o644 });
+    await writeFile(file, known.exact, { flag: "wx", mode: 0o644 });
     return known.exact;
   }
   log("install", "step", "Versions: resolving.");
-  await step(input, command, folders, "internet");
-  const exact = await readOwn(join(input.scratch, "work", exactFile));
+  await step(input, command, "internet");
+  const exact = await readOwn(file);
   const count = exact.split("\n").filter((line) => /^[A-Za-z0-9]/.test(line)).length;
   log("install", "step", `Versions: resolved to ${counted(count, "package")}.`);
   await memory.remember(key, exact, buildId);
@@ -118,22 +99,18 @@ async function readOwn(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const found = await file.stat();
-    if (!found.isFile() || found.size > largestExact) throw new Error("The list of versions is no ordinary file.");
+    if (!found.isFile() || found.size > maxExactBytes) throw new Error("The list of versions is no ordinary file.");
     return await file.readFile("utf8");
   } finally {
     await file.close();
   }
 }
 
-async function createEmpty(input: LayerInput, folders: Folders): Promise<void> {
-  await step(input, createEnvironment(input.sandbox.python.insideExecutable), folders, "none");
-}
-
-async function finish(input: LayerInput, folders: Folders): Promise<void> {
-  const { plan, sandbox } = input;
-  const done = await step(input, finishDependencies(plan, sandbox.python.insideExecutable), folders, "none", true);
-  const { bytes } = sealedSchema.parse(JSON.parse(done.output.split("\n").at(-1) ?? ""));
-  const limit = sandbox.limits.dependencyBytes;
+async function finish(input: LayerInput, interpreter: string): Promise<void> {
+  const { plan, limits } = input;
+  const output = await step(input, finishDependencies(plan, interpreter), "none", true);
+  const { bytes } = sealedSchema.parse(JSON.parse(output.split("\n").at(-1) ?? ""));
+  const limit = limits.dependencyBytes;
   if (bytes <= limit) return;
   throw new BuildFailure(
     diagnosis({
@@ -146,28 +123,10 @@ async function finish(input: LayerInput, folders: Folders): Promise<void> {
   );
 }
 
-async function step(
+const step = (
   input: LayerInput,
-  command: readonly [string, ...string[]],
-  folders: Folders,
+  argv: readonly [string, ...string[]],
   network: "none" | "internet",
   quietStdout = false,
-): Promise<StepOutcome> {
-  const { sandbox, driver, log, signal, plan } = input;
-  input.disk.start();
-  const { installMs, outputBytes } = sandbox.limits;
-  const outcome = await runStep(driver, stepSpec(sandbox, command, folders, network), {
-    phase: "install",
-    log,
-    timeoutMs: installMs,
-    outputBytes,
-    signal,
-    quietStdout,
-  });
-  if (outcome.ok) return outcome;
-  const { file } = plan.dependencies;
-  const limited = diagnoseInstallExit(outcome.exit, sandbox.limits, file);
-  if (limited !== null) throw new BuildFailure(limited);
-  if (command[0] !== inside.uv) throw new Error(`A step of ours failed: ${outcome.output.slice(-2_000)}`);
-  throw new BuildFailure(diagnoseUv(outcome.output, { file, pythonVersion: sandbox.python.version }));
-}
+): Promise<string> =>
+  runStep(input, { argv, volumes: input.volumes, network, timeoutMs: input.limits.installMs, quietStdout });

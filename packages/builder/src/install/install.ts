@@ -1,10 +1,10 @@
 import type { LayerCache } from "@towpath/artifacts";
 import type { Layers } from "@towpath/core/build/contract";
-import type { RuntimeDriver } from "@towpath/runtime";
+import type { BuildWorkspace } from "@towpath/runtime";
+import type { BuildLimits } from "../config.ts";
 import type { BuildLogSink } from "../contract.ts";
 import type { SourceTree } from "../fetch/index.ts";
 import type { Plan } from "../plan/index.ts";
-import type { BuildSandbox } from "./build-sandbox.ts";
 import { codeLayer } from "./code-layer.ts";
 import { dependencyLayer } from "./dependency-layer.ts";
 import type { ResolutionMemory } from "./resolution-memory.ts";
@@ -13,14 +13,12 @@ export type InstallInput = {
   readonly buildId: string;
   readonly plan: Plan;
   readonly source: SourceTree;
-  /** Folder of this build alone, on the file system of the artifacts. */
-  readonly scratch: string;
-  /** uv's cache of the organization. */
-  readonly cache: string;
-  readonly sandbox: BuildSandbox;
-  readonly uvVersion: string;
-  readonly driver: RuntimeDriver;
-  readonly layers: LayerCache;
+  readonly organizationId: string;
+  /** Its volume `source` holds the source tree. */
+  readonly workspace: BuildWorkspace;
+  readonly pythonVersion: string;
+  readonly limits: BuildLimits;
+  readonly layers: Pick<LayerCache, "find">;
   readonly memory: ResolutionMemory;
   readonly log: BuildLogSink;
   readonly signal: AbortSignal;
@@ -41,5 +39,5 @@ export async function installLayers(input: InstallInput): Promise<Layers> {
   const results = await Promise.allSettled([guarded(dependencyLayer), guarded(codeLayer)]);
   const [dependencies, code] = results;
   if (dependencies.status === "rejected" || code.status === "rejected") throw failed.signal.reason;
-  return { pythonVersion: input.sandbox.python.version, dependencies: dependencies.value, code: code.value };
+  return { pythonVersion: input.pythonVersion, dependencies: dependencies.value, code: code.value };
 }

@@ -1,50 +1,67 @@
 import type { BuildPhase } from "@towpath/core/build/contract";
-import type { Exit, RuntimeDriver, SandboxSpec } from "@towpath/runtime";
-import type { BuildLogSink } from "../contract.ts";
-import { failedBeforeCommand, retrySandbox } from "../sandbox-trouble.ts";
+import type { BuildStep, Exit, VolumeMount } from "@towpath/runtime";
+import { buildImage } from "@towpath/runtime";
+import { diagnoseInstallExit } from "../diagnose/exit.ts";
+import { diagnoseUv } from "../diagnose/uv.ts";
+import { BuildFailure } from "../failure.ts";
+import type { SourceTree } from "../fetch/index.ts";
+import type { InstallInput } from "./install.ts";
 
-export type StepOutcome = {
-  readonly exit: Exit;
-  readonly ok: boolean;
-  /** The last lines of both streams together, at most 64 KiB. */
-  readonly output: string;
-};
-
-type StepOptions = {
-  readonly phase: BuildPhase;
-  readonly log: BuildLogSink;
+export type Step = Omit<BuildStep, "pythonVersion"> & {
   readonly timeoutMs: number;
-  readonly outputBytes: number;
-  readonly signal: AbortSignal;
   /** Keeps stdout out of the log: it is an answer for us. */
   readonly quietStdout?: boolean;
 };
 
+const phase: BuildPhase = "install";
 const keptBytes = 64 * 1024;
 
-/** Runs one command of the build in its sandbox; its output goes to the build log line by line. */
-export function runStep(driver: RuntimeDriver, spec: SandboxSpec, options: StepOptions): Promise<StepOutcome> {
-  return retrySandbox(
-    () => runOnce(driver, spec, options),
-    (outcome) => !outcome.ok && failedBeforeCommand(outcome.output.split("\n")),
-  );
-}
+/** The source as a step sees it, read-only: the part of the repository that is built. */
+export const sourceAt = (source: SourceTree, path: string): VolumeMount => ({
+  volume: "source",
+  ...(source.subPath === "" ? {} : { subPath: source.subPath }),
+  path,
+  access: "read",
+});
 
-async function runOnce(driver: RuntimeDriver, spec: SandboxSpec, options: StepOptions): Promise<StepOutcome> {
-  const { phase, log, timeoutMs, outputBytes, signal } = options;
+/**
+ * Runs one command of the build; its output goes to the build log line by line. Resolves to the last lines of both
+ * streams together, at most 64 KiB.
+ * @throws BuildFailure when the command fails, and the signal's reason when it is aborted
+ */
+export async function runStep(input: InstallInput, step: Step): Promise<string> {
+  const { workspace, pythonVersion, limits, log, signal, plan } = input;
+  const { timeoutMs, quietStdout = false, ...rest } = step;
   const lines: string[] = [];
   let bytes = 0;
-  const exit = await driver.run(spec, {
-    timeoutMs,
-    outputBytes,
-    signal,
-    onOutput: (stream, line) => {
-      lines.push(line);
-      bytes += line.length + 1;
-      while (bytes > keptBytes) bytes -= (lines.shift()?.length ?? 0) + 1;
-      if (!(options.quietStdout === true && stream === "stdout")) log(phase, "output", line);
+  const exit = await workspace.run(
+    { ...rest, pythonVersion },
+    {
+      timeoutMs,
+      outputBytes: limits.outputBytes,
+      signal,
+      onOutput: (stream, line) => {
+        lines.push(line);
+        bytes += line.length + 1;
+        while (bytes > keptBytes) bytes -= (lines.shift()?.length ?? 0) + 1;
+        if (!(quietStdout && stream === "stdout")) log(phase, "output", line);
+      },
     },
-  });
+  );
   signal.throwIfAborted();
-  return { exit, ok: exit.reason === "exited" && exit.code === 0, output: lines.join("\n") };
+  const output = lines.join("\n");
+  if (exit.reason === "exited" && exit.code === 0) return output;
+  throw stepFailure(exit, output, step, { file: plan.dependencies.file, pythonVersion, limits });
+}
+
+function stepFailure(
+  exit: Exit,
+  output: string,
+  { argv }: Step,
+  { file, pythonVersion, limits }: { file: string | null; pythonVersion: string; limits: InstallInput["limits"] },
+): Error {
+  const limited = diagnoseInstallExit(exit, limits, file);
+  if (limited !== null) return new BuildFailure(limited);
+  if (argv[0] === buildImage.uv) return new BuildFailure(diagnoseUv(output, { file, pythonVersion }));
+  return new Error(`A step of ours failed (${exit.reason}): ${output.slice(-2_000)}`);
 }

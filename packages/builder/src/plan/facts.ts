@@ -14,7 +14,7 @@ export type SourceFacts = {
 /** Where the facts are read from. */
 export type PlanSource = {
   /** Folder on the host that holds the files. */
-  readonly folder: string;
+  readonly directory: string;
   /** Paths of all entries, relative to the folder. */
   readonly paths: readonly string[];
   readonly digest: string;
@@ -39,7 +39,11 @@ export async function gatherFacts(source: PlanSource, settings: PlanSettings): P
   let left = maxBytes;
   const read = async (path: string) => {
     if (!paths.has(path) || texts.has(path)) return;
-    const text = await readText(source.folder, path, Math.min(left, path === "uv.lock" ? maxLockBytes : maxTextBytes));
+    const text = await readText(
+      source.directory,
+      path,
+      Math.min(left, path === "uv.lock" ? maxLockBytes : maxTextBytes),
+    );
     if (text === null) return;
     left -= Buffer.byteLength(text);
     texts.set(path, text);

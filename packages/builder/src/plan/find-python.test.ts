@@ -1,4 +1,4 @@
-import { installedPythons } from "@towpath/runtime";
+import { createFakeDriver, tinyServer } from "@towpath/runtime/testing";
 import { expect, test, vi } from "vitest";
 import { BuildFailure } from "../failure.ts";
 import { byDistance, findPython } from "./find-python.ts";
@@ -6,7 +6,7 @@ import type { PythonChoice } from "./python-version.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const settings = { uv: "uv", defaultPython: null };
+const pythons = createFakeDriver(tinyServer.driverConfig("/tmp"));
 const pinned = (request: string, range: string | null): PythonChoice => ({
   request,
   from: ".python-version",
@@ -15,7 +15,7 @@ const pinned = (request: string, range: string | null): PythonChoice => ({
 
 /** A supported minor version that this host lacks, and one that it has. */
 async function versions(): Promise<{ missing: string; present: string }> {
-  const minors = (await installedPythons("uv")).map((version) => Number(version.split(".")[1]));
+  const minors = (await pythons.pythons()).map((version) => Number(version.split(".")[1]));
   const missing = [15, 14, 13, 12, 11, 10].find((minor) => !minors.includes(minor));
   const present = minors.find((minor) => minor >= 10);
   if (missing === undefined || present === undefined) throw new Error("This host has all Pythons, or none.");
@@ -24,8 +24,8 @@ async function versions(): Promise<{ missing: string; present: string }> {
 
 test("BLD-18 a version that is not there is replaced by one that requires-python allows, with a warning", async () => {
   const { missing, present } = await versions();
-  const { python, warning } = await findPython(pinned(missing, `>=3.10,<=${present}.99`), settings);
-  expect(python.version.startsWith(`${present}.`)).toBe(true);
+  const { version, warning } = await findPython(pinned(missing, `>=3.10,<=${present}.99`), null, pythons);
+  expect(version.startsWith(`${present}.`)).toBe(true);
   expect(warning).toMatchObject({ code: "python_replaced" });
   expect(warning?.title).toContain(`instead of ${missing}`);
   expect(warning?.detail).toContain(`.python-version asks for Python ${missing}`);
@@ -34,12 +34,12 @@ test("BLD-18 a version that is not there is replaced by one that requires-python
 
 test("BLD-18 a version that is there is taken without a word", async () => {
   const { present } = await versions();
-  expect((await findPython(pinned(present, ">=3.10"), settings)).warning).toBeNull();
+  expect((await findPython(pinned(present, ">=3.10"), null, pythons)).warning).toBeNull();
 });
 
 test("BLD-18 BLD-2 when none fits, the diagnosis names what is there and what to change", async () => {
   const { missing, present } = await versions();
-  const found = await findPython(pinned(missing, `==${missing}.*`), settings).catch((error: unknown) => error);
+  const found = await findPython(pinned(missing, `==${missing}.*`), null, pythons).catch((error: unknown) => error);
   if (!(found instanceof BuildFailure)) throw new Error("a Python was found");
   expect(found.diagnosis).toMatchObject({ code: "python_unavailable", file: ".python-version" });
   expect(found.diagnosis.detail).toContain(`${present}.`);

@@ -1,5 +1,5 @@
 import type { BuildWarning, Diagnosis } from "@towpath/core/build/contract";
-import { installedPythons, type ResolvedPython, resolvePython } from "@towpath/runtime";
+import type { RuntimeDriver } from "@towpath/runtime";
 import { BuildFailure, diagnosis } from "../failure.ts";
 import { isRange, type PythonChoice } from "./python-version.ts";
 
@@ -7,15 +7,12 @@ import { isRange, type PythonChoice } from "./python-version.ts";
 const oldestMinor = 10;
 const oldestSupported = `>=3.${oldestMinor}`;
 
-export type PythonSettings = {
-  /** Path of uv. */
-  readonly uv: string;
-  /** The operator's default (TOWPATH_PYTHON) for repositories that ask for none; null: what uv finds first. */
-  readonly defaultPython: string | null;
-};
+/** The driver: the Pythons that it has. */
+type Pythons = Pick<RuntimeDriver, "findPython" | "pythons">;
 
 export type FoundPython = {
-  readonly python: ResolvedPython;
+  /** Such as `3.11.7`. */
+  readonly version: string;
   /** Set when it is not the requested version (BLD-18). */
   readonly warning: BuildWarning | null;
 };
@@ -23,37 +20,41 @@ export type FoundPython = {
 /**
  * Finds the Python for a plan. When this platform lacks the requested version, takes the nearest one that
  * `requires-python` allows and warns (BLD-18).
+ * @param defaultPython the operator's choice (TOWPATH_PYTHON) for repositories that ask for none; null: any
  * @throws BuildFailure `python_unavailable` when none fits
  */
-export async function findPython(choice: PythonChoice, { uv, defaultPython }: PythonSettings): Promise<FoundPython> {
+export async function findPython(
+  choice: PythonChoice,
+  defaultPython: string | null,
+  pythons: Pythons,
+): Promise<FoundPython> {
   const request = choice.request ?? defaultPython;
-  const python = await requested(request, uv);
-  if (python !== null) return { python, warning: null };
-  const available = (await installedPythons(uv)).filter((version) => minorOf(version) >= oldestMinor);
+  const version = await requested(request, pythons);
+  if (version !== null) return { version, warning: null };
+  const available = (await pythons.pythons()).filter((version) => minorOf(version) >= oldestMinor);
   if (choice.request !== null && !isRange(choice.request)) {
-    const other = await nearest(choice.request, choice.within?.range ?? null, available, uv);
-    if (other !== null) return { python: other, warning: fellBack(choice, other, available) };
+    const other = await nearest(choice.request, choice.within?.range ?? null, available, pythons);
+    if (other !== null) return { version: other, warning: fellBack(choice, other, available) };
   }
   throw new BuildFailure(unavailable(choice, request, available));
 }
 
-async function requested(request: string | null, uv: string): Promise<ResolvedPython | null> {
-  if (request !== null && !isRange(request)) return resolvePython({ uv, version: request });
+async function requested(request: string | null, pythons: Pythons): Promise<string | null> {
+  if (request !== null && !isRange(request)) return pythons.findPython(request);
   // Preferred when a range allows older ones.
   const range = request === null ? oldestSupported : `${request},${oldestSupported}`;
-  return (await resolvePython({ uv, version: range })) ?? (await resolvePython({ uv, version: request }));
+  return (await pythons.findPython(range)) ?? (await pythons.findPython(request));
 }
 
 async function nearest(
   wanted: string,
   range: string | null,
   available: readonly string[],
-  uv: string,
-): Promise<ResolvedPython | null> {
+  pythons: Pythons,
+): Promise<string | null> {
   for (const minor of byDistance(minorOf(wanted), available.map(minorOf))) {
-    const version = range === null ? `3.${minor}` : `${range},==3.${minor}.*`;
-    const python = await resolvePython({ uv, version });
-    if (python !== null) return python;
+    const found = await pythons.findPython(range === null ? `3.${minor}` : `${range},==3.${minor}.*`);
+    if (found !== null) return found;
   }
   return null;
 }
@@ -70,7 +71,7 @@ const listed = (versions: readonly string[]) =>
 
 function fellBack(
   { request, from, within }: PythonChoice,
-  python: ResolvedPython,
+  version: string,
   available: readonly string[],
 ): BuildWarning {
   const allowed =
@@ -79,7 +80,7 @@ function fellBack(
       : `requires-python of ${within.file} (${within.range}) allows it`;
   return {
     code: "python_replaced",
-    title: `Built with Python ${python.version} instead of ${request}`,
+    title: `Built with Python ${version} instead of ${request}`,
     detail: `${from} asks for Python ${request}, but this platform has ${listed(available)}. ${allowed}, so the nearest version is used.`,
     remedy: `Set ${from} to a version that this platform has, or ask the operator to install Python ${request}.`,
   };

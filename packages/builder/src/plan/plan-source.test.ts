@@ -14,7 +14,7 @@ async function withTree<T>(files: Record<string, string>, run: (tree: SourceTree
   for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
   const entries = Object.keys(files).map((path) => ({ path, kind: "file" as const, executable: false, sha256: "" }));
   try {
-    return await run({ folder, entries, digest: "d" });
+    return await run({ directory: folder, subPath: "", entries, digest: "d" });
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -26,8 +26,8 @@ export async function planSource(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<Plan> {
   signal.throwIfAborted();
-  const { folder, digest } = tree;
-  const source = { folder, digest, paths: tree.entries.map((entry) => entry.path) };
+  const { directory, digest } = tree;
+  const source = { directory, digest, paths: tree.entries.map((entry) => entry.path) };
   const question: PlanQuestion = { source, settings };
   const worker = new Worker(program, {
     workerData: question,

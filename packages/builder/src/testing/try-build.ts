@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type LayerCache, openArtifacts } from "@towpath/artifacts";
-import { createSandboxDriver, type RuntimeDriver, strictIsolation } from "@towpath/runtime";
+import { createSandboxDriver, pickBuildEnvironment, type RuntimeDriver, strictIsolation } from "@towpath/runtime";
 import { shortDirectory } from "@towpath/runtime/testing";
 import {
   type Builder,
@@ -11,7 +11,6 @@ import {
   type BuildRequest,
   type BuildResult,
   createBuilder,
-  pickBuildEnvironment,
 } from "../index.ts";
 import { repository } from "./tarball.ts";
 
@@ -46,6 +45,7 @@ export async function openWorkshop(
     instanceDirectory: join(runDirectory, "b"),
     layers: artifacts.layers,
     uv: "uv",
+    builds: { dataDirectory, environment: options.buildEnvironment ?? pickBuildEnvironment(process.env) },
     stateDirectory: runDirectory,
     ...strictIsolation,
     allowHostNetwork: true,
@@ -53,8 +53,6 @@ export async function openWorkshop(
   });
   const config: BuilderConfig = {
     dataDirectory,
-    uv: "uv",
-    buildEnvironment: options.buildEnvironment ?? pickBuildEnvironment(process.env),
     defaultPython: null,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   };

@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { interpreterEnvironment } from "../config.ts";
 import type { Mount } from "../engine.ts";
+import { SandboxError } from "../errors.ts";
 
 const run = promisify(execFile);
 
@@ -87,6 +88,18 @@ async function findPython(uv: string, version: string | null): Promise<ResolvedP
     insideExecutable: inside.includes("/../") ? `${pythonPrefix}/bin/${basename(answer.executable)}` : inside,
     env: answer.shared && answer.prefix !== "/usr" ? { LD_LIBRARY_PATH: `${pythonPrefix}/lib` } : {},
   };
+}
+
+/**
+ * The exact version, or another patch release of it: layers run on both.
+ * @throws SandboxError `python_unavailable`
+ */
+export async function pythonOf(version: string, uv: string): Promise<ResolvedPython> {
+  const minor = version.split(".").slice(0, 2).join(".");
+  const python = (await resolvePython({ uv, version })) ?? (await resolvePython({ uv, version: minor }));
+  if (python !== null) return python;
+  const message = `Python ${version}, for which this was built, is not on this machine. Redeploy it.`;
+  throw new SandboxError("python_unavailable", message);
 }
 
 const listSchema = z.array(z.object({ version: z.string(), implementation: z.string().optional() }));

@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SandboxSpec } from "../engine.ts";
-import type { InstanceSpec, OutputSink, RunOptions, RuntimeDriver, ServerSpec } from "../port.ts";
+import { buildImage } from "../build/step-spec.ts";
+import type { BuildSpec, BuildStep, InstanceSpec, OutputSink, RunOptions, RuntimeDriver, ServerSpec } from "../port.ts";
 import { shortDirectory } from "./short-directory.ts";
 import { testLimits, tinyServer } from "./tiny-server.ts";
-
-const python = "/usr/bin/python3";
 
 /** What a driver sets itself, whatever the platform's environment says. */
 const serverVariables = [
@@ -22,34 +20,16 @@ const serverVariables = [
   "VIRTUAL_ENV",
 ];
 
-function collect(): { lines: string[]; onOutput: OutputSink } {
+export function collect(): { lines: string[]; onOutput: OutputSink } {
   const lines: string[] = [];
   return { lines, onOutput: (stream, line) => lines.push(`${stream}: ${line}`) };
 }
 
-function script(code: string, change: Partial<SandboxSpec> = {}): SandboxSpec {
-  return {
-    argv: [python, "-c", code],
-    env: { PATH: "/usr/bin:/bin" },
-    workingDirectory: "/tmp",
-    mounts: [],
-    limits: testLimits,
-    network: "none",
-    ...change,
-  };
-}
-
-/** What every driver promises. Runs real processes; needs /usr/bin/python3. */
+/** What every driver promises. Runs real processes; needs uv, and Python 3.11 at /usr/bin/python3 or elsewhere. */
 export function runtimeDriverContract(name: string, makeDriver: (directory: string) => RuntimeDriver): void {
   describe(`runtime driver contract: ${name}`, () => {
     let folder = "";
     let driver: RuntimeDriver;
-    const run = (spec: SandboxSpec, options: Partial<RunOptions> = {}) => {
-      const { lines, onOutput } = collect();
-      return driver
-        .run(spec, { timeoutMs: 20_000, outputBytes: 1024 * 1024, onOutput, ...options })
-        .then((exit) => ({ exit, lines }));
-    };
     beforeAll(async () => {
       folder = await shortDirectory();
       driver = makeDriver(folder);
@@ -59,96 +39,8 @@ export function runtimeDriverContract(name: string, makeDriver: (directory: stri
       await rm(folder, { recursive: true, force: true });
     });
 
-    runTests(run, () => folder);
     startTests(() => driver);
-  });
-}
-
-type Run = (
-  spec: SandboxSpec,
-  options?: Partial<RunOptions>,
-) => Promise<{ exit: Awaited<ReturnType<RuntimeDriver["run"]>>; lines: string[] }>;
-
-function runTests(run: Run, folder: () => string): void {
-  test("run gives lines by stream and the exit status", async () => {
-    const { exit, lines } = await run(
-      script("import sys; print('out'); print('err', file=sys.stderr); print('last', end=''); sys.exit(4)"),
-    );
-    expect(exit).toEqual({ reason: "exited", code: 4, signal: null });
-    expect(lines.toSorted()).toEqual(["stderr: err", "stdout: last", "stdout: out"]);
-  });
-
-  test("RUN-4 the environment is the given one and nothing of the platform's", async () => {
-    const env = { A: "with 'quotes' \"double\" $HOME\nand a line", "-B": "--dash", PATH: "/usr/bin" };
-    const { lines } = await run(script("import os, json; print(json.dumps(dict(os.environ)))", { env }));
-    const { PWD: _, LC_CTYPE: __, ...found } = JSON.parse(lines[0]?.slice("stdout: ".length) ?? "{}");
-    expect(found).toEqual(env);
-  });
-
-  test("arguments arrive as they are: spaces, quotes, leading dashes, nothing", async () => {
-    const strings = ["--setenv", "-c", "a b", "'", '"', "$(id)", "", "--", "é\n"];
-    const { lines } = await run(
-      script("", { argv: [python, "-c", "import sys, json; print(json.dumps(sys.argv[1:]))", ...strings] }),
-    );
-    expect(JSON.parse(lines[0]?.slice("stdout: ".length) ?? "")).toEqual(strings);
-  });
-
-  test("a folder with spaces, quotes and a leading dash in its name can be mounted, read and written", async () => {
-    const host = join(folder(), `-- it's "odd" $HOME`);
-    await mkdir(host);
-    await writeFile(join(host, "in.txt"), "read");
-    const mounts = [{ host, inside: "/work space/-x", writable: true }];
-    const code =
-      "print(open('in.txt').read()); open('out.txt', 'w').write('x'); import os; print(sorted(os.listdir('.')))";
-    const { exit, lines } = await run(script(code, { mounts, workingDirectory: "/work space/-x" }));
-    expect(lines).toEqual(["stdout: read", "stdout: ['in.txt', 'out.txt']"]);
-    expect(exit.code).toBe(0);
-  });
-
-  test("a time limit ends the command and what it started", async () => {
-    const started = Date.now();
-    const code = "import subprocess; subprocess.Popen(['/usr/bin/sleep', '60']); import time; time.sleep(60)";
-    const { exit } = await run(script(code), { timeoutMs: 700 });
-    expect(exit.reason).toBe("timed-out");
-    expect(Date.now() - started).toBeLessThan(10_000);
-  });
-
-  test("an abort signal ends the command", async () => {
-    const controller = new AbortController();
-    setTimeout(() => controller.abort(), 300);
-    const { exit } = await run(script("import time; time.sleep(60)"), { signal: controller.signal });
-    expect(exit.reason).toBe("stopped");
-    const again = await run(script("print(1)"), { signal: controller.signal });
-    expect(again).toEqual({ exit: { reason: "stopped", code: null, signal: null }, lines: [] });
-  });
-
-  test("RUN-5 endless output ends a command at its limit and no more than the limit is passed on", async () => {
-    let bytes = 0;
-    const { exit } = await run(script("while True: print('y' * 100)"), {
-      outputBytes: 100_000,
-      onOutput: (_, line) => {
-        bytes += line.length;
-      },
-    });
-    expect(exit.reason).toBe("output-limit");
-    expect(bytes).toBeLessThan(300_000);
-  });
-
-  test("RUN-5 lines count too: empty ones do not pass by the million", async () => {
-    let lines = 0;
-    const { exit } = await run(script("import os\nwhile True: os.write(1, b'\\n' * 65536)"), {
-      outputBytes: 100_000,
-      onOutput: () => {
-        lines += 1;
-      },
-    });
-    expect(exit.reason).toBe("output-limit");
-    expect(lines).toBeLessThan(10_000);
-  });
-
-  test("a command that a signal ended says which", async () => {
-    const { exit } = await run(script("import os, signal; os.kill(os.getpid(), signal.SIGABRT)"));
-    expect(exit).toEqual({ reason: "signaled", code: null, signal: "SIGABRT" });
+    buildTests(() => driver);
   });
 }
 
@@ -244,5 +136,132 @@ function startTests(driver: () => RuntimeDriver): void {
     await result.handle.stop(500);
     expect(lines.length).toBeLessThan(12_000);
     expect(lines.some((line) => /^… \d+ lines \(\d+ bytes\) dropped/.test(line))).toBe(true);
+  });
+}
+
+function buildTests(driver: () => RuntimeDriver): void {
+  const limits = { ...testLimits, memoryBytes: 1024 ** 3, processes: 64 };
+  const spec = (change: Partial<BuildSpec> = {}): BuildSpec => ({
+    buildId: randomUUID(),
+    organizationId: "org-1",
+    limits,
+    diskBytes: 2 ** 30,
+    freeBytes: 0,
+    ...change,
+  });
+  const pythonVersion = async () => {
+    const version = await driver().findPython("3.11");
+    if (version === null) throw new Error("Python 3.11 is needed for this test.");
+    return version;
+  };
+  const python = async (code: string, volumes: BuildStep["volumes"]): Promise<BuildStep> => {
+    const version = await pythonVersion();
+    return { argv: [buildImage.python(version), "-c", code], pythonVersion: version, volumes, network: "none" };
+  };
+  const options = (lines: string[] = []): RunOptions => ({
+    timeoutMs: 20_000,
+    outputBytes: 100_000,
+    onOutput: (_, line) => lines.push(line),
+  });
+
+  test("BLD-18 a driver knows the Pythons that it has", async () => {
+    const version = await pythonVersion();
+    expect(version).toMatch(/^3\.11\.\d+$/);
+    expect(await driver().pythons()).toContain(version);
+    expect(await driver().findPython("3.1")).toBeNull();
+  });
+
+  test("a build step sees the volumes that it names, at their places, and what it writes is there afterwards", async () => {
+    const workspace = await driver().openBuild(spec());
+    await mkdir(join(workspace.directory("source"), "part"));
+    await writeFile(join(workspace.directory("source"), "part/in.txt"), "read");
+    const step = await python(
+      `print(open("${buildImage.code}/in.txt").read()); open("${buildImage.work}/out.txt", "w").write("written")`,
+      [
+        { volume: "source", subPath: "part", path: buildImage.code, access: "read" },
+        { volume: "work", path: buildImage.work, access: "write" },
+      ],
+    );
+    const lines: string[] = [];
+    expect(await workspace.run(step, options(lines))).toEqual({ reason: "exited", code: 0, signal: null });
+    expect(lines).toEqual(["read"]);
+    expect(await readFile(join(workspace.directory("work"), "out.txt"), "utf8")).toBe("written");
+    await workspace.close();
+  });
+
+  test("a step's environment has the operator's settings and nothing of the platform's", async () => {
+    const workspace = await driver().openBuild(spec());
+    const lines: string[] = [];
+    const step = await python("import json, os; print(json.dumps(dict(os.environ)))", []);
+    await workspace.run(step, options(lines));
+    const found = JSON.parse(lines[0] ?? "{}");
+    expect(found.UV_OFFLINE).toBe("1");
+    const expected = [
+      "GIT_TERMINAL_PROMPT",
+      "HOME",
+      "LANG",
+      "NO_COLOR",
+      "PATH",
+      "PYC_INVALIDATION_MODE",
+      "VIRTUAL_ENV",
+    ];
+    const others = Object.keys(found).filter((name) => !name.startsWith("UV_") && !expected.includes(name));
+    expect(others.filter((name) => !["PWD", "LC_CTYPE", "LD_LIBRARY_PATH"].includes(name))).toEqual([]);
+    await workspace.close();
+  });
+
+  test("BLD-13 an aborted step ends, and one that prints too much", async () => {
+    const workspace = await driver().openBuild(spec());
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 300);
+    const sleeping = await python("import time; time.sleep(60)", []);
+    const exit = await workspace.run(sleeping, { ...options(), signal: controller.signal });
+    expect(exit.reason).toBe("stopped");
+    const loud = await python("while True: print('y' * 100)", []);
+    expect((await workspace.run(loud, options())).reason).toBe("output-limit");
+    await workspace.close();
+  });
+
+  test("RUN-1 a step that writes more than its build may is ended", async () => {
+    const workspace = await driver().openBuild(spec({ diskBytes: 8 * 1024 * 1024 }));
+    const step = await python(
+      `import time
+for number in range(64):
+    open(f"${buildImage.dependencies}/{number}", "wb").write(b"x" * (1 << 20))
+time.sleep(30)`,
+      [{ volume: "dependencies", path: buildImage.dependencies, access: "write" }],
+    );
+    expect((await workspace.run(step, options())).reason).toBe("disk-limit");
+    await workspace.close();
+    const full = await driver().openBuild(spec({ freeBytes: 2 ** 60 }));
+    expect((await full.run(step, options())).reason).toBe("disk-full");
+    await full.close();
+  });
+
+  test("a volume becomes a layer, the cache stays, everything else goes with the build", async () => {
+    const name = "a".repeat(63);
+    const first = await driver().openBuild(spec());
+    const step = await python(`open("${buildImage.cache}/kept", "w"); open("${buildImage.dependencies}/file", "w")`, [
+      { volume: "dependencies", path: buildImage.dependencies, access: "write" },
+      { volume: "cache", path: buildImage.cache, access: "write" },
+    ]);
+    expect((await first.run(step, options())).code).toBe(0);
+    expect(await first.publish("dependencies", { name, maxBytes: 1024 ** 2 })).toMatch(/./);
+    await first.close();
+    await expect(lstat(first.directory("work"))).rejects.toMatchObject({ code: "ENOENT" });
+    const lines: string[] = [];
+    const second = await driver().openBuild(spec());
+    const list = `import os; print(os.listdir("${buildImage.cache}"))`;
+    await second.run(await python(list, [{ volume: "cache", path: buildImage.cache, access: "read" }]), options(lines));
+    expect(lines).toEqual(["['kept']"]);
+    await second.close();
+    const other = await driver().openBuild(spec({ organizationId: "org-2" }));
+    await other.run(await python(list, [{ volume: "cache", path: buildImage.cache, access: "read" }]), options(lines));
+    expect(lines.at(-1)).toBe("[]");
+    await other.close();
+  });
+
+  test("an id that could be a path is refused", async () => {
+    await expect(driver().openBuild(spec({ organizationId: "../x" }))).rejects.toMatchObject({ code: "invalid_spec" });
   });
 }

@@ -1,6 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
-import type { Engine } from "../engine.ts";
-import { createHostDriver, type HostDriverConfig } from "../host-driver.ts";
+import type { Engine, HostDriverConfig } from "../engine.ts";
+import { createHostDriver } from "../host-driver.ts";
 import type { InstanceHandle, RuntimeDriver } from "../port.ts";
 import { defaultFloodLimits, type FloodLimits } from "../process/flood.ts";
 import { spawnPlain } from "../process/plain.ts";
@@ -12,7 +12,7 @@ import { startServer } from "../server/start-server.ts";
 export const createFakeDriver = (config: HostDriverConfig & { readonly floodLimits?: FloodLimits }): RuntimeDriver =>
   createHostDriver(createFakeEngine(config), config);
 
-function createFakeEngine(config: { readonly floodLimits?: FloodLimits }): Engine {
+export function createFakeEngine(config: { readonly floodLimits?: FloodLimits } = {}): Engine {
   const running = new Set<RunningProcess>();
   const handles = new Set<InstanceHandle>();
   const spawn: Spawner = async (spec, reader) => {

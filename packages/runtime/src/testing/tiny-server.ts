@@ -1,8 +1,7 @@
-import { mkdir, symlink } from "node:fs/promises";
+import { mkdir, rename, symlink } from "node:fs/promises";
 import { request } from "node:http";
 import { fileURLToPath } from "node:url";
-import type { Launch, SandboxSpec } from "../engine.ts";
-import type { HostDriverConfig } from "../host-driver.ts";
+import type { HostDriverConfig, Launch, SandboxSpec } from "../engine.ts";
 import type { Endpoint, ServerSpec } from "../port.ts";
 import { runtimeDirectory, socketName, statusName } from "../server/server-spec.ts";
 
@@ -30,7 +29,12 @@ export const tinyServer = {
           if (path !== undefined) return path;
           throw Object.assign(new Error(`There is no layer ${digest}.`), { code: "not_found" });
         },
+        async add(layer, { name }) {
+          await rename(layer, `${directory}/tiny-layers/${name}`);
+          return { digest: name };
+        },
       },
+      builds: { dataDirectory: directory, environment: { UV_OFFLINE: "1" } },
     };
   },
 

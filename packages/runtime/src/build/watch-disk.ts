@@ -1,6 +1,6 @@
 import { lstat, readdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { BuildFailure, diagnosis } from "../failure.ts";
+import type { ExitReason } from "../port.ts";
 
 /** Short enough that what a build writes in between stays far below the space that must stay free. */
 const freeEveryMs = 50;
@@ -9,9 +9,9 @@ const measureEveryMs = 15_000;
 const maxEntries = 500_000;
 
 export type DiskLimits = {
-  /** The build's own folder, on the file system of the platform's data. */
-  readonly folder: string;
-  /** A folder that other builds of the organization fill too: only what is added counts. */
+  /** The build's own directory, on the file system of the platform's data. */
+  readonly directory: string;
+  /** A directory that other builds of the organization fill too: only what is added counts. */
   readonly cache: string;
   /** What the build may write to both. */
   readonly maxBytes: number;
@@ -20,20 +20,22 @@ export type DiskLimits = {
 };
 
 export type DiskWatch = {
-  /** Aborted with a BuildFailure when a limit is exceeded. */
-  readonly full: AbortSignal;
+  /** Aborted when a limit is exceeded. */
+  readonly exceeded: AbortSignal;
+  /** Which limit was exceeded; null while none was. */
+  reason(): Extract<ExitReason, "disk-limit" | "disk-full"> | null;
   /** Starts watching; what the cache already holds doesn't count. */
   start(): void;
   stop(): void;
 };
 
 /**
- * Watches how much a build writes while packages' build scripts run. Without quotas the kernel can't limit a folder, so
+ * Watches how much a build writes while packages' build scripts run. Without quotas the kernel can't limit a directory, so
  * a build can overshoot by what it writes between two checks. The kernel does limit each file, and refuses to reserve
- * space in one call (see the sandbox's `fileBytes` and system call filter). The folders are measured only when enough
+ * space in one call (see the sandbox's `fileBytes` and system call filter). Both are measured only when enough
  * was written since the last time for the build to have reached its limit.
  */
-export function watchDisk({ folder, cache, maxBytes, minFreeBytes }: DiskLimits): DiskWatch {
+export function watchDisk({ directory, cache, maxBytes, minFreeBytes }: DiskLimits): DiskWatch {
   const controller = new AbortController();
   const { signal } = controller;
   let base: { readonly free: number; readonly headroom: number; readonly time: number } | null = null;
@@ -41,18 +43,20 @@ export function watchDisk({ folder, cache, maxBytes, minFreeBytes }: DiskLimits)
   let cacheBefore: number | null = null;
   const measure = async (free: number) => {
     measuring = true;
-    const [own, cached] = await Promise.all([folderBytes(folder, signal), folderBytes(cache, signal)]).finally(() => {
-      measuring = false;
-    });
+    const [own, cached] = await Promise.all([directoryBytes(directory, signal), directoryBytes(cache, signal)]).finally(
+      () => {
+        measuring = false;
+      },
+    );
     cacheBefore ??= cached;
     const bytes = own + Math.max(0, cached - cacheBefore);
-    if (bytes > maxBytes) controller.abort(tooLarge(maxBytes));
+    if (bytes > maxBytes) controller.abort("disk-limit");
     base = { free, headroom: maxBytes - bytes, time: performance.now() };
   };
   const look = async () => {
-    const { bavail, bsize } = await statfs(folder);
+    const { bavail, bsize } = await statfs(directory);
     const free = bavail * bsize;
-    if (free < minFreeBytes) controller.abort(noSpace());
+    if (free < minFreeBytes) controller.abort("disk-full");
     if (signal.aborted || measuring) return;
     const due = base === null || base.free - free > base.headroom || performance.now() - base.time > measureEveryMs;
     if (due) await measure(free);
@@ -61,7 +65,8 @@ export function watchDisk({ folder, cache, maxBytes, minFreeBytes }: DiskLimits)
   const lookOrPass = () => void look().catch(() => {});
   let timer: NodeJS.Timeout | null = null;
   return {
-    full: signal,
+    exceeded: signal,
+    reason: () => (signal.aborted ? signal.reason : null),
     start() {
       if (timer !== null) return;
       lookOrPass();
@@ -72,11 +77,11 @@ export function watchDisk({ folder, cache, maxBytes, minFreeBytes }: DiskLimits)
   };
 }
 
-/** Bytes on disk of everything below a folder; what vanishes meanwhile doesn't count. */
-async function folderBytes(folder: string, signal: AbortSignal): Promise<number> {
+/** Bytes on disk of everything below a directory; what vanishes meanwhile doesn't count. */
+async function directoryBytes(root: string, signal: AbortSignal): Promise<number> {
   let bytes = 0;
   let entries = 0;
-  const waiting = [folder];
+  const waiting = [root];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const children = await readdir(path, { withFileTypes: true }).catch(() => []);
     entries += children.length;
@@ -95,27 +100,3 @@ async function folderBytes(folder: string, signal: AbortSignal): Promise<number>
   }
   return bytes;
 }
-
-const noSpace = () =>
-  new BuildFailure(
-    diagnosis({
-      code: "dependency_build_failed",
-      phase: "install",
-      title: "The disk is nearly full",
-      detail: "Installing the dependencies was ended, because the platform's disk has almost no space left.",
-      remedy:
-        "Remove large packages. If the dependencies are small, tell the operator: the disk is full for another reason.",
-    }),
-  );
-
-const tooLarge = (maxBytes: number) =>
-  new BuildFailure(
-    diagnosis({
-      code: "dependency_build_failed",
-      phase: "install",
-      title: "Installing the dependencies needed too much disk",
-      detail: `It was stopped after it had written more than the ${Math.round(maxBytes / 1024 / 1024)} MB that a build may use.`,
-      remedy:
-        "Remove large packages, or choose their smaller variants (for example CPU-only builds). If they are small, a package's build script writes without limit: choose another version of it.",
-    }),
-  );

@@ -1,0 +1,129 @@
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Engine, HostDriverConfig } from "../engine.ts";
+import { SandboxError } from "../errors.ts";
+import {
+  type BuildSpec,
+  type BuildStep,
+  type BuildVolume,
+  type BuildWorkspace,
+  buildVolumes,
+  type Exit,
+  type RunOptions,
+} from "../port.ts";
+import { removeFolder } from "../process/remove-folder.ts";
+import { retryFailedSandbox } from "../process/retry-failed-sandbox.ts";
+import { processStartTime } from "../process/tree.ts";
+import { pythonOf, type ResolvedPython } from "../python/resolve-python.ts";
+import { locateUv, type UvProgram } from "../python/uv-program.ts";
+import { stepSandboxSpec } from "./step-spec.ts";
+import { type DiskWatch, watchDisk } from "./watch-disk.ts";
+
+const safeName = /^[\w-]{1,100}$/;
+
+/** Builds on this host: volumes are directories, and a step is a sandbox that mounts some of them. */
+export class HostBuilds {
+  readonly #engine: Engine;
+  readonly #config: HostDriverConfig;
+  #uv: Promise<UvProgram> | null = null;
+
+  constructor(engine: Engine, config: HostDriverConfig) {
+    this.#engine = engine;
+    this.#config = config;
+  }
+
+  /** See `RuntimeDriver`. */
+  async open(spec: BuildSpec): Promise<BuildWorkspace> {
+    const { dataDirectory } = this.#settings();
+    if (!safeName.test(spec.buildId) || !safeName.test(spec.organizationId))
+      throw new SandboxError("invalid_spec", "An id cannot be part of a path.");
+    const scratch = join(dataDirectory, "builds", await scratchName(spec.buildId));
+    await removeFolder(scratch);
+    const directories = Object.fromEntries(buildVolumes.map((volume) => [volume, join(scratch, volume)]));
+    const cache = join(dataDirectory, "cache", "uv", spec.organizationId);
+    const volumes = { ...directories, cache } as Record<BuildVolume, string>;
+    for (const directory of Object.values(volumes)) await mkdir(directory, { recursive: true });
+    const { diskBytes, freeBytes } = spec;
+    const disk = watchDisk({ directory: scratch, cache, maxBytes: diskBytes, minFreeBytes: freeBytes });
+    return {
+      directory: (volume) => volumes[volume],
+      image: async (pythonVersion) => await this.#image(pythonVersion),
+      run: (step, options) => this.#run(step, options, { spec, volumes, disk }),
+      publish: async (volume, options) => (await this.#config.layers.add(volumes[volume], options)).digest,
+      async close() {
+        disk.stop();
+        await removeFolder(scratch);
+      },
+    };
+  }
+
+  /** See `RuntimeDriver`. */
+  async removeLost(): Promise<number> {
+    const root = join(this.#settings().dataDirectory, "builds");
+    let removed = 0;
+    for (const name of await readdir(root).catch(() => [])) {
+      const [, pid = "", start = ""] = /^.+\.(\d+)\.(\d+)$/.exec(name) ?? [];
+      if (pid !== "" && (await processStartTime(Number(pid))) === start) continue;
+      await removeFolder(join(root, name));
+      removed += 1;
+    }
+    return removed;
+  }
+
+  async #run(step: BuildStep, options: RunOptions, build: OpenBuild): Promise<Exit> {
+    const { disk, spec, volumes } = build;
+    const { environment } = this.#settings();
+    const [python, uv] = await Promise.all([this.#python(step.pythonVersion), this.#locateUv()]);
+    const sandbox = stepSandboxSpec(step, spec, { python, uv: uv.path, volumes, environment });
+    // Only steps that may run code of packages: measuring a large cache costs time.
+    const isWatched = step.volumes.some(({ volume }) => volume === "dependencies" || volume === "cache");
+    if (!isWatched) return await this.#runSandbox(sandbox, options);
+    disk.start();
+    const signal = options.signal === undefined ? disk.exceeded : AbortSignal.any([options.signal, disk.exceeded]);
+    const exit = await this.#runSandbox(sandbox, { ...options, signal });
+    const reason = options.signal?.aborted ? null : disk.reason();
+    return reason === null ? exit : { reason, code: null, signal: null };
+  }
+
+  #runSandbox(spec: Parameters<Engine["run"]>[0], options: RunOptions): Promise<Exit> {
+    return retryFailedSandbox(
+      options.onOutput,
+      (onOutput) => this.#engine.run(spec, { ...options, onOutput }),
+      (exit) => exit.reason === "exited" && exit.code !== 0,
+    );
+  }
+
+  async #image(pythonVersion: string): Promise<string> {
+    const [python, uv] = await Promise.all([this.#python(pythonVersion), this.#locateUv()]);
+    const { environment } = this.#settings();
+    return JSON.stringify([python.version, python.prefix, process.arch, process.platform, uv.version, environment]);
+  }
+
+  #python(version: string): Promise<ResolvedPython> {
+    return pythonOf(version, this.#config.uv);
+  }
+
+  #locateUv(): Promise<UvProgram> {
+    this.#uv ??= locateUv(this.#config.uv).catch((error: unknown) => {
+      this.#uv = null;
+      throw error;
+    });
+    return this.#uv;
+  }
+
+  #settings() {
+    if (this.#config.builds === undefined)
+      throw new SandboxError("invalid_spec", "This driver was not made for builds.");
+    return this.#config.builds;
+  }
+}
+
+type OpenBuild = {
+  readonly spec: BuildSpec;
+  readonly volumes: Readonly<Record<BuildVolume, string>>;
+  readonly disk: DiskWatch;
+};
+
+/** Names the process too, so that what killed ones leave is known. */
+const scratchName = async (buildId: string) =>
+  `${buildId}.${process.pid}.${(await processStartTime(process.pid)) ?? "0"}`;

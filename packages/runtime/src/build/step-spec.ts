@@ -1,0 +1,116 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { SandboxSpec } from "../engine.ts";
+import type { BuildSpec, BuildStep, BuildVolume } from "../port.ts";
+import { pythonMount, pythonPrefix, type ResolvedPython } from "../python/resolve-python.ts";
+import { sandboxHome } from "../sandbox/system-files.ts";
+import { codePath, dependencyPath } from "../server/server-spec.ts";
+
+/**
+ * What a build step finds in every driver, and where: the build image. The virtual environment and the code stand
+ * where the server will see them.
+ */
+export const buildImage = {
+  uv: "/opt/uv/uv",
+  /** See layer.py. */
+  layerScript: "/opt/towpath-build/layer.py",
+  /** The interpreter of a version such as `3.11.7`. */
+  python: (version: string) => `${pythonPrefix}/bin/python${version.split(".").slice(0, 2).join(".")}`,
+  /** Usual places for volumes. */
+  source: "/app/source",
+  code: codePath,
+  work: "/app/build",
+  dependencies: dependencyPath,
+  cache: "/cache/uv",
+} as const;
+
+const certificates = "/etc/ssl/towpath-operator.pem";
+const layerScript = fileURLToPath(new URL("./layer.py", import.meta.url));
+
+/** What a build step is made of, on this host. Absolute paths. */
+export type StepFiles = {
+  readonly python: ResolvedPython;
+  /** The uv program itself. */
+  readonly uv: string;
+  readonly volumes: Readonly<Record<BuildVolume, string>>;
+  /** See `pickBuildEnvironment`. */
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+/**
+ * The command of a build step with its environment and mounts. It never has the project's secrets: what runs in it is
+ * code of whoever wrote a package. All builds of an organization are one user of the host, because they share a cache
+ * that they may write to. Pure.
+ */
+export function stepSandboxSpec(step: BuildStep, build: BuildSpec, files: StepFiles): SandboxSpec {
+  const { python, environment } = files;
+  const ca = environment.SSL_CERT_FILE;
+  const readOnly = (host: string, inside: string) => ({ host, inside, writable: false });
+  return {
+    argv: step.argv,
+    env: {
+      ...environment,
+      ...(ca === undefined ? {} : certificateSettings),
+      HOME: sandboxHome,
+      LANG: "C.UTF-8",
+      PATH: `${buildImage.dependencies}/bin:/opt/uv:${pythonPrefix}/bin:/usr/local/bin:/usr/bin:/bin`,
+      NO_COLOR: "1",
+      GIT_TERMINAL_PROMPT: "0",
+      VIRTUAL_ENV: buildImage.dependencies,
+      UV_PROJECT_ENVIRONMENT: buildImage.dependencies,
+      UV_CACHE_DIR: buildImage.cache,
+      UV_PYTHON_DOWNLOADS: "never",
+      UV_NO_PROGRESS: "1",
+      // A hard link into the cache would let a later build of the organization change a finished layer.
+      UV_LINK_MODE: "copy",
+      UV_COMPILE_BYTECODE: "1",
+      // Layers are copied and renamed; bytecode must not be compared with times of files.
+      PYC_INVALIDATION_MODE: "UNCHECKED_HASH",
+      ...python.env,
+    },
+    workingDirectory: step.volumes.some(({ path }) => path === buildImage.code) ? buildImage.code : "/tmp",
+    mounts: [
+      pythonMount(python),
+      readOnly(files.uv, buildImage.uv),
+      readOnly(layerScript, buildImage.layerScript),
+      ...(ca === undefined ? [] : [readOnly(ca, certificates)]),
+      ...step.volumes.map(({ volume, subPath, path, access }) => ({
+        host: files.volumes[volume] + (subPath === undefined ? "" : `/${subPath}`),
+        inside: path,
+        writable: access === "write",
+      })),
+    ],
+    limits: build.limits,
+    network: step.network,
+    identity: `build:${build.organizationId}`,
+  };
+}
+
+const certificateSettings = {
+  SSL_CERT_FILE: certificates,
+  REQUESTS_CA_BUNDLE: certificates,
+  PIP_CERT: certificates,
+  GIT_SSL_CAINFO: certificates,
+} as const;
+
+const operatorSettings =
+  /^(UV_(DEFAULT_INDEX|INDEX|INDEX_URL|EXTRA_INDEX_URL|INDEX_STRATEGY|INSECURE_HOST|INDEX_[A-Z0-9_]+_(USERNAME|PASSWORD)|HTTP_TIMEOUT|HTTP_RETRIES|HTTP_CONNECT_TIMEOUT|REQUEST_TIMEOUT|EXCLUDE_NEWER|NATIVE_TLS|SYSTEM_CERTS|CONCURRENT_(DOWNLOADS|BUILDS|INSTALLS)|HTTPS?_PROXY|NO_PROXY)|HTTPS?_PROXY|ALL_PROXY|NO_PROXY|https?_proxy|all_proxy|no_proxy|SSL_CERT_FILE)$/;
+
+/** Debian's and its relatives' store; sandboxes see the host's. */
+const hostCertificates = "/etc/ssl/certs/ca-certificates.crt";
+
+/**
+ * Those of an environment that builds get: the operator's index, proxy and certificate settings, nothing else. Where
+ * the host has a certificate store it counts, because that is where an operator puts the company's own authority;
+ * elsewhere uv's built-in list does. Tenants' build scripts can read them, so an index's password given here is known
+ * to whoever may deploy.
+ */
+export function pickBuildEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  hostHasCertificates: boolean = existsSync(hostCertificates),
+): Record<string, string> {
+  const given = Object.entries(environment).flatMap(([name, value]) =>
+    value !== undefined && value !== "" && operatorSettings.test(name) ? [[name, value] as const] : [],
+  );
+  return Object.fromEntries([...(hostHasCertificates ? [["UV_SYSTEM_CERTS", "1"] as const] : []), ...given]);
+}

@@ -1,0 +1,131 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Engine, SandboxSpec } from "../engine.ts";
+import type { Exit, RunOptions } from "../port.ts";
+import { collect } from "./contract.ts";
+import { shortDirectory } from "./short-directory.ts";
+import { testLimits } from "./tiny-server.ts";
+
+const python = "/usr/bin/python3";
+
+function script(code: string, change: Partial<SandboxSpec> = {}): SandboxSpec {
+  return {
+    argv: [python, "-c", code],
+    env: { PATH: "/usr/bin:/bin" },
+    workingDirectory: "/tmp",
+    mounts: [],
+    limits: testLimits,
+    network: "none",
+    ...change,
+  };
+}
+
+/** What the drivers of this host have below the port. Runs real processes; needs /usr/bin/python3. */
+export function engineContract(name: string, makeEngine: (directory: string) => Engine): void {
+  describe(`engine contract: ${name}`, () => {
+    let folder = "";
+    let engine: Engine;
+    const run = (spec: SandboxSpec, options: Partial<RunOptions> = {}) => {
+      const { lines, onOutput } = collect();
+      return engine
+        .run(spec, { timeoutMs: 20_000, outputBytes: 1024 * 1024, onOutput, ...options })
+        .then((exit) => ({ exit, lines }));
+    };
+    beforeAll(async () => {
+      folder = await shortDirectory();
+      engine = makeEngine(folder);
+    });
+    afterAll(async () => {
+      await engine.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    runTests(run, () => folder);
+  });
+}
+
+type Run = (spec: SandboxSpec, options?: Partial<RunOptions>) => Promise<{ exit: Exit; lines: string[] }>;
+
+function runTests(run: Run, folder: () => string): void {
+  test("run gives lines by stream and the exit status", async () => {
+    const { exit, lines } = await run(
+      script("import sys; print('out'); print('err', file=sys.stderr); print('last', end=''); sys.exit(4)"),
+    );
+    expect(exit).toEqual({ reason: "exited", code: 4, signal: null });
+    expect(lines.toSorted()).toEqual(["stderr: err", "stdout: last", "stdout: out"]);
+  });
+
+  test("RUN-4 the environment is the given one and nothing of the platform's", async () => {
+    const env = { A: "with 'quotes' \"double\" $HOME\nand a line", "-B": "--dash", PATH: "/usr/bin" };
+    const { lines } = await run(script("import os, json; print(json.dumps(dict(os.environ)))", { env }));
+    const { PWD: _, LC_CTYPE: __, ...found } = JSON.parse(lines[0]?.slice("stdout: ".length) ?? "{}");
+    expect(found).toEqual(env);
+  });
+
+  test("arguments arrive as they are: spaces, quotes, leading dashes, nothing", async () => {
+    const strings = ["--setenv", "-c", "a b", "'", '"', "$(id)", "", "--", "é\n"];
+    const { lines } = await run(
+      script("", { argv: [python, "-c", "import sys, json; print(json.dumps(sys.argv[1:]))", ...strings] }),
+    );
+    expect(JSON.parse(lines[0]?.slice("stdout: ".length) ?? "")).toEqual(strings);
+  });
+
+  test("a folder with spaces, quotes and a leading dash in its name can be mounted, read and written", async () => {
+    const host = join(folder(), `-- it's "odd" $HOME`);
+    await mkdir(host);
+    await writeFile(join(host, "in.txt"), "read");
+    const mounts = [{ host, inside: "/work space/-x", writable: true }];
+    const code =
+      "print(open('in.txt').read()); open('out.txt', 'w').write('x'); import os; print(sorted(os.listdir('.')))";
+    const { exit, lines } = await run(script(code, { mounts, workingDirectory: "/work space/-x" }));
+    expect(lines).toEqual(["stdout: read", "stdout: ['in.txt', 'out.txt']"]);
+    expect(exit.code).toBe(0);
+  });
+
+  test("a time limit ends the command and what it started", async () => {
+    const started = Date.now();
+    const code = "import subprocess; subprocess.Popen(['/usr/bin/sleep', '60']); import time; time.sleep(60)";
+    const { exit } = await run(script(code), { timeoutMs: 700 });
+    expect(exit.reason).toBe("timed-out");
+    expect(Date.now() - started).toBeLessThan(10_000);
+  });
+
+  test("an abort signal ends the command", async () => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 300);
+    const { exit } = await run(script("import time; time.sleep(60)"), { signal: controller.signal });
+    expect(exit.reason).toBe("stopped");
+    const again = await run(script("print(1)"), { signal: controller.signal });
+    expect(again).toEqual({ exit: { reason: "stopped", code: null, signal: null }, lines: [] });
+  });
+
+  test("RUN-5 endless output ends a command at its limit and no more than the limit is passed on", async () => {
+    let bytes = 0;
+    const { exit } = await run(script("while True: print('y' * 100)"), {
+      outputBytes: 100_000,
+      onOutput: (_, line) => {
+        bytes += line.length;
+      },
+    });
+    expect(exit.reason).toBe("output-limit");
+    expect(bytes).toBeLessThan(300_000);
+  });
+
+  test("RUN-5 lines count too: empty ones do not pass by the million", async () => {
+    let lines = 0;
+    const { exit } = await run(script("import os\nwhile True: os.write(1, b'\\n' * 65536)"), {
+      outputBytes: 100_000,
+      onOutput: () => {
+        lines += 1;
+      },
+    });
+    expect(exit.reason).toBe("output-limit");
+    expect(lines).toBeLessThan(10_000);
+  });
+
+  test("a command that a signal ended says which", async () => {
+    const { exit } = await run(script("import os, signal; os.kill(os.getpid(), signal.SIGABRT)"));
+    expect(exit).toEqual({ reason: "signaled", code: null, signal: "SIGABRT" });
+  });
+}
