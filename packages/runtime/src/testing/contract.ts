@@ -154,9 +154,15 @@ function buildTests(driver: () => RuntimeDriver): void {
     if (version === null) throw new Error("Python 3.11 is needed for this test.");
     return version;
   };
-  const python = async (code: string, volumes: BuildStep["volumes"]): Promise<BuildStep> => {
+  /** `paths` arrive as sys.argv[1:]. */
+  const python = async (code: string, volumes: BuildStep["volumes"], ...paths: string[]): Promise<BuildStep> => {
     const version = await pythonVersion();
-    return { argv: [buildImage.python(version), "-c", code], pythonVersion: version, volumes, network: "none" };
+    return {
+      argv: [buildImage.python(version), "-c", `import sys\n${code}`, ...paths],
+      pythonVersion: version,
+      volumes,
+      network: "none",
+    };
   };
   const options = (lines: string[] = []): RunOptions => ({
     timeoutMs: 20_000,
@@ -176,11 +182,13 @@ function buildTests(driver: () => RuntimeDriver): void {
     await mkdir(join(workspace.directory("source"), "part"));
     await writeFile(join(workspace.directory("source"), "part/in.txt"), "read");
     const step = await python(
-      `print(open("${buildImage.code}/in.txt").read()); open("${buildImage.work}/out.txt", "w").write("written")`,
+      "print(open(sys.argv[1]).read()); open(sys.argv[2], 'w').write('written')",
       [
         { volume: "source", subPath: "part", path: buildImage.code, access: "read" },
         { volume: "work", path: buildImage.work, access: "write" },
       ],
+      `${buildImage.code}/in.txt`,
+      `${buildImage.work}/out.txt`,
     );
     const lines: string[] = [];
     expect(await workspace.run(step, options(lines))).toEqual({ reason: "exited", code: 0, signal: null });
@@ -227,9 +235,10 @@ function buildTests(driver: () => RuntimeDriver): void {
     const step = await python(
       `import time
 for number in range(64):
-    open(f"${buildImage.dependencies}/{number}", "wb").write(b"x" * (1 << 20))
+    open(f"{sys.argv[1]}/{number}", "wb").write(b"x" * (1 << 20))
 time.sleep(30)`,
       [{ volume: "dependencies", path: buildImage.dependencies, access: "write" }],
+      buildImage.dependencies,
     );
     expect((await workspace.run(step, options())).reason).toBe("disk-limit");
     await workspace.close();
@@ -241,22 +250,31 @@ time.sleep(30)`,
   test("a volume becomes a layer, the cache stays, everything else goes with the build", async () => {
     const name = "a".repeat(63);
     const first = await driver().openBuild(spec());
-    const step = await python(`open("${buildImage.cache}/kept", "w"); open("${buildImage.dependencies}/file", "w")`, [
-      { volume: "dependencies", path: buildImage.dependencies, access: "write" },
-      { volume: "cache", path: buildImage.cache, access: "write" },
-    ]);
+    const step = await python(
+      "[open(path, 'w') for path in sys.argv[1:]]",
+      [
+        { volume: "dependencies", path: buildImage.dependencies, access: "write" },
+        { volume: "cache", path: buildImage.cache, access: "write" },
+      ],
+      `${buildImage.cache}/kept`,
+      `${buildImage.dependencies}/file`,
+    );
     expect((await first.run(step, options())).code).toBe(0);
     expect(await first.publish("dependencies", { name, maxBytes: 1024 ** 2 })).toMatch(/./);
     await first.close();
     await expect(lstat(first.directory("work"))).rejects.toMatchObject({ code: "ENOENT" });
     const lines: string[] = [];
     const second = await driver().openBuild(spec());
-    const list = `import os; print(os.listdir("${buildImage.cache}"))`;
-    await second.run(await python(list, [{ volume: "cache", path: buildImage.cache, access: "read" }]), options(lines));
+    const list = await python(
+      "import os; print(os.listdir(sys.argv[1]))",
+      [{ volume: "cache", path: buildImage.cache, access: "read" }],
+      buildImage.cache,
+    );
+    await second.run(list, options(lines));
     expect(lines).toEqual(["['kept']"]);
     await second.close();
     const other = await driver().openBuild(spec({ organizationId: "org-2" }));
-    await other.run(await python(list, [{ volume: "cache", path: buildImage.cache, access: "read" }]), options(lines));
+    await other.run(list, options(lines));
     expect(lines.at(-1)).toBe("[]");
     await other.close();
   });
