@@ -128,7 +128,7 @@ export type GatewayConfig = {
   databaseUrl: string;
   /** Past a pooler, for LISTEN. */
   directDatabaseUrl: string;
-  /** Folder of the route snapshot and the log spool. */
+  /** Directory of the route snapshot and the log spool. */
   stateDirectory: string;
   runner: RunnerAddress;
   secret: string;

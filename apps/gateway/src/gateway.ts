@@ -77,7 +77,7 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   if (exchange) record(parts, { exchange, passing, isRecorded: target.isMcp && !isAwaited });
 }
 
-/** `found` is undefined for a name that no server has: to a stranger that must look like a private server's. */
+/** `found` is undefined for an unknown name, which must look like a private server to strangers. */
 type Target = ServerDestination & { found: Route | undefined };
 
 function decide(parts: GatewayParts, destination: Destination): Target {
@@ -93,7 +93,7 @@ function decide(parts: GatewayParts, destination: Destination): Target {
     });
   }
   const found = parts.routes.find(destination.label);
-  // Documents about sign-in are the server's own only where the server does its own sign-in.
+  // Only a server that does its own sign-in serves its own sign-in documents.
   if (destination.isWellKnown && found?.authMode !== "passthrough") throw unknownServer();
   return { ...destination, found };
 }
@@ -126,7 +126,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<Passing | n
   }
   const caller = { authorization: request.headers.authorization, url: path };
   const { route, principal } = await parts.authenticate(found, caller);
-  // Of a name that no server has nobody gets this far.
+  // Unknown names never get this far.
   if (!exchange) throw unknownServer();
   exchange.principal = principal.id;
   parts.openAnswers.watch(response, principal, route.projectId);
@@ -152,7 +152,7 @@ type Ended = { exchange: Exchange; passing: Passing | null; isRecorded: boolean 
 function record(parts: GatewayParts, { exchange, passing, isRecorded }: Ended): void {
   exchange.endedAt ??= performance.now();
   for (const row of isRecorded ? rowsOf(exchange) : []) {
-    // Anybody can be refused at the door, as often as they like.
+    // Anybody can cause these, as often as they like.
     const kept = passing === null ? parts.refusedRows.admit(row) : row;
     if (kept) parts.recorder.add(kept);
   }
@@ -160,7 +160,7 @@ function record(parts: GatewayParts, { exchange, passing, isRecorded }: Ended): 
   parts.metrics.ended(exchange.status, exchange.end, exchange.endedAt - exchange.startedAt);
 }
 
-/** What a caller is told of an error: any that is not a refusal is a fault of ours. */
+/** The response to an error: any that is not a refusal is a bug of ours. */
 function refusalFor(parts: GatewayParts, error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   parts.log.error({ err: error }, "a request failed in the gateway");

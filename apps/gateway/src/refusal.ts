@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-/** Why the gateway itself answers, and never with 400: clients read the era of a server from the body of a 400. */
+/** Reasons for responses of the gateway's own. Never 400: clients detect a server's era from the body of a 400. */
 export type RefusalCode =
   | "unknown_host"
   | "unknown_path"
@@ -38,11 +38,11 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   gateway_error: 502,
 };
 
-// -32001 is what the SDKs use for a session that is not there; the others share a code that no revision has taken.
+// The SDKs use -32001 for an unknown session. All others share a code that no protocol revision uses.
 const sessionNotFoundCode = -32001;
 const gatewayErrorCode = -32050;
 
-/** An answer of the gateway's own. The message is for the person who reads it, and says what to do. */
+/** A response of the gateway's own. The message says what to do. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly status: number;
@@ -68,7 +68,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The same for a server that is not there and one that is somebody else's. */
+/** The same for a server that does not exist and one that belongs to somebody else. */
 export function unknownServer(): Refusal {
   return new Refusal(
     "unknown_server",
@@ -95,15 +95,15 @@ export function gatewayFailed(): Refusal {
   );
 }
 
-/** Nothing was sent: asking again may reach it. */
+/** Nothing was sent, so the request may be retried. */
 export function unreachable(): Refusal {
-  const message = "The server cannot be reached. Its log in the dashboard may say why; try again shortly.";
+  const message = "The server cannot be reached. Try again shortly; its log in the dashboard may say why.";
   return new Refusal("server_unreachable", message, { "retry-after": "2" }, 0);
 }
 
-/** Nothing was sent: the server's queue of new connections is full. */
+/** Nothing was sent: the server's accept queue is full. */
 export function busy(): Refusal {
-  const message = "The server takes no more connections: it is busy. Try again shortly.";
+  const message = "The server is busy and accepts no more connections. Try again shortly.";
   return new Refusal("server_busy", message, { "retry-after": "2" }, 0);
 }
 

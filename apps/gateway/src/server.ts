@@ -21,7 +21,7 @@ export function createHttpServer(
       keepAliveTimeout: 75_000,
       connectionsCheckingInterval: 5000,
       insecureHTTPParser: false,
-      // A request without Host gets our own answer: it is no server's address.
+      // A request without Host gets our own 404 instead of Node's 400.
       requireHostHeader: false,
     },
     (request, response) => {
@@ -44,7 +44,7 @@ export function createHttpServer(
           ? "408 Request Timeout"
           : "400 Bad Request";
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    // The client gets time to read that, and no say in when the connection ends.
+    // Give the client time to read that, but don't wait for it to close the connection.
     setTimeout(() => socket.destroy(), lingerMs).unref();
   });
   return server;

@@ -26,13 +26,13 @@ export type ForwardRequest = {
 };
 
 export type ForwardEnd =
-  /** The answer has passed whole. */
+  /** The whole response was forwarded. */
   | "complete"
-  /** The client went away first; the server was told by closing its connection. */
+  /** The client disconnected first; the connection to the server was closed to tell it. */
   | "client-closed"
-  /** The server's connection broke within the answer; the client's was closed too. */
+  /** The server's connection broke during the response; the client's was closed too. */
   | "server-closed"
-  /** Nothing was sent to the server: it is safe to try again. */
+  /** Nothing was sent to the server: safe to retry. */
   | "dial-failed"
   /** Nothing was sent either, but the server lives: its queue of new connections is full. */
   | "backlog-full"
@@ -43,8 +43,8 @@ const oneWriteBytes = 16 * 1024;
 const clientClosed = new Error("the client closed the connection");
 
 /**
- * Sends a request to a server and its answer to the client as it comes: headers at once, no buffering but what the
- * client's slowness asks for, closes passed on in both directions (GW-3). Never rejects.
+ * Sends a request to a server and its answer to the client as it comes: headers at once, no buffering but
+ * backpressure from a slow client, closes passed on in both directions (GW-3). Never rejects.
  */
 export function forward(request: ForwardRequest): Promise<ForwardEnd> {
   return new Promise((resolve) => {
@@ -56,7 +56,7 @@ export function forward(request: ForwardRequest): Promise<ForwardEnd> {
         method: request.method,
         headers: request.headers,
         body: request.body.length > 0 ? request.body : null,
-        // A dead connection is not made up for by sending again: only a failed dial is known to be harmless.
+        // Never retry on a dead connection: only a failed dial guarantees that nothing was sent.
         idempotent: false,
       },
       handler,
@@ -84,7 +84,7 @@ class Passage implements Dispatcher.DispatchHandler {
   readonly onClientClose = (): void => {
     if (this.#ended) return;
     this.#clientClosed = true;
-    // In this order: `abort` reports an error at once, which would be taken for the server's.
+    // End first: `abort` reports an error synchronously, which would be taken for the server's.
     this.#end("client-closed");
     this.#controller?.abort(clientClosed);
   };
@@ -106,8 +106,8 @@ class Passage implements Dispatcher.DispatchHandler {
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
     const passed = headersForClient(raw, { extra: extraHeaders, site });
     response.writeHead(status, sessionIdHeader in headers ? withSessionId(passed, sessionId) : passed);
-    // Without a length the answer is a stream, whose first byte may be minutes away: the head goes now. With one the
-    // body is already on its way, and head and body leave together.
+    // Without a length the response is a stream whose first byte may be minutes away: send the head now. With a length
+    // the body follows at once, and both are sent together.
     const length = headers["content-length"];
     if (length === undefined) response.flushHeaders();
     else this.#wholeBytes = Number(length);
@@ -118,7 +118,7 @@ class Passage implements Dispatcher.DispatchHandler {
     const { response, onData } = this.#request;
     onData(chunk);
     if (chunk.length === this.#wholeBytes && chunk.length <= oneWriteBytes) {
-      // As text it leaves in one write with the head, which as a buffer would take a slower two.
+      // A string is written together with the head; a buffer would take a second, slower write.
       this.#shortAnswer = chunk.toString("latin1");
       this.#wholeBytes = -1;
       return;
@@ -144,7 +144,7 @@ class Passage implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#ended) return;
     if (this.#started) {
-      // Not `end`: an answer that was cut short must not look like a whole one.
+      // Not `end`: a truncated response must not look complete.
       this.#request.response.destroy();
       this.#end("server-closed");
       return;

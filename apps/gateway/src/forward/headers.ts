@@ -6,9 +6,9 @@ import { Refusal } from "../refusal.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 import { cookiesForClient, cookiesForServer, type Site } from "./cookies.ts";
 
-// Everything passes as it came, in order and spelling, but for what RFC 9110 §7.6.1 calls hop-by-hop, framing (which
-// the client library writes anew) and what is reserved to the platform. MCP clients and servers tell eras apart by
-// headers, so none is merged, doubled or tidied.
+// Headers pass unchanged, in order and spelling, except for hop-by-hop headers (RFC 9110 §7.6.1), framing, which the
+// client library writes again, and those reserved for the platform. MCP clients and servers detect the era by headers,
+// so none may be merged, duplicated or normalized.
 
 const hopByHop = new Set([
   "connection",
@@ -24,17 +24,17 @@ const hopByHop = new Set([
 ]);
 const notForServer = new Set([...hopByHop, "content-length", "expect"]);
 
-/** Header names of the identity that the platform vouches for (GW-11); in requests all of them are reserved. */
+/** Prefix of the identity headers that the platform sets (GW-11). Copies sent by clients are removed. */
 const actorPrefix = "towpath-actor";
-/** Say something about a whole host, and so about every server on it. `Clear-Site-Data` reaches its parents too. */
+/** Apply to a whole host, and so to every server on it. `Clear-Site-Data` affects parent domains too. */
 const aboutWholeHost = new Set(["alt-svc", "nel", "report-to", "service-worker-allowed", "strict-transport-security"]);
-/** What a page may do that shares its host with other servers: never anything as that host. */
+/** For pages that share their host with other servers: they must not act with that host's origin. */
 const sandboxPolicy = ["content-security-policy", "sandbox allow-forms allow-scripts"];
 
 export const sessionIdHeader = "mcp-session-id";
 
-/** First letters, as bits, of every name that is looked at here. */
-const lookedAt = [
+/** Bit set of the first letters of all header names handled here. */
+const handledInitials = [
   ...notForServer,
   ...aboutWholeHost,
   actorPrefix,
@@ -49,10 +49,10 @@ const lookedAt = [
   "x-real-ip",
 ].reduce((bits, name) => bits | (1 << (name.charCodeAt(0) - 0x61)), 0);
 
-/** Most MCP headers are told to be of no concern by their first letter, without a copy in lower case and its hash. */
-function isOfConcern(name: string): boolean {
+/** Rules out most headers by their first letter, which saves lower-casing and hashing them. */
+function needsHandling(name: string): boolean {
   const letter = (name.charCodeAt(0) | 0x20) - 0x61;
-  return letter >= 0 && letter < 26 && ((lookedAt >> letter) & 1) === 1;
+  return letter >= 0 && letter < 26 && ((handledInitials >> letter) & 1) === 1;
 }
 
 /**
@@ -72,7 +72,7 @@ export function headersForServer(
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at] ?? "";
     const value = raw[at + 1] ?? "";
-    if (!isOfConcern(name)) {
+    if (!needsHandling(name)) {
       headers.push(name, value);
       continue;
     }
@@ -140,7 +140,7 @@ export function headersForClient(
   for (let at = 0; at < raw.length; at += 2) {
     const name = toText(raw[at]);
     const value = toText(raw[at + 1]);
-    if (!isOfConcern(name)) {
+    if (!needsHandling(name)) {
       headers.push(name, value);
       continue;
     }
@@ -238,8 +238,8 @@ export function forwardedHeaders(
 }
 
 /**
- * Who called. On a public gateway a proxy on this machine ends TLS, or one of those in the settings: it is believed
- * about the last hop that it saw; anybody else's X-Forwarded-For is only what a client likes to say.
+ * The client's address. On a public gateway, TLS ends at a proxy on this machine or at one of the configured ones: the
+ * last hop in its X-Forwarded-For is trusted. Anybody else's X-Forwarded-For is ignored, since clients can forge it.
  */
 function clientAddress(address: ServerAddress, request: IncomingMessage, proxies: BlockList): string {
   const peer = plainAddress(request.socket.remoteAddress ?? "");

@@ -6,8 +6,8 @@ const firstPauseMs = 20;
 const maxPauseMs = 500;
 
 /**
- * The time that one request may wait for its server, over all of its waits: clients fail on an error and don't try
- * again by themselves, so the gateway waits as long as nothing of the request has been sent.
+ * The time that one request may wait for its server, all waits together. Clients fail on an error and don't retry, so
+ * the gateway waits as long as nothing of the request has been sent.
  */
 export class Hold {
   readonly #holdMs: number;
@@ -28,7 +28,7 @@ export class Hold {
   }
 
   /**
-   * Waits for a start that others may wait for too. Null when the client leaves meanwhile; the start goes on.
+   * Waits for a start that other requests may share. Null when the client disconnects; the start goes on.
    *
    * @throws Refusal 504 or that of an earlier attempt when the hold ends first, and whatever the start fails with
    */
@@ -53,8 +53,8 @@ export class Hold {
   /**
    * Waits before the next attempt: as long as `refusal` says, else a little longer each time.
    *
-   * @throws `refusal` at once when waiting would not help or cannot end within the hold: the client must learn the
-   * reason now rather than in a minute
+   * @throws `refusal` immediately when waiting would not help or would exceed the hold: the client should learn the
+   * reason now, not in a minute
    */
   async beforeRetry(refusal: Refusal): Promise<void> {
     if (refusal.waitMs === null) throw refusal;
@@ -65,7 +65,7 @@ export class Hold {
     await this.until(new Promise((resolve) => setTimeout(resolve, pauseMs).unref()));
   }
 
-  /** What kept the request waiting: when attempts failed, their reason says more than the time. */
+  /** After failed attempts, their reason is more useful than the time-out. */
   #tooLong(): Refusal {
     if (this.#lastRefusal) return this.#lastRefusal;
     const seconds = Math.round(this.#holdMs / 1000);

@@ -43,7 +43,7 @@ export type Passing = {
   sendEnd: (() => void) | null;
 };
 
-/** Forwards a request at most once (GW-13). Until anything of it was sent, it waits for a server that is not there. */
+/** Forwards a request at most once (GW-13). Waits for an unavailable server only while nothing has been sent. */
 export async function pass(parts: PassParts, passing: Passing): Promise<void> {
   const { response, exchange } = passing;
   const { deploymentId } = exchange;
@@ -53,7 +53,7 @@ export async function pass(parts: PassParts, passing: Passing): Promise<void> {
   try {
     while (!response.destroyed) {
       const lease = await ensure(parts, passing, { deploymentId, hold });
-      // Client disconnected: send nothing.
+      // Client disconnected; send nothing.
       if (lease === null || response.destroyed) break;
       exchange.end = await send(parts, passing, lease);
       switch (exchange.end) {
@@ -62,11 +62,11 @@ export async function pass(parts: PassParts, passing: Passing): Promise<void> {
           await hold.beforeRetry(unreachable());
           break;
         case "backlog-full":
-          // The server lives and keeps its sessions: only its queue is full.
+          // The server is alive and keeps its sessions; only its accept queue is full.
           await hold.beforeRetry(busy());
           break;
         case "no-answer":
-          // Never a 404: on that clients initialize and send the request again, which may have been carried out.
+          // Never 404: clients would initialize and send the request again, although it may have been carried out.
           parts.leases.drop(lease);
           throw noAnswer();
         default:
@@ -99,7 +99,7 @@ async function ensure(
   const bound = session?.session;
   while (!response.destroyed) {
     try {
-      // A session of an earlier deployment stays with its process while that lives, and must not start another.
+      // A session of an earlier deployment stays with its process while that runs, but never starts a new one.
       const isEarlier = bound && bound.deploymentId !== deploymentOf(exchange.route);
       if (isEarlier && !(await leases.isRunning(bound.deploymentId, bound.instanceId))) throw sessionNotFound();
       const acquired = leases.acquire(deploymentId);

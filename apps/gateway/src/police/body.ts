@@ -3,16 +3,16 @@ import { Refusal } from "../refusal.ts";
 import type { Place } from "./capacity.ts";
 
 /** As in the SDKs. */
-export const bodyLimitBytes = 4 * 1024 * 1024;
+const bodyLimitBytes = 4 * 1024 * 1024;
 
 const discardedBytes = 64 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
 
-/** A refused request gets so long to end by itself, milliseconds: time to read the answer. */
+/** Milliseconds that the sender of a refused request gets to finish and read the response. */
 const lingerMs = 2000;
 
 /**
- * Reads a request's body whole, up to 4 MiB (GW-9). Null when the client went away before its end.
+ * Reads a request's body whole, up to 4 MiB (GW-9). Null when the client disconnected before its end.
  *
  * @throws Refusal 413 or, when the gateway holds too much, 503, as soon as it is known
  */
@@ -20,7 +20,7 @@ export function readBody(request: IncomingMessage, place: Place): Promise<Buffer
   const declared = request.headers["content-length"];
   if (declared === undefined && request.headers["transfer-encoding"] === undefined) return nothing;
   if (declared !== undefined && Number(declared) > bodyLimitBytes) throw tooLarge();
-  // It left while its credentials were checked: nothing will be told of it any more.
+  // The client disconnected while its credentials were checked; no more events will come.
   if (request.destroyed) return Promise.resolve(null);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -46,8 +46,8 @@ export function readBody(request: IncomingMessage, place: Place): Promise<Buffer
 }
 
 /**
- * Reads and forgets what is left of a refused request, so that its sender gets to read the answer: closing while
- * bytes arrive resets the connection. One that goes on for too long, or sends nothing more, is cut off.
+ * Reads and discards the rest of a refused request so that its sender can read the response: closing while bytes
+ * still arrive would reset the connection. Cuts off senders that go on for too long or stop sending.
  */
 export function discardBody(request: IncomingMessage): void {
   let size = 0;

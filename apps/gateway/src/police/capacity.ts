@@ -10,7 +10,7 @@ export type CapacityLimits = {
 
 type Use = { requests: number; bodyBytes: number };
 
-/** A place for one request; it is given up when the response closes. */
+/** Admission of one request, released when the response closes. */
 export type Place = {
   /**
    * Counts bytes of the request's body that are held from now on.
@@ -20,7 +20,7 @@ export type Place = {
   hold: (bytes: number) => void;
 };
 
-/** What requests to all servers may take of the gateway, so that one server's callers leave room for the others'. */
+/** Limits requests and body bytes per server, so that callers of one server leave room for the others'. */
 export class Capacity {
   readonly #limits: CapacityLimits;
   readonly #uses = new Map<string, Use>();
@@ -43,7 +43,7 @@ export class Capacity {
   admit(projectId: string, response: ServerResponse): Place {
     const use = this.#uses.get(projectId) ?? { requests: 0, bodyBytes: 0 };
     if (use.requests >= this.#limits.maxRequestsPerServer) throw tooManyRequests();
-    // It has closed already: nothing would give the place up, and nothing will be sent.
+    // Already closed: there will be no close event to release it, and nothing will be sent.
     if (response.destroyed) return { hold: () => {} };
     this.#uses.set(projectId, use);
     use.requests++;
@@ -59,7 +59,7 @@ export class Capacity {
     return {
       hold: (bytes) => {
         if (response.destroyed) return;
-        // A server may hold as much as it leaves free: at most half, and the rest stays for others.
+        // A server may hold as much as it leaves free, so at most half; the rest stays available to others.
         const free = this.#limits.maxBodyBytes - this.#bodyBytes - bytes;
         if (use.bodyBytes + bytes > free) throw tooManyBytes();
         held += bytes;
@@ -71,11 +71,11 @@ export class Capacity {
 }
 
 function tooManyRequests(): Refusal {
-  const message = "The server has as many requests under way as it may have. Try again when some have ended.";
+  const message = "The server has reached its limit of concurrent requests. Try again when some have finished.";
   return new Refusal("server_busy", message, { "retry-after": "5" });
 }
 
 function tooManyBytes(): Refusal {
-  const message = "Requests with too much data are under way. Try again shortly.";
+  const message = "The gateway holds too much request data at the moment. Try again shortly.";
   return new Refusal("gateway_busy", message, { "retry-after": "5" });
 }

@@ -4,26 +4,26 @@ import { BlockList, isIP, type Socket } from "node:net";
 export type ConnectionLimits = {
   /** Connections at a time. */
   maxConnections: number;
-  /** Of one client address; not of loopback and of proxies, behind which many clients are. */
+  /** Of one client address. Loopback and proxies are exempt: they stand for many clients. */
   maxConnectionsPerAddress: number;
   proxies: BlockList;
 };
 
-/** When all places are taken, so many connections without a request make way at once. */
+/** Number of idle connections closed at a time when the limit is reached. */
 const maxEvictions = 16;
 const searchPauseMs = 50;
 
 /**
- * Bounds the connections of the gateway (GW-9). When all places are taken, the oldest connections that have not sent
- * a request make way for a new one, then those between two requests; only when all are in use is the new one refused.
+ * Limits the gateway's connections (GW-9). At the limit, a new connection replaces the oldest ones that have not sent a
+ * request, then those idle between requests. It is refused only when all others are in use.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** Connections in order of age with their last answer; null before the first request. */
+  /** Connections by age, with their last response; null before the first request. */
   readonly #open = new Map<Socket, ServerResponse | null>();
   readonly #silent = new Set<Socket>();
   readonly #perAddress = new Map<string, number>();
-  /** performance.now() before which no idle connection is searched for. */
+  /** No search for idle connections before this performance.now(). */
   #searchFrom = 0;
   refused = 0;
   evicted = 0;
@@ -40,7 +40,7 @@ export class Connections {
   accept(socket: Socket): void {
     const address = this.#limitedAddress(socket);
     const ofAddress = address === null ? 0 : (this.#perAddress.get(address) ?? 0);
-    // In this order: an address that may have no more must not drive out the connections of others either.
+    // Check the address first: one that is at its limit must not evict other clients' connections.
     if (ofAddress >= this.#limits.maxConnectionsPerAddress || !this.#hasRoom()) {
       this.refused++;
       socket.destroy();
@@ -67,7 +67,7 @@ export class Connections {
     this.#silent.delete(socket);
   }
 
-  /** Makes room when there is none. After a search in vain there is none for a moment: a search looks at them all. */
+  /** Makes room if needed. After an unsuccessful search, the next one waits: each scans all connections. */
   #hasRoom(): boolean {
     const { maxConnections } = this.#limits;
     if (this.#open.size < maxConnections) return true;
@@ -111,7 +111,7 @@ export class Connections {
   }
 }
 
-/** An address without IPv6's wrapping of IPv4. */
+/** Strips the prefix of IPv4-mapped IPv6 addresses. */
 export function plainAddress(address: string): string {
   return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
 }

@@ -22,14 +22,14 @@ export type Principal = {
   id: string;
   /** What the server is told (GW-11); null where the platform does not know the caller. */
   actor: { type: "api-key" | "admin" | "user"; organizationId: string; userId: string | null } | null;
-  /** What the caller showed; null where nothing was asked for. */
+  /** The caller's credential; null where none was required. */
   credential: Credential | null;
 };
 
 export const anonymous: Principal = { id: "anonymous", actor: null, credential: null };
 
 type Caller = { authorization: string | undefined; url: string };
-export type Admitted = { route: Route; principal: Principal };
+type Admitted = { route: Route; principal: Principal };
 export type Authenticate = (route: Route | undefined, caller: Caller) => Promise<Admitted> | Admitted;
 
 /**
@@ -37,8 +37,8 @@ export type Authenticate = (route: Route | undefined, caller: Caller) => Promise
  * those servers are open, or ask themselves. In towpath-cloud the caller shows an API key of the project's
  * organization, the project's admin JWT, or a member's token for the project.
  *
- * An absent server (`route` undefined) answers as a private one does, so that names cannot be probed: the same 401 to
- * whoever shows nothing valid, and the same 404 to valid credentials that are for something else.
+ * An unknown server (`route` undefined) answers like a private one, so that names cannot be probed: 401 without valid
+ * credentials, 404 with valid credentials for something else.
  *
  * The check throws Refusal 401 (nothing or nothing valid shown), 404 (valid, but not for this server) or 503 (cannot
  * be checked now, so the answer is no).
@@ -113,15 +113,15 @@ function cannotCheck(): never {
   });
 }
 
-// A token's signature stays valid until it expires, so its check can be remembered that long.
+// A token's signature stays valid until it expires, so the result can be cached that long.
 function createTokenCache(secret: string) {
-  const remembered = new LRUCache<string, ProjectIdentity>({ max: 1000 });
+  const cache = new LRUCache<string, ProjectIdentity>({ max: 1000 });
   return {
     async verify(token: string): Promise<ProjectIdentity | null> {
-      const hit = remembered.get(token);
+      const hit = cache.get(token);
       if (hit && hit.expiresAt > Date.now()) return hit;
       const identity = await verifyProjectJwt({ secret, token });
-      if (identity) remembered.set(token, identity);
+      if (identity) cache.set(token, identity);
       return identity;
     },
   };

@@ -9,9 +9,9 @@ const sweepMs = 2000;
 type OpenAnswer = { readonly credential: Credential | null; readonly projectId: string };
 
 /**
- * The answers that are open. A stream may last for days: its caller's key or membership is looked at again every 2 s
- * and whenever keys change, and the stream is cut when it has ended (GW-4). All callers are asked about in two queries,
- * however many streams they hold. When a project is deleted, all its streams are cut (PRJ-11).
+ * Open responses. A stream may last for days, so its caller's key or membership is checked again every 2 s and whenever
+ * keys change, and the stream is cut once that has ended (GW-4). A check takes two queries, however many streams are
+ * open. When a project is deleted, all its streams are cut (PRJ-11).
  */
 export class OpenAnswers {
   readonly #open = new Map<ServerResponse, OpenAnswer>();
@@ -83,7 +83,7 @@ export class OpenAnswers {
   }
 
   async #checkOnce(): Promise<void> {
-    // Answers that open while the database is asked were checked after this moment: they are not judged by it.
+    // Responses that open during the query were authenticated after it began; leave them to the next check.
     const asked = [...this.#open].flatMap(([response, { credential }]) =>
       credential === null ? [] : [[response, credential] as const],
     );
@@ -103,7 +103,7 @@ export class OpenAnswers {
     for (const [response, credential] of asked) {
       if (isCurrent(credential, current, now)) continue;
       this.#revoked.add(response);
-      // Not `end`: an answer that was cut short must not look like a whole one.
+      // Not `end`: a truncated response must not look complete.
       response.destroy();
     }
   }

@@ -29,7 +29,7 @@ export type SessionIds = {
   open: (id: string, owner: SessionOwner) => Session | null;
 };
 
-export const maxServerIdLength = 2048;
+const maxServerIdLength = 2048;
 const maxIdLength = 4096;
 const maxClientTextLength = 64;
 const version = "s1";
@@ -82,7 +82,7 @@ export function createSessionIds(secret: string): SessionIds {
 }
 
 /** What the request log shows of a session: the same for all of its requests, and of no use as an id. */
-export function sessionKeyOf({ instanceId, serverId }: Session): string {
+function sessionKeyOf({ instanceId, serverId }: Session): string {
   return sha256(`${instanceId}\n${serverId}`).slice(0, 22);
 }
 

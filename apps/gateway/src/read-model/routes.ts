@@ -18,7 +18,6 @@ const targetSchema = z.union([
     // `name` is what a snapshot of ours has kept.
     .transform(({ kind, name = kind }) => ({ kind: "unknown" as const, name })),
 ]);
-export type RouteTarget = z.infer<typeof targetSchema>;
 
 /** All that the gateway knows of a server. */
 export const routeSchema = z.object({

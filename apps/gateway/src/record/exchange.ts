@@ -18,7 +18,7 @@ import { captureBytes } from "./redact.ts";
 export type Exchange = {
   readonly route: Route;
   readonly httpMethod: string;
-  /** Who calls; anonymous until it is known. */
+  /** The caller; anonymous until authenticated. */
   principal: string;
   /** What the headers say; once the body was read, what that says. */
   peek: RequestPeek;
@@ -36,11 +36,11 @@ export type Exchange = {
   /** The deployment that serves it, of an earlier rollout where its session says so; null: the target is none. */
   deploymentId: string | null;
   heldMs: number;
-  /** Tells the legacy sessions of a project apart; no id that anybody could use. */
+  /** Identifies the legacy session in the log; a hash, not a usable session id. */
   session: string | null;
   /** What `initialize` said of the client. */
   client: Session | undefined;
-  /** JSON-RPC ids of its requests that the client has canceled by a message (legacy). */
+  /** Ids of its requests that the client canceled with `notifications/cancelled` (legacy). */
   readonly canceled: Set<string | number>;
   status: number;
   responseBytes: number;

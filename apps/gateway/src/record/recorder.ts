@@ -5,13 +5,13 @@ import type { Segment, Spool, SpoolLine } from "./spool.ts";
 
 const flushMs = 250;
 const batchRows = 500;
-/** Rows in memory, for all projects; beyond it they are on disk only, or lost when the disk has none of them. */
+/** Rows in memory, all projects together. Beyond that they are only on disk, or lost if the disk has no room either. */
 const maxHeldRows = 20_000;
 const maxHeldBytes = 64 * 1024 * 1024;
-/** A turn of the event loop that ends more calls than this spools in between, so that none waits long. */
+/** A turn of the event loop that ends more calls than this writes them to disk in several steps. */
 const maxRowsPerAppend = 64;
 const replayMs = 1000;
-/** First and longest pause before a segment is tried again that the database refuses without blaming its rows. */
+/** First and longest pause before retrying a segment that the database rejects for an unclear reason. */
 const firstDoubtMs = 1000;
 const maxDoubtMs = 60_000;
 const closeWithinMs = 3000;
@@ -38,7 +38,7 @@ export class Recorder {
   #turnLines: SpoolLine[] = [];
   #afterTurn: (() => void)[] = [];
   #diskIsFull = false;
-  /** Segments that the database refuses without saying whether their rows or the table are at fault. */
+  /** Segments that the database rejects without saying whether the rows or the table are at fault. */
   readonly #doubtful = new Map<Segment, { since: number; retryAt: number; pauseMs: number }>();
   #isReplaying = false;
   #replayTimer: NodeJS.Timeout | undefined;
@@ -66,7 +66,7 @@ export class Recorder {
       onEvicted: (held) => this.#evicted(held),
       onRefused: ({ row }, error) => {
         this.counters.refused++;
-        // Without the row itself: operators' logs are not the tenant's.
+        // Don't log the row itself: tenant data does not belong in the operator's log.
         const { id, projectId } = row;
         log.error({ err: error, row: id, projectId }, "the database refuses a request-log row; it was put aside");
       },
@@ -130,7 +130,7 @@ export class Recorder {
     for (const held of turn) this.#writer.push(held);
   };
 
-  /** Rows that the disk has no room for stay in memory alone. */
+  /** Rows for which the disk has no room stay in memory only. */
   #toDisk(rows: readonly Held[], lines: readonly SpoolLine[]): void {
     const fits = lines.map(({ projectId, text }) => this.#spool.hasRoomFor(projectId, text.length));
     const fitting = lines.filter((_, at) => fits[at]);
@@ -157,7 +157,7 @@ export class Recorder {
 
   /** Writes what only the disk has: rows of an earlier process, and those that memory had no room for. */
   async #replay(): Promise<void> {
-    // While the database is away, the rows in memory are what finds out that it is back.
+    // While the database is away, writing the rows in memory detects when it is back.
     if (this.#isReplaying || (this.#writer.isAway && this.#writer.size > 0)) return;
     this.#isReplaying = true;
     const isDue = (segment: Segment) => this.#isDue(segment);
@@ -190,7 +190,7 @@ export class Recorder {
     return isDoubtful ? "doubtful" : "done";
   }
 
-  /** Sets a segment back, for longer each time, so that it holds up no later one and is not read again and again. */
+  /** Postpones a segment, for longer each time, so that it neither blocks later ones nor is read over and over. */
   #doubt(segment: Segment): void {
     const now = performance.now();
     const before = this.#doubtful.get(segment);
@@ -198,7 +198,7 @@ export class Recorder {
     this.#doubtful.set(segment, { since: now, retryAt: now + pauseMs, pauseMs });
   }
 
-  /** Once other rows have been written it is known what is at fault: then a segment need not wait. */
+  /** Once other rows have been written, the segment itself must be at fault: no need to wait. */
   #isDue(segment: Segment): boolean {
     const doubt = this.#doubtful.get(segment);
     return doubt === undefined || performance.now() >= doubt.retryAt || this.#writer.writtenAt > doubt.since;
@@ -209,7 +209,7 @@ function lineOf(row: RequestLogRow): SpoolLine {
   return { projectId: row.projectId, text: `${JSON.stringify(row)}\n` };
 }
 
-/** The segment that it came from goes as a whole, not row by row. */
+/** Its segment is deleted as a whole, not row by row. */
 function fromDisk(row: RequestLogRow): Held {
   return { row, bytes: 0, segment: null };
 }

@@ -1,4 +1,4 @@
-/** Longest payload that is kept, bytes; a longer one is left out whole, as half a JSON text can't be redacted. */
+/** Largest payload kept, bytes. A larger one is omitted entirely, since truncated JSON can't be redacted. */
 export const captureBytes = 64 * 1024;
 
 /** Members whose value is never kept: sealed state and answers of multi-round requests, and what names a secret. */
@@ -26,7 +26,7 @@ function redact(value: unknown, depth: number, inSchema: boolean): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       name,
-      // In a schema `password` names a property, whose value is a schema again and no secret.
+      // In a JSON schema, `password` names a property whose value is a schema, not a secret.
       secretMember.test(name) && !harmlessMember.test(name) && !(inSchema && isObject(inner))
         ? redacted
         : redact(inner, depth + 1, inSchema || schemaMember.test(name)),

@@ -7,8 +7,8 @@ const rowsPerSecond = 5;
 type Allowance = { rows: number; at: number; leftOut: number };
 
 /**
- * Bounds the rows of requests that were refused before they reached their server: anybody may send those, and a flood
- * of them must not fill a project's log. What was left out is counted, and told in the next row that is kept.
+ * Rate-limits the rows of requests refused before they reached their server: anybody can send those, and a flood must
+ * not fill a project's log. Omitted rows are counted, and the next row that is kept says how many there were.
  */
 export class RefusedRows {
   /** Rows left out since the start. */
@@ -28,7 +28,7 @@ export class RefusedRows {
   /** The row as it is to be kept; null to leave it out. */
   admit(row: RequestLogRow): RequestLogRow | null {
     const now = this.#now();
-    // One for each project that has ever refused a request: as many as there are routes, at most.
+    // At most one entry per project with a route.
     const before = this.#allowances.get(row.projectId) ?? { rows: this.#burstRows, at: now, leftOut: 0 };
     const rows = Math.min(this.#burstRows, before.rows + ((now - before.at) / 1000) * this.#rowsPerSecond);
     if (rows < 1) {

@@ -18,16 +18,16 @@ import { z } from "zod";
 const segmentBytes = 1024 * 1024;
 /** Of the gateway as a whole. */
 export const maxSpoolBytes = 1024 * 1024 * 1024;
-/** After a failed write the disk is left alone for this long. */
+/** Pause after a failed write. */
 const pauseMs = 1000;
 const segmentName = /^\d{15}-\d{6}\.ndjson$/;
 
-// Rows were written by this program; what matters is that a line cut short by a crash is told from a whole one.
+// Rows were written by this program; the check only has to detect lines truncated by a crash.
 const lineSchema = z.custom<RequestLogRow>(
   (row) => typeof row === "object" && row !== null && "id" in row && "time" in row && "projectId" in row,
 );
 
-/** A file of rows. It is deleted when none of them needs it any more. */
+/** A file of rows, deleted when no row needs it any more. */
 export type Segment = {
   readonly name: string;
   /** Bytes in the file, and how many of them are each project's. */
@@ -72,7 +72,7 @@ export class Spool {
     return this.#bytes;
   }
 
-  /** A project may fill as much as it leaves free: one that floods the log takes half, and the rest stays for others. */
+  /** A project may use as much as it leaves free: one that floods the log gets half, and the rest stays for others. */
   hasRoomFor(projectId: string, bytes: number): boolean {
     return (this.#bytesOfProject.get(projectId) ?? 0) + bytes <= this.#maxBytes - this.#bytes - bytes;
   }
@@ -95,7 +95,7 @@ export class Spool {
       if (segment.bytes >= segmentBytes) this.#seal();
       return segment;
     } catch {
-      // A full disk must not stop the traffic.
+      // A full disk must not stop traffic.
       this.#pausedUntil = performance.now() + pauseMs;
       this.#seal();
       return null;
@@ -141,7 +141,7 @@ export class Spool {
     return this.#file;
   }
 
-  /** A nearly full disk takes a part of a write: then the file goes back to its last whole line. */
+  /** A nearly full disk may accept part of a write: truncate the file to its last complete line. */
   #writeWhole(descriptor: number, segment: Segment, content: Buffer): void {
     try {
       if (writeSync(descriptor, content) === content.length) return;

@@ -9,10 +9,10 @@ import type { RouteTable } from "./route-table.ts";
 const snapshotName = "routes.json";
 const snapshotSchema = z.object({ routes: z.array(routeSchema) });
 const reloadMs = 10_000;
-/** A server may have become private while the gateway was down: so long the database is waited for at the start. */
+/** How long to wait for the database at the start: a server may have become private while the gateway was down. */
 const firstLoadMs = 1000;
 
-/** Keeps the route table true: loads it at the start, at every notification and every 10 s; snapshots what it saw (GW-10). */
+/** Keeps the route table current: loads it at the start, at every notification and every 10 s, and saves a snapshot (GW-10). */
 export type RouteFeed = {
   /** Puts the routes of the last snapshot into the table: a restart must not wait for the database. Never fails. */
   loadSnapshot: () => Promise<void>;

@@ -23,7 +23,7 @@ const labelPattern = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const unreserved = /[A-Za-z0-9._~-]/;
 const brokenEscape = /%(?![0-9a-f]{2})/i;
 /**
- * What one reader takes for another path than the next one: empty first and dot segments, backslashes, escaped slashes
+ * Path elements that parsers interpret differently: empty first segments, dot segments, backslashes, escaped slashes
  * and NUL, fragments.
  */
 const ambiguous = /^\/\/|\/\.{1,2}(?:\/|$)|\\|%5c|%2f|%00|#/i;
@@ -54,8 +54,8 @@ export function isLoopbackName(hostName: string): boolean {
 }
 
 /**
- * Reads a request's destination. The path is decoded once, here; what is decided on is also what the server gets, so
- * that it cannot read another path out of it.
+ * Parses a request's destination. The path is decoded once, here, and the server gets that same path, so that it cannot
+ * interpret it differently.
  */
 export function destinationOf(address: ServerAddress, host: string | undefined, target: string): Destination {
   const decoded = decodeTarget(target);

@@ -28,7 +28,7 @@ export const toPrimarySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("answer"), id, answer: z.unknown() }),
 ]);
 /** From the primary to a worker. */
-export const toWorkerSchema = z.discriminatedUnion("type", [
+const toWorkerSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("question"), id, question }),
   z.object({ type: z.literal("answers"), id, answers: z.array(z.unknown()) }),
 ]);

@@ -1,5 +1,5 @@
-// Finds a few members of JSON messages in a stream of bytes without building values. Strings that do not matter are
-// crossed by `indexOf`, containers that do not matter by counting brackets. It never throws and is not a validator:
+// Finds a few members of JSON messages in a stream of bytes without building values. Strings of no interest are skipped
+// by `indexOf`, containers of no interest by counting brackets. It never throws and is not a validator:
 // on malformed input it reports whatever it made of it, which is good enough for a log.
 
 /** Stands for an object or array at a place where only scalars are kept. */
@@ -56,7 +56,7 @@ function compileNode(key: string, slot: string, shape: Shape | true): ShapeNode 
 export type ScannerOptions = {
   /** Called at the end of each top-level object: the message itself, or each element of a batch. */
   onMessage: (fields: Fields) => void;
-  /** Most bytes outside of strings that are looked at; then the scanner stops for good. */
+  /** Maximum bytes outside of strings to scan; then the scanner stops for good. */
   budget: number;
 };
 

@@ -40,7 +40,7 @@ const clientKey = "io.modelcontextprotocol/clientInfo";
 const firstModernVersion = "2026-07-28";
 const maxMessages = 100;
 
-/** Bytes outside of strings that are looked at: about 0.1 ms of work at worst. Usual bodies end long before. */
+/** Maximum bytes outside of strings to scan: about 0.1 ms at worst. Most bodies are much shorter. */
 const budget = 64 * 1024;
 
 const shape = compileShape({
@@ -79,7 +79,7 @@ export function peekRequest(body: Buffer, hints: PeekHints = {}): RequestPeek {
   return {
     kind: isBatch ? "batch" : (message?.kind ?? "other"),
     id: message?.id ?? null,
-    // What is no message has no method in its body; a batch has several.
+    // A body that is no message has no method; a batch has several.
     method: message ? message.method : isBatch ? null : (hints.method ?? null),
     target: message?.target ?? null,
     cancels: message?.cancels ?? null,
@@ -119,7 +119,7 @@ function fieldsOf(body: Buffer): { found: readonly Fields[]; isBatch: boolean; i
     },
   });
   scanner.push(body);
-  // A message too big to be seen to its end still says what came first.
+  // A message too large to scan completely still has its first members.
   if (scanner.unfinished && scanner.isExhausted) found.push(scanner.unfinished);
   return { found, isBatch: scanner.isBatch, isCut: scanner.isExhausted };
 }

@@ -41,8 +41,8 @@ const shape = compileShape({
 });
 
 /**
- * Looks for answers in a response while it passes. Nothing is held back and, but for a capture, nothing is kept:
- * memory does not grow with the response. Never throws.
+ * Finds answers in a response while it streams through. Nothing is delayed and, except for captured payloads, nothing
+ * is kept: memory does not grow with the response. Never throws.
  */
 export class ResponsePeek {
   readonly answers: AnswerPeek[] = [];
