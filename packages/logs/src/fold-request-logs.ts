@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from "pg";
-import { rollupLevels } from "./rollup-levels.ts";
+import { rollupLevels } from "./rollups.ts";
 
 // A tenant's clients choose names of tools, methods and sessions: what is beyond these numbers in a day (UTC) of a
 // project is counted together, without a name.

@@ -11,8 +11,7 @@ import {
   searchedColumns,
 } from "./log-filter.ts";
 import { type LogQuery, type LogQueryInput, logQuerySchema, type RequestLogStats } from "./log-query.schema.ts";
-import { type RollupLevel, rollupLevels } from "./rollup-levels.ts";
-import { floorToMinute, minuteMs, openEnd, spansOf, sumsSql } from "./rollups.ts";
+import { floorToMinute, minuteMs, openEnd, type RollupLevel, rollupLevels, spansOf, sumsSql } from "./rollups.ts";
 
 const hour = 60 * minuteMs;
 const day = 24 * hour;

@@ -1,7 +1,17 @@
 import type { Pool } from "pg";
 import { Conditions, methodCondition, ofSeries, scopeCondition, searchCondition } from "./log-filter.ts";
 import type { LogQuery } from "./log-query.schema.ts";
-import { type RollupLevel, rollupLevels } from "./rollup-levels.ts";
+
+/** The tables of sums, finest first. Each level's period is a multiple of the one before. */
+export const rollupLevels = [
+  { table: "request_log_minute", seconds: 60 },
+  { table: "request_log_ten_minutes", seconds: 600 },
+  { table: "request_log_hour", seconds: 3600 },
+  { table: "request_log_half_day", seconds: 43_200 },
+] as const;
+
+/** Position in `rollupLevels`. */
+export type RollupLevel = 0 | 1 | 2 | 3;
 
 /** A period [from, to) in milliseconds whose ends are multiples of a level's length, to be read from that level. */
 export type Span = { level: RollupLevel; from: number; to: number };

@@ -116,14 +116,20 @@ async function byMessage(pool: Pool, query: LogQuery, { from, to }: Period, want
     [query.projectId, new Date(from), searchPattern(query.search ?? "")],
   );
   if (ids.rows.length === 0) return { windows: [], since: null };
+  const inPeriod = `project_id = $1 AND time >= $2 AND ($3::timestamptz IS NULL OR time <= $3)
+    AND error_message IS NOT NULL`;
+  const newest = "ORDER BY time DESC LIMIT $4";
   // Messages beyond those that are kept can be in any row with one.
   const isAny = ids.rows.some(({ id }) => id === "0");
-  const { rows } = await pool.query<{ time: Date }>(
-    `SELECT time FROM request_log WHERE project_id = $1 AND time >= $2 AND ($3::timestamptz IS NULL OR time <= $3)
-       AND error_message IS NOT NULL AND ($4 OR hashtextextended(error_message, 0) = ANY($5::bigint[]))
-     ORDER BY time DESC LIMIT $6`,
-    [query.projectId, new Date(from), to === null ? null : new Date(to), isAny, ids.rows.map(({ id }) => id), wanted],
-  );
+  const values = [query.projectId, new Date(from), to === null ? null : new Date(to), wanted];
+  const { rows } = isAny
+    ? await pool.query<{ time: Date }>(`SELECT time FROM request_log WHERE ${inPeriod} ${newest}`, values)
+    : await pool.query<{ time: Date }>(
+        `SELECT r.time FROM unnest($5::bigint[]) AS message CROSS JOIN LATERAL (
+           SELECT time FROM request_log WHERE ${inPeriod} AND hashtextextended(error_message, 0) = message ${newest}) AS r
+         ${newest}`,
+        [...values, ids.rows.map(({ id }) => id)],
+      );
   return {
     windows: rows.map(({ time }) => ({ from: time.getTime(), to: time.getTime() + 1 })),
     since: rows.length < wanted ? null : (rows.at(-1)?.time.getTime() ?? null),
