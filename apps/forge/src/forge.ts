@@ -7,6 +7,7 @@ import type { Logger } from "pino";
 import { createApp } from "./app.ts";
 import type { ForgeConfig } from "./config.ts";
 import type { ForgeContext } from "./forge.context.ts";
+import { packObjects, repositoryDirectory } from "./git/bare-repository.ts";
 import { ensureDirectory } from "./repositories.ts";
 import { openDatabase } from "./state/database.ts";
 import { pruneDeliveries } from "./state/deliveries.ts";
@@ -90,10 +91,24 @@ export async function startForge(config: ForgeConfig, log: Logger): Promise<Runn
     throw error;
   }
   deliverer.wake();
-  const cleaning = setInterval(clean, cleaningIntervalMs);
+  let stopping = false;
+  const packAll = async () => {
+    for (const { id } of stopping ? [] : allRepositories(database)) {
+      if (stopping) return;
+      await packObjects(repositoryDirectory(directory, id)).catch((error: unknown) =>
+        log.warn({ err: error, repository: id }, "a repository could not be packed"),
+      );
+    }
+  };
+  let packing: Promise<void> = Promise.resolve();
+  const cleaning = setInterval(() => {
+    clean();
+    packing = packing.then(packAll);
+  }, cleaningIntervalMs);
   return {
     port,
     async stop() {
+      stopping = true;
       clearInterval(cleaning);
       await close(server);
       await deliverer.stop();

@@ -10,7 +10,7 @@ export function repositoryDirectory(forgeDirectory: string, repositoryId: number
 const settings = [
   // Half a gigabyte in one push.
   ["receive.maxInputSize", "536870912"],
-  // No gc in the background that would outlive the forge.
+  // No gc in the background that would outlive the forge; it packs by itself (`packObjects`).
   ["receive.autogc", "false"],
   ["gc.auto", "0"],
   ["core.logAllRefUpdates", "false"],
@@ -30,6 +30,16 @@ export async function initRepository(directory: string): Promise<void> {
   await runGit(["init", "--quiet", "--bare", "--template=", "--initial-branch=main"], { directory: unfinished });
   for (const [key, value] of settings) await runGit(["config", key, value], { directory: unfinished });
   await rename(unfinished, directory);
+}
+
+/**
+ * Packs a repository once a thousand loose objects have gathered, and removes objects that no ref has led to for two
+ * weeks (LOG-6). Safe beside pushes and fetches; a run that is killed leaves files that the next one removes.
+ */
+export async function packObjects(directory: string, looseObjects = 1000): Promise<void> {
+  const settings = [`gc.auto=${looseObjects}`, "gc.autoDetach=false", "gc.pruneExpire=2.weeks.ago"];
+  const options = settings.flatMap((setting) => ["-c", setting]);
+  await runGit([...options, "gc", "--auto", "--quiet"], { directory });
 }
 
 const shaPattern = /^[0-9a-f]{7,40}$/;

@@ -1,0 +1,29 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { initRepository, packObjects } from "./bare-repository.ts";
+import { gitText, runGit } from "./run-git.ts";
+
+test("LOG-6 loose objects of the forge's repositories are packed once they are many, and none is lost", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "towpath-gc-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const directory = join(folder, "1.git");
+  await initRepository(directory);
+  const blobs: string[] = [];
+  // git estimates how many there are from one of 256 folders: enough that this one holds some.
+  for (let at = 0; at < 600; at++) {
+    blobs.push((await gitText(["hash-object", "-w", "--stdin"], { directory, input: `blob ${at}` })).trim());
+  }
+  const entries = blobs.map((sha, at) => `100644 blob ${sha}\tfile-${at}\n`).join("");
+  const tree = (await gitText(["mktree"], { directory, input: entries })).trim();
+  await runGit(["update-ref", "refs/tags/tree", tree], { directory });
+  const loose = async () => (await readdir(join(directory, "objects"))).filter((name) => name.length === 2).length;
+  await packObjects(directory, 100_000);
+  expect(await loose()).toBeGreaterThan(100);
+  await packObjects(directory, 100);
+  expect(await loose()).toBe(0);
+  for (const sha of [tree, ...blobs.slice(0, 5)]) {
+    expect((await gitText(["cat-file", "-t", sha], { directory })).trim()).toMatch(/tree|blob/);
+  }
+});
