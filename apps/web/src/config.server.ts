@@ -32,7 +32,7 @@ const gitHubKeys = Object.keys(gitHubSettingsSchema.shape).filter((key) => !key.
 
 export type WebConfig = ReturnType<typeof readWebConfig>;
 
-/** Every setting that is wrong, one a line, for the operator. */
+/** Lists every invalid setting, one per line, for the operator. */
 export class SettingsError extends Error {
   constructor(problems: readonly string[]) {
     super(`These settings need attention:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
@@ -43,7 +43,7 @@ export class SettingsError extends Error {
 /**
  * The settings of the web process, read once. OIDC and GitHub settings are each all or none.
  *
- * @throws SettingsError that lists all problems at once.
+ * @throws SettingsError that lists all problems.
  */
 export function readWebConfig(environment: Readonly<Record<string, string | undefined>> = process.env) {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));

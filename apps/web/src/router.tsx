@@ -3,13 +3,11 @@ import { createRouter } from "@tanstack/react-router";
 import { setupRouterSsrQueryIntegration } from "@tanstack/react-router-ssr-query";
 import { getGlobalStartContext } from "@tanstack/react-start";
 import { TowpathError } from "@towpath/core/errors";
-import { DocumentBoundary } from "./features/error-screens/document-error.tsx";
-import { RenderError } from "./features/error-screens/render-error.tsx";
-import { UnmatchedRoute } from "./features/error-screens/unmatched-route.tsx";
+import { DocumentBoundary, RenderError, UnmatchedRoute } from "./features/error-screens/document-error.tsx";
 import type { RouterContext } from "./features/session/guards.ts";
 import { routeTree } from "./routeTree.gen.ts";
 
-/** UI-3: three attempts more, 1 s, 2 s, 4 s … at most 30 s apart; what a verb refused is refused again, so not those. */
+/** UI-3: three retries after 1 s, 2 s, 4 s, at most 30 s. Errors of the domain are final, so those are not retried. */
 const retry = (failures: number, error: unknown) =>
   failures < 3 &&
   (!(error instanceof TowpathError) || error.code === "internal" || error.code === "upstream_unavailable");
@@ -20,7 +18,7 @@ export function getRouter() {
   const queryClient = new QueryClient({
     defaultOptions: {
       queries: { retry: typeof window === "undefined" ? false : retry, retryDelay },
-      // A change asked for while offline fails now, in words; it is not kept to surprise somebody later.
+      // A mutation made offline fails at once with a message; it must not run later, unexpectedly.
       mutations: { networkMode: "always" },
     },
   });

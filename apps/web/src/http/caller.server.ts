@@ -8,7 +8,7 @@ import { equalInConstantTime } from "@towpath/crypto";
 import { services } from "~/compose.server.ts";
 
 /** What verbs need of a request that somebody signed in has made. */
-export type SignedInContext = { readonly signedIn: SignedIn; readonly ctx: Context };
+type SignedInContext = { readonly signedIn: SignedIn; readonly ctx: Context };
 
 /** Who makes the request that is being answered; null when nobody is signed in. */
 export function currentSession(): Promise<SignedIn | null> {
@@ -26,27 +26,27 @@ export function contextForUser(userId: string, headers: Headers): Context {
   return services().contextFor({ kind: "user", userId, ipAddress: headers.get(clientAddressHeader) });
 }
 
-const shortestToken = 32;
+const minTokenLength = 32;
 
 /**
  * Whether a bearer token is the instance's operator token. It is read each time, so that a new one counts at once.
  * Without a file, or with one too short to be safe, nothing is accepted.
  */
-export async function isOperatorToken(file: string, given: string): Promise<boolean> {
+async function isOperatorToken(file: string, given: string): Promise<boolean> {
   const token = await readFile(file, "utf8").then(
     (text) => text.trim(),
     () => "",
   );
-  if (token.length < shortestToken) return false;
+  if (token.length < minTokenLength) return false;
   return equalInConstantTime(token, given);
 }
 
 /** The token of an `Authorization: Bearer` header; null without one. */
-export function bearerToken(headers: Headers): string | null {
+function bearerToken(headers: Headers): string | null {
   return /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
-/** @throws TowpathError `unauthenticated` for anything but the operator token. A session's cookie counts for nothing here. */
+/** @throws TowpathError `unauthenticated` for anything but the operator token. A session cookie is ignored. */
 export async function operatorContext(request: Request): Promise<Context> {
   const { config, contextFor } = services();
   const token = bearerToken(request.headers);

@@ -1,8 +1,8 @@
 import { asTowpathError } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";
 
-/** What REST, streams and webhooks answer when something is refused or fails: `{ error: { code, message, fields } }`. */
-export function errorResponse(thrown: unknown, request: Request): Response {
+/** The error response of REST, streams and webhooks: `{ error: { code, message, fields } }`. */
+function errorResponse(thrown: unknown, request: Request): Response {
   const error = asTowpathError(thrown);
   if (error.code === "internal") {
     const { pathname } = new URL(request.url);

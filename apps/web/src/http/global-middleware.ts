@@ -5,7 +5,7 @@ import { signInProblemPath } from "@towpath/auth";
 import { asTowpathError } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";
 
-/** First of all middleware: gives the request its nonce and the answer its security headers. */
+/** Runs first: creates the CSP nonce of the request and sets the security headers of the response. */
 export const documentHeaders = createMiddleware().server(async ({ next, handlerType }) => {
   const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))));
   const result = await next({ context: { nonce, handlerType } });
@@ -15,13 +15,13 @@ export const documentHeaders = createMiddleware().server(async ({ next, handlerT
   if (headers.get("content-type")?.startsWith("text/html")) {
     headers.set("content-security-policy", contentSecurityPolicy(nonce, config.gitHub?.url ?? null));
   }
-  // Everything here depends on who asks. What may be cached says so itself.
+  // Responses depend on the session. What may be cached sets its own header.
   if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store");
   return result;
 });
 
-/** Answers made by `fetch` or `Response.redirect` have headers that cannot be changed: those are copied. */
-export function writableHeaders(result: { response: Response }): Headers {
+/** Responses of `fetch` and `Response.redirect` have immutable headers: those are copied. */
+function writableHeaders(result: { response: Response }): Headers {
   try {
     result.response.headers.delete("x-towpath-probe");
   } catch {
@@ -55,7 +55,7 @@ export const repeatedCookie = createMiddleware().server(async ({ next, request }
 const forgetCookies = { "clear-site-data": '"cookies"', "cache-control": "private, no-store" };
 
 /** Headers of every answer. */
-export function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
+function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
   return {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -71,7 +71,7 @@ export function securityHeaders(baseUrl: string): Readonly<Record<string, string
  * Scripts run by nonce or from this origin only. Styles are looser: the toasts and charts set them from script, and a
  * style alone runs nothing. `avatarOrigin` is GitHub's or the forge's, whose account pictures are shown.
  */
-export function contentSecurityPolicy(nonce: string, avatarOrigin: string | null): string {
+function contentSecurityPolicy(nonce: string, avatarOrigin: string | null): string {
   const images = ["'self'", "data:", "https:", ...(avatarOrigin ? [new URL(avatarOrigin).origin] : [])];
   return [
     "default-src 'self'",
@@ -88,8 +88,8 @@ export function contentSecurityPolicy(nonce: string, avatarOrigin: string | null
 }
 
 /**
- * What leaves a server function is a TowpathError, a redirect or a not-found. Anything else is a bug or an outage: it
- * is logged here with all its detail, and the browser gets the public text.
+ * A server function throws a TowpathError, a redirect or a not-found. Anything else is a bug or an outage: it is logged
+ * here in full, and the browser gets a public message. Refused calls are logged, too.
  */
 export const functionErrors = createMiddleware({ type: "function" }).server(async ({ next, serverFnMeta }) => {
   try {
@@ -100,7 +100,7 @@ export const functionErrors = createMiddleware({ type: "function" }).server(asyn
     const { log } = services();
     if (error.code === "internal") log.error({ err: thrown, function: serverFnMeta.name }, "server function failed");
     else if (error.code === "forbidden") log.warn({ function: serverFnMeta.name }, "server function refused");
-    // While a document is rendered the router decides the status: a guard may yet turn the error into a redirect.
+    // While rendering a document the router sets the status: a guard may still turn the error into a redirect.
     if (getGlobalStartContext()?.handlerType === "serverFn") setResponseStatus(error.httpStatus);
     throw error;
   }

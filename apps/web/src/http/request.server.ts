@@ -1,6 +1,6 @@
 import { TowpathError } from "@towpath/core/errors";
 
-/** Reads a body of at most `maxBytes`, as the bytes that came. @throws TowpathError `invalid_input` for a longer one. */
+/** Reads a body of at most `maxBytes`, undecoded. @throws TowpathError `invalid_input` for a longer one. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = () => new TowpathError("invalid_input", `The request is larger than ${maxBytes} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
@@ -14,20 +14,20 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   return Buffer.concat(chunks);
 }
 
-/** @throws TowpathError `invalid_input` for what is no JSON object. */
+/** @throws TowpathError `invalid_input` for anything but a JSON object. */
 export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Told below: what a parser says of a broken text helps nobody.
+    // The parser's message helps nobody; the error below says what is wrong.
   }
   throw new TowpathError("invalid_input", "The request body must be a JSON object.");
 }
 
 /**
- * Whether a request was made by one of our own pages. Browsers say where a request comes from; one that says nothing
- * is refused, because what is guarded here changes something for whoever holds the cookie.
+ * Whether a request was made by one of our own pages. Browsers say where a request comes from; a request that
+ * doesn't is refused, because what this guards acts with the session's cookie.
  */
 export function isSameOrigin(request: Request, baseUrl: string): boolean {
   const site = request.headers.get("sec-fetch-site");
@@ -36,7 +36,7 @@ export function isSameOrigin(request: Request, baseUrl: string): boolean {
   return origin !== null && origin === baseUrl;
 }
 
-/** A redirect that also passes on cookies. 303: the browser goes on with GET whatever it came with. */
+/** A redirect that also passes on cookies. 303: the browser continues with GET. */
 export function redirectTo(location: string, from: Headers = new Headers(), status: 302 | 303 = 302): Response {
   const headers = new Headers({ location, "cache-control": "private, no-store" });
   for (const cookie of from.getSetCookie()) headers.append("set-cookie", cookie);

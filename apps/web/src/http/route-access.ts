@@ -1,7 +1,7 @@
 import type { Permission } from "@towpath/core/authorize";
 
 /** Why an HTTP route checks no permission of the matrix in `core/authorize`. The list is closed. */
-export type NoPermission =
+type NoPermission =
   /** Anyone may call it. */
   | "public"
   /** It acts on the caller's own session or account only. */

@@ -54,7 +54,7 @@ export const buildAccess = (permission: Permission) =>
       return next({ context: { ...context, organization, project, role } });
     });
 
-/** What a caller sends is not typed yet when these run: a wrong kind would reach SQL. */
+/** Middleware runs before the function's own validator: anything but a string must not reach SQL. */
 function text(data: unknown, key: string): string {
   const value = typeof data === "object" && data !== null ? (data as Record<string, unknown>)[key] : undefined;
   if (typeof value === "string" && value !== "") return value;

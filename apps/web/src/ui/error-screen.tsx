@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { buttonLook } from "./button.tsx";
 
-export type ErrorKind = "forbidden" | "not-found" | "other";
+type ErrorKind = "forbidden" | "not-found" | "other";
 
 type Failure = { kind: ErrorKind; message: string; remedy?: string };
 

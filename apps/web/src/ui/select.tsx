@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 import { controlLook } from "./input.tsx";
 
-export type SelectOption<Value extends string> = {
+type SelectOption<Value extends string> = {
   value: Value;
   label: string;
   /** Shown at the end of the row, for example a count. */

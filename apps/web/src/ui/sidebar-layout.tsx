@@ -1,7 +1,7 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-export type SidebarItem = {
+type SidebarItem = {
   label: string;
   icon: ReactNode;
   link: Pick<LinkProps, "to" | "params" | "search">;

@@ -2,7 +2,7 @@ import { Tabs as BaseTabs } from "@base-ui/react/tabs";
 import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
-export type TabItem<Value extends string> = { value: Value; label: ReactNode; note?: ReactNode };
+type TabItem<Value extends string> = { value: Value; label: ReactNode; note?: ReactNode };
 
 /** Tabs with their panels: `children` are `TabPanel`s. Arrow keys move, the line under the tabs follows. */
 export function Tabs<Value extends string>({

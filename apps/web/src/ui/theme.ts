@@ -4,7 +4,7 @@ export const themes = ["light", "dark", "system"] as const;
 export type Theme = (typeof themes)[number];
 
 /** Where the choice is kept in the browser (UI-2). */
-export const themeStorageKey = "theme";
+const themeStorageKey = "theme";
 
 /** Event on the window after which the theme is put on the root element again. */
 export const themeChanged = "towpath:theme";

@@ -4,7 +4,7 @@ import { useResolvedTheme } from "./theme.ts";
 import { toastDuration, toasterIsThere } from "./toast.ts";
 
 /** Constants of UI-1: milliseconds, pieces and pixels. */
-export const toastSettings = {
+const toastSettings = {
   duration: toastDuration,
   visibleToasts: 3,
   width: 356,

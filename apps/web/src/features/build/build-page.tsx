@@ -18,7 +18,6 @@ import { isRunning } from "./build-status.ts";
 import { DiagnosisPanel } from "./diagnosis-panel.tsx";
 import { PhaseStepper } from "./phase-stepper.tsx";
 import { RedeployButton } from "./redeploy-button.tsx";
-import { settingsSectionOf } from "./settings-section.ts";
 import { SuccessPanel } from "./success-panel.tsx";
 
 /** One build as it happens: phases, choices, log, and what came of it (PRJ-3, BLD-2). */
@@ -142,3 +141,14 @@ function Outcome({
   }
   return null;
 }
+
+const sections: Readonly<Partial<Record<DiagnosisCode, "build" | "variables">>> = {
+  variable_missing: "variables",
+  entrypoint_not_found: "build",
+  object_missing: "build",
+  unsupported_object: "build",
+  requirements_not_found: "build",
+};
+
+/** The section of the settings in which a diagnosis of that code can be put right; null: it lies in the code. */
+const settingsSectionOf = (code: DiagnosisCode): "build" | "variables" | null => sections[code] ?? null;

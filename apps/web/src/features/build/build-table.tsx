@@ -11,7 +11,7 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { buildDuration, commitTitle, isRunning, triggerLabels } from "./build-status.ts";
 import { BuildStatusLabel } from "./build-status-label.tsx";
 import { CommitLine } from "./commit-line.tsx";
-import { useRedeploy } from "./use-redeploy.ts";
+import { useRedeploy } from "./redeploy-button.tsx";
 
 /** Builds, newest first, each leading to its page (PRJ-2). */
 export function BuildTable({ project, builds }: { project: ProjectKey; builds: readonly BuildSummary[] }) {

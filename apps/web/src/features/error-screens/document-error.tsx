@@ -1,8 +1,9 @@
 import { CatchBoundary, type ErrorComponentProps } from "@tanstack/react-router";
-import { type ReactNode, useLayoutEffect } from "react";
+import { type ReactNode, useLayoutEffect, useState } from "react";
 import styles from "~/styles.css?url";
+import { Button, buttonLook } from "~/ui/button.tsx";
+import { ErrorScreen } from "~/ui/error-screen.tsx";
 import { themeChanged } from "~/ui/theme.ts";
-import { RenderError } from "./render-error.tsx";
 
 /** Around the whole document: when even its shell fails, what takes its place brings head and styles of its own. */
 export function DocumentBoundary({ children }: { children: ReactNode }) {
@@ -31,5 +32,39 @@ export function DocumentError(props: ErrorComponentProps) {
         <RenderError {...props} />
       </body>
     </html>
+  );
+}
+
+/** ERR-4: an error that nothing nearer has caught. A plain link home: the router itself may be what failed. */
+export function RenderError({ error }: ErrorComponentProps) {
+  const [shown, setShown] = useState(false);
+  return (
+    <main className="mx-auto flex w-full max-w-xl flex-col items-start gap-4 px-4 py-16 sm:py-24">
+      <h1 className="text-2xl font-semibold tracking-tight">Something went wrong!</h1>
+      <p className="text-base text-muted">This page could not be shown. Reload it, or go back to the start.</p>
+      <div className="flex flex-wrap gap-2">
+        <a href="/" className={buttonLook({ variant: "primary" })}>
+          Return Home
+        </a>
+        <Button onClick={() => setShown(!shown)} aria-expanded={shown}>
+          {shown ? "Hide Error" : "Show Error"}
+        </Button>
+      </div>
+      {shown ? (
+        <pre className="scroll-thin w-full overflow-auto rounded-md border bg-sunken p-3 text-xs whitespace-pre-wrap">
+          {error instanceof Error ? error.message : String(error)}
+        </pre>
+      ) : null}
+    </main>
+  );
+}
+
+/** ERR-4 and ERR-2: no route has this address, or what it names is not there for this user. */
+export function UnmatchedRoute() {
+  return (
+    <main>
+      <p className="sr-only">Not Found</p>
+      <ErrorScreen kind="not-found" />
+    </main>
   );
 }

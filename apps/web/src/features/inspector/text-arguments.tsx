@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { Field } from "~/ui/field.tsx";
 import { Input } from "~/ui/input.tsx";
 
-export type TextArgument = {
+type TextArgument = {
   readonly name: string;
   readonly hint: string | null;
   readonly required: boolean;

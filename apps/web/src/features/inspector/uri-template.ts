@@ -1,6 +1,6 @@
 import { parseTemplate } from "url-template";
 
-export type TemplateVariable = {
+type TemplateVariable = {
   readonly name: string;
   /** Query variables may be left out; all others are part of the path. */
   readonly optional: boolean;

@@ -4,7 +4,7 @@ import { z } from "zod";
 /** `waiting`: refused for now, tried again automatically; `refused`: for good. */
 export type StreamState = "connecting" | "open" | "reconnecting" | "waiting" | "refused" | "ended";
 
-export type ConnectionEvents = {
+type ConnectionEvents = {
   readonly onState: (state: StreamState) => void;
   /** What to tell the reader; null when nothing is wrong any more. */
   readonly onProblem: (text: string | null) => void;

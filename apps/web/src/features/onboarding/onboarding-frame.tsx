@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { classNames } from "~/ui/class-names.ts";
 
 const steps = ["Organization", "GitHub", "Server"] as const;
-export type OnboardingStep = (typeof steps)[number];
+type OnboardingStep = (typeof steps)[number];
 
 /** The frame of the welcome screens: how far one has come, one question, its answer. */
 export function OnboardingFrame({

@@ -3,10 +3,9 @@ import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { requireRoomForBuilds } from "@towpath/core/host-storage";
 import { deployProject, requireFreeName } from "@towpath/core/project";
-import { isGitHubError, withGitHub } from "@towpath/github";
+import { isGitHubError, type SampleFile, withGitHub } from "@towpath/github";
 import { beginRoundTrip, callbackUrl, forgetUserToken, keptUserToken } from "~/features/github/round-trip.server.ts";
 import { gitHub } from "~/github.server.ts";
-import { sampleEntrypoint, sampleFiles } from "./sample-repository.server.ts";
 
 export type QuickstartResult =
   /** GitHub must say first that Towpath may create a repository for this user. */
@@ -76,3 +75,24 @@ async function copyAndCreate(
   });
   return { kind: "created", projectName: project.name, buildId: build?.id ?? null };
 }
+
+const folder = "/python/samples/echo/";
+
+// Read into the bundle when it is built: the running server needs no checkout beside it.
+const files = import.meta.glob<string>("../../../../../python/samples/echo/**/*", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+  exhaustive: true,
+});
+
+/** The sample repository of the quickstart (ONB-4): what is copied into the user's account. */
+function sampleFiles(): [SampleFile, ...SampleFile[]] {
+  const [first, ...more] = Object.entries(files)
+    .filter(([path]) => !/__pycache__|\.pyc$/.test(path))
+    .map(([path, content]) => ({ path: path.slice(path.indexOf(folder) + folder.length), content }));
+  if (!first) throw new Error("The build has no sample repository.");
+  return [first, ...more];
+}
+
+const sampleEntrypoint = "echo.py";

@@ -11,7 +11,7 @@ import type { Variables } from "./use-variables.ts";
 export type DeployAddress = { readonly installationId: number; readonly owner: string; readonly repo: string };
 type Values = { readonly entrypoint: string; readonly requirements: string; readonly authMode: AuthMode };
 
-/** What has a place for an answer of the server; all else is told above the form. */
+/** Fields that show the server's message beside them; all others are shown above the form. */
 const shownFields = new Set(["name", "entrypoint", "requirements"]);
 
 /** The form of server-deploy: values, what is wrong with each, and sending it (VAL-2, VAL-3). */

@@ -2,8 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Plus, Search, Server } from "lucide-react";
 import { useEffect, useState } from "react";
-import { DiskBanner } from "~/features/instance/disk-banner.tsx";
-import { IsolationBanner } from "~/features/instance/isolation-banner.tsx";
+import { DiskBanner, IsolationBanner } from "~/features/instance/instance-banners.tsx";
 import { useMay } from "~/features/session/use-may.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -15,7 +14,7 @@ import { SkeletonRows } from "~/ui/skeleton.tsx";
 import { ServerTable } from "./server-table.tsx";
 import { serversQuery } from "./servers.queries.ts";
 
-export type ServersSearch = {
+type ServersSearch = {
   readonly type: "all" | "private" | "open";
   readonly text: string;
   readonly selected?: string | undefined;

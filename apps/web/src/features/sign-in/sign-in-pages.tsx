@@ -92,13 +92,13 @@ function TextField({
   );
 }
 
-/** By the codes that better-auth and OpenID Connect use. A text that came with an error is never shown: anybody can write one. */
+/** By error code of better-auth and OpenID Connect. A message from the URL is never shown: anyone can write one. */
 const texts: Readonly<Record<string, string>> = {
   account_not_linked:
     "Another account on this instance already uses your email address. Sign in the way you did before, or ask the operator. Accounts are never joined by email address alone.",
   email_not_found: "Your sign-in provider did not tell us an email address. Allow it there and try again.",
   access_denied: "Sign-in was cancelled at the provider.",
-  provider_unreachable: "The sign-in provider cannot be reached right now. Try again in a moment.",
+  provider_unreachable: "The sign-in provider can't be reached right now. Try again in a moment.",
   state_mismatch: "This sign-in was started in another window or too long ago. Start again.",
   please_restart_the_process: "This sign-in was started in another window or too long ago. Start again.",
   too_many_attempts: "Too many sign-ins were started from your network address. Wait a minute and try again.",
@@ -107,7 +107,7 @@ const texts: Readonly<Record<string, string>> = {
   signup_disabled: "New accounts are not accepted on this instance.",
 };
 
-/** Where a round trip to the sign-in provider ends that did not work out. */
+/** The page after a failed sign-in at the provider. */
 export function SignInProblem({ error }: { readonly error: string | undefined }) {
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col items-start justify-center px-4 py-12">
@@ -116,7 +116,7 @@ export function SignInProblem({ error }: { readonly error: string | undefined })
       </a>
       <h1 className="text-2xl font-semibold tracking-tight">You are not signed in</h1>
       <p className="mt-2 text-base text-muted">
-        {texts[error ?? ""] ?? "The sign-in did not work out. Start again; if it happens again, ask the operator."}
+        {texts[error ?? ""] ?? "Sign-in failed. Try again; if it happens again, ask the operator."}
       </p>
       <div className="mt-6 flex gap-2">
         <a href="/login" className={buttonLook({ variant: "primary" })}>
@@ -130,7 +130,7 @@ export function SignInProblem({ error }: { readonly error: string | undefined })
   );
 }
 
-/** Asks before signing out, for visits that another site has caused. */
+/** Asks before signing out when another site may have caused the visit. */
 export function SignOutPage() {
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col items-start justify-center px-4 py-12">
@@ -138,7 +138,7 @@ export function SignOutPage() {
         <Logo />
       </a>
       <h1 className="text-2xl font-semibold tracking-tight">Sign out of Towpath?</h1>
-      <p className="mt-2 text-base text-muted">You will have to sign in again to see your servers.</p>
+      <p className="mt-2 text-base text-muted">You need to sign in again to see your servers.</p>
       <form method="post" className="mt-6 flex gap-2">
         <Button type="submit" variant="primary">
           Sign out

@@ -24,7 +24,7 @@ export function redirectIfExternal(page: "sign-in" | "sign-up"): Response | null
 const messages = {
   wrong_credentials: "No account matches this email and password.",
   already_exists: "There is an account with this email already. Sign in instead.",
-  invalid: "This could not be accepted. Check what you have typed.",
+  invalid: "Something is wrong with what you typed. Check it and try again.",
   unavailable: "Sign-in is not available right now. Try again in a moment.",
 } as const;
 
@@ -50,7 +50,7 @@ export async function submitCredentials(
   kind: "sign-in" | "sign-up",
 ): Promise<Response | RefusedForm> {
   const { auth, config } = services();
-  // Otherwise another site could sign its visitor in to an account of its own.
+  // Otherwise another site could sign its visitors in to an account of the attacker.
   if (!auth.embedded || !isSameOrigin(request, config.baseUrl)) return new Response("Forbidden", { status: 403 });
   const typed = await readForm(request);
   if (!typed) return new Response("Payload Too Large", { status: 413 });

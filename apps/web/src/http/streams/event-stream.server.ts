@@ -4,7 +4,7 @@ import { services } from "~/compose.server.ts";
 import { countStream, type StreamReader } from "./stream-reader.server.ts";
 
 /** One server-sent event; `id` is what a browser sends as Last-Event-ID when it comes back. */
-export type StreamEvent = { readonly event: string; readonly data: unknown; readonly id?: number };
+type StreamEvent = { readonly event: string; readonly data: unknown; readonly id?: number };
 
 /** Resolves when the reader can take more: await it, so that no more is read from the database than is sent. */
 export type Send = (event: StreamEvent) => Promise<void>;

@@ -10,7 +10,7 @@ export type StreamReader = {
   readonly checkEveryMs: number;
 };
 
-/** A removed member can read on for at most this long. */
+/** Milliseconds. A removed member can continue to read for at most this long. */
 const checkEveryMs = 10_000;
 
 /** Each open page with a log counts as one; the operator's terminal counts towards `maxStreams` only. */

@@ -1,6 +1,6 @@
 import Anser from "anser";
 
-export type AnsiSegment = { text: string; color: string | null; bold: boolean; dim: boolean; underline: boolean };
+type AnsiSegment = { text: string; color: string | null; bold: boolean; dim: boolean; underline: boolean };
 
 const names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 

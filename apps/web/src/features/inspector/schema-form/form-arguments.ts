@@ -17,7 +17,7 @@ export function toArguments(formData: unknown): Arguments {
   return isObject(formData) ? (prune(formData) as Arguments) : {};
 }
 
-export type ParsedArguments =
+type ParsedArguments =
   | { readonly ok: true; readonly value: Arguments }
   | { readonly ok: false; readonly problem: string };
 

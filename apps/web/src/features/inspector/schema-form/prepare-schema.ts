@@ -1,7 +1,7 @@
 import type { RJSFSchema } from "@rjsf/utils";
 
 /** Why a schema gets the plain JSON editor instead of a form. */
-export type PreparedSchema =
+type PreparedSchema =
   | { readonly ok: true; readonly schema: RJSFSchema }
   | { readonly ok: false; readonly reason: string };
 

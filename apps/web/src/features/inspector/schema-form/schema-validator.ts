@@ -36,7 +36,7 @@ function pathOf(location: string): string[] {
 }
 
 /** A validator's finding as the form shows it: beside its field, in our words where they are shorter. */
-export function toFormError(unit: Unit): RJSFValidationError {
+function toFormError(unit: Unit): RJSFValidationError {
   const path = pathOf(unit.instanceLocation);
   const missing = unit.keyword === "required" ? /property "(.*)"\.$/.exec(unit.error)?.[1] : undefined;
   if (missing !== undefined) path.push(missing);

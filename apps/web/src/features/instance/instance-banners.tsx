@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMay } from "~/features/session/use-may.ts";
 import { Callout } from "~/ui/callout.tsx";
-import { missingProtectionsQuery } from "./instance.queries.ts";
+import { diskWarningQuery, missingProtectionsQuery } from "./instance.queries.ts";
 import { protectionWords } from "./protections.ts";
 
 /** Warns above the list of servers while a protection is missing. */
@@ -28,6 +28,25 @@ export function IsolationBanner({ orgSlug }: { readonly orgSlug: string }) {
         </Link>
       ) : (
         "An admin of this team can see the details."
+      )}
+    </Callout>
+  );
+}
+
+/** Says above the list of servers that no builds start, and why (LOG-6). */
+export function DiskBanner({ orgSlug }: { readonly orgSlug: string }) {
+  const mayManage = useMay("organization.manage");
+  const { data: warning } = useQuery(diskWarningQuery(orgSlug));
+  if (!warning?.refused) return null;
+  return (
+    <Callout tone="warn" className="mb-4" title="This instance's disk is almost full, so no new builds start">
+      Servers keep running. Pushes wait and are built when there is room.{" "}
+      {mayManage ? (
+        <Link to="/$orgSlug/settings/instance" params={{ orgSlug }} className="font-medium underline">
+          See what takes the space
+        </Link>
+      ) : (
+        "Ask the instance's operator to free disk space."
       )}
     </Callout>
   );
