@@ -19,7 +19,7 @@ export type AuthConfig = {
   readonly log: (level: "debug" | "info" | "warn" | "error", message: string, detail: unknown) => void;
 };
 
-/** Header in which the HTTP server says who really called; whatever a client sends under this name is dropped. */
+/** Header in which our HTTP server passes on the client's address. A value that the client sent is dropped. */
 export const clientAddressHeader = "x-towpath-client-address";
 
 export const passwordMinLength = 10;

@@ -40,7 +40,7 @@ export type Auth = {
   readonly embedded: boolean;
   /** The session that the request's cookie belongs to; null without a valid one, and for a repeated cookie. */
   session(headers: Headers): Promise<SignedIn | null>;
-  /** Whether the request carries one of our cookies twice: then nobody is signed in, nor can sign in. */
+  /** Whether the request carries one of our cookies twice. Such a request is never signed in and cannot sign in. */
   hasRepeatedCookie(headers: Headers): boolean;
   start(call: { returnPath: string; signUp: boolean; headers: Headers }): Promise<SignInStart>;
   /** Embedded provider only. `headers` of the form's request: they carry the client's address for the rate limit. */
@@ -70,7 +70,7 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
   return {
     embedded: config.oidc === null,
     async session(headers) {
-      // Asking the database for nothing would be the price of every anonymous request.
+      // Spare anonymous requests the database query.
       if (!headers.get("cookie")?.includes(`${cookiePrefix}.session_token=`)) return null;
       if (hasRepeatedCookie(headers, cookiePrefix)) return null;
       const found = await current.api.getSession({ headers, query: { disableCookieCache: true } });
@@ -91,7 +91,7 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
     async start(call) {
       const started = await startSignIn(current, config, call, post);
       if (started.kind !== "issuer_unreachable") return started;
-      // The issuer was away when its endpoints were asked for, which happens once: ask again.
+      // Discovery failed, and better-auth runs it only once per instance: start over with a new one.
       current = betterAuthFor(config, db);
       return startSignIn(current, config, call, post);
     },

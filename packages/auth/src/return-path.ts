@@ -1,5 +1,5 @@
 /** Longest return path that is kept; longer ones are no link that we made. */
-const longest = 2048;
+const maxLength = 2048;
 
 /**
  * The path to go to after sign-in, or `/` when the given one could lead off this site (AUTH-1). Allowed is an absolute
@@ -8,7 +8,7 @@ const longest = 2048;
  * themselves, which would go round in circles.
  */
 export function safeReturnPath(value: unknown): string {
-  if (typeof value !== "string" || value.length > longest || !value.startsWith("/")) return "/";
+  if (typeof value !== "string" || value.length > maxLength || !value.startsWith("/")) return "/";
   // A space is harmless inside a path, where links write it as %20; written out it is no link of ours.
   if (value.includes(" ") || hasUnsafeCharacters(value)) return "/";
   const path = parsedPath(value);

@@ -5,7 +5,7 @@ import { GitHubError, isGitHubError } from "./errors.ts";
 import { type RepositoryReader, readOnly } from "./repository-reader.ts";
 import { apiPath, requestStream } from "./request.ts";
 
-/** An object for a file, an array for a folder. */
+/** An object for a file, an array for a directory. */
 const contentsSchema = z.union([
   z.array(z.unknown()),
   z.object({ type: z.string(), encoding: z.string().optional(), content: z.string().optional() }),
@@ -27,7 +27,7 @@ export function createContentCalls(
   credentials: AppCredentials,
   { getOf }: RepositoryReader,
 ): ContentCalls {
-  /** null: no such path or ref, or a folder. */
+  /** null: no such path or ref, or a directory. */
   async function file(address: RepositoryAddress, path: string, ref: string) {
     try {
       const url = `${apiPath("contents", ...path.split("/"))}?ref=${encodeURIComponent(ref)}`;

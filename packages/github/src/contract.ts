@@ -133,14 +133,14 @@ export type GitHub = {
   pullRequestsFrom(address: RepositoryAddress, branch: string): Promise<readonly GitHubPullRequest[]>;
   /** `ref`: sha, branch or tag. */
   commit(address: RepositoryAddress, ref: string): Promise<GitHubCommit>;
-  /** True for a file; false for a folder, an absent path and an absent ref. */
+  /** True for a file; false for a directory, an absent path and an absent ref. */
   fileExists(address: RepositoryAddress, path: string, ref: string): Promise<boolean>;
   /** null when there is none; larger than 1 MB: `invalid`. */
   readFile(address: RepositoryAddress, path: string, ref: string): Promise<string | null>;
   /** Files of the tree. `truncated`: GitHub left some out (over 100,000 entries or 7 MB). */
   listFiles(address: RepositoryAddress, ref: string): Promise<{ files: readonly RepositoryFile[]; truncated: boolean }>;
   /**
-   * A gzipped tar with one top folder. The caller must read it to its end or cancel it. 30 s to its first byte; then
+   * A gzipped tar with one top directory. The caller must read it to its end or cancel it. 30 s to its first byte; then
    * `signal` decides.
    */
   tarball(input: TarballInput, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;

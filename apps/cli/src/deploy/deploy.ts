@@ -3,7 +3,7 @@ import { type Api, openApi } from "../instance/api.ts";
 import { dim, print, step } from "../terminal/terminal.ts";
 import { buildSchema, followBuild, printLive, readOutcome } from "./follow-build.ts";
 import { type DeployOptions, findEntrypoint, parseDeployOptions } from "./options.ts";
-import { pushFolder } from "./push-folder.ts";
+import { pushDirectory } from "./push-directory.ts";
 
 const targetSchema = z.object({
   organization: z.string(),
@@ -55,7 +55,7 @@ async function beginBuild(api: Api, options: DeployOptions, target: Target): Pro
   const entrypoint = project ? undefined : (options.entrypoint ?? findEntrypoint(folder));
   if (project) await changeSettings(api, options, target);
   const pushed = await step("Pushing the folder to the local forge", () =>
-    pushFolder(folder, { url: pushUrl, branch: repository.defaultBranch, overwrite: options.overwrite }),
+    pushDirectory(folder, { url: pushUrl, branch: repository.defaultBranch, overwrite: options.overwrite }),
   );
   if (!project) {
     const { build } = await saveProject(api, target, { name, entrypoint, requirements, authMode });

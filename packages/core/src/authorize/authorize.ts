@@ -60,7 +60,7 @@ export function authorizePlatform(ctx: Context): void {
   if (ctx.actor.kind === "user") throw new TowpathError("forbidden", "Forbidden: only the platform may do this.");
 }
 
-/** The user who acts; @throws TowpathError `forbidden` for jobs and the operator, who are nobody's account. */
+/** The acting user's id. @throws TowpathError `forbidden` for jobs and the operator, which have no account. */
 export function requireUser(ctx: Context): string {
   if (ctx.actor.kind === "user") return ctx.actor.userId;
   throw new TowpathError("forbidden", "Forbidden: only a signed-in user may do this.");

@@ -8,8 +8,8 @@ import { newId } from "../ids/index.ts";
 export type BranchRow = typeof branch.$inferSelect;
 
 /**
- * Holds a branch's row until the transaction ends. Everything that decides which build comes next takes this lock
- * first, so sequence numbers follow the order of those decisions (BLD-11). `NO KEY UPDATE`, because rows that refer to
+ * Locks a branch's row until the transaction ends. Everything that decides which build comes next takes this lock
+ * first, so that sequence numbers follow the order of those decisions (BLD-11). `NO KEY UPDATE`, because rows that refer to
  * the branch are inserted beside it by transactions that hold the lock on labels.
  */
 export async function lockBranch(tx: Transaction, branchId: string): Promise<BranchRow> {
@@ -37,6 +37,6 @@ export async function ensureBranch(
   return row;
 }
 
-/** The environment that a branch's builds are made for: it decides which secrets they get. */
+/** The environment of a branch's builds, which decides which secrets they get. */
 export const environmentOf = (branch: { readonly isDefault: boolean }) =>
   branch.isDefault ? ("production" as const) : ("preview" as const);

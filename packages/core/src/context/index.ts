@@ -13,7 +13,7 @@ export type Actor =
   /** The platform itself, named by the job that acts. */
   | { readonly kind: "job"; readonly job: string };
 
-/** Everything that a verb may reach. Made once a request or job by the surface. */
+/** What a verb may use. Each surface makes one per request or job. */
 export type Context = {
   readonly db: Database;
   readonly actor: Actor;

@@ -7,14 +7,14 @@ import { hashedRouteLabel, routeLabel } from "../server-url/index.ts";
 type Queryable = Database | Transaction;
 
 /**
- * Holds back everybody else who gives out a host label (a project's name, a preview's label) until this transaction
- * has ended: names and labels share one space, and no constraint spans two tables.
+ * Locks the assignment of host labels (project names, preview labels) until the transaction ends: names and labels share
+ * one namespace, and no constraint spans two tables. All organizations wait for this lock, so keep it short.
  */
 export async function lockLabels(tx: Transaction): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext('towpath_label'))`);
 }
 
-/** Which of these names (in lower case) are a project's name or a route's label already, on the whole instance. */
+/** The subset of these lower-case names that is taken, as a project's name or a route's label, on the whole instance. */
 export async function takenNames(db: Queryable, names: readonly string[]): Promise<ReadonlySet<string>> {
   if (names.length === 0) return new Set();
   const [projects, routes] = await Promise.all([
@@ -38,8 +38,8 @@ export type LabelOwner = {
 
 /**
  * The host label of a branch's deployments: that of its route once it has one, else the plain label, else, when
- * another project has that as its name or label, the one with the hash. Production labels are project names, which
- * nobody else can have. Exact only under `lockLabels`.
+ * another project has taken it, the one with the hash. Production labels are project names, which are unique. Final
+ * only under `lockLabels`.
  */
 export async function chooseLabel(db: Queryable, owner: LabelOwner): Promise<string> {
   const [own] = await db.select({ label: route.label }).from(route).where(eq(route.branchId, owner.branch.id));

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 // VAL-2 and VAL-3. The order of the checks decides which text is shown for a value with several faults.
 
-const longestPath = 128;
+const maxPathLength = 128;
 const identifierPattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /**
  * Control characters, and those that a shell, a file system of another kind or a URL would read as something else.
@@ -29,7 +29,7 @@ function pathProblem(path: string, texts: PathTexts): string | null {
 /** The first problem of an entrypoint (`file.py` or `file.py:object`), null when there is none (VAL-2). */
 export function entrypointProblem(value: string): string | null {
   if (value.trim() === "") return "Entrypoint is required";
-  if (value.length > longestPath) return "Entrypoint path is too long (max 128 characters)";
+  if (value.length > maxPathLength) return "Entrypoint path is too long (max 128 characters)";
   const colon = value.indexOf(":");
   const path = colon < 0 ? value : value.slice(0, colon);
   if (colon >= 0) {
@@ -57,7 +57,7 @@ export function requirementsProblem(value: string): string | null {
     directory: "Requirements file must be a file, not a directory",
   });
   if (problem) return problem;
-  return value.length > longestPath ? "Requirements file path is too long (max 128 characters)" : null;
+  return value.length > maxPathLength ? "Requirements file path is too long (max 128 characters)" : null;
 }
 
 const text = (problemOf: (value: string) => string | null, missing: string) =>

@@ -11,7 +11,7 @@ export function mcpUrl(template: string, label: string): string {
   return `${serverUrl(template, label)}/mcp`;
 }
 
-const longestLabel = 63;
+const maxLabelLength = 63;
 
 export type LabeledBranch = { readonly name: string; readonly isDefault: boolean };
 
@@ -24,7 +24,7 @@ export function routeLabel(projectName: string, branch: LabeledBranch): string {
   const project = projectName.toLowerCase();
   if (branch.isDefault) return project;
   const plain = plainBranch(branch.name);
-  const room = longestLabel - project.length - 1;
+  const room = maxLabelLength - project.length - 1;
   if (plain === branch.name && plain.length <= room) return `${project}-${plain}`;
   return hashedRouteLabel(projectName, branch.name);
 }
@@ -32,7 +32,7 @@ export function routeLabel(projectName: string, branch: LabeledBranch): string {
 /** The label of a preview with its hash in any case: for when the plain one belongs to another project. */
 export function hashedRouteLabel(projectName: string, branchName: string): string {
   const project = projectName.toLowerCase();
-  const room = longestLabel - project.length - 1;
+  const room = maxLabelLength - project.length - 1;
   const hash = shortHash(branchName);
   const kept = plainBranch(branchName)
     .slice(0, room - hash.length - 1)

@@ -49,7 +49,7 @@ export type Pushed = { readonly commitSha: string; readonly changed: boolean };
  * not touched: Git's own files live in a temporary folder. Ignored files stay behind.
  * @throws CommandError with Git's words, or when it would undo what somebody else has pushed.
  */
-export async function pushFolder(folder: string, remote: Remote): Promise<Pushed> {
+export async function pushDirectory(folder: string, remote: Remote): Promise<Pushed> {
   const { url, environment } = withoutCredential(remote.url);
   const gitDirectory = await mkdtemp(join(tmpdir(), "towpath-push-"));
   const git = async (...args: string[]) => {

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
-import { pushFolder } from "./push-folder.ts";
+import { pushDirectory } from "./push-directory.ts";
 
 const run = promisify(execFile);
 
@@ -25,7 +25,7 @@ test("GH-2 the forge gets the credential, and no process has it among its argume
     await mkdir(`${folder}/work`);
     const { port } = server.address() as AddressInfo;
     const url = `http://ada:very%20secret@127.0.0.1:${port}/ada/tools.git`;
-    await expect(pushFolder(`${folder}/work`, { url, branch: "main", overwrite: false })).rejects.toThrow(
+    await expect(pushDirectory(`${folder}/work`, { url, branch: "main", overwrite: false })).rejects.toThrow(
       "could not be pushed",
     );
     const calls = await readFile(`${folder}/calls`, "utf8");
@@ -50,10 +50,10 @@ test("OPS-4 what somebody else has pushed is not undone unasked", async () => {
     await mkdir(mine);
     await writeFile(`${mine}/server.py`, "x = 1\n");
     await writeFile(`${mine}/old.py`, "");
-    const first = await pushFolder(mine, remote);
-    expect(await pushFolder(mine, remote)).toEqual({ commitSha: first.commitSha, changed: false });
+    const first = await pushDirectory(mine, remote);
+    expect(await pushDirectory(mine, remote)).toEqual({ commitSha: first.commitSha, changed: false });
     await rm(`${mine}/old.py`);
-    expect((await pushFolder(mine, remote)).changed).toBe(true);
+    expect((await pushDirectory(mine, remote)).changed).toBe(true);
 
     await run("git", ["clone", "--quiet", bare, theirs]);
     expect(await git("ls-files")).toBe("server.py");
@@ -61,11 +61,11 @@ test("OPS-4 what somebody else has pushed is not undone unasked", async () => {
     await git("add", ".");
     await git("commit", "--quiet", "-m", "Fix it");
     await git("push", "--quiet");
-    await expect(pushFolder(mine, remote)).rejects.toThrow(/"Fix it" by Ada[\s\S]*--overwrite/);
+    await expect(pushDirectory(mine, remote)).rejects.toThrow(/"Fix it" by Ada[\s\S]*--overwrite/);
     expect(await git("ls-remote", "origin", "refs/heads/main")).toContain(await git("rev-parse", "HEAD"));
     // The folder as they have it: nothing to undo.
-    expect((await pushFolder(theirs, remote)).changed).toBe(false);
-    expect((await pushFolder(mine, { ...remote, overwrite: true })).changed).toBe(true);
+    expect((await pushDirectory(theirs, remote)).changed).toBe(false);
+    expect((await pushDirectory(mine, { ...remote, overwrite: true })).changed).toBe(true);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
