@@ -1,15 +1,16 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
+import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, test, vi } from "vitest";
 import { pushDirectory } from "./push-directory.ts";
 
 const run = promisify(execFile);
 
 test("GH-2 the forge gets the credential, and no process has it among its arguments", async () => {
-  const folder = await mkdtemp("/tmp/tw-");
+  const folder = await shortDirectory();
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     seen.push(request.headers.authorization);
@@ -40,7 +41,7 @@ test("GH-2 the forge gets the credential, and no process has it among its argume
 });
 
 test("OPS-4 what somebody else has pushed is not undone unasked", async () => {
-  const folder = await mkdtemp("/tmp/tw-");
+  const folder = await shortDirectory();
   const [bare, mine, theirs] = [`${folder}/bare.git`, `${folder}/mine`, `${folder}/theirs`];
   const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
   const git = async (...args: string[]) => (await run("git", ["-C", theirs, ...identity, ...args])).stdout.trim();

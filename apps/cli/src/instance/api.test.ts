@@ -1,13 +1,14 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openApi } from "./api.ts";
 import { startTimeOf } from "./instance.ts";
 
 let folder = "";
 beforeEach(async () => {
-  folder = await mkdtemp("/tmp/tw-");
+  folder = await shortDirectory();
   // It tells people that it waits.
   vi.spyOn(process.stdout, "write").mockReturnValue(true);
 });

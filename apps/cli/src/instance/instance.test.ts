@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { findRunning, openDataDirectory, startTimeOf } from "./instance.ts";
 
 let folder = "";
 beforeEach(async () => {
-  folder = await mkdtemp("/tmp/tw-");
+  folder = await shortDirectory();
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 

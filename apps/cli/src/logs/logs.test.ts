@@ -1,7 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RequestLogEntry } from "@towpath/logs";
+import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { startTimeOf } from "../instance/instance.ts";
 import { logs } from "./logs.ts";
@@ -42,7 +43,7 @@ beforeEach(async () => {
     printed += text;
     return true;
   });
-  folder = await mkdtemp("/tmp/tw-");
+  folder = await shortDirectory();
   server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify({ data: [row], limit: 100, offset: 0, hasMore: false }));

@@ -1,11 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, test } from "vitest";
 import { isolationNotice } from "./isolation-notice.ts";
 
 test("RUN-1 `up` says what this machine refuses and each exception that is set", async () => {
-  const folder = await mkdtemp("/tmp/tw-");
+  const folder = await shortDirectory();
   const socketPath = join(folder, "runner.sock");
   let body = {};
   const runner = createServer((request, response) => response.end(JSON.stringify({ path: request.url, ...body })));

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, test } from "vitest";
 import { openDataDirectory } from "../instance/instance.ts";
 import { parseUpOptions } from "./options.ts";
@@ -26,7 +27,7 @@ test("GW-1 servers are reached by host or path as the instance began, unless the
 });
 
 test("GW-1 a new instance keeps how it began; one from before that was a choice is reached by path", async () => {
-  const folder = await mkdtemp("/tmp/tw-");
+  const folder = await shortDirectory();
   expect((await openDataDirectory(folder, "host")).serversBy).toBe("host");
   expect((await openDataDirectory(folder, "path")).serversBy).toBe("host");
   const { serversBy, ...earlier } = JSON.parse(await readFile(`${folder}/instance.json`, "utf8"));

@@ -1,11 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { openDatabase } from "@towpath/db";
+import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SupervisedPostgres } from "./supervised-postgres.ts";
 
 let folder = "";
 beforeEach(async () => {
-  folder = await mkdtemp("/tmp/tw-");
+  folder = await shortDirectory();
   // It tells people of restarts on stderr.
   vi.spyOn(process.stderr, "write").mockReturnValue(true);
 });

@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SupervisedProcess } from "./supervised-process.ts";
 
 let folder = "";
 beforeEach(async () => {
-  folder = await mkdtemp("/tmp/tw-");
+  folder = await shortDirectory();
   // It tells people of restarts on stderr.
   vi.spyOn(process.stderr, "write").mockReturnValue(true);
   vi.spyOn(console, "error").mockReturnValue();

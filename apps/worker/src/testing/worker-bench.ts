@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
 import { getBuild, startBuild } from "@towpath/core/build";
@@ -9,6 +9,7 @@ import { readBuildLog } from "@towpath/logs";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
+import { shortDirectory } from "@towpath/runtime/testing";
 import pino from "pino";
 import { jobConcurrency, jobHandlers } from "../jobs/jobs.ts";
 import type { Services } from "../services.ts";
@@ -49,7 +50,7 @@ export type Bench = {
 
 export async function openBench(): Promise<Bench> {
   const database = await createTestDatabase();
-  const folder = await mkdtemp("/tmp/tw-");
+  const folder = await shortDirectory();
   const runner = createRunnerStandIn({ kind: "unix", path: join(folder, "runner.sock") });
   runner.lookUp = () => ({ instanceId: "i", endpoint: { kind: "unix", path: join(folder, "mcp.sock") } });
   await runner.start();

@@ -1,11 +1,12 @@
-import { chmod, mkdir, mkdtemp, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, stat, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { shortDirectory } from "../testing/short-directory.ts";
 import { removeFolder } from "./remove-folder.ts";
 
 const root = process.getuid?.() === 0;
 
 test.skipIf(!root)("RUN-1 a folder that a server has closed is removed all the same, also without root", async () => {
-  const folder = await mkdtemp("/tmp/tw-");
+  const folder = await shortDirectory();
   await chmod(folder, 0o777);
   process.seteuid?.(65_534);
   try {

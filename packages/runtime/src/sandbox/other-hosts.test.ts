@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SandboxSpec } from "../engine.ts";
 import { localHost } from "../process/host.ts";
 import { runToEnd } from "../process/run-to-end.ts";
 import type { RunningProcess } from "../process/running-process.ts";
+import { shortDirectory } from "../testing/short-directory.ts";
 import { testLimits } from "../testing/tiny-server.ts";
 import { createCgroup } from "./cgroup.ts";
 import { type CgroupLayout, findCgroups, noCgroups, readCgroupFacts } from "./cgroup-layout.ts";
@@ -15,7 +16,7 @@ let folder = "";
 let count = 0;
 
 beforeEach(async () => {
-  folder = await mkdtemp("/tmp/tw-");
+  folder = await shortDirectory();
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 

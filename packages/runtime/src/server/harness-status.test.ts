@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { shortDirectory } from "../testing/short-directory.ts";
 import { readHarnessStatus } from "./harness-status.ts";
 
 test("BLD-2 what a server says of its failure can be stored and shown, whatever characters it uses", async () => {
-  const folder = await mkdtemp("/tmp/tw-");
+  const folder = await shortDirectory();
   const nul = String.fromCharCode(0);
   const status = {
     state: "failed",
