@@ -39,9 +39,9 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
       const adopted = await engine.adopt(claim);
       const inUse = new Set(adopted.map(({ handle }) => directoryNameOf(handle.instanceId)));
       const present = await readdir(config.instanceDirectory).catch(() => []);
-      // Their mounts, if any, were undone by the engine.
+      // Their mounts were undone by the engine. What cannot be removed now is in nobody's way.
       const leftovers = present.filter((name) => !inUse.has(name));
-      await Promise.all(leftovers.map((name) => removeFolder(`${config.instanceDirectory}/${name}`)));
+      await Promise.all(leftovers.map((name) => removeFolder(`${config.instanceDirectory}/${name}`).catch(() => {})));
       return adopted;
     },
     close: () => engine.close(),

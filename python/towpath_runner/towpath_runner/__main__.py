@@ -4,8 +4,8 @@ import os
 import sys
 
 if __name__ == "__main__":
-    # `-m` puts the working folder first, where a server's own json.py or logging.py would shadow what we import; a
-    # start by path (`python …/towpath_runner`) puts this folder there, whose modules nobody else may see.
+    # `-m` puts the working directory first, where a server's own json.py or logging.py would shadow what we import; a
+    # start by path (`python …/towpath_runner`) puts this directory there, whose modules nobody else may see.
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) not in (here, os.getcwd())]
     if not __package__:

@@ -61,7 +61,7 @@ def _summary(error: BaseException) -> str:
 
 def _hint(error: BaseException) -> str:
     if isinstance(error, ImportError) and "relative import" in str(error):
-        return " A relative import needs an `__init__.py` in the folder of the file."
+        return " A relative import needs an `__init__.py` in the directory of the file."
     return ""
 
 

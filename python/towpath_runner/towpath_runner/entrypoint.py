@@ -11,7 +11,7 @@ from towpath_runner.status import Failure
 
 @dataclass(frozen=True)
 class Entrypoint:
-    """`root` is the repository's folder, `path` the file, both absolute; `name` the object or None."""
+    """`root` is the repository's directory, `path` the file, both absolute; `name` the object or None."""
 
     root: str
     path: str
@@ -35,7 +35,7 @@ def parse_entrypoint(text: str, root: str) -> Entrypoint:
         raise Failure("entrypoint_not_found", f"`{name}` in `{text}` is not a Python identifier.", file=file)
     path = os.path.abspath(os.path.join(root, file))
     if os.path.isdir(path):
-        raise Failure("entrypoint_not_found", f"`{file}` is a folder; the entrypoint must be a Python file.", file=file)
+        raise Failure("entrypoint_not_found", f"`{file}` is a directory, not a Python file.", file=file)
     if not os.path.isfile(path):
         raise Failure("entrypoint_not_found", f"There is no file `{file}` in the repository.", file=file)
     if not path.endswith(".py"):
@@ -44,14 +44,14 @@ def parse_entrypoint(text: str, root: str) -> Entrypoint:
 
 
 def package_of(entrypoint: Entrypoint) -> tuple[str, str]:
-    """The folder to import from and the dotted name of the file's module there.
+    """The directory to import from and the dotted name of the file's module there.
 
     Goes up while there is an `__init__.py`, so that relative imports work in `src/pkg/server.py`; never above the
-    repository, whose folder has no name of its own in the sandbox.
+    repository, whose directory has no name of its own in the sandbox.
     """
-    folder, file = os.path.split(entrypoint.path)
+    directory, file = os.path.split(entrypoint.path)
     parts = [] if file == "__init__.py" else [file[: -len(".py")]]
-    while folder != entrypoint.root and os.path.isfile(os.path.join(folder, "__init__.py")):
-        folder, name = os.path.split(folder)
+    while directory != entrypoint.root and os.path.isfile(os.path.join(directory, "__init__.py")):
+        directory, name = os.path.split(directory)
         parts.insert(0, name)
-    return folder, ".".join(parts) or "__init__"
+    return directory, ".".join(parts) or "__init__"

@@ -39,7 +39,7 @@ def prepare_process(script: str) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True)
-    # Last on the path: whatever the repository holds goes before the folder of this package.
+    # Last on the path: whatever the repository holds goes before the directory of this package.
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != ours] + [ours]
 

@@ -23,10 +23,10 @@ def load_module(entrypoint: Entrypoint) -> ModuleType:
     The module bears its natural name and stands in `sys.modules`: pickle, dataclasses and pydantic look there, and
     a sibling that says `from server import mcp` gets this very module instead of running the file a second time.
     """
-    folder, name = package_of(entrypoint)
+    directory, name = package_of(entrypoint)
     in_package = "." in name or os.path.basename(entrypoint.path) == "__init__.py"
-    first = [folder, entrypoint.root]
-    # A package's own folder comes last: `python file.py` would find siblings there, but a package's types.py or
+    first = [directory, entrypoint.root]
+    # A package's own directory comes last: `python file.py` would find siblings there, but a package's types.py or
     # mcp.py must not hide the real one. `src` is where the src layout keeps packages that were not installed.
     last = [os.path.join(entrypoint.root, "src")] + ([os.path.dirname(entrypoint.path)] if in_package else [])
 
@@ -54,10 +54,11 @@ def _run_file(name: str, path: str) -> ModuleType:
     return module
 
 
-def _hides_others(folder: str) -> bool:
-    names = {entry.removesuffix(".py") for entry in os.listdir(folder)}
+def _hides_others(directory: str) -> bool:
+    names = {entry.removesuffix(".py") for entry in os.listdir(directory)}
     return any(
-        os.path.isfile(os.path.join(folder, name + ".py")) or os.path.isfile(os.path.join(folder, name, "__init__.py"))
+        os.path.isfile(os.path.join(directory, name + ".py"))
+        or os.path.isfile(os.path.join(directory, name, "__init__.py"))
         for name in names & (FRAMEWORKS | sys.stdlib_module_names)
     )
 

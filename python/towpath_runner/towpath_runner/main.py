@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
     options = _parse(arguments)
     status = StatusFile(options.status)
     status.clear()
-    # Absolute before the server's code runs, which may change the working folder.
+    # Absolute before the server's code runs, which may change the working directory.
     socket_path = os.path.abspath(options.socket)
     try:
         _run(options.entrypoint, socket_path, options.inspect_path, status)
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="towpath_runner", description="Serves a Python MCP server on a unix socket.")
-    parser.add_argument("--entrypoint", required=True, help="file.py or file.py:object, relative to the working folder")
+    parser.add_argument("--entrypoint", required=True, help="file.py or file.py:object, from the working directory")
     parser.add_argument("--socket", required=True, help="path of the unix socket; MCP is at /mcp")
     parser.add_argument("--status", required=True, help="path of the status file, written once")
     parser.add_argument("--inspect-path", help="for builds: serve MCP at this path too, bypassing the server's own sign-in")

@@ -8,8 +8,8 @@ import os
 from dataclasses import dataclass, field
 
 #: Characters kept of a message and names kept of a list: the runner reads no more than 256 KiB.
-_LONGEST_MESSAGE = 4_000
-_MOST_CANDIDATES = 20
+_MAX_MESSAGE = 4_000
+_MAX_CANDIDATES = 20
 
 
 @dataclass
@@ -33,7 +33,7 @@ class StatusFile:
     """Writes the status atomically, so that a reader sees nothing or all of it."""
 
     def __init__(self, path: str) -> None:
-        # Absolute at once: the server's code may change the working folder.
+        # Absolute at once: the server's code may change the working directory.
         self._path = os.path.abspath(path)
 
     def clear(self) -> None:
@@ -54,7 +54,7 @@ class StatusFile:
                 "file": failure.file,
                 "line": failure.line,
                 "module": failure.module,
-                "candidates": failure.candidates[:_MOST_CANDIDATES],
+                "candidates": failure.candidates[:_MAX_CANDIDATES],
                 "traceback": failure.traceback,
             }
         )
@@ -68,4 +68,4 @@ class StatusFile:
 
 
 def _shortened(message: str) -> str:
-    return message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + "…"
+    return message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "…"

@@ -12,7 +12,7 @@ from towpath_runner.entrypoint import shown_path
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 #: Characters kept of a traceback; its end explains the most.
-_LONGEST = 16_000
+_MAX_CHARACTERS = 16_000
 
 
 def frames_of(error: BaseException) -> list[tuple[FrameType, int]]:
@@ -37,8 +37,8 @@ def place_of(error: BaseException, root: str) -> tuple[str | None, int | None]:
 
 
 def is_own(path: str, root: str) -> bool:
-    """Whether a file belongs to the repository, not to an environment that may lie inside its folder."""
-    # Names such as `<frozen os>` and `<string>` are no paths and would seem to lie in the working folder.
+    """Whether a file belongs to the repository, not to an environment that may lie inside its directory."""
+    # Names such as `<frozen os>` and `<string>` are no paths and would seem to lie in the working directory.
     inside = os.path.isabs(path) and path.startswith(root.rstrip(os.sep) + os.sep)
     return inside and f"{os.sep}site-packages{os.sep}" not in path and not path.startswith(sys.prefix + os.sep)
 
@@ -48,7 +48,7 @@ def trimmed(error: BaseException) -> str:
     described = traceback.TracebackException.from_exception(error, compact=True)
     _trim(described)
     text = "".join(described.format())
-    return text if len(text) <= _LONGEST else "…" + text[-_LONGEST:]
+    return text if len(text) <= _MAX_CHARACTERS else "…" + text[-_MAX_CHARACTERS:]
 
 
 def _trim(described: traceback.TracebackException | None) -> None:

@@ -3,6 +3,7 @@ import type { AdoptedServer, OutputSink, RuntimeDriver } from "../port.ts";
 import { type FloodLimits, floodGate } from "../process/flood.ts";
 import { plainProcess } from "../process/plain.ts";
 import { type RunningProcess, restorableSchema } from "../process/running-process.ts";
+import { ownerRuns } from "../process/owner.ts";
 import { type CgroupLayout, sweepCgroups } from "../sandbox/cgroup-layout.ts";
 import { socketFolder, sweepSocketFolders } from "../sandbox/socket-folder.ts";
 import { restoreSandboxed } from "../sandbox/spawn.ts";
@@ -57,8 +58,12 @@ export async function adoptServers(
       return [server];
     }),
   );
-  await sweepCgroups(cgroups, async (by, name) => by !== owner || groups.has(name));
-  if (root) await sweepSocketFolders(stateDirectory, async (by, path) => by !== owner || directories.has(path));
+  // What an earlier shim has left goes too.
+  await sweepCgroups(cgroups, async (by, name) => (by === owner ? groups.has(name) : await ownerRuns(by)));
+  if (root)
+    await sweepSocketFolders(stateDirectory, async (by, path) =>
+      by === owner ? directories.has(path) : await ownerRuns(by),
+    );
   return adopted.flat();
 }
 

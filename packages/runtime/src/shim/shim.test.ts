@@ -190,6 +190,12 @@ describe.each(users)("servers of %s", (_, asUser) => {
     await runner.kill();
     expect(await ask("a")).toMatch(/^hello/);
     await expect.poll(() => started.filter(alive), { timeout: 10_000 }).toEqual([]);
+    // What nobody could clear away by then goes when the next one starts.
+    const next = startRunner(asUser, 2);
+    await next.said("ready");
+    expect(next.lines).toEqual(["ready"]);
+    expect(groupsOf(started[0] ?? 0)).toEqual([]);
+    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${folder}/i/`);
   });
 });
 
