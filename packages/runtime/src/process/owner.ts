@@ -1,4 +1,4 @@
-import { processStartTime } from "./tree.ts";
+import { isZombie, processStartTime } from "./tree.ts";
 
 /**
  * Names a process, this one by default, in what outlives a kill (control groups, mounts): process id and start time, so
@@ -12,5 +12,6 @@ export async function ownerName(pid = process.pid): Promise<string> {
 export async function ownerRuns(name: string): Promise<boolean> {
   const parts = /^(\d+)-(\d+)$/.exec(name);
   if (parts === null) return true;
-  return (await processStartTime(Number(parts[1]))) === parts[2];
+  // A zombie has ended; only its parent has not looked yet.
+  return (await processStartTime(Number(parts[1]))) === parts[2] && !(await isZombie(Number(parts[1])));
 }

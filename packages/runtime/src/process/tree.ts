@@ -46,6 +46,11 @@ export async function isRunning(pid: number): Promise<boolean> {
   }
 }
 
+/** Whether a process has ended and its parent has not looked yet. */
+export async function isZombie(pid: number): Promise<boolean> {
+  return (await statFields(pid).catch(() => []))[0] === "Z";
+}
+
 /** Whether a process was stopped by SIGSTOP. */
 export async function isStopped(pid: number | undefined): Promise<boolean> {
   return pid !== undefined && (await statFields(pid).catch(() => []))[0] === "T";
