@@ -19,7 +19,7 @@ const read = (path: string) => {
 };
 
 /** Process id of the launcher of the instance on a data folder. */
-export function launcherOf(dataDirectory: string): number {
+function launcherOf(dataDirectory: string): number {
   return Number(JSON.parse(read(join(dataDirectory, "running.json")) || "{}").pid);
 }
 

@@ -29,7 +29,7 @@ export type Services = {
 
 const logReaderLimits = { maxConnections: 4, statementTimeoutMs: 5000 };
 
-export function compose(config: WebConfig): Services {
+function compose(config: WebConfig): Services {
   const log = pino({ level: config.logLevel, base: { role: "web" }, timestamp: pino.stdTimeFunctions.isoTime });
   const database = openDatabase(config.databaseUrl, { maxConnections: 10 });
   const logReader = openDatabase(config.databaseUrl, logReaderLimits);

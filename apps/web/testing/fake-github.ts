@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 
-export type FakeInstallation = {
+type FakeInstallation = {
   readonly id: number;
   readonly login: string;
   readonly suspended?: boolean;

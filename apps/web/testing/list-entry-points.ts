@@ -3,7 +3,7 @@ import { basename, join, relative } from "node:path";
 import { type CallExpression, type Expression, type ObjectExpression, parse } from "@swc/core";
 
 /** Names what a caller needs: a permission of the matrix, or a reason why none applies; null when it names nothing. */
-export type Access =
+type Access =
   | { readonly kind: "permission"; readonly permission: string; readonly scope: string }
   | { readonly kind: "none"; readonly reason: string };
 

@@ -47,7 +47,7 @@ const shaPattern = /^[0-9a-f]{7,40}$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
 const refNamePattern = /^(?![-/.])(?!.*(?:\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)))[^\x00-\x20\x7f~^:?*[\\]{1,200}(?<![/.])$/;
 
-export function isRefName(name: string): boolean {
+function isRefName(name: string): boolean {
   return refNamePattern.test(name) && name !== "@";
 }
 

@@ -5,7 +5,7 @@ import type { ReadableStream as WebReadableStream } from "node:stream/web";
 import { gitEnvironment } from "./run-git.ts";
 
 /** What smart HTTP consists of; every other path below a repository is refused. */
-export const services = ["info/refs", "git-upload-pack", "git-receive-pack"] as const;
+const services = ["info/refs", "git-upload-pack", "git-receive-pack"] as const;
 export type Service = (typeof services)[number];
 
 export type BackendRequest = {

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { GitError, gitText, runGit } from "./run-git.ts";
 
-export type Signature = { name: string; email: string; date: string };
+type Signature = { name: string; email: string; date: string };
 export type Commit = {
   sha: string;
   tree: string;

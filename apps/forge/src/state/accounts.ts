@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Database, timestamp } from "./database.ts";
 
-export const accountSchema = z.object({
+const accountSchema = z.object({
   id: z.number(),
   login: z.string(),
   name: z.string().nullable(),

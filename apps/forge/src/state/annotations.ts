@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Database, timestamp } from "./database.ts";
 
 /** What an App writes beside commits and pull requests. `subject`: the sha, deployment id or pull request number. */
-export const annotationKindSchema = z.enum(["status", "check_run", "deployment", "deployment_status", "issue_comment"]);
+const annotationKindSchema = z.enum(["status", "check_run", "deployment", "deployment_status", "issue_comment"]);
 export type AnnotationKind = z.infer<typeof annotationKindSchema>;
 
 const annotationRowSchema = z.object({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Database, timestamp } from "./database.ts";
 import { type Repository, repositoryRowSchema, selectRepository } from "./repositories.ts";
 
-export const selectionSchema = z.enum(["all", "selected"]);
+const selectionSchema = z.enum(["all", "selected"]);
 
 const installationRowSchema = z.object({
   id: z.number(),

@@ -16,7 +16,7 @@ const lifetimes = {
   installation: hour,
 };
 
-export function hashOf(secret: string): string {
+function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 

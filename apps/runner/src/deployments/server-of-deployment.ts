@@ -2,7 +2,7 @@ import { cloudEnvironment, type Limits, type ServerSpec } from "@towpath/runtime
 import type { StoredDeployment, StoredSecret } from "./deployment.store.ts";
 
 /** Turns a stored secret into its value; throws when it cannot. Never an empty value in the place of an unreadable one. */
-export type DecryptSecret = (row: StoredSecret) => string;
+type DecryptSecret = (row: StoredSecret) => string;
 
 /** Why a deployment cannot be started, in words for its owner. */
 export class DeploymentUnusable extends Error {

@@ -22,7 +22,7 @@ export type InstanceChange = {
 };
 
 /** Of an instance that a new start of the runner has claimed. */
-export type ClaimedInstance = { readonly startedAt: Date; readonly readyAt: Date | null; readonly restarts: number };
+type ClaimedInstance = { readonly startedAt: Date; readonly readyAt: Date | null; readonly restarts: number };
 
 /**
  * Where instances are recorded for people to see, and for the next start of the runner. The runner's own memory stays

@@ -24,7 +24,7 @@ export type RetentionParts = {
  * One round (LOG-6): rows first, because files follow from what the database says. Of all workers one removes rows, of
  * each host's one removes files; the others' rounds do nothing.
  */
-export async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Promise<Removal> {
+async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Promise<Removal> {
   const { services, config, disk } = parts;
   const ctx = jobContext(services, "sweep");
   const now = ctx.clock.now();

@@ -15,7 +15,7 @@ import { sweepFiles } from "../retention/files.ts";
 export const dayMs = 86_400_000;
 
 /** Small numbers, so that a short test passes every limit. */
-export const shortPolicy: RetentionPolicy = {
+const shortPolicy: RetentionPolicy = {
   ...{ requestLogDays: 2, serverLogDays: 2, buildLogDays: 2, auditDays: 3, endedBranchDays: 2 },
   ...{ buildsPerBranch: 10, deploymentsPerBranch: 3 },
 };

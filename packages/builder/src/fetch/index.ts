@@ -1,2 +1,2 @@
 export { defaultExtractLimits, type ExtractLimits, extractSource } from "./extract.ts";
-export { digestOf, type SourceEntry, type SourceTree, subtree } from "./source-tree.ts";
+export { type SourceTree, subtree } from "./source-tree.ts";

@@ -42,7 +42,7 @@ function notFound(facts: SourceFacts, file: string): BuildFailure {
 }
 
 /** Up to three files that could have been meant: same name elsewhere, usual names, else the only files at the top. */
-export function entrypointCandidates(paths: ReadonlySet<string>, wanted: string): string[] {
+function entrypointCandidates(paths: ReadonlySet<string>, wanted: string): string[] {
   const python = [...paths].filter((path) => path.endsWith(".py") && !/(^|\/)(tests?|\.[^/]+)\//.test(path));
   const byDepth = (a: string, b: string) => a.split("/").length - b.split("/").length || a.localeCompare(b);
   const named = (names: readonly string[]) =>

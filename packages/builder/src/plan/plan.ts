@@ -9,7 +9,7 @@ import { choosePython, type PythonChoice, type PythonRange } from "./python-vers
 export type PlanNote = { readonly kind: BuildLogKind; readonly text: string };
 
 /** What makes imports of the project's own package work without putting code into the dependency layer. */
-export type ProjectInstall = {
+type ProjectInstall = {
   /** `path`: its folders are put on the import path. `build`: it must be built (native code). */
   readonly mode: "none" | "path" | "build";
   readonly name: string | null;

@@ -14,7 +14,7 @@ import {
 } from "../index.ts";
 import { repository } from "./tarball.ts";
 
-export type LoggedLine = { readonly phase: string; readonly kind: string; readonly text: string };
+type LoggedLine = { readonly phase: string; readonly kind: string; readonly text: string };
 export type Tried = { readonly result: BuildResult; readonly log: readonly LoggedLine[]; readonly text: string };
 
 export type Workshop = {

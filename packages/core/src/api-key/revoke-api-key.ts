@@ -55,7 +55,7 @@ export async function deleteApiKey(call: {
  *
  * @throws TowpathError `not_found` for a key that the organization does not have, `forbidden` for one of a colleague.
  */
-export async function authorizeApiKey(
+async function authorizeApiKey(
   ctx: Context,
   scope: { readonly orgSlug: string; readonly keyId: string },
 ): Promise<OrganizationAccess & { readonly key: ApiKeyRow }> {

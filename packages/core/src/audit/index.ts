@@ -15,7 +15,7 @@ export type AuditEntry = {
 };
 
 /** `user:<id>`, `operator` or `job:<name>`, as audit rows name their actor. */
-export function actorName(actor: Actor): string {
+function actorName(actor: Actor): string {
   if (actor.kind === "user") return `user:${actor.userId}`;
   return actor.kind === "operator" ? "operator" : `job:${actor.job}`;
 }

@@ -1,8 +1,5 @@
-import type { DeploymentSummary } from "./deployment-summary.ts";
-
-export type { DeploymentSummary } from "./deployment-summary.ts";
-
 import type { BuildManifest, BuildStatus } from "../build/build-contract.schema.ts";
+import type { DeploymentSummary } from "./deployment-summary.ts";
 
 export type DeploymentView = DeploymentSummary & {
   readonly environment: "production" | "preview";

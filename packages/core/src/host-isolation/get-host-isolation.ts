@@ -51,7 +51,7 @@ const checksOf: Readonly<Record<ProtectionName, readonly string[]>> = {
 };
 
 /** Converts a report into what the dashboard shows. Pure. */
-export function protectionsOf(report: IsolationReport): Protection[] {
+function protectionsOf(report: IsolationReport): Protection[] {
   return (Object.keys(checksOf) as ProtectionName[]).map((name) => {
     const tried = report.checks.filter((check) => checksOf[name].includes(check.name));
     const failed = tried.filter((check) => !check.ok);

@@ -5,18 +5,6 @@ import { z } from "zod";
 
 export type StoredIsolation = { readonly report: IsolationReport; readonly reportedAt: Date };
 
-export async function writeHostIsolation(
-  db: Database,
-  host: string,
-  report: IsolationReport,
-  reportedAt: Date,
-): Promise<void> {
-  await db
-    .insert(hostIsolation)
-    .values({ host, report, reportedAt })
-    .onConflictDoUpdate({ target: hostIsolation.host, set: { report, reportedAt } });
-}
-
 /** The most recent report; null when no runner has written one that can be read. */
 export async function newestHostIsolation(db: Database): Promise<StoredIsolation | null> {
   const [row] = await db.select().from(hostIsolation).orderBy(desc(hostIsolation.reportedAt)).limit(1);
@@ -25,17 +13,21 @@ export async function newestHostIsolation(db: Database): Promise<StoredIsolation
 }
 
 /**
- * Stores a runner's report about its host's isolation. Called by the runner itself, so there is nobody to authorize.
+ * Stores a runner's report about its host's isolation. Called by the runner itself, so there is no principal to authorize.
  */
 export async function recordHostIsolation(
   db: Database,
   input: { readonly host: string; readonly report: IsolationReport; readonly at: Date },
 ): Promise<void> {
-  await writeHostIsolation(db, input.host, isolationReportSchema.parse(input.report), input.at);
+  const values = { host: input.host, report: isolationReportSchema.parse(input.report), reportedAt: input.at };
+  await db
+    .insert(hostIsolation)
+    .values(values)
+    .onConflictDoUpdate({ target: hostIsolation.host, set: { report: values.report, reportedAt: values.reportedAt } });
 }
 
 /** The runner's self-test as it is stored: the shape of `GET /v1/isolation`. */
-export const isolationReportSchema = z.object({
+const isolationReportSchema = z.object({
   trusted: z.boolean(),
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })).readonly(),
   exceptions: z.array(z.object({ setting: z.string(), meaning: z.string() })).readonly(),

@@ -37,7 +37,7 @@ export async function createOrganization(call: {
 const maxSlugLength = 40;
 
 /** `Acme Inc.` → `acme-inc`: letters, digits and hyphens; a name without any of them becomes `team`. */
-export function slugOf(name: string): string {
+function slugOf(name: string): string {
   const slug = name
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
@@ -49,7 +49,7 @@ export function slugOf(name: string): string {
 }
 
 /** The slug itself when it is free, else the first of `-2`, `-3`, … that is. */
-export function freeSlug(stem: string, taken: ReadonlySet<string>): string {
+function freeSlug(stem: string, taken: ReadonlySet<string>): string {
   if (!taken.has(stem) && !isReservedSlug(stem)) return stem;
   for (let number = 2; ; number++) {
     const slug = `${stem}-${number}`;

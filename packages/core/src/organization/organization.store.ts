@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "@towpath/db";
 import { githubInstallation, member, organization, project, user } from "@towpath/db/schema";
-import { and, asc, eq, inArray, like, or, sql } from "drizzle-orm";
+import { asc, eq, inArray, like, or, sql } from "drizzle-orm";
 import { newId } from "../ids/index.ts";
 
 type Queryable = Database | Transaction;
@@ -82,8 +82,4 @@ export async function addOwner(
 
 export async function countMembers(db: Queryable, organizationId: string): Promise<number> {
   return db.$count(member, eq(member.organizationId, organizationId));
-}
-
-export async function isMember(db: Queryable, organizationId: string, userId: string): Promise<boolean> {
-  return (await db.$count(member, and(eq(member.organizationId, organizationId), eq(member.userId, userId)))) > 0;
 }

@@ -8,7 +8,7 @@ import { GitHubModel } from "./github-model.ts";
 import { type MemoryQueue, memoryQueue, type SeededOrganization, type seedProject, testContext } from "./seed.ts";
 
 /** Plays all that GitHub has to deliver, then the jobs that ask it; builds are left. Says which builds were queued. */
-export async function settle(db: Database, github: GitHubModel, queue = memoryQueue()): Promise<readonly string[]> {
+async function settle(db: Database, github: GitHubModel, queue = memoryQueue()): Promise<readonly string[]> {
   const ctx = testContext(db, { kind: "job", job: "webhook.process" }, { queue });
   for (const hint of github.deliveries.splice(0)) {
     await processWebhook({ ctx, input: { deliveryId: "not stored", hint } });
@@ -17,7 +17,7 @@ export async function settle(db: Database, github: GitHubModel, queue = memoryQu
 }
 
 /** Does the jobs that wait, and those that they enqueue, except builds: answers with those that they queued. */
-export async function syncAll(db: Database, github: GitHubModel, queue: MemoryQueue): Promise<readonly string[]> {
+async function syncAll(db: Database, github: GitHubModel, queue: MemoryQueue): Promise<readonly string[]> {
   const ctx = testContext(db, { kind: "job", job: "branch.sync" }, { queue });
   const queuedBuilds = async () => {
     const rows = await db.select({ id: build.id }).from(build).where(eq(build.status, "queued")).orderBy(build.id);
@@ -35,11 +35,11 @@ export async function syncAll(db: Database, github: GitHubModel, queue: MemoryQu
 }
 
 /** The same, and every build goes well. */
-export async function settleAndBuild(db: Database, github: GitHubModel): Promise<void> {
+async function settleAndBuild(db: Database, github: GitHubModel): Promise<void> {
   for (const buildId of await settle(db, github)) await succeedBuild(db, buildId);
 }
 
-export async function findBranch(db: Database, projectId: string, name: string) {
+async function findBranch(db: Database, projectId: string, name: string) {
   const [row] = await db
     .select()
     .from(branch)
@@ -48,7 +48,7 @@ export async function findBranch(db: Database, projectId: string, name: string) 
 }
 
 /** Commit that is live on a project's branch; null when nothing is. */
-export async function liveOn(db: Database, projectId: string, name: string): Promise<string | null> {
+async function liveOn(db: Database, projectId: string, name: string): Promise<string | null> {
   const found = await findBranch(db, projectId, name);
   return found ? liveCommit(db, found.id) : null;
 }

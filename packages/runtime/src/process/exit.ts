@@ -9,7 +9,7 @@ const names = new Map(
 );
 
 /** Name of a signal by its number, for example 9 → SIGKILL. */
-export function signalName(number: number): string {
+function signalName(number: number): string {
   return names.get(number) ?? `signal ${number}`;
 }
 

@@ -9,7 +9,7 @@ import type { OutputReader, RunningProcess } from "./running-process.ts";
 import { isRunning, isStopped, processTree, signalProcess } from "./tree.ts";
 
 /** Where a path of the sandbox is on the host. The longest matching mount wins. */
-export function hostPath(spec: SandboxSpec, path: string): string {
+function hostPath(spec: SandboxSpec, path: string): string {
   const mount = [...spec.mounts]
     .sort((a, b) => b.inside.length - a.inside.length)
     .find(({ inside }) => path === inside || path.startsWith(`${inside}/`));

@@ -33,7 +33,7 @@ export type SandboxCommand = {
   readonly data: readonly (string | Uint8Array)[];
 };
 
-export const optionsDescriptor = 3;
+const optionsDescriptor = 3;
 export const statusDescriptor = 4;
 export const blockDescriptor = 5;
 export const firstDataDescriptor = 6;

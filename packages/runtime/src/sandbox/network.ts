@@ -40,7 +40,7 @@ export function hostAddresses(): string[] {
 }
 
 /** Lines for `ip -batch`: what a sandbox's namespace may not reach. slirp4netns's own /24 is more specific and stays. */
-export function prohibitRoutes(addresses: readonly string[]): string {
+function prohibitRoutes(addresses: readonly string[]): string {
   const targets = [...prohibitedRanges, ...addresses.map((address) => `${address}/32`)];
   return targets.map((target) => `route add prohibit ${target}\n`).join("");
 }
@@ -66,7 +66,7 @@ export function prohibitPolicies(
 }
 
 /** Lines for `ip -batch`: exceptions that the operator named. They win by being added as longer or equal prefixes. */
-export function allowRoutes(ranges: readonly string[]): string {
+function allowRoutes(ranges: readonly string[]): string {
   return ranges.map((range) => `route replace ${range} via ${slirpGateway} dev ${tap}\n`).join("");
 }
 

@@ -2,10 +2,10 @@ import type { NetworkPlan } from "./arguments.ts";
 
 /** The user's folder in every sandbox: private, in memory, gone with the sandbox. */
 export const sandboxHome = "/home/towpath";
-export const sandboxUserName = "towpath";
+const sandboxUserName = "towpath";
 
 /** slirp4netns answers DNS at this address and asks the host's resolver. */
-export const slirpNameserver = "10.0.2.3";
+const slirpNameserver = "10.0.2.3";
 
 /** The files below /etc that we write ourselves, so that nothing about the host or its users is told. */
 export function systemFiles(

@@ -9,7 +9,7 @@ const largestStatusBytes = 256 * 1024;
 // It is kept in builds and logs, and quotes what a tenant wrote.
 const text = z.string().transform(storableText);
 
-export const harnessStatusSchema = z.discriminatedUnion("state", [
+const harnessStatusSchema = z.discriminatedUnion("state", [
   z.object({
     state: z.literal("ready"),
     kind: text,

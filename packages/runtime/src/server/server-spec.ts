@@ -11,7 +11,7 @@ export const dependencyPath = "/app/.venv";
 /** The code layer: working directory of the server. */
 export const codePath = "/app/src";
 /** The harness: the directory that holds the package towpath_runner. */
-export const harnessPath = "/opt/towpath";
+const harnessPath = "/opt/towpath";
 /** Writable: the server's socket and status. */
 export const runtimeDirectory = "/run/towpath";
 export const socketName = "mcp.sock";

@@ -33,7 +33,7 @@ export type Request =
   | { readonly type: "shutdown" };
 
 /** `content` in base64. */
-export type WireCommand = {
+type WireCommand = {
   readonly file: string;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ export type BranchItem = Omit<BranchView, "latestBuild"> & {
   readonly liveBuild: LiveBuild | null;
 };
 
-export type LiveBuild = {
+type LiveBuild = {
   readonly id: string;
   readonly commitSha: string;
   readonly commitMessage: string | null;

@@ -4,7 +4,7 @@ import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 const name = z.string().min(1).max(1024);
 
 /** One request to a server, as the inspector makes it. */
-export const serverCallSchema = z.discriminatedUnion("kind", [
+const serverCallSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("tool"), name, arguments: z.record(z.string(), z.unknown()) }),
   z.object({ kind: z.literal("resource"), uri: z.string().min(1).max(8192) }),
   z.object({ kind: z.literal("prompt"), name, arguments: z.record(z.string(), z.string()) }),

@@ -12,7 +12,7 @@ const askEveryMs = 5000;
 const moveEveryMs = 60_000;
 
 /** Two lists in order, each row once. */
-export function joinRows(newest: readonly RequestLogEntry[], older: readonly RequestLogEntry[]): RequestLogEntry[] {
+function joinRows(newest: readonly RequestLogEntry[], older: readonly RequestLogEntry[]): RequestLogEntry[] {
   const seen = new Set(newest.map((row) => row.id));
   return [...newest, ...older.filter((row) => !seen.has(row.id))];
 }

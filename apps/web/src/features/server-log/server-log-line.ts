@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { LogLine } from "~/ui/log-viewer/log-line.ts";
 
-export const serverLogLevels = ["debug", "info", "warning", "error"] as const;
+const serverLogLevels = ["debug", "info", "warning", "error"] as const;
 export type ServerLogLevel = (typeof serverLogLevels)[number];
 
 /** A `line` event of `/api/deployments/{id}/log`. */
