@@ -4,8 +4,8 @@ import { createLayerCache, type LayerCache } from "./layer-cache.ts";
 import type { ArtifactStore } from "./port.ts";
 
 export { createFolderStore } from "./folder-store.ts";
-export { createLayerCache, type LayerCache, type LayerCacheConfig, type StoredLayer } from "./layer-cache.ts";
-export { ArtifactError, type ArtifactInfo, type ArtifactStore, digestSchema } from "./port.ts";
+export { createLayerCache, type LayerCache } from "./layer-cache.ts";
+export type { ArtifactStore } from "./port.ts";
 
 /** The artifact store of a local instance and this host's cache in front of it, both below TOWPATH_DATA_DIR. */
 export function openArtifacts(dataDirectory: string): { readonly store: ArtifactStore; readonly layers: LayerCache } {

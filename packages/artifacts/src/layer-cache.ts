@@ -12,7 +12,7 @@ export type LayerCacheConfig = {
   readonly directory: string;
 };
 
-export type StoredLayer = { readonly digest: string };
+type StoredLayer = { readonly digest: string };
 
 /** Unpacked layers on this host, in front of an artifact store. */
 export type LayerCache = {

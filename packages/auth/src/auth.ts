@@ -22,7 +22,7 @@ export type AuthConfig = {
 /** Header in which our HTTP server passes on the client's address. A value that the client sent is dropped. */
 export const clientAddressHeader = "x-towpath-client-address";
 
-export const passwordMinLength = 10;
+const passwordMinLength = 10;
 const passwordMaxLength = 128;
 
 /** Where failed round trips to the issuer end; `error` in the query names the reason. */

@@ -24,11 +24,9 @@ export type SignedIn = {
 export type CredentialProblem =
   | { readonly problem: "wrong_credentials" | "already_exists" | "invalid" | "unavailable" }
   | { readonly problem: "too_many_attempts"; readonly retryAfterSeconds: number };
-export type CredentialResult =
-  | { readonly ok: true; readonly headers: Headers }
-  | ({ readonly ok: false } & CredentialProblem);
+type CredentialResult = { readonly ok: true; readonly headers: Headers } | ({ readonly ok: false } & CredentialProblem);
 
-export type SignUpInput = {
+type SignUpInput = {
   readonly firstName: string;
   readonly lastName: string;
   readonly email: string;

@@ -1,3 +1,3 @@
 export { equalInConstantTime, hmacSha256, randomToken, sha256 } from "./digest.ts";
-export { deriveKey, type Key, type KeyPurpose, keyPurposes } from "./keys.ts";
+export { deriveKey, type KeyPurpose, keyPurposes } from "./keys.ts";
 export { open, openWithKeyId, seal, sealWithKeyId } from "./seal.ts";

@@ -36,7 +36,7 @@ export type RepositoryAddress = {
   readonly name: string;
 };
 
-export type Page<Item> = {
+type Page<Item> = {
   readonly items: readonly Item[];
   /** The next page's number, null on the last one. Pages count from 1. */
   readonly nextPage: number | null;
@@ -51,7 +51,7 @@ export type UserToken = {
   readonly refreshTokenExpiresAt: Date | null;
 };
 
-export type RepositoryFile = {
+type RepositoryFile = {
   /** From the root, with forward slashes. */
   readonly path: string;
   readonly size: number;
@@ -153,7 +153,7 @@ export type GitHub = {
   redeliver(deliveryId: number): Promise<void>;
 };
 
-export type TarballInput = RepositoryAddress & {
+type TarballInput = RepositoryAddress & {
   /** Narrows the token by id, so that a renamed repository still works. */
   readonly repositoryId: number;
   /** Full commit id. */

@@ -5,7 +5,7 @@ import type { GitHubConfig } from "./contract.ts";
 const withoutTrailingSlash = (url: string) => url.replace(/\/+$/, "");
 
 /** PEM as it is, or base64 of it, since many places that hold settings do not take line breaks. */
-export const privateKeySchema = z.string().transform((value, context) => {
+const privateKeySchema = z.string().transform((value, context) => {
   const text = value.includes("-----BEGIN")
     ? value.replaceAll("\\n", "\n")
     : Buffer.from(value, "base64").toString("utf8");

@@ -127,12 +127,12 @@ export const repositoryEventSchema = z.object({
 export const pingEventSchema = z.object({ zen: z.string().optional(), hook_id: z.number().int().optional() });
 
 export type PushEvent = z.infer<typeof pushEventSchema>;
-export type PullRequestEvent = z.infer<typeof pullRequestEventSchema>;
-export type InstallationEvent = z.infer<typeof installationEventSchema>;
-export type InstallationRepositoriesEvent = z.infer<typeof installationRepositoriesEventSchema>;
-export type DeleteEvent = z.infer<typeof deleteEventSchema>;
-export type RepositoryEvent = z.infer<typeof repositoryEventSchema>;
-export type PingEvent = z.infer<typeof pingEventSchema>;
+type PullRequestEvent = z.infer<typeof pullRequestEventSchema>;
+type InstallationEvent = z.infer<typeof installationEventSchema>;
+type InstallationRepositoriesEvent = z.infer<typeof installationRepositoriesEventSchema>;
+type DeleteEvent = z.infer<typeof deleteEventSchema>;
+type RepositoryEvent = z.infer<typeof repositoryEventSchema>;
+type PingEvent = z.infer<typeof pingEventSchema>;
 
 /** `ignored`: an event that Towpath has no use for; it is answered like the others. */
 export type WebhookEvent =

@@ -1,12 +1,10 @@
-export { BatchWriter, type BatchWriterOptions } from "./batching/batch-writer.ts";
+export { BatchWriter } from "./batching/batch-writer.ts";
 export { appendBuildLog, buildLogChannel, readBuildLog } from "./build-logs.ts";
-export { type FoldLimits, foldRequestLogs } from "./fold-request-logs.ts";
+export { foldRequestLogs } from "./fold-request-logs.ts";
 export type {
   Outcome,
   RequestLogDetail,
   RequestLogEntry,
-  RequestLogPage,
-  RequestLogStats,
 } from "./log-query.schema.ts";
 export { queryRequestLogs, readRequestLog } from "./query-request-logs.ts";
 export { cutTexts, type RequestLogRow } from "./request-log.row.ts";
@@ -14,10 +12,8 @@ export { requestLogChannel } from "./request-log-changes.ts";
 export { requestLogStats } from "./request-log-stats.ts";
 export {
   readServerLogs,
-  type ServerLogEntry,
   type ServerLogLevel,
   type ServerLogRow,
-  type ServerLogStream,
   serverLogChannel,
   writeServerLogs,
 } from "./server-logs.ts";

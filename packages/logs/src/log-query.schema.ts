@@ -3,7 +3,7 @@ import { z } from "zod";
 // Browser-safe: the dashboard validates its search parameters with the same objects as the server (VAL-5, PRJ-5).
 
 /** How far back a log screen looks. */
-export const timeRangeSchema = z.enum(["15m", "1h", "6h", "24h", "7d", "30d"]);
+const timeRangeSchema = z.enum(["15m", "1h", "6h", "24h", "7d", "30d"]);
 export type TimeRange = z.infer<typeof timeRangeSchema>;
 
 /** What a request-log row can be asked for (VAL-5). `startDate` and `endDate` win over `timeRange`. */
@@ -40,7 +40,7 @@ export const logSearchSchema = z.object({
 export type LogSearch = z.infer<typeof logSearchSchema>;
 
 /** How an exchange ended, as recorded by the gateway. */
-export const outcomeSchema = z.enum([
+const outcomeSchema = z.enum([
   "ok",
   "rpc_error",
   "tool_error",

@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { ensureDayPartitions } from "./partitions.ts";
 import { toPostgresText } from "./postgres-text.ts";
 
-export type ServerLogStream = "stdout" | "stderr" | "platform";
+type ServerLogStream = "stdout" | "stderr" | "platform";
 export type ServerLogLevel = "debug" | "info" | "warning" | "error";
 
 /** A line that a server wrote, or that the platform says about it (RUN-5). */

@@ -3,7 +3,6 @@ export {
   type OpenJobQueue,
   openJobQueue,
   openWorkerQueue,
-  type QueueSettings,
   type WorkerOptions,
   type WorkerQueue,
 } from "./queue.ts";

@@ -12,7 +12,7 @@ import {
 import { dialTarget, isDialFailure, type RunnerAddress } from "./endpoint.ts";
 import { HangDetector } from "./hang-detector.ts";
 
-export type CallOptions = {
+type CallOptions = {
   /** Ends the wait; the call rejects with the signal's reason. What the runner began goes on. */
   readonly signal?: AbortSignal;
 };

@@ -1,10 +1,9 @@
-export { type CallOptions, createRunnerClient, type RunnerClient } from "./client.ts";
+export { createRunnerClient, type RunnerClient } from "./client.ts";
 export {
   type LeasedInstance,
   RunnerError,
   type RunnerErrorCode,
   type RunnerInstance,
-  type RunnerIsolation,
 } from "./contract.ts";
 export {
   dialTarget,
@@ -14,5 +13,5 @@ export {
   isDialFailure,
   type RunnerAddress,
 } from "./endpoint.ts";
-export { assertNoRunner, createRunnerApi, type RunnerApi, type RunnerHandlers } from "./server.ts";
+export { assertNoRunner, createRunnerApi, type RunnerHandlers } from "./server.ts";
 export { runnerAddressFrom, runnerSettings } from "./settings.ts";

@@ -7,26 +7,17 @@ export {
   strictIsolation,
 } from "./config.ts";
 export { SandboxError } from "./errors.ts";
-export { createSandboxDriver, type SandboxDriverConfig } from "./host-driver.ts";
+export { createSandboxDriver } from "./host-driver.ts";
 export type {
-  AdoptedServer,
-  BuildSpec,
   BuildStep,
-  BuildVolume,
   BuildWorkspace,
   Endpoint,
   Exit,
-  ExitReason,
-  HarnessFailureCode,
   HarnessStatus,
   InstanceHandle,
-  InstanceSpec,
   Isolation,
   Limits,
-  Network,
   OutputSink,
-  OutputStream,
-  RunOptions,
   RuntimeDriver,
   ServerSpec,
   StartResult,
@@ -34,7 +25,7 @@ export type {
   VolumeMount,
 } from "./port.ts";
 export { inspectPath } from "./port.ts";
-export { defaultFloodLimits, type FloodLimits } from "./process/flood.ts";
+
 export { removeFolder } from "./process/remove-folder.ts";
-export { processStartTime } from "./process/tree.ts";
-export { type CloudFacts, cloudEnvironment } from "./server/server-spec.ts";
+
+export { cloudEnvironment } from "./server/server-spec.ts";

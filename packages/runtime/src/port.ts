@@ -187,7 +187,7 @@ export type HarnessStatus =
       readonly traceback: string | null;
     };
 
-export type HarnessFailureCode =
+type HarnessFailureCode =
   | "entrypoint_not_found"
   | "syntax_error"
   | "module_missing"

@@ -135,6 +135,11 @@ export const stages: readonly Stage[] = [
       ),
   },
   {
+    name: "unused",
+    title: "Nothing unused",
+    run: () => asOne(node(programOf("knip", "bin/knip.js"), "--treat-config-hints-as-errors")),
+  },
+  {
     name: "requirements",
     title: "Promises with a test",
     run: () => asOne(node("docs/list-unproven-requirements.ts", "--fail-on-main-job")),

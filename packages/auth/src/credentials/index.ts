@@ -8,7 +8,6 @@ export {
 } from "./membership.ts";
 export {
   type ProjectIdentity,
-  projectJwtMaxSeconds,
   signAdminJwt,
   signUserJwt,
   verifyProjectJwt,

@@ -3,7 +3,7 @@ import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
 
 const issuer = "towpath";
 /** The longest life of a token for a project, seconds. */
-export const projectJwtMaxSeconds = 3600;
+const projectJwtMaxSeconds = 3600;
 
 /**
  * Who a token speaks for at the servers of one project: the principal `admin`, or a person. An admin token may name

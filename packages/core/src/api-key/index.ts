@@ -1,5 +1,4 @@
-export { type CreateApiKeyInput, createApiKeySchema } from "./api-key.schema.ts";
-export type { ApiKeyView, NewApiKeyView } from "./api-key.view.ts";
+export type { ApiKeyView } from "./api-key.view.ts";
 export { createApiKey } from "./create-api-key.ts";
 export { listApiKeys } from "./list-api-keys.ts";
 export { deleteApiKey, revokeApiKey } from "./revoke-api-key.ts";

@@ -13,7 +13,7 @@ export type OrganizationAccess = {
 export type OrganizationScope = { readonly orgSlug: string } | { readonly organizationId: string };
 export type ProjectScope = { readonly orgSlug: string; readonly projectName: string } | { readonly projectId: string };
 
-export type ProjectRow = typeof project.$inferSelect;
+type ProjectRow = typeof project.$inferSelect;
 export type ProjectAccess = OrganizationAccess & { readonly project: ProjectRow };
 
 const noAccess = () =>

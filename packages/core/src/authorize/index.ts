@@ -3,9 +3,7 @@ export {
   authorizePlatform,
   authorizeProject,
   type OrganizationAccess,
-  type OrganizationScope,
   type ProjectAccess,
-  type ProjectRow,
   type ProjectScope,
   requireUser,
 } from "./authorize.ts";

@@ -11,18 +11,18 @@ export const buildStatuses = ["queued", "building", "succeeded", "failed", "canc
 export const buildStatusSchema = z.enum(buildStatuses);
 export type BuildStatus = z.infer<typeof buildStatusSchema>;
 
-export const buildTriggers = ["quickstart", "import", "push", "redeploy", "cli"] as const;
+const buildTriggers = ["quickstart", "import", "push", "redeploy", "cli"] as const;
 export const buildTriggerSchema = z.enum(buildTriggers);
 export type BuildTrigger = z.infer<typeof buildTriggerSchema>;
 
 /** In the order in which they run. */
 export const buildPhases = ["fetch", "plan", "install", "inspect", "rollout"] as const;
-export const buildPhaseSchema = z.enum(buildPhases);
+const buildPhaseSchema = z.enum(buildPhases);
 export type BuildPhase = z.infer<typeof buildPhaseSchema>;
 
 /** `step`: what Towpath does and why. `output`: what a tool printed. */
-export const buildLogKinds = ["step", "output", "warning", "error"] as const;
-export const buildLogKindSchema = z.enum(buildLogKinds);
+const buildLogKinds = ["step", "output", "warning", "error"] as const;
+const buildLogKindSchema = z.enum(buildLogKinds);
 export type BuildLogKind = z.infer<typeof buildLogKindSchema>;
 
 /** A line as it is written. */
@@ -54,7 +54,7 @@ const digestSchema = z.string().regex(/^[0-9a-f]{64}$/);
 export const layersSchema = z.object({ pythonVersion: z.string(), dependencies: digestSchema, code: digestSchema });
 export type Layers = z.infer<typeof layersSchema>;
 
-export const diagnosisCodes = [
+const diagnosisCodes = [
   "source_unavailable",
   "source_too_large",
   "source_unsafe",
@@ -103,7 +103,7 @@ export const diagnosisSchema = z.object({
 });
 export type Diagnosis = z.infer<typeof diagnosisSchema>;
 
-export const buildWarningCodes = [
+const buildWarningCodes = [
   "python_replaced",
   "nothing_offered",
   "list_failed",

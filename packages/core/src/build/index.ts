@@ -1,4 +1,4 @@
-export { type ListBuildsInput, listBuildsSchema, type StartBuildInput, startBuildSchema } from "./build.schema.ts";
+export { startBuildSchema } from "./build.schema.ts";
 export { isEnded } from "./build.state.ts";
 export type { BuildPage, BuildSummary, BuildView } from "./build.view.ts";
 export { authorizeBuild, getBuild, listBuilds } from "./get-build.ts";

@@ -1,5 +1,5 @@
 /** Every way in which a verb can refuse or fail. Surfaces map these; nobody compares messages. */
-export const errorCodes = [
+const errorCodes = [
   "unauthenticated",
   "forbidden",
   "not_found",

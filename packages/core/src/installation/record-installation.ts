@@ -50,7 +50,7 @@ export async function recordInstallation(call: {
   });
 }
 
-export const recordInstallationSchema = z.object({
+const recordInstallationSchema = z.object({
   installationId: z.number().int().positive(),
   accountLogin: z.string().min(1).max(100),
   /** User | Organization, as GitHub says it. */

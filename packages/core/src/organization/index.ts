@@ -4,9 +4,5 @@ export { deleteOrganization } from "./delete-organization.ts";
 export { ensureLocalOrganization } from "./ensure-local-organization.ts";
 export { getOrganizationAccess } from "./get-organization-access.ts";
 export { displayNameOf, getProfile } from "./get-profile.ts";
-export {
-  type CreateOrganizationInput,
-  createOrganizationSchema,
-  organizationNameSchema,
-} from "./organization.schema.ts";
-export type { OrganizationAccessView, OrganizationView, ProfileView } from "./organization.view.ts";
+
+export type { OrganizationAccessView, ProfileView } from "./organization.view.ts";

@@ -18,7 +18,7 @@ export const jobPayloadSchemas = {
 export type JobName = keyof typeof jobPayloadSchemas;
 export type JobPayloads = { readonly [Name in JobName]: Readonly<z.infer<(typeof jobPayloadSchemas)[Name]>> };
 
-export type EnqueueOptions = {
+type EnqueueOptions = {
   /** Makes the job unique while it waits for its first run or a retry: enqueueing it again changes nothing. */
   readonly key: string;
   /** Whose job it is: a worker can limit how many jobs of one group it runs at a time. */

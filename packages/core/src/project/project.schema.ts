@@ -15,7 +15,7 @@ export const projectNameSchema = z
   });
 
 /** PRJ-12. `passthrough`: the server authenticates by itself; `towpath-cloud`: members; `towpath-public`: open. */
-export const authModes = ["passthrough", "towpath-cloud", "towpath-public"] as const;
+const authModes = ["passthrough", "towpath-cloud", "towpath-public"] as const;
 export const authModeSchema = z.enum(authModes, { error: "Choose who may call the server" });
 export type AuthMode = z.infer<typeof authModeSchema>;
 

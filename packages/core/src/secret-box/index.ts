@@ -1,7 +1,7 @@
 import { deriveKey, openWithKeyId, sealWithKeyId } from "@towpath/crypto";
 
 /** What a ciphertext is bound to: moved to another project, name, version or environment it does not open (KEY-2). */
-export type SecretBinding = {
+type SecretBinding = {
   readonly projectId: string;
   readonly keyName: string;
   readonly version: number;

@@ -57,4 +57,3 @@ export const initialSecretsSchema = z
     error: "Each secret can be given once",
   })
   .default([]);
-export type InitialSecretsInput = z.input<typeof initialSecretsSchema>;

@@ -1,7 +1,6 @@
 export { finishBuild, liveCommit, sampleDiagnosis, sampleOutcome, succeedBuild } from "./build-steps.ts";
 export { refusal, refusalCode } from "./expect-code.ts";
 export {
-  type MemoryQueue,
   memoryQueue,
   memoryRepositories,
   type SeededOrganization,

@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 
 /** Every way in which talking to an MCP server can fail. Surfaces map these; nobody compares messages. */
-export const mcpClientErrorCodes = [
+const mcpClientErrorCodes = [
   /** Nothing answers there: refused, reset, no such socket, name not found, HTTP 5xx. */
   "unreachable",
   "timeout",

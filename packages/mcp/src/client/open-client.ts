@@ -18,10 +18,10 @@ export type OpenOptions = {
   readonly maxPages?: number;
 };
 
-export type CallOptions = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
+type CallOptions = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
 
 /** `result` is what the server answered, unchecked against any schema of the tool. */
-export type CallOutcome = {
+type CallOutcome = {
   readonly result: Readonly<Record<string, unknown>>;
   readonly durationMs: number;
   readonly protocolVersion: string;

@@ -6,4 +6,4 @@ export {
   peekRequest,
   type RequestPeek,
 } from "./request-peek.ts";
-export { type AnswerPeek, ResponsePeek, type ResponsePeekOptions } from "./response-peek.ts";
+export { type AnswerPeek, ResponsePeek } from "./response-peek.ts";

@@ -5,7 +5,7 @@ import type { Endpoint, RunnerAddress } from "../endpoint.ts";
 import { createRunnerApi } from "../server.ts";
 
 /** The server of a deployment as a test sets it. */
-export type StandInServer = {
+type StandInServer = {
   /** The id of the instance that the next start makes, or that runs. */
   readonly instanceId: string;
   readonly endpoint: Endpoint;

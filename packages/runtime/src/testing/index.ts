@@ -1,4 +1,3 @@
-export { runtimeDriverContract } from "./contract.ts";
 export { createFakeDriver } from "./fake-driver.ts";
 export { shortDirectory } from "./short-directory.ts";
 export { tinyServer } from "./tiny-server.ts";

@@ -1,1 +1,0 @@
-export { artifactStoreContract } from "./contract.ts";
