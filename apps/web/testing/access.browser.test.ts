@@ -114,6 +114,9 @@ test("PRJ-13 a viewer is offered nothing that her role can't do", async () => {
   await page.goto(address("deployments"));
   await page.getByText("Production is live").waitFor();
   expect(await page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
+  await page.getByRole("button", { name: /^Actions for build/ }).click();
+  expect(await page.getByRole("menuitem").allTextContents()).toEqual(["Build log", "Server log"]);
+  await page.keyboard.press("Escape");
   expect(await page.getByRole("navigation", { name: "Organization" }).getByRole("link").allTextContents()).toEqual([
     "Servers",
   ]);
@@ -130,6 +133,9 @@ test("PRJ-13 a member is offered to redeploy, to see API keys and to make a serv
   await signIn(owner);
   await page.goto(address("deployments"));
   await page.getByRole("button", { name: "Redeploy" }).waitFor();
+  await page.getByRole("button", { name: /^Actions for build/ }).click();
+  await page.getByRole("menuitem", { name: "Redeploy this commit" }).waitFor();
+  await page.keyboard.press("Escape");
   await page.getByRole("link", { name: "API keys" }).waitFor();
   await page.goto(`${web.url}/${owner.organization.slug}/servers`);
   await page.getByRole("link", { name: "New server" }).waitFor();

@@ -8,6 +8,7 @@ import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { RelativeTime } from "~/ui/relative-time.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { useMay } from "../session/use-may.ts";
 import { buildDuration, commitTitle, isRunning, triggerLabels } from "./build-status.ts";
 import { BuildStatusLabel } from "./build-status-label.tsx";
 import { CommitLine } from "./commit-line.tsx";
@@ -75,6 +76,7 @@ function BuildRow({ project, build }: { project: ProjectKey; build: BuildSummary
 
 function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummary }) {
   const redeploy = useRedeploy(project);
+  const mayBuild = useMay("build.start");
   const params = { ...project, buildId: build.id };
   return (
     <Menu
@@ -98,9 +100,15 @@ function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummar
           Server log
         </MenuItem>
       )}
-      <MenuItem icon={<RotateCw aria-hidden />} onClick={() => redeploy.mutate(build.id)} disabled={redeploy.isPending}>
-        Redeploy this commit
-      </MenuItem>
+      {mayBuild && (
+        <MenuItem
+          icon={<RotateCw aria-hidden />}
+          onClick={() => redeploy.mutate(build.id)}
+          disabled={redeploy.isPending}
+        >
+          Redeploy this commit
+        </MenuItem>
+      )}
     </Menu>
   );
 }
