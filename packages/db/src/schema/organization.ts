@@ -4,7 +4,7 @@ import { instant } from "./columns.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
-// Ours, not better-auth's: decision 018.
+// Ours, not better-auth's: decision 020.
 
 export const organization = pgTable("organization", {
   id: uuid().primaryKey(),
