@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(close);
 
-test("OPS-1 GW-10 PostgreSQL is killed under load: no call fails, no row is lost, it is back by itself", async () => {
+test("RUN-8 OPS-1 GW-10 PostgreSQL is killed under load: no call fails, no row is lost, it is back by itself", async () => {
   const row = await killProcess(rig, "postgres");
   expect(row).toMatchObject({ problems: [], failed: 0 });
   expect(row.calls).toBeGreaterThan(20);
@@ -32,7 +32,7 @@ test("OPS-1 GW-10 PostgreSQL is killed under load: no call fails, no row is lost
   await redeployEcho(rig, "chaos-plain", "after a restart of the database");
 });
 
-test("OPS-1 GW-7 the gateway is killed under load: it is back at once every time, no answered call's row is lost", async () => {
+test("RUN-8 OPS-1 GW-7 the gateway is killed under load: it is back at once every time, no answered call's row is lost", async () => {
   const row = await killProcess(rig, "gateway");
   // How long a start takes depends on the machine; that none is put off does not.
   expect(Math.max(...row.recoveryMs)).toBeLessThan(10_000);

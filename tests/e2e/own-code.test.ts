@@ -103,7 +103,7 @@ describe("own code from a push to previews", () => {
     await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
   });
 
-  test("GW-1 a members-only server refuses strangers and answers to a key of the organization", async () => {
+  test("GW-4 KEY-3 a members-only server refuses strangers and answers to a key of the organization", async () => {
     const refused = await fetch(`${serversUrl}/${server}/mcp`, { method: "POST", body: "{}" });
     expect(refused.status).toBe(401);
     expect(refused.headers.get("www-authenticate")).toMatch(/^Bearer /);

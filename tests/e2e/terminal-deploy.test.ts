@@ -87,7 +87,7 @@ async function deployUntilFirstLine() {
   return { child, closed, output: () => output };
 }
 
-test("OPS-4 a deploy follows its build across a restart of the site, and no line comes twice", async () => {
+test("RUN-8 OPS-4 a deploy follows its build across a restart of the site, and no line comes twice", async () => {
   const { closed, output } = await deployUntilFirstLine();
   process.kill(processOf(dataDirectory, "web") ?? 0, "SIGKILL");
   expect(await closed, output()).toBe(0);

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const start = () => startGatewayProcess(rig, folder, { TOWPATH_GATEWAY_WORKERS: "1" });
 
-test("GW-10 a gateway that is killed under load loses no row of an answered call, and writes none twice", async () => {
+test("RUN-8 GW-10 a gateway that is killed under load loses no row of an answered call, and writes none twice", async () => {
   const server = await rig.deploy((request, response) => {
     request.resume();
     response.writeHead(200, { "content-type": "application/json" }).end('{"jsonrpc":"2.0","id":1,"result":{}}');

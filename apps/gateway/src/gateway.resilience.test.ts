@@ -115,7 +115,7 @@ describe("starting servers", () => {
     expect([gone.status, gone.headers.get("retry-after")]).toEqual([502, "2"]);
   });
 
-  test("RUN-7 a server at an address and port is served as one on a unix socket is, also after it moved", async () => {
+  test("a server at an address and port is served as one on a unix socket is, also after it moved", async () => {
     const servers = await Promise.all(
       [1, 2].map(async () => {
         const server = createHttpServer(createMcpListener());

@@ -180,7 +180,7 @@ test("PRJ-3 a removed member's open page says that the log has stopped", { timeo
   await expectGoodLooks();
 });
 
-test("ERR-1 ERR-2 AUTH-2 what a stranger, a wrong address and a guesser see", async () => {
+test("ERR-2 AUTH-2 what a stranger, a wrong address and a guesser see", async () => {
   const stranger = await seededMember(web.url, database.db);
   await signIn(stranger);
   for (const path of [

@@ -92,7 +92,7 @@ test("RUN-8 a connection that ends under a call, as when the runner restarts, co
   await expect(always.list()).rejects.toMatchObject({ code: "unreachable" });
 });
 
-test("RUN-8 answers that are not the contract's are errors of the runner, and a code of a newer one keeps its text", async () => {
+test("answers that are not the contract's are errors of the runner, and a code of a newer one keeps its text", async () => {
   const answers = [
     ['{"instances":[{}]}', 200],
     ["<html>", 502],

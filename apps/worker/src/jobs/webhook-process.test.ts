@@ -70,6 +70,6 @@ test.each([
   ["installation_repositories", { ...installation("added"), repository_selection: "all" }, installed],
   ["ping", { zen: "x" }, ignored],
   ["star", { action: "created" }, ignored],
-])("BLD-7 BLD-9 the event %s %# says: look at %j", (event, payload, hint) => {
+])("BLD-7 the event %s %# says: look at %j", (event, payload, hint) => {
   expect(hintOf(parseWebhookPayload(event, payload))).toEqual(hint);
 });

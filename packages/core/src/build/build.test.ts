@@ -189,7 +189,7 @@ test("BLD-2 PRJ-3 a build that another version stored still opens: what is unkno
   expect(shown).toMatchObject({ warnings: [known], manifest: null, timings: { fetch: 1 }, pythonVersion: null });
 });
 
-test("PRJ-2 ORG-2 lists and the project say how many warnings the live build has", async () => {
+test("BLD-6 lists and the project say how many warnings the live build has", async () => {
   const project = await seedProject(database.db, team);
   const scope = { orgSlug: team.slug, projectName: project.name };
   const ctx = as(team.owner);

@@ -95,7 +95,7 @@ test("ORG-11 a removed member and a role that nobody knows have no access", asyn
   expect(await refusalCode(getOrganizationAccess({ ctx: as(actor), input: { orgSlug: team.slug } }))).toBe("forbidden");
 });
 
-test("AUTH-7 PUB-5 the profile holds what is the user's, and nothing of others", async () => {
+test("AUTH-7 AUTH-12 the profile holds what is the user's, and nothing of others", async () => {
   const team = await seedOrganization(database.db);
   const mine = await seedProject(database.db, team);
   const others = await seedOrganization(database.db);

@@ -89,7 +89,7 @@ while True:
   expect((user + system) / 1000 / (performance.now() - begun)).toBeLessThan(0.5);
 });
 
-test("RUN-8 of several graces the shortest counts: a platform that ends does not wait for an earlier, longer one", async () => {
+test("OPS-1 of several graces the shortest counts: a platform that ends does not wait for an earlier, longer one", async () => {
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
