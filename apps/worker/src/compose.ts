@@ -3,7 +3,7 @@ import { createBuilder } from "@towpath/builder";
 import { createSecretBox } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { createGitHub } from "@towpath/github";
-import { foldRequestLogs } from "@towpath/logs";
+import { backfillRollups, foldRequestLogs } from "@towpath/logs";
 import { openWorkerQueue } from "@towpath/queue";
 import { createRunnerClient } from "@towpath/runner-api";
 import { createSandboxDriver } from "@towpath/runtime";
@@ -74,7 +74,9 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const stopFolding = startRounds(
     foldEveryMs,
     async (signal) => {
-      while (!signal.aborted && (await foldRequestLogs(database.pool)) > 0);
+      do {
+        while (!signal.aborted && (await foldRequestLogs(database.pool)) > 0);
+      } while (!signal.aborted && (await backfillRollups(database.pool)) > 0);
     },
     complain("summing up request logs failed"),
   );

@@ -213,14 +213,7 @@ BEGIN
 END $$;--> statement-breakpoint
 CREATE TRIGGER request_log_sum AFTER INSERT ON "request_log" REFERENCING NEW TABLE AS inserted
   FOR EACH STATEMENT EXECUTE FUNCTION towpath_sum_request_log();--> statement-breakpoint
--- Sums up the rows that are there already by writing them again, a day at a time; the worker folds the sums later.
-DO $$
-DECLARE partition regclass;
-BEGIN
-  FOR partition IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'request_log'::regclass LOOP
-    EXECUTE format('CREATE TEMPORARY TABLE moved ON COMMIT DROP AS SELECT * FROM %s', partition);
-    EXECUTE format('TRUNCATE %s', partition);
-    INSERT INTO request_log SELECT * FROM moved;
-    DROP TABLE moved;
-  END LOOP;
-END $$;
+-- Marks the rows that are there already, without rewriting any: the worker adds them up in batches (`backfillRollups`).
+-- Rows that are written from here on have no mark, because the trigger has counted them.
+ALTER TABLE "request_log" ADD COLUMN "needs_rollup" boolean DEFAULT true;--> statement-breakpoint
+ALTER TABLE "request_log" ALTER COLUMN "needs_rollup" DROP DEFAULT;

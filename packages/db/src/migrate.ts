@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { migrate } from "drizzle-orm/node-postgres/migrator";
 import { openDatabase } from "./client.ts";
 
-const migrationsFolder = fileURLToPath(new URL("../migrations", import.meta.url));
+export const migrationsFolder = fileURLToPath(new URL("../migrations", import.meta.url));
 
 /** Brings the schema up to date. Safe when several processes start at once: the first one migrates, the rest wait. */
 export async function migrateDatabase(url: string): Promise<void> {

@@ -1,3 +1,4 @@
+export { backfillRollups } from "./backfill-rollups.ts";
 export { BatchWriter } from "./batching/batch-writer.ts";
 export { appendBuildLog, buildLogChannel, readBuildLog } from "./build-logs.ts";
 export { foldRequestLogs } from "./fold-request-logs.ts";

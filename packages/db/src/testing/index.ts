@@ -1,1 +1,1 @@
-export { createTestDatabase, type TestDatabase } from "./test-database.ts";
+export { createTestDatabase, migrateAnewTo, type TestDatabase } from "./test-database.ts";

@@ -1,6 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
 import { type DatabaseClient, openDatabase } from "../client.ts";
+import { migrationsFolder } from "../migrate.ts";
 
 export const templateName = "towpath_template";
 
@@ -38,4 +43,20 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await administer(`DROP DATABASE ${name} WITH (FORCE)`);
     },
   };
+}
+
+/** Empties a test's database and migrates it no further than `last` (the name of a migration), as an old version left it. */
+export async function migrateAnewTo({ db, pool }: TestDatabase, last: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "tp-migrations-"));
+  try {
+    await cp(migrationsFolder, folder, { recursive: true });
+    const path = join(folder, "meta", "_journal.json");
+    const journal: { entries: { tag: string }[] } = JSON.parse(await readFile(path, "utf8"));
+    journal.entries.splice(journal.entries.findIndex(({ tag }) => tag === last) + 1);
+    await writeFile(path, JSON.stringify(journal));
+    await pool.query("DROP SCHEMA public CASCADE; DROP SCHEMA drizzle CASCADE; CREATE SCHEMA public");
+    await migrate(db, { migrationsFolder: folder });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
