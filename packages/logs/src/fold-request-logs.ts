@@ -49,6 +49,12 @@ const seriesHash = (method: string, target: string) =>
 const callerHash = (session: string, principal: string, name: string, version: string) =>
   `hashtextextended(jsonb_build_array(deployment_id, ${session}, ${principal}, ${name}, ${version})::text, 0)`;
 
+/**
+ * The values of one row of a group. Rows are grouped by their id alone: tenants choose the names that it is a hash of,
+ * and two names of one hash must not make the statement fail for everybody.
+ */
+const firstOf = (...columns: string[]) => columns.map((column) => `(array_agg(${column}))[1]`).join(", ");
+
 /** How many names of `table` a project has had since each day began that a new name of `source` belongs to. */
 const newNames = (table: string, source: string) => `
   SELECT d.project_id, d.day, (SELECT count(*) FROM ${table} k WHERE k.project_id = d.project_id
@@ -90,8 +96,9 @@ const seriesCtes = `
   ), series_kept AS (
     INSERT INTO request_log_series AS k
       (project_id, id, deployment_id, http_method, method, target, class, is_overflow, first_seen, last_seen)
-    SELECT project_id, series_id, deployment_id, http_method, method, target, class, is_overflow, min(minute), max(minute)
-    FROM counted GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+    SELECT project_id, series_id, ${firstOf("deployment_id", "http_method", "method", "target", "class")},
+      bool_or(is_overflow), min(minute), max(minute)
+    FROM counted GROUP BY 1, 2
     ON CONFLICT (project_id, id) DO UPDATE SET last_seen = excluded.last_seen
       WHERE k.last_seen < excluded.last_seen
   )`;
@@ -144,10 +151,10 @@ const callerCtes = `
   ), callers_kept AS (
     INSERT INTO request_log_caller AS k (project_id, id, deployment_id, session, principal, client_name,
       client_version, search_text, is_overflow, first_seen, last_seen, calls, errors, refused)
-    SELECT project_id, caller_id, deployment_id, session, principal, client_name, client_version,
-      lower(concat_ws(E'\\n', session, principal, client_name)), is_overflow, min(first_seen), max(last_seen),
-      sum(calls), sum(errors), sum(refused)
-    FROM called GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+    SELECT project_id, caller_id, ${firstOf("deployment_id", "session", "principal", "client_name", "client_version")},
+      ${firstOf("lower(concat_ws(E'\\n', session, principal, client_name))")}, bool_or(is_overflow),
+      min(first_seen), max(last_seen), sum(calls), sum(errors), sum(refused)
+    FROM called GROUP BY 1, 2
     ON CONFLICT (project_id, id) DO UPDATE SET first_seen = least(k.first_seen, excluded.first_seen),
       last_seen = greatest(k.last_seen, excluded.last_seen), calls = k.calls + excluded.calls,
       errors = k.errors + excluded.errors, refused = k.refused + excluded.refused
@@ -176,9 +183,9 @@ const messageCtes = `
       ON w.is_new AND n.project_id = w.project_id AND n.day = date_trunc('day', w.first_seen, 'UTC')
   ), messages_kept AS (
     INSERT INTO request_log_message AS k (project_id, id, search_text, first_seen, last_seen)
-    SELECT project_id, CASE WHEN rank > $4 THEN 0 ELSE hash END, CASE WHEN rank > $4 THEN '' ELSE lower(message) END,
+    SELECT project_id, CASE WHEN rank > $4 THEN 0 ELSE hash END, CASE WHEN min(rank) > $4 THEN '' ELSE min(lower(message)) END,
       min(first_seen), max(last_seen)
-    FROM ranked_messages GROUP BY 1, 2, 3
+    FROM ranked_messages GROUP BY 1, 2
     ON CONFLICT (project_id, id) DO UPDATE SET first_seen = least(k.first_seen, excluded.first_seen),
       last_seen = greatest(k.last_seen, excluded.last_seen)
   )`;

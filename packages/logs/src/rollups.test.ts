@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { openDatabase } from "@towpath/db";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { foldRequestLogs, queryRequestLogs, requestLogStats, writeRequestLogs } from "./index.ts";
@@ -130,6 +131,39 @@ describe("counting", () => {
         expect(await found({ search })).toBe(rows.filter((row) => row.target?.startsWith(`made up ${at}`)).length);
     }
     expect(await found({ toolName: "made up 60" })).toBe(0);
+  });
+
+  test("LOG-5 names that hash to the same id hold up nobody's sums", async () => {
+    const projectId = randomUUID();
+    const deploymentId = randomUUID();
+    const call = { projectId, deploymentId, isError: true };
+    await write([
+      requestLogRow({ ...call, method: "overflow", target: "overflow" }),
+      requestLogRow({ ...call, method: "overflow", target: "overflow" }),
+      ...["a", "b", "c"].map((target) => requestLogRow({ ...call, target })),
+    ]);
+    await foldAll({ maxNewSeries: 1 });
+    expect((await stats({ projectId })).total).toBe(5);
+
+    // No two texts of the same hash are known to us: the database's hash is replaced by one that always collides.
+    const other = randomUUID();
+    await database.pool.query(`
+      CREATE SCHEMA colliding;
+      CREATE FUNCTION colliding.hashtextextended(text, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 7::bigint'`);
+    const pool = openDatabase(database.url.replace("?", "?options=-csearch_path%3Dcolliding,pg_catalog,public&")).pool;
+    try {
+      await write(
+        ["a", "b"].map((name) => requestLogRow({ projectId: other, target: name, session: name, errorMessage: name })),
+      );
+      while ((await foldRequestLogs(pool)) > 0);
+      expect((await stats({ projectId: other })).total).toBe(2);
+      const { rows } = await pool.query("SELECT calls::int, id::int FROM request_log_caller WHERE project_id = $1", [
+        other,
+      ]);
+      expect(rows).toEqual([{ calls: 2, id: 7 }]);
+    } finally {
+      await pool.end();
+    }
   });
 
   test("LOG-1 who called is counted by session, principal and client, with first and last call", async () => {
