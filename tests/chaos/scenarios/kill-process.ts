@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { processOf, type RoleName } from "../../instance/processes.ts";
@@ -62,6 +63,19 @@ async function isBack(rig: Rig, victim: Victim, killed: number): Promise<boolean
   const pid = processOf(rig.dataDirectory, victim);
   if (pid === null || pid === killed) return false;
   if (victim === "web") return (await fetch(`${rig.url}/healthz`)).ok;
+  // Servers answer without it: the next kill must hit a runner that has taken them over.
+  if (victim === "runner" && !(await takesRequests(join(rig.dataDirectory, "run", "runner.sock")))) return false;
   if (victim === "postgres") return (await rig.database.query("SELECT 1")).rowCount === 1;
   return answersNow(rig, rig.servers[0] ?? "");
+}
+
+function takesRequests(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const call = request({ socketPath, path: "/healthz", agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    call.once("error", () => resolve(false));
+    call.end();
+  });
 }
