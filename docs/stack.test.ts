@@ -14,7 +14,7 @@ const manifestSchema = z.object({
 });
 
 const manifests = globSync("{packages/*,apps/*,tests,.}/package.json", { cwd: root }).map((file) => ({
-  folder: dirname(join(root, file)),
+  directory: dirname(join(root, file)),
   ...manifestSchema.parse(JSON.parse(readFileSync(join(root, file), "utf8"))),
 }));
 
@@ -33,9 +33,9 @@ test("OPS-1 every dependency is pinned exactly", () => {
 
 test("OPS-1 what is installed is what is pinned, where a wrong version is dangerous or breaks", () => {
   const watched = ["better-auth", "@tanstack/react-start", "drizzle-orm", "pg-boss", "@modelcontextprotocol/client"];
-  for (const { folder, dependencies } of manifests) {
+  for (const { directory, dependencies } of manifests) {
     for (const name of watched.filter((candidate) => dependencies[candidate])) {
-      const entry = createRequire(join(folder, "package.json")).resolve.paths(name) ?? [];
+      const entry = createRequire(join(directory, "package.json")).resolve.paths(name) ?? [];
       const manifest = entry
         .map((path) => join(path, name, "package.json"))
         .map(readIfThere)
@@ -46,9 +46,9 @@ test("OPS-1 what is installed is what is pinned, where a wrong version is danger
 });
 
 test("OPS-1 every subpath that a package exports is a file that is there", () => {
-  const missing = manifests.flatMap(({ folder, name, exports }) =>
+  const missing = manifests.flatMap(({ directory, name, exports }) =>
     Object.entries(exports)
-      .filter(([, target]) => !existsSync(join(folder, target)))
+      .filter(([, target]) => !existsSync(join(directory, target)))
       .map(([subpath, target]) => `${name} ${subpath}: ${target}`),
   );
   expect(missing).toEqual([]);

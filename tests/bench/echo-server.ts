@@ -21,11 +21,11 @@ if __name__ == "__main__":
 `;
 
 export async function writeServer(word: string, requirements: string): Promise<string> {
-  const folder = join(await mkdtemp(join(tmpdir(), "towpath-bench-server-")), "server");
-  await mkdir(folder);
-  await writeFile(join(folder, "server.py"), serverSource(word));
-  await writeFile(join(folder, "requirements.txt"), requirements);
-  return folder;
+  const directory = join(await mkdtemp(join(tmpdir(), "towpath-bench-server-")), "server");
+  await mkdir(directory);
+  await writeFile(join(directory, "server.py"), serverSource(word));
+  await writeFile(join(directory, "requirements.txt"), requirements);
+  return directory;
 }
 
 /** One call of the tool from a new client, as a user's first call is. */

@@ -21,10 +21,10 @@ const instance = await startTowpath(dataDirectory, await freePorts(), {
 });
 
 /** The same dependency layer and file, started bare: python to the first answer. */
-async function startBare(python: string, folder: string): Promise<number> {
+async function startBare(python: string, directory: string): Promise<number> {
   const port = (await freePorts()).web;
   const begun = performance.now();
-  const child = spawn(python, [join(folder, "server.py"), String(port)], {
+  const child = spawn(python, [join(directory, "server.py"), String(port)], {
     stdio: "ignore",
     env: { PATH: process.env.PATH },
   });
@@ -50,10 +50,10 @@ async function dependencyLayer(): Promise<string> {
 }
 
 try {
-  const folder = await writeServer("bench", "fastmcp==4.1.2\n");
+  const directory = await writeServer("bench", "fastmcp==4.1.2\n");
   const deployed = await towpath(
     "deploy",
-    folder,
+    directory,
     "--name",
     "bench-first-call",
     "--public",
@@ -68,7 +68,7 @@ try {
   const frozen: number[] = [];
   const warm: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    bare.push(await startBare(await bareEnvironment(sitePackages), folder));
+    bare.push(await startBare(await bareEnvironment(sitePackages), directory));
     await sleep(leaseMs + freezeAfterMs + stopAfterMs + 1_500);
     stopped.push(await timed(() => postOnce(url)));
     for (let call = 0; call < 20; call++) warm.push(await timed(() => postOnce(url)));

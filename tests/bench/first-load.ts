@@ -55,13 +55,13 @@ async function measure(url: string): Promise<boolean> {
 }
 
 async function measureOwnInstance(): Promise<boolean> {
-  const folder = await mkdtemp(join(tmpdir(), "towpath-bench-"));
-  const instance = await startTowpath(folder, await freePorts());
+  const directory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
+  const instance = await startTowpath(directory, await freePorts());
   try {
     return await measure(instance.url);
   } finally {
     await instance.stop();
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
 }
 

@@ -12,7 +12,7 @@ import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import { createRunnerStandIn } from "@towpath/runner-api/testing";
 
 export type Bench = {
-  folder: string;
+  directory: string;
   label: string;
   ports: { server: number; nginx: number; tuned: number; gateway: number };
   wrkScript: string;
@@ -63,17 +63,17 @@ end
 export async function startBench(): Promise<Bench> {
   // One core for the proxy that is measured, the other for everything else, as all children inherit this.
   await promisify(execFile)("taskset", ["-a", "-cp", restCores, String(process.pid)]);
-  const folder = await mkdtemp(join(tmpdir(), "tp-bench-"));
+  const directory = await mkdtemp(join(tmpdir(), "tp-bench-"));
   const postgres = await startEmbeddedPostgres({
-    dataDirectory: join(folder, "data"),
-    socketDirectory: join(folder, "s"),
+    dataDirectory: join(directory, "data"),
+    socketDirectory: join(directory, "s"),
     durable: false,
   });
   await migrateDatabase(postgres.url);
   const database = openDatabase(postgres.url);
   const deploymentId = await insertRoute(database.pool);
-  const socketPath = join(folder, "mcp.sock");
-  const runner = createRunnerStandIn({ kind: "unix", path: join(folder, "runner.sock") });
+  const socketPath = join(directory, "mcp.sock");
+  const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
   runner.servers.set(deploymentId, { instanceId: "bench", endpoint: { kind: "unix", path: socketPath } });
   await runner.start();
   const ports = {
@@ -82,10 +82,10 @@ export async function startBench(): Promise<Bench> {
     tuned: await freePort(),
     gateway: await freePort(),
   };
-  const nginx = await startNginx(folder, socketPath, ports);
-  const gateway = await startGatewayProcess(folder, postgres.url, ports.gateway);
+  const nginx = await startNginx(directory, socketPath, ports);
+  const gateway = await startGatewayProcess(directory, postgres.url, ports.gateway);
   return {
-    folder,
+    directory,
     label,
     ports,
     wrkScript,
@@ -102,7 +102,7 @@ export async function startBench(): Promise<Bench> {
       await runner.stop();
       await database.close();
       await postgres.stop();
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }
@@ -139,18 +139,18 @@ async function insertRoute(pool: ReturnType<typeof openDatabase>["pool"]): Promi
 }
 
 async function startNginx(
-  folder: string,
+  directory: string,
   socketPath: string,
   ports: { server: number; nginx: number; tuned: number },
 ): Promise<ChildProcess> {
-  const conf = join(folder, "nginx.conf");
+  const conf = join(directory, "nginx.conf");
   await writeFile(
     conf,
-    `${asMyself}worker_processes 1; daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log error;
+    `${asMyself}worker_processes 1; daemon off; pid ${directory}/nginx.pid; error_log ${directory}/nginx.log error;
 events { worker_connections 4096; }
 http {
-  access_log off; keepalive_requests 100000000; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;
-  fastcgi_temp_path ${folder}/f; uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/c;
+  access_log off; keepalive_requests 100000000; client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy;
+  fastcgi_temp_path ${directory}/f; uwsgi_temp_path ${directory}/u; scgi_temp_path ${directory}/c;
   upstream mcp { server unix:${socketPath}; keepalive 256; keepalive_requests 100000000; }
   server { listen 127.0.0.1:${ports.nginx};
     location / { proxy_pass http://unix:${socketPath}; } }
@@ -158,26 +158,26 @@ http {
     location / { proxy_pass http://mcp; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host; } }
 }`,
   );
-  const serverConf = join(folder, "server.conf");
+  const serverConf = join(directory, "server.conf");
   await writeFile(
     serverConf,
-    `${asMyself}worker_processes 1; daemon off; pid ${folder}/server.pid; error_log ${folder}/server.log error;
+    `${asMyself}worker_processes 1; daemon off; pid ${directory}/server.pid; error_log ${directory}/server.log error;
 events { worker_connections 4096; }
 http {
-  access_log off; keepalive_requests 100000000; client_body_temp_path ${folder}/b2; proxy_temp_path ${folder}/p2;
-  fastcgi_temp_path ${folder}/f2; uwsgi_temp_path ${folder}/u2; scgi_temp_path ${folder}/c2;
+  access_log off; keepalive_requests 100000000; client_body_temp_path ${directory}/b2; proxy_temp_path ${directory}/p2;
+  fastcgi_temp_path ${directory}/f2; uwsgi_temp_path ${directory}/u2; scgi_temp_path ${directory}/c2;
   server { listen unix:${socketPath}; listen 127.0.0.1:${ports.server};
     location / { default_type application/json; return 200 '${answer}'; } }
 }`,
   );
-  const server = spawn("nginx", ["-c", serverConf, "-p", folder], { stdio: "inherit" });
-  const proxy = spawn("taskset", ["-c", proxyCore, "nginx", "-c", conf, "-p", folder], { stdio: "inherit" });
+  const server = spawn("nginx", ["-c", serverConf, "-p", directory], { stdio: "inherit" });
+  const proxy = spawn("taskset", ["-c", proxyCore, "nginx", "-c", conf, "-p", directory], { stdio: "inherit" });
   proxy.once("exit", () => server.kill("SIGTERM"));
   await reachable(`http://127.0.0.1:${ports.nginx}/mcp`);
   return proxy;
 }
 
-async function startGatewayProcess(folder: string, databaseUrl: string, port: number): Promise<ChildProcess> {
+async function startGatewayProcess(directory: string, databaseUrl: string, port: number): Promise<ChildProcess> {
   const main = new URL("../../apps/gateway/src/main.ts", import.meta.url).pathname;
   const flags = process.env.BENCH_NODE_FLAGS?.split(" ").filter(Boolean) ?? [];
   const child = spawn("taskset", ["-c", proxyCore, process.execPath, ...flags, main], {
@@ -185,8 +185,8 @@ async function startGatewayProcess(folder: string, databaseUrl: string, port: nu
       DATABASE_URL: databaseUrl,
       // What is measured is the CPU of one process, beside one of nginx.
       TOWPATH_GATEWAY_WORKERS: "1",
-      TOWPATH_DATA_DIR: folder,
-      TOWPATH_RUN_DIR: folder,
+      TOWPATH_DATA_DIR: directory,
+      TOWPATH_RUN_DIR: directory,
       TOWPATH_SECRET: "the bench's secret has 32 letters",
       TOWPATH_LOG_LEVEL: "info",
       TOWPATH_SERVER_URL: `http://localhost:${port}/{name}`,

@@ -18,8 +18,8 @@ try {
   await bench.stop();
 }
 
-async function compare({ folder, ports, label, processes, rowsWritten }: Bench): Promise<void> {
-  const script = join(folder, "post.lua");
+async function compare({ directory, ports, label, processes, rowsWritten }: Bench): Promise<void> {
+  const script = join(directory, "post.lua");
   await writeFile(script, bench.wrkScript);
   const targets = {
     "server itself": `http://127.0.0.1:${ports.server}/mcp`,

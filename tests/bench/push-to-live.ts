@@ -14,11 +14,11 @@ const run = promisify(execFile);
 const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
 const instance = await startTowpath(dataDirectory, await freePorts());
 
-async function deploy(folder: string, name: string): Promise<number> {
+async function deploy(directory: string, name: string): Promise<number> {
   return timed(async () => {
     const { status, stdout, stderr } = await towpath(
       "deploy",
-      folder,
+      directory,
       "--name",
       name,
       "--public",

@@ -18,15 +18,15 @@ import {
 //   node tests/bench/week-of-pushes.ts [days, default 14] [pushes a day, default 100]
 
 const [days = 14, pushes = 100] = process.argv.slice(2).map(Number);
-const folder = await mkdtemp(join(tmpdir(), "tp-week-"));
+const directory = await mkdtemp(join(tmpdir(), "tp-week-"));
 const postgres = await startEmbeddedPostgres({
-  dataDirectory: join(folder, "pg"),
-  socketDirectory: join(folder, "s"),
+  dataDirectory: join(directory, "pg"),
+  socketDirectory: join(directory, "s"),
   durable: false,
 });
 await migrateDatabase(postgres.url);
 const client = openDatabase(postgres.url);
-const site = await openSite(client, join(folder, "data"));
+const site = await openSite(client, join(directory, "data"));
 const team = await seedOrganization(client.db);
 const project = await seedProject(client.db, team);
 const begin = Date.now();
@@ -60,4 +60,4 @@ for (let day = 1; day <= days; day++) {
 }
 await client.close();
 await postgres.stop();
-await rm(folder, { recursive: true, force: true });
+await rm(directory, { recursive: true, force: true });

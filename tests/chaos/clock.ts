@@ -25,10 +25,12 @@ async function findLibrary(): Promise<string | null> {
  * shall move, as long as a file for it is there. Everything else, sandboxes too, finds the PATH as it was. Null without
  * libfaketime (a Debian package of that name).
  */
-export async function prepareClock(folder: string): Promise<{ readonly path: string; readonly clock: Clock } | null> {
+export async function prepareClock(
+  directory: string,
+): Promise<{ readonly path: string; readonly clock: Clock } | null> {
   const library = await findLibrary();
   if (library === null) return null;
-  const [bin, file] = [join(folder, "bin"), join(folder, "clock")];
+  const [bin, file] = [join(directory, "bin"), join(directory, "clock")];
   await mkdir(bin, { recursive: true });
   const path = process.env.PATH ?? "";
   await writeFile(

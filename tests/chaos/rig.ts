@@ -59,13 +59,13 @@ export async function deployServer(
   source: string,
   options: readonly string[] = [],
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "towpath-chaos-server-"));
+  const directory = await mkdtemp(join(tmpdir(), "towpath-chaos-server-"));
   const requirements = join(repositoryRoot, "python", "samples", "echo", "requirements.txt");
-  await cp(requirements, join(folder, "requirements.txt"));
-  await writeFile(join(folder, "server.py"), source);
-  const args = ["deploy", folder, "--name", name, "--public", "--data-dir", dataDirectory, ...options];
+  await cp(requirements, join(directory, "requirements.txt"));
+  await writeFile(join(directory, "server.py"), source);
+  const args = ["deploy", directory, "--name", name, "--public", "--data-dir", dataDirectory, ...options];
   const { status, stdout, stderr } = await towpath(...args);
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
   if (status !== 0) throw new Error(`${name} was not deployed:\n${stdout}${stderr}`);
 }
 
@@ -80,9 +80,9 @@ export async function deployEchoes(dataDirectory: string, names = Object.keys(va
 }
 
 /** Only root may mount; without, the disk cannot be filled without harm to others. */
-async function mountSmallDisk(folder: string): Promise<boolean> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  return run("mount", ["-t", "tmpfs", "-o", "size=24m,mode=0700", "tmpfs", folder]).then(
+async function mountSmallDisk(directory: string): Promise<boolean> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  return run("mount", ["-t", "tmpfs", "-o", "size=24m,mode=0700", "tmpfs", directory]).then(
     () => true,
     () => false,
   );
@@ -104,7 +104,7 @@ export async function startRig(times: number): Promise<Rig & { stop(): Promise<v
     await database.close();
     await instance.stop();
     if (isSmall) await run("umount", [disk]);
-    for (const folder of [dataDirectory, tools]) await rm(folder, { recursive: true, force: true });
+    for (const directory of [dataDirectory, tools]) await rm(directory, { recursive: true, force: true });
   };
   try {
     const { url, serversUrl } = instance;

@@ -9,9 +9,9 @@ let barePort: number;
 
 beforeAll(async () => {
   barePort = (await freePorts()).web;
-  const folder = join(repositoryRoot, "tests", "conformance", "server");
+  const directory = join(repositoryRoot, "tests", "conformance", "server");
   const deployed = await towpath(
-    ...["deploy", folder, "--name", "conformance-server", "--entrypoint", "server.py:mcp", "--public"],
+    ...["deploy", directory, "--name", "conformance-server", "--entrypoint", "server.py:mcp", "--public"],
     ...["--data-dir", inject("dataDirectory")],
   );
   expect(deployed.stdout + deployed.stderr).toContain(`Live: ${inject("serversUrl")}/conformance-server/mcp`);

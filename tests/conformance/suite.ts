@@ -12,8 +12,8 @@ export const revisions = ["2026-07-28", "2025-11-25"] as const;
 
 /** The package exports nothing, only its program is of use. */
 function suiteProgram(): string {
-  for (const folder of require.resolve.paths("@modelcontextprotocol/conformance") ?? []) {
-    const candidate = join(folder, "@modelcontextprotocol", "conformance", "dist", "index.js");
+  for (const directory of require.resolve.paths("@modelcontextprotocol/conformance") ?? []) {
+    const candidate = join(directory, "@modelcontextprotocol", "conformance", "dist", "index.js");
     try {
       return require.resolve(candidate);
     } catch {

@@ -8,7 +8,7 @@ import { towpath } from "../instance/towpath-process.ts";
 const name = "broken-repository";
 const dataDirectory = inject("dataDirectory");
 const url = `${inject("serversUrl")}/${name}/mcp`;
-let folder: string;
+let directory: string;
 
 const good = `from fastmcp import FastMCP
 
@@ -21,12 +21,12 @@ def ping() -> str:
 `;
 
 async function deployWith(files: Record<string, string>, ...options: string[]) {
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
   for (const [path, text] of Object.entries({ "requirements.txt": "fastmcp\n", ...files })) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await writeFile(join(directory, path), text);
   }
-  return towpath("deploy", folder, "--name", name, "--public", "--data-dir", dataDirectory, ...options);
+  return towpath("deploy", directory, "--name", name, "--public", "--data-dir", dataDirectory, ...options);
 }
 
 async function callLive(): Promise<unknown> {
@@ -38,12 +38,12 @@ async function callLive(): Promise<unknown> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "towpath-broken-"));
+  directory = await mkdtemp(join(tmpdir(), "towpath-broken-"));
   const deployed = await deployWith({ "server.py": good });
   expect(deployed.stdout + deployed.stderr).toContain(`Live: ${url}`);
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const flood = `import sys
 block = "x" * 1023 + "\\n"
@@ -99,7 +99,7 @@ test("BLD-2 an endless import ends as a failure, the live version answers on", a
 test("VAL-1 VAL-2 the terminal refuses what the form refuses, with the same words", async () => {
   const short = await towpath(
     "deploy",
-    folder,
+    directory,
     "--name",
     "abc",
     "--entrypoint",
@@ -111,7 +111,7 @@ test("VAL-1 VAL-2 the terminal refuses what the form refuses, with the same word
   expect(short.stderr).toContain("Project name must be at least 6 characters long");
   const parent = await towpath(
     "deploy",
-    folder,
+    directory,
     "--name",
     "abcdef",
     "--entrypoint",

@@ -47,10 +47,10 @@ async function newestCall(where: (row: z.infer<typeof rowSchema>) => boolean) {
 }
 
 beforeAll(async () => {
-  const folder = join(repositoryRoot, "python", "samples", "echo");
+  const directory = join(repositoryRoot, "python", "samples", "echo");
   const deployed = await towpath(
     "deploy",
-    folder,
+    directory,
     "--name",
     name,
     "--entrypoint",

@@ -17,11 +17,11 @@ const server = `own-code-${process.pid}`;
 let browser: Browser;
 let page: Page;
 let slug: string;
-let folder: string;
+let directory: string;
 let key: string;
 
 const git = (...args: string[]) =>
-  run("git", ["-C", folder, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args]);
+  run("git", ["-C", directory, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args]);
 
 const source = (word: string) => `from fastmcp import FastMCP
 
@@ -35,7 +35,7 @@ def word() -> str:
 `;
 
 async function commit(word: string) {
-  await writeFile(join(folder, "server.py"), source(word));
+  await writeFile(join(directory, "server.py"), source(word));
   await git("add", ".");
   await git("commit", "--quiet", "-m", `Say ${word}`);
 }
@@ -50,7 +50,7 @@ async function ask(endpoint: string, authorization: string | null = `Bearer ${ke
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "towpath-own-"));
+  directory = await mkdtemp(join(tmpdir(), "towpath-own-"));
   browser = await openBrowser();
   ({ page } = await newVisitor(browser));
   await signUp(page, url);
@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 describe("own code from a push to previews", () => {
@@ -70,7 +70,7 @@ describe("own code from a push to previews", () => {
     await page.getByRole("button", { name: "Create repository" }).click();
     const address = /git remote add towpath (\S+)/.exec(await page.locator("main").innerText())?.[1];
     await git("init", "--quiet", "--initial-branch", "main");
-    await writeFile(join(folder, "requirements.txt"), "fastmcp==4.1.2\n");
+    await writeFile(join(directory, "requirements.txt"), "fastmcp==4.1.2\n");
     await commit("one");
     await git("remote", "add", "towpath", address ?? "");
     await git("push", "--quiet", "-u", "towpath", "HEAD:main");
@@ -155,7 +155,7 @@ describe("own code from a push to previews", () => {
 
   test("BLD-2 a push that breaks the server fails with a diagnosis; what was live stays", async () => {
     await git("switch", "--quiet", "main");
-    await writeFile(join(folder, "server.py"), "import not_there_at_all\n");
+    await writeFile(join(directory, "server.py"), "import not_there_at_all\n");
     await git("commit", "--quiet", "--all", "-m", "Break it");
     await git("push", "--quiet", "towpath", "HEAD:main");
     await page.goto(`${url}/${slug}/${server}/deployments`);

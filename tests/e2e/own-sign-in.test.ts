@@ -8,17 +8,17 @@ import { towpath } from "../instance/towpath-process.ts";
 const name = "own-sign-in";
 const dataDirectory = inject("dataDirectory");
 const url = `${inject("serversUrl")}/${name}/mcp`;
-let folder: string;
+let directory: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "towpath-own-sign-in-"));
+  directory = await mkdtemp(join(tmpdir(), "towpath-own-sign-in-"));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 async function deploy(text: string) {
-  await writeFile(join(folder, "requirements.txt"), "fastmcp\n");
-  await writeFile(join(folder, "server.py"), text);
-  return towpath("deploy", folder, "--name", name, "--public", "--data-dir", dataDirectory);
+  await writeFile(join(directory, "requirements.txt"), "fastmcp\n");
+  await writeFile(join(directory, "server.py"), text);
+  return towpath("deploy", directory, "--name", name, "--public", "--data-dir", dataDirectory);
 }
 
 /** Changes who may call it, as the settings page does. */

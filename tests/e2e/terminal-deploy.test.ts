@@ -12,19 +12,19 @@ import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
 const dataDirectory = inject("dataDirectory");
 const name = "terminal-deploy";
 const { pool: database } = openDatabase(databaseUrlOf(dataDirectory), { maxConnections: 1 });
-let folder: string;
+let directory: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "towpath-terminal-"));
-  await cp(join(repositoryRoot, "python", "samples", "echo"), folder, { recursive: true });
+  directory = await mkdtemp(join(tmpdir(), "towpath-terminal-"));
+  await cp(join(repositoryRoot, "python", "samples", "echo"), directory, { recursive: true });
 });
 afterAll(async () => {
   await database.end();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 const deploy = (...options: string[]) =>
-  towpath("deploy", folder, "--name", name, ...options, "--data-dir", dataDirectory);
+  towpath("deploy", directory, "--name", name, ...options, "--data-dir", dataDirectory);
 
 /** Commits that were built, one for each build, when every webhook has been dealt with. */
 async function builds(): Promise<string[]> {
@@ -48,8 +48,8 @@ test("OPS-4 a deploy makes one commit and one build, and none when nothing chang
 });
 
 test("OPS-4 a redeploy changes what was passed: entrypoint and callers stay, files that are gone go", async () => {
-  await rm(join(folder, "README.md"));
-  await appendFile(join(folder, "echo.py"), "\n# changed\n");
+  await rm(join(directory, "README.md"));
+  await appendFile(join(directory, "echo.py"), "\n# changed\n");
   expect((await deploy()).status).toBe(0);
   const built = await builds();
   expect(built).toHaveLength(2);
@@ -69,7 +69,7 @@ test("OPS-4 a redeploy changes what was passed: entrypoint and callers stay, fil
 
 /** Starts a deploy and resolves with the running command when the first line of the build has come. */
 async function deployUntilFirstLine() {
-  const args = ["deploy", folder, "--name", name, "--rebuild", "--data-dir", dataDirectory];
+  const args = ["deploy", directory, "--name", name, "--rebuild", "--data-dir", dataDirectory];
   const child = spawn(join(repositoryRoot, "towpath"), args, {
     env: { ...process.env, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],

@@ -20,7 +20,7 @@ let browser: Browser;
 let page: Page;
 let complaints: string[];
 let slug: string;
-let folder: string;
+let directory: string;
 
 const source = `import os
 
@@ -37,7 +37,7 @@ def variables() -> str:
 `;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "towpath-variables-"));
+  directory = await mkdtemp(join(tmpdir(), "towpath-variables-"));
   browser = await openBrowser();
   ({ page, complaints } = await newVisitor(browser));
   await signUp(page, url);
@@ -47,10 +47,10 @@ beforeAll(async () => {
   await page.getByLabel("Repository name").fill("needy");
   await page.getByRole("button", { name: "Create repository" }).click();
   const address = /git remote add towpath (\S+)/.exec(await page.locator("main").innerText())?.[1] ?? "";
-  await writeFile(join(folder, "requirements.txt"), "fastmcp==4.1.2\n");
-  await writeFile(join(folder, "server.py"), source);
+  await writeFile(join(directory, "requirements.txt"), "fastmcp==4.1.2\n");
+  await writeFile(join(directory, "server.py"), source);
   const git = (...args: string[]) =>
-    run("git", ["-C", folder, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args]);
+    run("git", ["-C", directory, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args]);
   await git("init", "--quiet", "--initial-branch", "main");
   await git("add", ".");
   await git("commit", "--quiet", "-m", "Needs variables");
@@ -59,7 +59,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 const name = (position: number) => page.getByLabel(`Name of variable ${position}`, { exact: true });

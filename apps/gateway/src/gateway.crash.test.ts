@@ -11,10 +11,10 @@ import { createRig, type Rig, until } from "./testing/rig.ts";
 import { deployProcess, type ServerProcess, saying } from "./testing/server-process.ts";
 
 let rig: Rig;
-let folder: string;
+let directory: string;
 const opened: { close: () => Promise<void> }[] = [];
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tp-mr-"));
+  directory = await mkdtemp(join(tmpdir(), "tp-mr-"));
   rig = await createRig({ TOWPATH_GATEWAY_HOLD_MS: "20000" });
 });
 afterEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await rig.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 const text = { text: "x" };
@@ -48,7 +48,7 @@ function viaMcpRemote(url: URL): Promise<Client> {
     new StdioClientTransport({
       command: process.execPath,
       args: [program, url.href, "--transport", "http-only", "--allow-http"],
-      env: { PATH: "", HOME: folder, MCP_REMOTE_CONFIG_DIR: folder },
+      env: { PATH: "", HOME: directory, MCP_REMOTE_CONFIG_DIR: directory },
       stderr: "ignore",
     }),
   );

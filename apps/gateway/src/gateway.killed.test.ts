@@ -6,20 +6,20 @@ import { type GatewayProcess, startGatewayProcess } from "./testing/gateway-proc
 import { createRig, type Rig } from "./testing/rig.ts";
 
 let rig: Rig;
-let folder: string;
+let directory: string;
 let gateway: GatewayProcess;
 beforeAll(async () => {
   rig = await createRig();
-  folder = await mkdtemp(join(tmpdir(), "tp-kill-"));
+  directory = await mkdtemp(join(tmpdir(), "tp-kill-"));
   gateway = await start();
 });
 afterAll(async () => {
   gateway.child.kill("SIGKILL");
   await rig.close();
-  await rm(folder, { recursive: true });
+  await rm(directory, { recursive: true });
 });
 
-const start = () => startGatewayProcess(rig, folder, { TOWPATH_GATEWAY_WORKERS: "1" });
+const start = () => startGatewayProcess(rig, directory, { TOWPATH_GATEWAY_WORKERS: "1" });
 
 test("RUN-8 GW-10 a gateway that is killed under load loses no row of an answered call, and writes none twice", async () => {
   const server = await rig.deploy((request, response) => {

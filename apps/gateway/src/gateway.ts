@@ -3,6 +3,7 @@ import type { BlockList } from "node:net";
 import { siteOf } from "./forward/cookies.ts";
 import { forwardedHeaders, headerOf, headersForServer, sessionIdHeader, withSessionId } from "./forward/headers.ts";
 import { type Passing, type PassParts, pass } from "./forward/pass.ts";
+import { credentialsEnded, GatewayError, gatewayFailed, sendError, unknownServer } from "./gateway-error.ts";
 import { discardBody, readBody } from "./police/body.ts";
 import { answerPreflight, checkOrigin, corsHeaders, isNavigation, isPreflight } from "./police/browsers.ts";
 import type { Capacity } from "./police/capacity.ts";
@@ -14,7 +15,6 @@ import { beginExchange, type Exchange, takeBody } from "./record/exchange.ts";
 import type { Recorder } from "./record/recorder.ts";
 import type { RefusedRows } from "./record/refused-rows.ts";
 import { rowsOf } from "./record/rows.ts";
-import { credentialsEnded, gatewayFailed, Refusal, sendRefusal, unknownServer } from "./refusal.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
 
@@ -39,7 +39,7 @@ export function createGateway(parts: GatewayParts): (request: IncomingMessage, r
   return (request, response) => {
     parts.metrics.began();
     handle(parts, request, response).catch((error: unknown) => {
-      refuse(parts, request, response, refusalFor(parts, error), undefined);
+      refuse(parts, request, response, gatewayErrorFor(parts, error), undefined);
     });
   };
 }
@@ -66,7 +66,7 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
     });
   } catch (error) {
     if (!exchange) throw error;
-    const refusal = refusalFor(parts, error);
+    const refusal = gatewayErrorFor(parts, error);
     const rpcId = target.isMcp && exchange.body ? exchange.peek.id : undefined;
     exchange.refusal = refusal;
     exchange.status = refusal.status;
@@ -82,13 +82,13 @@ type Target = ServerDestination & { found: Route | undefined };
 
 function decide(parts: GatewayParts, destination: Destination): Target {
   if (destination.kind === "unknown-host") {
-    throw new Refusal("unknown_host", "No server has this host name. Check the address.");
+    throw new GatewayError("unknown_host", "No server has this host name. Check the address.");
   }
   if (destination.kind !== "server") {
-    throw new Refusal("unknown_path", "Nothing is served at this path. An MCP endpoint's address ends in /mcp.");
+    throw new GatewayError("unknown_path", "Nothing is served at this path. An MCP endpoint's address ends in /mcp.");
   }
   if (!parts.routes.isLoaded) {
-    throw new Refusal("gateway_not_ready", "The gateway does not know its servers yet. Try again shortly.", {
+    throw new GatewayError("gateway_not_ready", "The gateway does not know its servers yet. Try again shortly.", {
       "retry-after": "2",
     });
   }
@@ -109,7 +109,7 @@ type Arrival = {
  * Checks a request; what it may be passed on with. Null when that was all: the question of a browser, which has its
  * answer, or a client that left before the end of its body.
  *
- * @throws Refusal
+ * @throws GatewayError
  */
 async function admit(parts: GatewayParts, arrival: Arrival): Promise<Passing | null> {
   const { request, response, target, exchange } = arrival;
@@ -161,8 +161,8 @@ function record(parts: GatewayParts, { exchange, passing, isRecorded }: Ended): 
 }
 
 /** The response to an error: any that is not a refusal is a bug of ours. */
-function refusalFor(parts: GatewayParts, error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+function gatewayErrorFor(parts: GatewayParts, error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
   parts.log.error({ err: error }, "a request failed in the gateway");
   return gatewayFailed();
 }
@@ -171,13 +171,13 @@ function refuse(
   parts: GatewayParts,
   request: IncomingMessage,
   response: ServerResponse,
-  refusal: Refusal,
+  refusal: GatewayError,
   rpcId: string | number | null | undefined,
 ): number {
   parts.metrics.refused(refusal.code);
   // A POST is taken for JSON-RPC even when it was refused before its body was read.
   const id = rpcId === undefined && request.method === "POST" ? null : rpcId;
-  const bytes = sendRefusal(response, refusal, { rpcId: id, headers: corsHeaders(request.headers.origin) });
+  const bytes = sendError(response, refusal, { rpcId: id, headers: corsHeaders(request.headers.origin) });
   if (!request.complete) discardBody(request);
   return bytes;
 }

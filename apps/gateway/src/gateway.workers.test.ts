@@ -10,20 +10,20 @@ import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
 let rig: Rig;
-let folder: string;
+let directory: string;
 let gateway: GatewayProcess;
 beforeAll(async () => {
   rig = await createRig();
 });
 afterAll(() => rig.close());
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tp-workers-"));
-  gateway = await startGatewayProcess(rig, folder, { TOWPATH_GATEWAY_WORKERS: "2" });
+  directory = await mkdtemp(join(tmpdir(), "tp-workers-"));
+  gateway = await startGatewayProcess(rig, directory, { TOWPATH_GATEWAY_WORKERS: "2" });
 }, 30_000);
 afterEach(async () => {
   gateway.child.kill("SIGKILL");
   await until(() => !gateway.workers().some(isAlive));
-  await rm(folder, { recursive: true });
+  await rm(directory, { recursive: true });
 });
 
 // A connection for each request: whichever worker is free takes it.
@@ -177,7 +177,7 @@ test("GW-14 a killed primary leaves no worker behind, and the next gateway takes
   gateway.child.kill("SIGKILL");
   await until(() => !workers.some(isAlive));
   // One process now: it owns what the second worker has left.
-  gateway = await startGatewayProcess(rig, folder, {
+  gateway = await startGatewayProcess(rig, directory, {
     TOWPATH_GATEWAY_WORKERS: "1",
     TOWPATH_GATEWAY_PORT: String(port),
   });
@@ -190,8 +190,8 @@ test("OPS-1 a port that is taken ends all processes with status 1 and says which
   const port = String((taken.address() as { port: number }).port);
   const child = spawnGateway({
     DATABASE_URL: rig.config.databaseUrl,
-    TOWPATH_DATA_DIR: join(folder, "second"),
-    TOWPATH_RUN_DIR: folder,
+    TOWPATH_DATA_DIR: join(directory, "second"),
+    TOWPATH_RUN_DIR: directory,
     TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
     TOWPATH_GATEWAY_PORT: port,
     TOWPATH_GATEWAY_WORKERS: "2",

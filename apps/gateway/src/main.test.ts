@@ -17,12 +17,12 @@ async function lineWith(child: ChildProcess, text: string): Promise<string> {
 
 test("OPS-1 the process says when it serves, and SIGTERM ends it within 8 s with a connection open", async () => {
   const database = await createTestDatabase();
-  const folder = await mkdtemp(join(tmpdir(), "tp-main-"));
+  const directory = await mkdtemp(join(tmpdir(), "tp-main-"));
   const child = spawn(process.execPath, [main], {
     env: {
       DATABASE_URL: database.url,
-      TOWPATH_DATA_DIR: folder,
-      TOWPATH_RUN_DIR: folder,
+      TOWPATH_DATA_DIR: directory,
+      TOWPATH_RUN_DIR: directory,
       TOWPATH_SECRET: "x".repeat(32),
       TOWPATH_SERVER_URL: "http://localhost:1/{name}",
       TOWPATH_GATEWAY_PORT: "0",
@@ -41,7 +41,7 @@ test("OPS-1 the process says when it serves, and SIGTERM ends it within 8 s with
   expect(code).toBe(0);
   expect(Date.now() - started).toBeLessThan(8000);
   await database.close();
-  await rm(folder, { recursive: true });
+  await rm(directory, { recursive: true });
 });
 
 test("OPS-1 with missing settings the process ends with status 1 and a list", async () => {

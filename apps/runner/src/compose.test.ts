@@ -12,10 +12,10 @@ import { readConfig } from "./config.ts";
 import { createLightDriver } from "./testing/light-driver.ts";
 import { seedDeployment } from "./testing/seed-deployment.ts";
 
-const environmentOf = (database: TestDatabase, folder: string) => ({
+const environmentOf = (database: TestDatabase, directory: string) => ({
   DATABASE_URL: database.url,
-  TOWPATH_DATA_DIR: folder,
-  TOWPATH_RUN_DIR: folder,
+  TOWPATH_DATA_DIR: directory,
+  TOWPATH_RUN_DIR: directory,
   TOWPATH_SECRET: "x".repeat(32),
   TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
 });
@@ -52,8 +52,8 @@ async function listeningDriver(): Promise<RuntimeDriver> {
 
 runnerContract("the runner in the network, its servers too", async () => {
   const database = await createTestDatabase();
-  const folder = await shortDirectory();
-  const config = readConfig({ ...environmentOf(database, folder), TOWPATH_RUNNER_ADDRESS: "127.0.0.1:0" });
+  const directory = await shortDirectory();
+  const config = readConfig({ ...environmentOf(database, directory), TOWPATH_RUNNER_ADDRESS: "127.0.0.1:0" });
   const quick = { ...config, timing: { ...config.timing, answerTimeoutMs: 500 } };
   const runner = await startRunner(quick, pino({ level: "silent" }), await listeningDriver());
   const seed = async (entrypoint: string) => (await seedDeployment(database.db, { entrypoint })).deploymentId;
@@ -65,24 +65,24 @@ runnerContract("the runner in the network, its servers too", async () => {
     async close() {
       await runner.close();
       await database.close();
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     },
   };
 });
 
 test("RUN-3 a runner that ends stops its servers in good order although the database does not answer", async () => {
   const database = await createTestDatabase();
-  const folder = await shortDirectory();
-  const config = readConfig(environmentOf(database, folder));
+  const directory = await shortDirectory();
+  const config = readConfig(environmentOf(database, directory));
   const holding = await database.pool.connect();
   onTestFinished(async () => {
     holding.release();
     await database.close();
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   });
   // The report on this host's isolation, made at the start, cannot be written.
   await holding.query("BEGIN; LOCK TABLE host_isolation IN ACCESS EXCLUSIVE MODE");
-  const driver = createFakeDriver(tinyServer.driverConfig(folder));
+  const driver = createFakeDriver(tinyServer.driverConfig(directory));
   const closeDriver = vi.spyOn(driver, "close");
   const runner = await startRunner(config, pino({ level: "silent" }), driver);
   const closed = runner.close();

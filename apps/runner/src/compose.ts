@@ -147,7 +147,7 @@ function reportIsolation({ checks, trusted }: Isolation, log: Logger): void {
   else if (failed.length > 0) log.warn({ failed }, "some protections are missing on this host");
 }
 
-const mostRemembered = 1000;
+const maxRemembered = 1000;
 
 /** Reads deployments; while the database is away, gives what it read before, so that traffic goes on. */
 function rememberingReader(
@@ -168,7 +168,7 @@ function rememberingReader(
     remembered.delete(id);
     if (found !== null) remembered.set(id, found);
     const oldest = remembered.keys().next().value;
-    if (remembered.size > mostRemembered && oldest !== undefined) remembered.delete(oldest);
+    if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
     return found;
   };
 }

@@ -12,7 +12,7 @@ import type { Budget } from "./places/placement.ts";
 
 const mebibyte = 1024 * 1024;
 /** Longest path of a unix socket is 107 bytes; below the run folder comes `/i/<12 hex>/shared/mcp.sock`. */
-const longestRunDirectory = 70;
+const maxRunDirectoryBytes = 70;
 
 /** More than most servers use once they have started. */
 const usualServerBytes = 128 * mebibyte;
@@ -26,8 +26,8 @@ const absolutePath = z.string().startsWith("/", "must be an absolute path");
 const environmentSchema = z.object({
   DATABASE_URL: z.string().min(1),
   TOWPATH_DATA_DIR: absolutePath,
-  TOWPATH_RUN_DIR: absolutePath.refine((path) => Buffer.byteLength(path) <= longestRunDirectory, {
-    message: `must have at most ${longestRunDirectory} bytes, because unix sockets are made below it`,
+  TOWPATH_RUN_DIR: absolutePath.refine((path) => Buffer.byteLength(path) <= maxRunDirectoryBytes, {
+    message: `must have at most ${maxRunDirectoryBytes} bytes, because unix sockets are made below it`,
   }),
   TOWPATH_SECRET: z.string().min(32, "must have at least 32 characters"),
   TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
@@ -94,7 +94,7 @@ export type InstanceTiming = {
   readonly hurriedGraceMs: number;
   /** First wait after a crash; doubles with each further one. */
   readonly backOffFirstMs: number;
-  readonly backOffLongestMs: number;
+  readonly backOffMaxMs: number;
   /** Ran for this long: the next crash counts as the first one. */
   readonly healthyAfterMs: number;
 };
@@ -127,7 +127,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
       stopGraceMs: 8000,
       hurriedGraceMs: 3000,
       backOffFirstMs: 1000,
-      backOffLongestMs: 60_000,
+      backOffMaxMs: 60_000,
       healthyAfterMs: 60_000,
     },
     adoptWithinMs: values.TOWPATH_ADOPT_WITHIN_MS,

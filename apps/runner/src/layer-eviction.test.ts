@@ -10,10 +10,10 @@ test("LOG-6 RUN-8 unpacked layers of running servers stay, others leave the host
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const { layers } = openArtifacts(directory);
   const add = async (name: string) => {
-    const folder = join(directory, name);
-    await mkdir(folder);
-    await writeFile(join(folder, "file"), name);
-    const { digest } = await layers.add(folder, { name: name.repeat(64), maxBytes: 1_000_000 });
+    const layer = join(directory, name);
+    await mkdir(layer);
+    await writeFile(join(layer, "file"), name);
+    const { digest } = await layers.add(layer, { name: name.repeat(64), maxBytes: 1_000_000 });
     const path = await layers.get(digest);
     const yesterday = new Date(Date.now() - 86_400_000);
     await utimes(path, yesterday, yesterday);

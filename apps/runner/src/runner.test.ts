@@ -31,7 +31,7 @@ async def app(scope, receive, send):
                 return
     if scope["path"] == "/print":
         print("token", os.environ.get("API_TOKEN"), file=sys.stderr)
-    body = json.dumps({"environment": dict(os.environ), "folder": os.getcwd(), "uid": os.getuid()}).encode()
+    body = json.dumps({"environment": dict(os.environ), "directory": os.getcwd(), "uid": os.getuid()}).encode()
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", str(len(body)).encode())]})
     await send({"type": "http.response.body", "body": body})
 `;
@@ -39,32 +39,32 @@ async def app(scope, receive, send):
 const silent = app.replace("    body = json", "    import asyncio\n    await asyncio.sleep(3600)\n    body = json");
 
 let database: TestDatabase;
-let folder = "";
+let directory = "";
 let address: { readonly kind: "unix"; readonly path: string };
 let pythonVersion = "";
 let runner: ChildProcess | null = null;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  folder = await shortDirectory();
-  await chmod(folder, 0o755);
-  address = { kind: "unix", path: join(folder, "run/runner.sock") };
+  directory = await shortDirectory();
+  await chmod(directory, 0o755);
+  address = { kind: "unix", path: join(directory, "run/runner.sock") };
   await makeLayers();
 }, 120_000);
 afterAll(async () => {
   if (runner?.exitCode === null) runner.kill("SIGKILL");
   await database.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 /** Layers as a build makes them: the environment at its final path, inside a sandbox. */
 async function makeLayers(): Promise<void> {
   const driver = createSandboxDriver({
-    stateDirectory: join(folder, "run"),
-    instanceDirectory: join(folder, "run/b"),
-    layers: openArtifacts(folder).layers,
+    stateDirectory: join(directory, "run"),
+    instanceDirectory: join(directory, "run/b"),
+    layers: openArtifacts(directory).layers,
     uv: "uv",
-    builds: { dataDirectory: folder, environment: pickBuildEnvironment(process.env) },
+    builds: { dataDirectory: directory, environment: pickBuildEnvironment(process.env) },
     ...strictIsolation,
     allowWeakLimits: true,
   });
@@ -102,8 +102,8 @@ function environment(change: Record<string, string> = {}): Record<string, string
     PATH: process.env.PATH ?? "",
     HOME: process.env.HOME ?? "/",
     DATABASE_URL: database.url,
-    TOWPATH_DATA_DIR: folder,
-    TOWPATH_RUN_DIR: join(folder, "run"),
+    TOWPATH_DATA_DIR: directory,
+    TOWPATH_RUN_DIR: join(directory, "run"),
     TOWPATH_SECRET: "x".repeat(32),
     TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
     TOWPATH_UV: "uv",
@@ -167,7 +167,7 @@ describe("the process", () => {
     const lease = await client.ensure(deployed.deploymentId);
     expect(lease).toMatchObject({ state: "started", leaseMs: 10_000 });
     const answer = JSON.parse((await tinyServer.get(lease.endpoint, "/mcp")) ?? "null");
-    expect(answer.folder).toBe("/app/src");
+    expect(answer.directory).toBe("/app/src");
     expect(answer.environment).toMatchObject({
       TOWPATH_CLOUD_URL: `http://localhost:8080/${deployed.name}`,
       TOWPATH_CLOUD_GIT_COMMIT_SHA: "c".repeat(40),

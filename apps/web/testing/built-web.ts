@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 const web = join(import.meta.dirname, "..");
 /** Apart from `dist`, which an instance on this machine may be running from. */
-const folder = join(web, "dist", "test");
+const directory = join(web, "dist", "test");
 
 /**
  * The production build that tests run against, as a folder; built once for all test files, and again only when a source
@@ -24,7 +24,7 @@ export async function builtWeb(): Promise<string> {
     ) {
       try {
         if (!(await isFresh())) await build();
-        return folder;
+        return directory;
       } finally {
         await rm(lock, { recursive: true, force: true });
       }
@@ -43,7 +43,7 @@ export async function builtWeb(): Promise<string> {
 }
 
 async function isFresh(): Promise<boolean> {
-  const built = await stat(join(folder, "server/server.js")).then(
+  const built = await stat(join(directory, "server/server.js")).then(
     ({ mtimeMs }) => mtimeMs,
     () => 0,
   );

@@ -70,10 +70,10 @@ test("AUTH-2 the session's cookie is HttpOnly, Lax and ours", async () => {
 });
 
 test("nothing that belongs to the server is in the browser's files", async () => {
-  const folder = join(await builtWeb(), "client", "assets");
-  for (const name of await readdir(folder)) {
+  const directory = join(await builtWeb(), "client", "assets");
+  for (const name of await readdir(directory)) {
     if (!name.endsWith(".js")) continue;
-    const source = await readFile(join(folder, name), "utf8");
+    const source = await readFile(join(directory, name), "utf8");
     for (const mark of [
       "DATABASE_URL",
       "TOWPATH_SECRET",

@@ -27,13 +27,13 @@ export async function startForge(call: {
   readonly webUrl: string;
   readonly settings: Readonly<Record<string, string>>;
 }): Promise<ForgeProcess> {
-  const folder = await mkdtemp(join(tmpdir(), "towpath-forge-"));
+  const directory = await mkdtemp(join(tmpdir(), "towpath-forge-"));
   const url = `http://localhost:${call.port}`;
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../forge/src/main.ts")], {
     env: {
       PATH: process.env.PATH,
-      HOME: folder,
-      TOWPATH_DATA_DIR: folder,
+      HOME: directory,
+      TOWPATH_DATA_DIR: directory,
       FORGE_PORT: String(call.port),
       FORGE_URL: url,
       FORGE_WEBHOOK_URL: `${call.webUrl}/api/github/webhooks`,
@@ -58,7 +58,7 @@ export async function startForge(call: {
     async stop() {
       child.kill("SIGTERM");
       await exited;
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }

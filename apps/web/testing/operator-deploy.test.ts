@@ -14,7 +14,7 @@ import { freePort, startWeb, type WebProcess } from "./web-process.ts";
 let database: TestDatabase;
 let web: WebProcess;
 let forge: ForgeProcess;
-let folder: string;
+let directory: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -22,10 +22,10 @@ beforeAll(async () => {
   const settings = forgeSettings(`http://localhost:${port}`);
   web = await startWeb({ databaseUrl: database.url, environment: () => settings });
   forge = await startForge({ port, webUrl: web.url, settings });
-  folder = await mkdtemp(join(tmpdir(), "towpath-push-"));
+  directory = await mkdtemp(join(tmpdir(), "towpath-push-"));
 }, 120_000);
 afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
   await forge?.stop();
   await web?.stop();
   await database?.close();
@@ -49,8 +49,8 @@ async function git(...args: string[]): Promise<string> {
     GIT_COMMITTER_NAME: "T",
     GIT_COMMITTER_EMAIL: "t@example.com",
   };
-  const env = { PATH: process.env.PATH, HOME: folder, GIT_TERMINAL_PROMPT: "0", ...identity };
-  return (await promisify(execFile)("git", args, { cwd: folder, env })).stdout.trim();
+  const env = { PATH: process.env.PATH, HOME: directory, GIT_TERMINAL_PROMPT: "0", ...identity };
+  return (await promisify(execFile)("git", args, { cwd: directory, env })).stdout.trim();
 }
 
 let target: {
@@ -90,7 +90,7 @@ test("a project of a repository that is still empty has no build yet", async () 
 
 test("BLD-12 a real git push reaches the queue by a signed webhook", async () => {
   await git("init", "--quiet", "--initial-branch", target.repository.defaultBranch);
-  await writeFile(join(folder, "server.py"), "mcp = None\n");
+  await writeFile(join(directory, "server.py"), "mcp = None\n");
   await git("add", ".");
   await git("commit", "--quiet", "-m", "First");
   await git("push", "--quiet", target.pushUrl, `HEAD:refs/heads/${target.repository.defaultBranch}`);

@@ -23,7 +23,7 @@ import { until } from "./testing/worker-bench.ts";
 let instance: LocalInstance;
 let runner: RunnerClient;
 let team: SeededOrganization;
-let folder: string;
+let directory: string;
 let branchId = "";
 let installationId = 0;
 const name = "weather-report";
@@ -53,10 +53,10 @@ const context = () =>
       repositories: createRepositoryHost(instance.github),
     },
   );
-const git = (...args: string[]) => instance.git(folder, ...args);
+const git = (...args: string[]) => instance.git(directory, ...args);
 async function push(files: Record<string, string>, branch = "main"): Promise<string> {
   await git("checkout", "-q", "-B", branch);
-  await writeFiles(folder, files);
+  await writeFiles(directory, files);
   await git("add", ".");
   await git("commit", "-q", "-m", `Change ${Object.keys(files).join(", ")}`);
   await git("push", "-q", "origin", branch);
@@ -86,7 +86,7 @@ beforeAll(async () => {
     { timeoutMs: 10_000 },
   );
   team = await seedOrganization(instance.database.db);
-  folder = await mkdtemp(join(tmpdir(), "towpath-push-"));
+  directory = await mkdtemp(join(tmpdir(), "towpath-push-"));
   await instance.start("forge");
   await instance.start("runner");
   await instance.start("worker");
@@ -94,7 +94,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await runner.close();
   await instance.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 test("ONB-4 BLD-6 RUN-4 a repository becomes a live server with its variables, and its log explains every step", {
@@ -103,7 +103,7 @@ test("ONB-4 BLD-6 RUN-4 a repository becomes a live server with its variables, a
   await instance.forge.ensureAccount({ login: "ada" });
   ({ installationId } = await instance.forge.ensureInstallation({ login: "ada" }));
   const { repository, pushUrl } = await instance.forge.ensureRepository({ owner: "ada", name: "weather" });
-  await instance.git(folder, "init", "-q", "-b", "main");
+  await instance.git(directory, "init", "-q", "-b", "main");
   await git("remote", "add", "origin", pushUrl);
   const sha = await push({ "server.py": server("forecast"), "requirements.txt": "fastmcp\n" });
   const head = await instance.github.branch({ installationId, owner: "ada", name: "weather" }, "main");

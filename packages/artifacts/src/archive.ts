@@ -30,8 +30,8 @@ const packArguments = [
  * @returns the digest of the file that was written
  * @throws ArtifactError `too_large`, `archive_failed`
  */
-export async function packFolder(folder: string, file: string, maxBytes: number): Promise<string> {
-  const tar = run([...packArguments, "--directory", folder, "--", "."], ["ignore", "pipe", "pipe"]);
+export async function packDirectory(directory: string, file: string, maxBytes: number): Promise<string> {
+  const tar = run([...packArguments, "--directory", directory, "--", "."], ["ignore", "pipe", "pipe"]);
   const hash = createHash("sha256");
   let bytes = 0;
   const limit = new Transform({
@@ -55,8 +55,8 @@ export async function packFolder(folder: string, file: string, maxBytes: number)
  * Unpacks an archive whose digest has been checked into an existing folder.
  * @throws ArtifactError `archive_failed`
  */
-export async function unpackArchive(file: string, folder: string): Promise<void> {
-  const argv = ["--extract", "--preserve-permissions", "--no-same-owner", "--directory", folder];
+export async function unpackArchive(file: string, directory: string): Promise<void> {
+  const argv = ["--extract", "--preserve-permissions", "--no-same-owner", "--directory", directory];
   const tar = run(argv, ["pipe", "ignore", "pipe"]);
   await finished(tar, pipeline(createReadStream(file), createZstdDecompress(), tar.stdin));
 }

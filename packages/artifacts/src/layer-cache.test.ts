@@ -12,27 +12,27 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { removeFolder } from "@towpath/runtime";
+import { removeDirectory } from "@towpath/runtime";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ArtifactStore, createFolderStore, createLayerCache, type LayerCache } from "./index.ts";
+import { type ArtifactStore, createDirectoryStore, createLayerCache, type LayerCache } from "./index.ts";
 
 const maxBytes = 10 * 1024 * 1024;
 const nameOf = (text: string) => createHash("sha256").update(text).digest("hex");
-let folder = "";
+let testDirectory = "";
 let store: ArtifactStore;
 let count = 0;
 
 beforeAll(async () => {
-  folder = await shortDirectory();
-  store = createFolderStore(join(folder, "store"));
+  testDirectory = await shortDirectory();
+  store = createDirectoryStore(join(testDirectory, "store"));
 });
-afterAll(() => removeFolder(folder));
+afterAll(() => removeDirectory(testDirectory));
 
 /** A host of its own: it has fetched nothing yet. */
 function otherHost(): LayerCache {
   count += 1;
-  return createLayerCache({ store, directory: join(folder, `host-${count}`) });
+  return createLayerCache({ store, directory: join(testDirectory, `host-${count}`) });
 }
 
 /** A file name that is no UTF-8, which Linux allows and some packages have. */
@@ -41,7 +41,7 @@ const noUnicodeName = (layer: string) => Buffer.concat([Buffer.from(`${layer}/la
 /** A sealed folder as a build leaves it. */
 async function sealed(text: string): Promise<string> {
   count += 1;
-  const layer = join(folder, `layer-${count}`);
+  const layer = join(testDirectory, `layer-${count}`);
   await mkdir(join(layer, "bin"), { recursive: true });
   await writeFile(join(layer, "bin", "tool"), `#!/bin/sh\n${text}`);
   await chmod(join(layer, "bin", "tool"), 0o555);
@@ -80,11 +80,11 @@ test("the same files have the same digest, whoever packs them and when", async (
 test("BLD-1 a layer that was cut or altered in the store is refused and leaves nothing behind", async () => {
   for (const damage of ["cut", "altered"] as const) {
     const { digest } = await otherHost().add(await sealed(damage), { name: nameOf(damage), maxBytes });
-    const blob = join(folder, "store/blobs", digest);
+    const blob = join(testDirectory, "store/blobs", digest);
     const bytes = await readFile(blob);
     if (damage === "cut") await truncate(blob, bytes.length - 20);
     else await writeFile(blob, Buffer.concat([bytes.subarray(0, 40), Buffer.from("x"), bytes.subarray(41)]));
-    const directory = join(folder, `damaged-${damage}`);
+    const directory = join(testDirectory, `damaged-${damage}`);
     const cache = createLayerCache({ store, directory });
     await expect(cache.get(digest)).rejects.toMatchObject({ code: "digest_mismatch" });
     expect(await readdir(join(directory, "incoming"))).toEqual([]);
@@ -103,7 +103,7 @@ test("a layer is fetched once, however many ask, and needs no store afterwards",
       return store.get(each);
     },
   };
-  const cache = createLayerCache({ store: counting, directory: join(folder, "counting") });
+  const cache = createLayerCache({ store: counting, directory: join(testDirectory, "counting") });
   const paths = await Promise.all(Array.from({ length: 10 }, () => cache.get(digest)));
   expect([new Set(paths).size, fetched]).toEqual([1, 1]);
   await store.delete(digest, { unusedSince: new Date(Date.now() + 1000) });
@@ -122,7 +122,7 @@ test("a folder that says it is larger than allowed is refused, be it that it tak
 });
 
 test("RUN-8 evict spares layers of running servers and those just asked for", async () => {
-  const directory = join(folder, "evicting");
+  const directory = join(testDirectory, "evicting");
   const cache = createLayerCache({ store, directory });
   const add = async (text: string) => (await cache.add(await sealed(text), { name: nameOf(text), maxBytes })).digest;
   const [used, fresh, old] = [await add("used"), await add("fresh"), await add("old")];
@@ -137,7 +137,7 @@ test("RUN-8 evict spares layers of running servers and those just asked for", as
 
 test("entries of an earlier boot are not trusted: they are fetched again", async () => {
   const { digest } = await otherHost().add(await sealed("boot"), { name: nameOf("boot"), maxBytes });
-  const directory = join(folder, "rebooted");
+  const directory = join(testDirectory, "rebooted");
   const earlier = join(directory, "boot-00000000-0000-0000-0000-000000000000", digest);
   await mkdir(join(earlier, "bin"), { recursive: true });
   await writeFile(join(earlier, "bin/tool"), "");

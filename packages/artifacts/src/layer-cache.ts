@@ -2,8 +2,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { chmod, mkdir, open, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { removeFolder } from "@towpath/runtime";
-import { packFolder, unpackArchive } from "./archive.ts";
+import { removeDirectory } from "@towpath/runtime";
+import { packDirectory, unpackArchive } from "./archive.ts";
 import { ArtifactError, type ArtifactStore, digestSchema } from "./port.ts";
 
 export type LayerCacheConfig = {
@@ -23,7 +23,7 @@ export type LayerCache = {
    * @returns the layer; when somebody was faster with the same name, theirs
    * @throws ArtifactError `too_large`, `archive_failed`
    */
-  add(folder: string, options: { readonly name: string; readonly maxBytes: number }): Promise<StoredLayer>;
+  add(directory: string, options: { readonly name: string; readonly maxBytes: number }): Promise<StoredLayer>;
   /** The layer that was made of the same things, and counts it as used; null when there is none. */
   find(name: string): Promise<StoredLayer | null>;
   /**
@@ -57,37 +57,37 @@ export function createLayerCache({ store, directory }: LayerCacheConfig): LayerC
     return opened;
   };
   const partial = async () => {
-    const folder = join(directory, "incoming");
-    await mkdir(folder, { recursive: true, mode: 0o711 });
-    return join(folder, randomUUID());
+    const incoming = join(directory, "incoming");
+    await mkdir(incoming, { recursive: true, mode: 0o711 });
+    return join(incoming, randomUUID());
   };
 
   async function fetchLayer(digest: string): Promise<string> {
     const entry = join(await root(), digestSchema.parse(digest));
     if (await touch(entry)) return entry;
     const archive = await partial();
-    const folder = await partial();
+    const directory = await partial();
     try {
       await receive(store, digest, archive);
-      await mkdir(folder);
-      await unpackArchive(archive, folder);
-      await publish(folder, entry);
+      await mkdir(directory);
+      await unpackArchive(archive, directory);
+      await publish(directory, entry);
       return entry;
     } finally {
-      await Promise.all([removeFolder(archive), removeFolder(folder)]);
+      await Promise.all([removeDirectory(archive), removeDirectory(directory)]);
     }
   }
 
   return {
-    async add(folder, { name, maxBytes }) {
+    async add(directory, { name, maxBytes }) {
       const archive = await partial();
       try {
-        const digest = await packFolder(folder, archive, maxBytes);
+        const digest = await packDirectory(directory, archive, maxBytes);
         await store.put(digest, createReadStream(archive));
-        await publish(folder, join(await root(), digest));
+        await publish(directory, join(await root(), digest));
         return { digest: await store.tag(name, digest) };
       } finally {
-        await removeFolder(archive);
+        await removeDirectory(archive);
       }
     },
 
@@ -116,7 +116,7 @@ export function createLayerCache({ store, directory }: LayerCacheConfig): LayerC
         await rename(entry, doomed);
         if ((await stat(doomed)).mtimeMs > before) await publish(doomed, entry);
         else evicted.push(digest);
-        await removeFolder(doomed);
+        await removeDirectory(doomed);
       }
       await removeAbandoned(join(directory, "incoming"), before);
       return evicted;
@@ -131,7 +131,7 @@ async function openRoot(directory: string): Promise<string> {
   await mkdir(join(directory, current), { recursive: true });
   // Another process may be removing the same one.
   for (const name of await readdir(directory))
-    if (name.startsWith("boot-") && name !== current) await removeFolder(join(directory, name)).catch(() => {});
+    if (name.startsWith("boot-") && name !== current) await removeDirectory(join(directory, name)).catch(() => {});
   return join(directory, current);
 }
 
@@ -153,14 +153,14 @@ async function receive(store: ArtifactStore, digest: string, path: string): Prom
 }
 
 /** Moves a whole folder into place. When another process was faster, its folder stays: both are the same. */
-async function publish(folder: string, entry: string): Promise<void> {
-  await chmod(folder, 0o755);
+async function publish(directory: string, entry: string): Promise<void> {
+  await chmod(directory, 0o755);
   try {
-    await rename(folder, entry);
+    await rename(directory, entry);
   } catch (error) {
     const taken = error instanceof Error && "code" in error && (error.code === "ENOTEMPTY" || error.code === "EEXIST");
     if (!taken) throw error;
-    await removeFolder(folder);
+    await removeDirectory(directory);
   }
   await touch(entry);
 }
@@ -177,9 +177,9 @@ async function touch(entry: string): Promise<boolean> {
 }
 
 /** What killed processes left. */
-async function removeAbandoned(folder: string, before: number): Promise<void> {
-  for (const name of await readdir(folder).catch(() => [])) {
-    const found = await stat(join(folder, name)).catch(() => null);
-    if (found !== null && found.ctimeMs < before) await removeFolder(join(folder, name));
+async function removeAbandoned(directory: string, before: number): Promise<void> {
+  for (const name of await readdir(directory).catch(() => [])) {
+    const found = await stat(join(directory, name)).catch(() => null);
+    if (found !== null && found.ctimeMs < before) await removeDirectory(join(directory, name));
   }
 }

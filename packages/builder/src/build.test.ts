@@ -58,13 +58,13 @@ test("BLD-6 BLD-3 a repository becomes layers and a manifest; every choice is in
 test("BLD-3 bytecode is in both layers and valid without comparing times, so that layers can be copied", async () => {
   const { layers } = success(await workshop.tryBuild({ "server.py": server, ...requirements }));
   const site = `lib/python${layers.pythonVersion.split(".").slice(0, 2).join(".")}/site-packages`;
-  for (const folder of [
+  for (const directory of [
     join(await layer(layers.code), "__pycache__"),
     join(await layer(layers.dependencies), site, "fastmcp/__pycache__"),
   ]) {
-    const [name = ""] = await readdir(folder);
+    const [name = ""] = await readdir(directory);
     // PEP 552: bit 0 of the second word = checked by hash, bit 1 = the check is made. 1 = by hash, not checked.
-    expect((await readFile(join(folder, name))).readUInt32LE(4)).toBe(1);
+    expect((await readFile(join(directory, name))).readUInt32LE(4)).toBe(1);
   }
 });
 
@@ -114,12 +114,12 @@ from . import __version__
 mcp = FastMCP("Locked", instructions=__version__)
 `,
   };
-  const folder = await mkdtemp(join(tmpdir(), "lock-"));
-  await mkdir(join(folder, "src/my_server"), { recursive: true });
-  for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
-  execFileSync("uv", ["lock", "--quiet", "--project", folder], { stdio: "inherit" });
-  const lock = await readFile(join(folder, "uv.lock"), "utf8");
-  await rm(folder, { recursive: true });
+  const directory = await mkdtemp(join(tmpdir(), "lock-"));
+  await mkdir(join(directory, "src/my_server"), { recursive: true });
+  for (const [path, text] of Object.entries(files)) await writeFile(join(directory, path), text);
+  execFileSync("uv", ["lock", "--quiet", "--project", directory], { stdio: "inherit" });
+  const lock = await readFile(join(directory, "uv.lock"), "utf8");
+  await rm(directory, { recursive: true });
 
   const tried = await workshop.tryBuild({ ...files, "uv.lock": lock }, { entrypoint: "src/my_server/app.py" });
   const { manifest } = success(tried);

@@ -75,21 +75,21 @@ test("GW-10 a lost connection is made again, and then everybody reads what it ma
 
 test("GW-10 a connection on which nothing arrives any more is noticed and made again", async () => {
   // postgresql://user@/database?host=<folder of the socket>&port=<port>
-  const [, folder = "", port = ""] = /[?&]host=([^&]+)&port=(\d+)/.exec(database.url) ?? [];
-  const proxyFolder = await mkdtemp(join(tmpdir(), "tp-listen-"));
+  const [, directory = "", port = ""] = /[?&]host=([^&]+)&port=(\d+)/.exec(database.url) ?? [];
+  const proxyDirectory = await mkdtemp(join(tmpdir(), "tp-listen-"));
   const sockets: Socket[] = [];
   const proxy = createServer((client) => {
-    const upstream = dial(join(decodeURIComponent(folder), `.s.PGSQL.${port}`));
+    const upstream = dial(join(decodeURIComponent(directory), `.s.PGSQL.${port}`));
     sockets.push(upstream);
     client.pipe(upstream).pipe(client);
     for (const socket of [client, upstream]) socket.on("error", () => {});
   });
-  await new Promise<void>((resolve) => proxy.listen(join(proxyFolder, `.s.PGSQL.${port}`), resolve));
+  await new Promise<void>((resolve) => proxy.listen(join(proxyDirectory, `.s.PGSQL.${port}`), resolve));
   onTestFinished(async () => {
     proxy.close();
-    await rm(proxyFolder, { recursive: true });
+    await rm(proxyDirectory, { recursive: true });
   });
-  const through = database.url.replace(folder, encodeURIComponent(proxyFolder));
+  const through = database.url.replace(directory, encodeURIComponent(proxyDirectory));
   const { notifications } = open(through, { pingMs: 50 });
   const heard = counter();
   notifications.subscribe({ channel: "letters" }, heard.add);

@@ -8,17 +8,17 @@ import { createRunnerClient, type RunnerClient } from "./client.ts";
 import { createRunnerApi } from "./server.ts";
 import { createRunnerStandIn, type RunnerStandIn } from "./testing/stand-in.ts";
 
-let folder: string;
+let directory: string;
 const closing: (() => unknown)[] = [];
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tp-rc-"));
+  directory = await mkdtemp(join(tmpdir(), "tp-rc-"));
 });
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
-const socket = () => ({ kind: "unix", path: join(folder, `${randomUUID().slice(0, 8)}.sock`) }) as const;
+const socket = () => ({ kind: "unix", path: join(directory, `${randomUUID().slice(0, 8)}.sock`) }) as const;
 
 function clientOf(standIn: RunnerStandIn): RunnerClient {
   const client = createRunnerClient(standIn.address, { timeoutMs: 20_000 });

@@ -3,7 +3,7 @@ import { HostBuilds } from "./build/host-builds.ts";
 import type { Engine, HostDriverConfig, HostLayers } from "./engine.ts";
 import { SandboxError } from "./errors.ts";
 import type { RuntimeDriver, ServerSpec } from "./port.ts";
-import { removeFolder } from "./process/remove-folder.ts";
+import { removeDirectory } from "./process/remove-directory.ts";
 import { retryFailedSandbox } from "./process/retry-failed-sandbox.ts";
 import { installedPythons, pythonOf, resolvePython } from "./python/resolve-python.ts";
 import { createSandboxEngine, type SandboxEngineConfig } from "./sandbox/engine.ts";
@@ -41,7 +41,9 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
       const present = await readdir(config.instanceDirectory).catch(() => []);
       // Their mounts were undone by the engine. What cannot be removed now is in nobody's way.
       const leftovers = present.filter((name) => !inUse.has(name));
-      await Promise.all(leftovers.map((name) => removeFolder(`${config.instanceDirectory}/${name}`).catch(() => {})));
+      await Promise.all(
+        leftovers.map((name) => removeDirectory(`${config.instanceDirectory}/${name}`).catch(() => {})),
+      );
       return adopted;
     },
     close: () => engine.close(),

@@ -26,6 +26,6 @@ export type {
 } from "./port.ts";
 export { inspectPath } from "./port.ts";
 
-export { removeFolder } from "./process/remove-folder.ts";
+export { removeDirectory } from "./process/remove-directory.ts";
 
 export { cloudEnvironment } from "./server/server-spec.ts";

@@ -50,12 +50,12 @@ type Started = z.infer<typeof startedSchema>;
 
 /** Makes at most one commit and one build: the one that the push's webhook starts, or else one started here. */
 async function beginBuild(api: Api, options: DeployOptions, target: Target): Promise<Started> {
-  const { name, folder, requirements, authMode } = options;
+  const { name, directory, requirements, authMode } = options;
   const { repository, pushUrl, project } = target;
-  const entrypoint = project ? undefined : (options.entrypoint ?? findEntrypoint(folder));
+  const entrypoint = project ? undefined : (options.entrypoint ?? findEntrypoint(directory));
   if (project) await changeSettings(api, options, target);
   const pushed = await step("Pushing the folder to the local forge", () =>
-    pushDirectory(folder, { url: pushUrl, branch: repository.defaultBranch, overwrite: options.overwrite }),
+    pushDirectory(directory, { url: pushUrl, branch: repository.defaultBranch, overwrite: options.overwrite }),
   );
   if (!project) {
     const { build } = await saveProject(api, target, { name, entrypoint, requirements, authMode });

@@ -6,7 +6,7 @@ import { CommandError } from "../terminal/terminal.ts";
 
 /** What was passed. An absent setting keeps its value on an existing server and gets its default on a new one. */
 export type DeployOptions = {
-  readonly folder: string;
+  readonly directory: string;
   readonly name: string;
   readonly entrypoint: string | undefined;
   readonly requirements: string | undefined;
@@ -22,14 +22,16 @@ export type DeployOptions = {
 const usualEntrypoints = ["server.py", "main.py", "app.py", "mcp_server.py", "src/server.py", "src/main.py"];
 
 /** The entrypoint when none was named: a usual file name, or the only Python file of the folder. */
-export function findEntrypoint(folder: string): string {
-  const usual = usualEntrypoints.find((file) => existsSync(join(folder, file)));
+export function findEntrypoint(directory: string): string {
+  const usual = usualEntrypoints.find((file) => existsSync(join(directory, file)));
   if (usual) return usual;
-  const files = readdirSync(folder).filter((file) => file.endsWith(".py"));
+  const files = readdirSync(directory).filter((file) => file.endsWith(".py"));
   const [only] = files;
   if (files.length === 1 && only) return only;
   if (files.length === 0)
-    throw new CommandError(`There is no Python file in ${folder}. Name one further down: --entrypoint FOLDER/FILE.py`);
+    throw new CommandError(
+      `There is no Python file in ${directory}. Name one further down: --entrypoint FOLDER/FILE.py`,
+    );
   throw new CommandError(`Which file is the server? Name it: --entrypoint FILE.py (found: ${files.join(", ")}).`);
 }
 
@@ -59,10 +61,11 @@ export function parseDeployOptions(args: string[]): DeployOptions {
   const [given, ...more] = positionals;
   if (!given || more.length > 0) throw new CommandError("Name one folder: ./towpath deploy DIR --name NAME");
   if (!values.name) throw new CommandError("Name the server: ./towpath deploy DIR --name my-server-one");
-  const folder = resolve(given);
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new CommandError(`There is no folder ${folder}.`);
+  const directory = resolve(given);
+  if (!existsSync(directory) || !statSync(directory).isDirectory())
+    throw new CommandError(`There is no folder ${directory}.`);
   return {
-    folder,
+    directory,
     name: values.name,
     entrypoint: values.entrypoint,
     requirements: values.requirements,

@@ -10,7 +10,7 @@ import { pushDirectory } from "./push-directory.ts";
 const run = promisify(execFile);
 
 test("GH-2 the forge gets the credential, and no process has it among its arguments", async () => {
-  const folder = await shortDirectory();
+  const directory = await shortDirectory();
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     seen.push(request.headers.authorization);
@@ -18,31 +18,34 @@ test("GH-2 the forge gets the credential, and no process has it among its argume
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   // A git that writes down how it was called, and then is the real one.
-  await mkdir(`${folder}/bin`);
-  await writeFile(`${folder}/bin/git`, `#!/bin/sh\nprintf '%s\\n' "$@" >>${folder}/calls\nexec /usr/bin/git "$@"\n`);
-  await chmod(`${folder}/bin/git`, 0o755);
-  vi.stubEnv("PATH", `${folder}/bin:${process.env.PATH}`);
+  await mkdir(`${directory}/bin`);
+  await writeFile(
+    `${directory}/bin/git`,
+    `#!/bin/sh\nprintf '%s\\n' "$@" >>${directory}/calls\nexec /usr/bin/git "$@"\n`,
+  );
+  await chmod(`${directory}/bin/git`, 0o755);
+  vi.stubEnv("PATH", `${directory}/bin:${process.env.PATH}`);
   try {
-    await mkdir(`${folder}/work`);
+    await mkdir(`${directory}/work`);
     const { port } = server.address() as AddressInfo;
     const url = `http://ada:very%20secret@127.0.0.1:${port}/ada/tools.git`;
-    await expect(pushDirectory(`${folder}/work`, { url, branch: "main", overwrite: false })).rejects.toThrow(
+    await expect(pushDirectory(`${directory}/work`, { url, branch: "main", overwrite: false })).rejects.toThrow(
       "could not be pushed",
     );
-    const calls = await readFile(`${folder}/calls`, "utf8");
+    const calls = await readFile(`${directory}/calls`, "utf8");
     expect(calls).toContain(`http://127.0.0.1:${port}/ada/tools.git`);
     expect(calls).not.toContain("secret");
     expect(seen).toContain(`Basic ${Buffer.from("ada:very secret").toString("base64")}`);
   } finally {
     vi.unstubAllEnvs();
     server.close();
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
 });
 
 test("OPS-4 what somebody else has pushed is not undone unasked", async () => {
-  const folder = await shortDirectory();
-  const [bare, mine, theirs] = [`${folder}/bare.git`, `${folder}/mine`, `${folder}/theirs`];
+  const directory = await shortDirectory();
+  const [bare, mine, theirs] = [`${directory}/bare.git`, `${directory}/mine`, `${directory}/theirs`];
   const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
   const git = async (...args: string[]) => (await run("git", ["-C", theirs, ...identity, ...args])).stdout.trim();
   const remote = { url: `file://${bare}`, branch: "main", overwrite: false };
@@ -68,6 +71,6 @@ test("OPS-4 what somebody else has pushed is not undone unasked", async () => {
     expect((await pushDirectory(theirs, remote)).changed).toBe(false);
     expect((await pushDirectory(mine, { ...remote, overwrite: true })).changed).toBe(true);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
 });

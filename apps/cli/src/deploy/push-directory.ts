@@ -49,7 +49,7 @@ export type Pushed = { readonly commitSha: string; readonly changed: boolean };
  * not touched: Git's own files live in a temporary folder. Ignored files stay behind.
  * @throws CommandError with Git's words, or when it would undo what somebody else has pushed.
  */
-export async function pushDirectory(folder: string, remote: Remote): Promise<Pushed> {
+export async function pushDirectory(directory: string, remote: Remote): Promise<Pushed> {
   const { url, environment } = withoutCredential(remote.url);
   const gitDirectory = await mkdtemp(join(tmpdir(), "towpath-push-"));
   const git = async (...args: string[]) => {
@@ -63,8 +63,8 @@ export async function pushDirectory(folder: string, remote: Remote): Promise<Pus
       GIT_TERMINAL_PROMPT: "0",
       ...environment,
     };
-    const full = [`--git-dir=${gitDirectory}`, `--work-tree=${folder}`, ...settings, ...args];
-    return (await run("git", full, { env, cwd: folder, maxBuffer: 32 * 1024 * 1024 })).stdout.trim();
+    const full = [`--git-dir=${gitDirectory}`, `--work-tree=${directory}`, ...settings, ...args];
+    return (await run("git", full, { env, cwd: directory, maxBuffer: 32 * 1024 * 1024 })).stdout.trim();
   };
   try {
     await git("init", "--quiet", "--initial-branch", remote.branch);

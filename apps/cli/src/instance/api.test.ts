@@ -6,15 +6,15 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openApi } from "./api.ts";
 import { startTimeOf } from "./instance.ts";
 
-let folder = "";
+let directory = "";
 beforeEach(async () => {
-  folder = await shortDirectory();
+  directory = await shortDirectory();
   // It tells people that it waits.
   vi.spyOn(process.stdout, "write").mockReturnValue(true);
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 function listen(handler: RequestListener, port = 0): Promise<Server> {
@@ -32,9 +32,9 @@ function end(server: Server): Promise<void> {
 async function apiOf(port: number) {
   const url = `http://127.0.0.1:${port}`;
   const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl: `${url}/{name}` };
-  await writeFile(`${folder}/running.json`, JSON.stringify(running));
-  await writeFile(`${folder}/operator-token`, "tpo_of-this-test\n");
-  return openApi(folder);
+  await writeFile(`${directory}/running.json`, JSON.stringify(running));
+  await writeFile(`${directory}/operator-token`, "tpo_of-this-test\n");
+  return openApi(directory);
 }
 
 const line = (id: number) => `id: ${id}\nevent: line\ndata: ${id}\n\n`;

@@ -34,7 +34,7 @@ const row: RequestLogEntry = {
   traceId: null,
 };
 
-let folder = "";
+let directory = "";
 let server: Server;
 let printed = "";
 beforeEach(async () => {
@@ -43,7 +43,7 @@ beforeEach(async () => {
     printed += text;
     return true;
   });
-  folder = await shortDirectory();
+  directory = await shortDirectory();
   server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify({ data: [row], limit: 100, offset: 0, hasMore: false }));
@@ -51,23 +51,23 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl: `${url}/{name}` };
-  await writeFile(`${folder}/running.json`, JSON.stringify(running));
-  await writeFile(`${folder}/operator-token`, "tpo_of-this-test\n");
+  await writeFile(`${directory}/running.json`, JSON.stringify(running));
+  await writeFile(`${directory}/operator-token`, "tpo_of-this-test\n");
 });
 afterEach(async () => {
   vi.restoreAllMocks();
   server.close();
   server.closeAllConnections();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 test("PRJ-5 `logs --json` prints a row as the API gives it, outcome, error and target included", async () => {
-  expect(await logs(["my-server", "--json", "--data-dir", folder])).toBe(0);
+  expect(await logs(["my-server", "--json", "--data-dir", directory])).toBe(0);
   expect(JSON.parse(printed)).toEqual(row);
 });
 
 test("PRJ-5 `logs` names prompt, outcome and error on one line that cannot steer the terminal", async () => {
-  expect(await logs(["my-server", "--data-dir", folder])).toBe(0);
+  expect(await logs(["my-server", "--data-dir", directory])).toBe(0);
   expect(printed.trimEnd()).toContain("prompts/get greet [2J  rpc_error: no such prompt  test 1, anonymous");
   expect(printed.trimEnd()).not.toMatch(/\p{Cc}/u);
 });

@@ -22,8 +22,8 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
 /** Path of a package's program, wherever npm put the package; its `exports` may hide even its package.json. */
 function programOf(packageName: string, bin: string): string {
-  const folders = createRequire(join(root, "package.json")).resolve.paths(packageName) ?? [];
-  const found = folders.map((folder) => join(folder, packageName, bin)).find((path) => existsSync(path));
+  const directories = createRequire(join(root, "package.json")).resolve.paths(packageName) ?? [];
+  const found = directories.map((directory) => join(directory, packageName, bin)).find((path) => existsSync(path));
   if (!found)
     throw new CommandError(`${packageName} is not installed. Start through ./towpath test, which installs it.`);
   return found;
@@ -59,8 +59,8 @@ const vitestReport = z.object({
 });
 
 async function vitest(config: string): Promise<Totals> {
-  const folder = await mkdtemp(join(tmpdir(), "towpath-report-"));
-  const report = join(folder, "report.json");
+  const directory = await mkdtemp(join(tmpdir(), "towpath-report-"));
+  const report = join(directory, "report.json");
   try {
     const program = programOf("vitest", "vitest.mjs");
     const status = await node(
@@ -79,11 +79,11 @@ async function vitest(config: string): Promise<Totals> {
   } catch {
     return { passed: 0, failed: 1 };
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
 }
 
-async function pytest(folder: string): Promise<Totals> {
+async function pytest(directory: string): Promise<Totals> {
   const reports = await mkdtemp(join(tmpdir(), "towpath-report-"));
   const report = join(reports, "report.xml");
   try {
@@ -94,7 +94,7 @@ async function pytest(folder: string): Promise<Totals> {
       "pytest==9.0.2",
       "pytest",
       "-q",
-      folder,
+      directory,
       `--junitxml=${report}`,
     ]);
     const suite = /<testsuite [^>]*>/.exec(await readFile(report, "utf8"))?.[0] ?? "";

@@ -6,8 +6,8 @@ import { expect, test } from "vitest";
 import { isolationNotice } from "./isolation-notice.ts";
 
 test("RUN-1 `up` says what this machine refuses and each exception that is set", async () => {
-  const folder = await shortDirectory();
-  const socketPath = join(folder, "runner.sock");
+  const directory = await shortDirectory();
+  const socketPath = join(directory, "runner.sock");
   let body = {};
   const runner = createServer((request, response) => response.end(JSON.stringify({ path: request.url, ...body })));
   await new Promise<void>((resolve) => runner.listen(socketPath, resolve));
@@ -24,7 +24,7 @@ test("RUN-1 `up` says what this machine refuses and each exception that is set",
     expect(await isolationNotice(socketPath)).toHaveLength(1);
   } finally {
     runner.close();
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
   expect(await isolationNotice(socketPath)).toEqual([expect.stringContaining("did not report")]);
 });

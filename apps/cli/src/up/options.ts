@@ -52,8 +52,8 @@ function serverUrlOf(value: string | undefined): string | null {
 /** Sockets live in the data folder, or below the temporary folder when its path is too long for them. */
 function runDirectoryOf(dataDirectory: string): string {
   const inside = join(dataDirectory, "run");
-  const longestSocketBelow = "/i/0123456789ab/status.json.tmp".length;
-  if (Buffer.byteLength(inside) + longestSocketBelow <= 100) return inside;
+  const maxSocketPathBytes = "/i/0123456789ab/status.json.tmp".length;
+  if (Buffer.byteLength(inside) + maxSocketPathBytes <= 100) return inside;
   const name = createHash("sha256").update(dataDirectory).digest("hex").slice(0, 12);
   return join(tmpdir(), `towpath-${process.getuid?.() ?? 0}-${name}`);
 }

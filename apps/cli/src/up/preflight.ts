@@ -7,8 +7,8 @@ import type { UpOptions } from "./options.ts";
 
 /** Absolute path of a program on the PATH, or null. */
 function findProgram(name: string): string | null {
-  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    const path = join(folder, name);
+  for (const directory of (process.env.PATH ?? "").split(delimiter)) {
+    const path = join(directory, name);
     try {
       accessSync(path, constants.X_OK);
       return path;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RestartPauses } from "./restart-pauses.ts";
 
-const limits = { firstPauseMs: 500, longestPauseMs: 4_000, settledAfterMs: 5_000 };
+const limits = { firstPauseMs: 500, maxPauseMs: 4_000, settledAfterMs: 5_000 };
 const times = (count: number, work: () => number) => Array.from({ length: count }, work);
 
 test("OPS-1 what is killed while it runs starts again at once, every time", () => {

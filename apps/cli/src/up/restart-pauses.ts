@@ -1,12 +1,12 @@
 export type RestartLimits = {
   /** First pause after a start that failed; doubles with each further one, up to the longest. Milliseconds. */
   readonly firstPauseMs: number;
-  readonly longestPauseMs: number;
+  readonly maxPauseMs: number;
   /** A process that was ready for this long counts as started, whatever ended it. */
   readonly settledAfterMs: number;
 };
 
-export const defaultRestartLimits: RestartLimits = { firstPauseMs: 500, longestPauseMs: 15_000, settledAfterMs: 5_000 };
+export const defaultRestartLimits: RestartLimits = { firstPauseMs: 500, maxPauseMs: 15_000, settledAfterMs: 5_000 };
 
 export type UnaskedEnd = {
   /** How long it had been ready, milliseconds; null when it ended before. */
@@ -41,7 +41,7 @@ export class RestartPauses {
     // Killed while it started: no sign that it could not. The pause bounds what a machine without memory loses by it.
     if (wasKilled) return this.#limits.firstPauseMs;
     const pauseMs = this.#nextMs;
-    this.#nextMs = Math.min(pauseMs * 2, this.#limits.longestPauseMs);
+    this.#nextMs = Math.min(pauseMs * 2, this.#limits.maxPauseMs);
     return pauseMs;
   }
 }

@@ -7,13 +7,13 @@ import { join } from "node:path";
  */
 export class RoleLog {
   readonly path: string;
-  readonly #largestBytes: number;
+  readonly #maxBytes: number;
   #descriptor: number | null = null;
   #bytes = 0;
 
-  constructor(directory: string, name: string, largestBytes: number) {
+  constructor(directory: string, name: string, maxBytes: number) {
     this.path = join(directory, `${name}.log`);
-    this.#largestBytes = largestBytes;
+    this.#maxBytes = maxBytes;
   }
 
   write(line: string): void {
@@ -26,7 +26,7 @@ export class RoleLog {
       return;
     }
     this.#bytes += bytes.length;
-    if (this.#bytes > this.#largestBytes) this.close();
+    if (this.#bytes > this.#maxBytes) this.close();
   }
 
   close(): void {
@@ -36,7 +36,7 @@ export class RoleLog {
 
   #open(): number {
     const found = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
-    const isFull = found > this.#largestBytes;
+    const isFull = found > this.#maxBytes;
     if (isFull) renameSync(this.path, `${this.path}.1`);
     this.#bytes = isFull ? 0 : found;
     return openSync(this.path, "a", 0o600);

@@ -27,12 +27,12 @@ test("GW-1 servers are reached by host or path as the instance began, unless the
 });
 
 test("GW-1 a new instance keeps how it began; one from before that was a choice is reached by path", async () => {
-  const folder = await shortDirectory();
-  expect((await openDataDirectory(folder, "host")).serversBy).toBe("host");
-  expect((await openDataDirectory(folder, "path")).serversBy).toBe("host");
-  const { serversBy, ...earlier } = JSON.parse(await readFile(`${folder}/instance.json`, "utf8"));
+  const directory = await shortDirectory();
+  expect((await openDataDirectory(directory, "host")).serversBy).toBe("host");
+  expect((await openDataDirectory(directory, "path")).serversBy).toBe("host");
+  const { serversBy, ...earlier } = JSON.parse(await readFile(`${directory}/instance.json`, "utf8"));
   expect(serversBy).toBe("host");
-  await writeFile(`${folder}/instance.json`, JSON.stringify(earlier));
-  expect((await openDataDirectory(folder, "host")).serversBy).toBe("path");
-  await rm(folder, { recursive: true });
+  await writeFile(`${directory}/instance.json`, JSON.stringify(earlier));
+  expect((await openDataDirectory(directory, "host")).serversBy).toBe("path");
+  await rm(directory, { recursive: true });
 });

@@ -4,15 +4,15 @@ import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SupervisedPostgres } from "./supervised-postgres.ts";
 
-let folder = "";
+let directory = "";
 beforeEach(async () => {
-  folder = await shortDirectory();
+  directory = await shortDirectory();
   // It tells people of restarts on stderr.
   vi.spyOn(process.stderr, "write").mockReturnValue(true);
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 async function query(url: string, sql: string): Promise<unknown[]> {
@@ -25,7 +25,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 }
 
 test("OPS-1 a PostgreSQL that is killed is back with its data, also with a query in full swing, every time", async () => {
-  const options = { dataDirectory: `${folder}/data`, socketDirectory: `${folder}/s`, durable: true };
+  const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: true };
   const postgres = await SupervisedPostgres.start(options);
   await query(postgres.url, "CREATE TABLE kept (kill int)");
   for (let kill = 1; kill <= 3; kill++) {
@@ -44,7 +44,7 @@ test("OPS-1 a PostgreSQL that is killed is back with its data, also with a query
 });
 
 test("OPS-1 a PostgreSQL that was killed while the instance stops stays down", async () => {
-  const options = { dataDirectory: `${folder}/data`, socketDirectory: `${folder}/s`, durable: false };
+  const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: false };
   const postgres = await SupervisedPostgres.start(options);
   process.kill(postgres.pid, "SIGKILL");
   await postgres.stop();

@@ -3,30 +3,33 @@ import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SupervisedProcess } from "./supervised-process.ts";
 
-let folder = "";
+let directory = "";
 beforeEach(async () => {
-  folder = await shortDirectory();
+  directory = await shortDirectory();
   // It tells people of restarts on stderr.
   vi.spyOn(process.stderr, "write").mockReturnValue(true);
   vi.spyOn(console, "error").mockReturnValue();
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 const limits = {
   readyWithinMs: 20_000,
-  largestLogBytes: 2_000,
+  maxLogBytes: 2_000,
   firstPauseMs: 20,
-  longestPauseMs: 40,
+  maxPauseMs: 40,
   settledAfterMs: 60_000,
 };
 
 async function supervise(code: string, change: Partial<typeof limits> = {}): Promise<SupervisedProcess> {
-  await writeFile(`${folder}/role.mjs`, code);
-  const env = { PATH: process.env.PATH ?? "", FOLDER: folder };
-  return new SupervisedProcess({ name: "worker", entry: `${folder}/role.mjs`, env }, folder, { ...limits, ...change });
+  await writeFile(`${directory}/role.mjs`, code);
+  const env = { PATH: process.env.PATH ?? "", FOLDER: directory };
+  return new SupervisedProcess({ name: "worker", entry: `${directory}/role.mjs`, env }, directory, {
+    ...limits,
+    ...change,
+  });
 }
 
 const isRunning = (pid: number) => {
@@ -46,7 +49,7 @@ test("OPS-1 a process that does not get ready is ended, so that a next try is no
     { readyWithinMs: 1_500 },
   );
   await expect(role.start()).rejects.toThrow("was not ready within 1.5 s");
-  expect(isRunning(Number(await readFile(`${folder}/pid`, "utf8")))).toBe(false);
+  expect(isRunning(Number(await readFile(`${directory}/pid`, "utf8")))).toBe(false);
   await role.stop(100);
 });
 
@@ -58,9 +61,9 @@ test("OPS-1 logs of a process that runs for long stay bounded, and one earlier f
      setInterval(() => {}, 1000);`,
   );
   await role.start();
-  await expect.poll(() => readFile(`${folder}/worker.log`, "utf8")).toMatch(/last\n$/);
-  expect((await stat(`${folder}/worker.log`)).size).toBeLessThan(2_200);
-  expect((await stat(`${folder}/worker.log.1`)).size).toBeLessThan(2_200);
+  await expect.poll(() => readFile(`${directory}/worker.log`, "utf8")).toMatch(/last\n$/);
+  expect((await stat(`${directory}/worker.log`)).size).toBeLessThan(2_200);
+  expect((await stat(`${directory}/worker.log.1`)).size).toBeLessThan(2_200);
   await role.stop(1000);
 });
 
@@ -72,14 +75,14 @@ test("OPS-1 a process that ends unasked starts again", async () => {
      setTimeout(() => process.exit(3), 50);`,
   );
   await role.start();
-  await expect.poll(() => readFile(`${folder}/starts`, "utf8"), { timeout: 10_000 }).toMatch(/^\.{3}/);
+  await expect.poll(() => readFile(`${directory}/starts`, "utf8"), { timeout: 10_000 }).toMatch(/^\.{3}/);
   await role.stop(1000);
 });
 
 test("OPS-1 a process that logs nothing counts as ready when it says so", async () => {
   const role = await supervise(`process.send("ready"); setInterval(() => {}, 1000);`, { readyWithinMs: 5_000 });
   await role.start();
-  expect(await readFile(`${folder}/worker.log`, "utf8").catch(() => "")).toBe("");
+  expect(await readFile(`${directory}/worker.log`, "utf8").catch(() => "")).toBe("");
   await role.stop(1000);
 });
 
@@ -90,10 +93,10 @@ test("OPS-1 a process that is killed again and again is back at once every time"
      appendFileSync(process.env.FOLDER + "/pids", process.pid + "\\n");
      process.send("ready");
      setInterval(() => {}, 1000);`,
-    { firstPauseMs: 600_000, longestPauseMs: 600_000 },
+    { firstPauseMs: 600_000, maxPauseMs: 600_000 },
   );
   await role.start();
-  const pids = async () => (await readFile(`${folder}/pids`, "utf8")).trim().split("\n");
+  const pids = async () => (await readFile(`${directory}/pids`, "utf8")).trim().split("\n");
   for (let kills = 1; kills <= 5; kills++) {
     await expect.poll(async () => (await pids()).length, { timeout: 20_000 }).toBe(kills);
     // Its "ready" is on its way.

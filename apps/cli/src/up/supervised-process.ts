@@ -7,12 +7,12 @@ import type { Role } from "./roles.ts";
 
 export type SupervisionLimits = RestartLimits & {
   readonly readyWithinMs: number;
-  readonly largestLogBytes: number;
+  readonly maxLogBytes: number;
 };
 
 const defaultLimits: SupervisionLimits = {
   readyWithinMs: 60_000,
-  largestLogBytes: 20 * 1024 * 1024,
+  maxLogBytes: 20 * 1024 * 1024,
   ...defaultRestartLimits,
 };
 
@@ -50,7 +50,7 @@ export class SupervisedProcess {
     this.#role = role;
     this.#limits = limits;
     this.#pauses = new RestartPauses(limits);
-    this.#log = new RoleLog(logDirectory, role.name, limits.largestLogBytes);
+    this.#log = new RoleLog(logDirectory, role.name, limits.maxLogBytes);
   }
 
   /** Resolves when the process says that it is ready. @throws Error with its last lines when it ends before. */

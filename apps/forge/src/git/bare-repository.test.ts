@@ -6,9 +6,9 @@ import { initRepository, packObjects } from "./bare-repository.ts";
 import { gitText, runGit } from "./run-git.ts";
 
 test("LOG-6 loose objects of the forge's repositories are packed once they are many, and none is lost", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "towpath-gc-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const directory = join(folder, "1.git");
+  const parent = await mkdtemp(join(tmpdir(), "towpath-gc-"));
+  onTestFinished(() => rm(parent, { recursive: true, force: true }));
+  const directory = join(parent, "1.git");
   await initRepository(directory);
   const blobs: string[] = [];
   // git estimates how many there are from one of 256 folders: enough that this one holds some.

@@ -70,10 +70,10 @@ export async function gitText(args: readonly string[], options: GitOptions): Pro
 export function archive(
   directory: string,
   sha: string,
-  topFolder: string,
+  topDirectory: string,
   signal: AbortSignal,
 ): ReadableStream<Uint8Array> {
-  const args = ["--git-dir", directory, "archive", "--format=tar.gz", `--prefix=${topFolder}/`, sha];
+  const args = ["--git-dir", directory, "archive", "--format=tar.gz", `--prefix=${topDirectory}/`, sha];
   const child = spawn("git", args, {
     cwd: directory,
     env: gitEnvironment(directory),

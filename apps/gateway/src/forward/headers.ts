@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { type BlockList, isIP } from "node:net";
+import { GatewayError } from "../gateway-error.ts";
 import { isListed, isLoopback, plainAddress } from "../police/connections.ts";
 import type { Principal } from "../police/credentials.ts";
-import { Refusal } from "../refusal.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 import { cookiesForClient, cookiesForServer, type Site } from "./cookies.ts";
 
@@ -60,7 +60,7 @@ function needsHandling(name: string): boolean {
  * the caller's Authorization stays behind and `towpath-actor*` says who it is; client-sent copies never pass.
  * `forwarded` takes the place of whatever the client says about addresses: the server believes it.
  *
- * @throws Refusal 404 for a request with two Host headers
+ * @throws GatewayError 404 for a request with two Host headers
  */
 export function headersForServer(
   raw: readonly string[],
@@ -82,7 +82,7 @@ export function headersForServer(
       continue;
     }
     if (lower === "host" && ++hosts > 1) {
-      throw new Refusal("unknown_host", "The request names two hosts.");
+      throw new GatewayError("unknown_host", "The request names two hosts.");
     }
     if (lower === "authorization" && principal.actor) continue;
     if (isReserved(lower)) continue;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { Refusal } from "../refusal.ts";
+import { GatewayError } from "../gateway-error.ts";
 
 /** First and longest pause between two attempts to reach a server. */
 const firstPauseMs = 20;
@@ -15,7 +15,7 @@ export class Hold {
   readonly #gauge: { held: number };
   readonly #deadline: number;
   #pauseMs = firstPauseMs;
-  #lastRefusal: Refusal | null = null;
+  #lastError: GatewayError | null = null;
   /** Time waited so far, milliseconds. */
   heldMs = 0;
 
@@ -30,7 +30,7 @@ export class Hold {
   /**
    * Waits for a start that other requests may share. Null when the client disconnects; the start goes on.
    *
-   * @throws Refusal 504 or that of an earlier attempt when the hold ends first, and whatever the start fails with
+   * @throws GatewayError 504 or that of an earlier attempt when the hold ends first, and whatever the start fails with
    */
   async until<T>(start: Promise<T>): Promise<T | null> {
     const { promise: given, resolve, reject } = Promise.withResolvers<T | null>();
@@ -56,9 +56,9 @@ export class Hold {
    * @throws `refusal` immediately when waiting would not help or would exceed the hold: the client should learn the
    * reason now, not in a minute
    */
-  async beforeRetry(refusal: Refusal): Promise<void> {
+  async beforeRetry(refusal: GatewayError): Promise<void> {
     if (refusal.waitMs === null) throw refusal;
-    this.#lastRefusal = refusal;
+    this.#lastError = refusal;
     const pauseMs = Math.max(refusal.waitMs, this.#pauseMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, maxPauseMs);
     if (performance.now() + pauseMs > this.#deadline) throw refusal;
@@ -66,10 +66,10 @@ export class Hold {
   }
 
   /** After failed attempts, their reason is more useful than the time-out. */
-  #tooLong(): Refusal {
-    if (this.#lastRefusal) return this.#lastRefusal;
+  #tooLong(): GatewayError {
+    if (this.#lastError) return this.#lastError;
     const seconds = Math.round(this.#holdMs / 1000);
-    return new Refusal(
+    return new GatewayError(
       "start_timeout",
       `The server has not started within ${seconds} s. Its log in the dashboard may say why.`,
       { "retry-after": "5" },

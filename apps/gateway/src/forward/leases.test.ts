@@ -10,22 +10,22 @@ import { startUnixServer } from "../testing/unix-server.ts";
 import { Leases } from "./leases.ts";
 import { idleConnectionMs, Upstreams } from "./upstreams.ts";
 
-let folder: string;
+let directory: string;
 let runner: RunnerStandIn;
 let client: RunnerClient;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tp-ls-"));
-  runner = createRunnerStandIn({ kind: "unix", path: join(folder, "runner.sock") });
+  directory = await mkdtemp(join(tmpdir(), "tp-ls-"));
+  runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
   await runner.start();
   client = createRunnerClient(runner.address, { timeoutMs: 5000 });
 });
 afterAll(async () => {
   await client.close();
   await runner.stop();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
-function deploy(endpoint: Endpoint = { kind: "unix", path: join(folder, randomUUID()) }, change = {}): string {
+function deploy(endpoint: Endpoint = { kind: "unix", path: join(directory, randomUUID()) }, change = {}): string {
   const deploymentId = randomUUID();
   runner.servers.set(deploymentId, { instanceId: randomUUID(), endpoint, ...change });
   return deploymentId;

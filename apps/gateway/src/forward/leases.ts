@@ -1,6 +1,6 @@
 import { type Endpoint, type RunnerClient, RunnerError } from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
-import { Refusal } from "../refusal.ts";
+import { GatewayError } from "../gateway-error.ts";
 import { answersPing, type Upstreams } from "./upstreams.ts";
 
 /** Permission to send requests to an instance: until `validUntil` the runner neither freezes nor stops it. */
@@ -56,7 +56,7 @@ export class Leases {
    * The lease for a request, at once when there is a valid one. Concurrent calls share one call to the runner.
    * Call `enter` before and `leave` after, so that it is kept for as long as the request takes.
    *
-   * @throws Refusal as the runner's answer says
+   * @throws GatewayError as the runner's answer says
    */
   acquire(deploymentId: string): Lease | Promise<Lease> {
     const entry = this.#entry(deploymentId);
@@ -77,7 +77,7 @@ export class Leases {
   /**
    * Whether the very instance still runs; starts nothing.
    *
-   * @throws Refusal when neither the runner nor a lease can say
+   * @throws GatewayError when neither the runner nor a lease can say
    */
   async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
     const lease = this.#entries.get(deploymentId)?.lease;
@@ -233,20 +233,20 @@ export class Leases {
 const defaultRetryAfterMs = 2000;
 
 /** What the runner said: 404 for a deployment that is gone, else 503. */
-function refused({ code, message, retryAfterMs, waitHelps }: RunnerError): Refusal {
-  if (code === "not_found") return new Refusal("unknown_server", message);
+function refused({ code, message, retryAfterMs, waitHelps }: RunnerError): GatewayError {
+  if (code === "not_found") return new GatewayError("unknown_server", message);
   const waitMs = retryAfterMs ?? defaultRetryAfterMs;
   const headers = { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1000))) };
-  return new Refusal("server_failed_to_start", message, headers, waitHelps ? waitMs : null);
+  return new GatewayError("server_failed_to_start", message, headers, waitHelps ? waitMs : null);
 }
 
-function asleep({ message: reason }: RunnerError): Refusal {
+function asleep({ message: reason }: RunnerError): GatewayError {
   const message = `The server does not answer. It may be asleep, and nothing can wake it: ${reason}. Try again shortly.`;
-  return new Refusal("server_unreachable", message, { "retry-after": "2" }, 0);
+  return new GatewayError("server_unreachable", message, { "retry-after": "2" }, 0);
 }
 
 /** A runner that is away is soon back. */
-function runnerAway({ message: reason }: RunnerError): Refusal {
+function runnerAway({ message: reason }: RunnerError): GatewayError {
   const message = `Servers cannot be started at the moment: ${reason}. Try again shortly.`;
-  return new Refusal("server_failed_to_start", message, { "retry-after": "2" }, 0);
+  return new GatewayError("server_failed_to_start", message, { "retry-after": "2" }, 0);
 }

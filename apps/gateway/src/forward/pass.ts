@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
+import { busy, GatewayError, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { corsHeaders } from "../police/browsers.ts";
 import {
@@ -12,7 +13,6 @@ import {
 import { deploymentOf } from "../read-model/routes.ts";
 import { answersOf, type Exchange } from "../record/exchange.ts";
 import type { OpenCalls } from "../record/open-calls.ts";
-import { busy, noAnswer, Refusal, unreachable, unsupportedTarget } from "../refusal.ts";
 import type { Site } from "./cookies.ts";
 import { type ForwardEnd, forward } from "./forward.ts";
 import { sessionIdHeader } from "./headers.ts";
@@ -87,7 +87,7 @@ function targetName({ route: { target } }: Exchange): string {
 /**
  * A lease on the instance that the request must reach; null when the client left while it was held.
  *
- * @throws Refusal when the server cannot be had within the hold, or when the session's process is gone
+ * @throws GatewayError when the server cannot be had within the hold, or when the session's process is gone
  */
 async function ensure(
   parts: PassParts,
@@ -107,7 +107,7 @@ async function ensure(
       if (lease && bound && bound.instanceId !== lease.instanceId) throw sessionNotFound();
       return lease;
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof GatewayError)) throw error;
       await hold.beforeRetry(error);
     }
   }

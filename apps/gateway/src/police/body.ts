@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { Refusal } from "../refusal.ts";
+import { GatewayError } from "../gateway-error.ts";
 import type { Place } from "./capacity.ts";
 
 /** As in the SDKs. */
@@ -14,7 +14,7 @@ const lingerMs = 2000;
 /**
  * Reads a request's body whole, up to 4 MiB (GW-9). Null when the client disconnected before its end.
  *
- * @throws Refusal 413 or, when the gateway holds too much, 503, as soon as it is known
+ * @throws GatewayError 413 or, when the gateway holds too much, 503, as soon as it is known
  */
 export function readBody(request: IncomingMessage, place: Place): Promise<Buffer | null> | Buffer {
   const declared = request.headers["content-length"];
@@ -62,8 +62,8 @@ export function discardBody(request: IncomingMessage): void {
   request.resume();
 }
 
-function tooLarge(): Refusal {
-  return new Refusal(
+function tooLarge(): GatewayError {
+  return new GatewayError(
     "body_too_large",
     "The request is larger than 4 MiB. Send large data by reference, for example as a URL or a resource.",
   );

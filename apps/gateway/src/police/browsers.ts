@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Refusal } from "../refusal.ts";
+import { GatewayError } from "../gateway-error.ts";
 import { isLoopbackName } from "../route/server-address.ts";
 
 /**
@@ -11,7 +11,7 @@ import { isLoopbackName } from "../route/server-address.ts";
  * `null` (sandboxed frames, files) could be anybody and is refused, but for `isOwnForm`: the forms of a server's own
  * sign-in pages, which run sandboxed where servers share a host.
  *
- * @throws Refusal 403
+ * @throws GatewayError 403
  */
 export function checkOrigin(
   origin: string | undefined,
@@ -24,7 +24,7 @@ export function checkOrigin(
   const isWellFormed =
     url !== null && (isWeb ? url.origin === origin.toLowerCase() : /^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/i.test(origin));
   if (isWellFormed && (!isWeb || !policy.isLoopback || isLoopbackName(url.hostname))) return;
-  throw new Refusal(
+  throw new GatewayError(
     "forbidden_origin",
     "Web pages of this origin may not call servers of this instance. Its operator can allow the origin by " +
       "TOWPATH_GATEWAY_ORIGINS.",

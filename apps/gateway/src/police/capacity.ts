@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { Refusal } from "../refusal.ts";
+import { GatewayError } from "../gateway-error.ts";
 
 export type CapacityLimits = {
   /** Requests of one project at a time, streams included. */
@@ -15,7 +15,7 @@ export type Place = {
   /**
    * Counts bytes of the request's body that are held from now on.
    *
-   * @throws Refusal 503 when there is no room for them
+   * @throws GatewayError 503 when there is no room for them
    */
   hold: (bytes: number) => void;
 };
@@ -39,7 +39,7 @@ export class Capacity {
     return this.#bodyBytes;
   }
 
-  /** @throws Refusal 503 when the project has as many requests under way as it may */
+  /** @throws GatewayError 503 when the project has as many requests under way as it may */
   admit(projectId: string, response: ServerResponse): Place {
     const use = this.#uses.get(projectId) ?? { requests: 0, bodyBytes: 0 };
     if (use.requests >= this.#limits.maxRequestsPerServer) throw tooManyRequests();
@@ -70,12 +70,12 @@ export class Capacity {
   }
 }
 
-function tooManyRequests(): Refusal {
+function tooManyRequests(): GatewayError {
   const message = "The server has reached its limit of concurrent requests. Try again when some have finished.";
-  return new Refusal("server_busy", message, { "retry-after": "5" });
+  return new GatewayError("server_busy", message, { "retry-after": "5" });
 }
 
-function tooManyBytes(): Refusal {
+function tooManyBytes(): GatewayError {
   const message = "The gateway holds too much request data at the moment. Try again shortly.";
-  return new Refusal("gateway_busy", message, { "retry-after": "5" });
+  return new GatewayError("gateway_busy", message, { "retry-after": "5" });
 }

@@ -8,8 +8,8 @@ import {
   verifyProjectJwt,
 } from "@towpath/auth/credentials";
 import { LRUCache } from "lru-cache";
+import { GatewayError, unknownServer } from "../gateway-error.ts";
 import type { Route } from "../read-model/routes.ts";
-import { Refusal, unknownServer } from "../refusal.ts";
 
 /** What must stay true for as long as an answer is open: see OpenAnswers. `expiresAt`: milliseconds since 1970. */
 export type Credential =
@@ -40,7 +40,7 @@ export type Authenticate = (route: Route | undefined, caller: Caller) => Promise
  * An unknown server (`route` undefined) answers like a private one, so that names cannot be probed: 401 without valid
  * credentials, 404 with valid credentials for something else.
  *
- * The check throws Refusal 401 (nothing or nothing valid shown), 404 (valid, but not for this server) or 503 (cannot
+ * The check throws GatewayError 401 (nothing or nothing valid shown), 404 (valid, but not for this server) or 503 (cannot
  * be checked now, so the answer is no).
  */
 export function createAuthenticate(parts: {
@@ -108,9 +108,13 @@ export function createAuthenticate(parts: {
 type Invalid = "invalid" | "not-for-this-server";
 
 function cannotCheck(): never {
-  throw new Refusal("credentials_unavailable", "The credentials cannot be checked at the moment. Try again shortly.", {
-    "retry-after": "2",
-  });
+  throw new GatewayError(
+    "credentials_unavailable",
+    "The credentials cannot be checked at the moment. Try again shortly.",
+    {
+      "retry-after": "2",
+    },
+  );
 }
 
 // A token's signature stays valid until it expires, so the result can be cached that long.
@@ -127,7 +131,7 @@ function createTokenCache(secret: string) {
   };
 }
 
-function unauthorized(error: "invalid_request" | "invalid_token" | null, message: string): Refusal {
+function unauthorized(error: "invalid_request" | "invalid_token" | null, message: string): GatewayError {
   const detail = error === null ? "" : `, error="${error}", error_description="${message.replaceAll(/["\\`]/g, "'")}"`;
-  return new Refusal("unauthorized", message, { "www-authenticate": `Bearer realm="towpath"${detail}` });
+  return new GatewayError("unauthorized", message, { "www-authenticate": `Bearer realm="towpath"${detail}` });
 }

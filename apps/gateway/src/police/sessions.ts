@@ -1,8 +1,8 @@
 import { deriveKey, equalInConstantTime, hmacSha256, sha256 } from "@towpath/crypto";
 import { z } from "zod";
 import type { Lease } from "../forward/leases.ts";
+import { GatewayError } from "../gateway-error.ts";
 import type { Exchange } from "../record/exchange.ts";
-import { Refusal } from "../refusal.ts";
 
 /** What a legacy session id of ours says: the server's own id, and the one process that holds the session. */
 export type Session = {
@@ -93,15 +93,18 @@ function shortened(text: string | null): string | null {
 /** The legacy session that a request names, by an id of ours that its caller may use. */
 export type SessionClaim = { id: string; session: Session; key: string };
 
-export function sessionNotFound(): Refusal {
-  return new Refusal("session_not_found", "Session not found: it has ended or is not yours. Initialize a new one.");
+export function sessionNotFound(): GatewayError {
+  return new GatewayError(
+    "session_not_found",
+    "Session not found: it has ended or is not yours. Initialize a new one.",
+  );
 }
 
 /**
  * The session that a request names (GW-6). An id that we did not give out, or gave to another principal or at another
  * server, is never passed on, whatever the server's authentication: nobody chooses a session id but the server.
  *
- * @throws Refusal 404, the same for "not yours" and "not there"
+ * @throws GatewayError 404, the same for "not yours" and "not there"
  */
 export function claimSession(ids: SessionIds, id: string | undefined, owner: SessionOwner): SessionClaim | null {
   if (id === undefined) return null;

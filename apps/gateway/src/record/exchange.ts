@@ -9,9 +9,9 @@ import {
 } from "@towpath/mcp/peek";
 import type { ForwardEnd } from "../forward/forward.ts";
 import { headerOf } from "../forward/headers.ts";
+import type { GatewayError } from "../gateway-error.ts";
 import type { Session } from "../police/sessions.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
-import type { Refusal } from "../refusal.ts";
 import { captureBytes } from "./redact.ts";
 
 /** What is learned of one HTTP exchange with an MCP endpoint while it passes, to become request-log rows (GW-7). */
@@ -46,7 +46,7 @@ export type Exchange = {
   responseBytes: number;
   answers: ResponsePeek | null;
   end: ForwardEnd | null;
-  refusal: Refusal | null;
+  refusal: GatewayError | null;
   /** Of a request with Last-Event-ID: the calls of its session that still wait for their answers. */
   resumes: readonly Exchange[] | null;
   /** The answer that came on another stream than its own. */

@@ -14,14 +14,14 @@ import { adoptSpools, Spool, spoolDirectory } from "./spool.ts";
 
 const log = pino({ level: "silent" });
 let database: TestDatabase;
-let folder: string;
+let root: string;
 beforeAll(async () => {
   database = await createTestDatabase();
-  folder = await mkdtemp(join(tmpdir(), "tp-rec-"));
+  root = await mkdtemp(join(tmpdir(), "tp-rec-"));
 });
 afterAll(async () => {
   await database.close();
-  await rm(folder, { recursive: true });
+  await rm(root, { recursive: true });
 });
 
 function row(projectId: string, change: Partial<RequestLogRow> = {}): RequestLogRow {
@@ -35,7 +35,7 @@ const count = async (projectId: string) => {
   ]);
   return rows[0].count as number;
 };
-const newSpool = () => new Spool(join(folder, randomUUID()));
+const newSpool = () => new Spool(join(root, randomUUID()));
 const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 /** Makes every write of the request log fail, as a database does that is away, until the result is called. */
@@ -45,7 +45,7 @@ async function takeTableAway(): Promise<() => Promise<unknown>> {
 }
 
 test("GW-10 a row is on disk within the turn that ended its call, and gone from there when it is in the database", async () => {
-  const directory = join(folder, randomUUID());
+  const directory = join(root, randomUUID());
   const recorder = new Recorder({ pool: database.pool, spool: new Spool(directory), log });
   const projectId = randomUUID();
   for (let at = 0; at < 40; at++) recorder.add(row(projectId));
@@ -62,7 +62,7 @@ test("GW-10 a row is on disk within the turn that ended its call, and gone from 
 });
 
 test("GW-10 GW-14 rows of workers that there are no more of are taken over, also from segments of the same name", async () => {
-  const state = join(folder, randomUUID());
+  const state = join(root, randomUUID());
   const projectId = randomUUID();
   for (const index of [0, 1, 2, 3]) {
     const killed = new Recorder({ pool: database.pool, spool: new Spool(spoolDirectory(state, index)), log });
@@ -86,7 +86,7 @@ test("GW-10 GW-14 rows of workers that there are no more of are taken over, also
 });
 
 test("GW-10 with the disk full and the database away, rows wait in memory", async () => {
-  const directory = join(folder, randomUUID());
+  const directory = join(root, randomUUID());
   const spool = new Spool(directory);
   await rm(directory, { recursive: true });
   await writeFile(directory, "no file can be made in what is no folder");
@@ -106,7 +106,7 @@ test("GW-10 with the disk full and the database away, rows wait in memory", asyn
 });
 
 test("GW-10 when disk and memory are full, the chatty project loses rows, and they are counted", async () => {
-  const spool = new Spool(join(folder, randomUUID()), { maxBytes: 0 });
+  const spool = new Spool(join(root, randomUUID()), { maxBytes: 0 });
   const recorder = new Recorder({ pool: database.pool, spool, log });
   const [quiet, chatty] = [randomUUID(), randomUUID()];
   const bringBack = await takeTableAway();
@@ -146,7 +146,7 @@ test("GW-10 a row that the database refuses is put aside and counted; the others
 
 test("GW-10 rows on disk that are refused for no reason of their own hold up no later ones, and end", async () => {
   const refuses = await refuseTarget("doubtful");
-  const directory = join(folder, randomUUID());
+  const directory = join(root, randomUUID());
   const projectId = randomUUID();
   // Two segments of killed processes: the first one holds nothing but such a row.
   for (const target of ["doubtful", "fine"]) {

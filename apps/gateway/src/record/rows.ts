@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Outcome, RequestLogRow } from "@towpath/logs";
 import type { AnswerPeek, MessagePeek, RequestPeek } from "@towpath/mcp/peek";
-import type { Refusal } from "../refusal.ts";
+import type { GatewayError } from "../gateway-error.ts";
 import type { Exchange } from "./exchange.ts";
 import { redactedPayload } from "./redact.ts";
 
@@ -82,7 +82,7 @@ function clientOf({ peek, client, userAgent }: Exchange): Client {
   return { name, version };
 }
 
-function errorOf(refusal: Refusal | null, outcome: Outcome, answer: AnswerPeek | undefined) {
+function errorOf(refusal: GatewayError | null, outcome: Outcome, answer: AnswerPeek | undefined) {
   if (refusal) return { errorCode: refusal.rpcCode, errorMessage: refusal.message };
   // Some servers answer a canceled request with an error; it went as its client wanted.
   if (outcome === "canceled") return { errorCode: null, errorMessage: null };

@@ -43,13 +43,13 @@ export type Rig = {
 
 export async function createRig(environment: Record<string, string> = {}): Promise<Rig> {
   const database = await createTestDatabase();
-  const folder = await mkdtemp(join(tmpdir(), "tp-gw-"));
-  const runner = createRunnerStandIn({ kind: "unix", path: join(folder, "runner.sock") });
+  const directory = await mkdtemp(join(tmpdir(), "tp-gw-"));
+  const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
   await runner.start();
   const config = readConfig({
     DATABASE_URL: database.url,
-    TOWPATH_DATA_DIR: folder,
-    TOWPATH_RUN_DIR: folder,
+    TOWPATH_DATA_DIR: directory,
+    TOWPATH_RUN_DIR: directory,
     TOWPATH_SECRET: secret,
     TOWPATH_LOG_LEVEL: "silent",
     TOWPATH_GATEWAY_PORT: "0",
@@ -62,7 +62,7 @@ export async function createRig(environment: Record<string, string> = {}): Promi
   const rig: Rig = {
     database,
     runner,
-    runDirectory: folder,
+    runDirectory: directory,
     config,
     gateway: await startGateway(config, log),
     async deploy(listener, options = {}) {
@@ -95,7 +95,7 @@ export async function createRig(environment: Record<string, string> = {}): Promi
       await runner.stop();
       for (const upstream of upstreams) await upstream.close();
       await database.close();
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     },
   };
   return rig;

@@ -22,9 +22,9 @@ export type ServerProcess = DeployedServer & {
 };
 
 export async function deployProcess(rig: Rig, { backlog = 511 } = {}): Promise<ServerProcess> {
-  const folder = await mkdtemp(join(tmpdir(), "tp-sp-"));
+  const directory = await mkdtemp(join(tmpdir(), "tp-sp-"));
   const server = await rig.deploy((_request, response) => response.destroy());
-  const runsFile = join(folder, "runs");
+  const runsFile = join(directory, "runs");
   const started: { child: ChildProcess; socketPath: string }[] = [];
   const current = () => {
     const last = started.at(-1);
@@ -38,7 +38,7 @@ export async function deployProcess(rig: Rig, { backlog = 511 } = {}): Promise<S
     runs: async () => (await readFile(runsFile, "utf8").catch(() => "")).split("\n").length - 1,
     async start() {
       const instanceId = randomUUID();
-      const socketPath = join(folder, `${instanceId.slice(0, 8)}.sock`);
+      const socketPath = join(directory, `${instanceId.slice(0, 8)}.sock`);
       const child = spawn(process.execPath, [program, socketPath, runsFile, String(backlog)], {
         stdio: ["ignore", "pipe", "inherit"],
       });
@@ -61,7 +61,7 @@ export async function deployProcess(rig: Rig, { backlog = 511 } = {}): Promise<S
     },
     async close() {
       for (const { child } of started) child.kill("SIGKILL");
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     },
   };
   await deployed.start();

@@ -8,8 +8,8 @@ export type UnixServer = { endpoint: Endpoint; server: Server; close: () => Prom
 
 /** An HTTP server on a unix socket in a new folder, as a deployed server's process would be. */
 export async function startUnixServer(handle: RequestListener, socketPath?: string): Promise<UnixServer> {
-  const folder = socketPath === undefined ? await mkdtemp(join(tmpdir(), "tp-up-")) : null;
-  const path = socketPath ?? join(folder ?? "", "mcp.sock");
+  const directory = socketPath === undefined ? await mkdtemp(join(tmpdir(), "tp-up-")) : null;
+  const path = socketPath ?? join(directory ?? "", "mcp.sock");
   const server = createServer({ keepAliveTimeout: 5000, requireHostHeader: false }, handle);
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
   return {
@@ -19,7 +19,7 @@ export async function startUnixServer(handle: RequestListener, socketPath?: stri
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
-      if (folder) await rm(folder, { recursive: true, force: true });
+      if (directory) await rm(directory, { recursive: true, force: true });
     },
   };
 }

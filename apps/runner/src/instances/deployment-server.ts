@@ -19,7 +19,7 @@ export type DeploymentServerParts = LaunchParts & {
 };
 
 /** A wait for the next start that a request is held for; above it the request is told to come back. */
-const longestHeldBackOffMs = 1000;
+const maxHeldBackOffMs = 1000;
 
 /**
  * The server of one deployment: at most one instance, started by the first lease, frozen and stopped when nobody
@@ -117,7 +117,7 @@ export class DeploymentServer {
   /** Whether it can be forgotten: nothing runs, nothing waits, no failure to remember. */
   isForgettable(now: number): boolean {
     const quiet = this.#instance === null && !this.#turns.isBusy && this.#obtaining === null;
-    return quiet && this.#backOff.remaining(now) === 0 && this.idleMs(now) > this.#parts.timing.backOffLongestMs;
+    return quiet && this.#backOff.remaining(now) === 0 && this.idleMs(now) > this.#parts.timing.backOffMaxMs;
   }
 
   async describe() {
@@ -227,7 +227,7 @@ export class DeploymentServer {
 
   async #waitBackOff(): Promise<void> {
     const wait = this.#backOff.remaining(performance.now());
-    if (wait > longestHeldBackOffMs)
+    if (wait > maxHeldBackOffMs)
       throw new RunnerError("crash_backoff", `The server keeps failing: ${this.#lastFailure}.`, { retryAfterMs: wait });
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
   }

@@ -23,7 +23,7 @@ import { serverLog } from "./server-log.ts";
 
 let database: TestDatabase;
 let driver: RuntimeDriver;
-let folder = "";
+let directory = "";
 let record: InstanceRecord;
 let lines: ServerLogWriter;
 const pools: InstancePool[] = [];
@@ -36,14 +36,14 @@ const failing = (error: unknown) => {
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  folder = await shortDirectory();
-  const config = tinyServer.driverConfig(folder);
+  directory = await shortDirectory();
+  const config = tinyServer.driverConfig(directory);
   const get = async (digest: string) =>
     digest === unmountable ? "/var/lib/private-of-the-host" : await config.layers.get(digest);
   driver = createSandboxDriver({
     ...config,
     layers: { ...config.layers, get },
-    stateDirectory: folder,
+    stateDirectory: directory,
     ...strictIsolation,
     allowWeakLimits: true,
   });
@@ -58,7 +58,7 @@ afterAll(async () => {
   await driver.close();
   await Promise.all([record.close(5000), lines.close(5000)]);
   await database.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 type Deployed = Awaited<ReturnType<typeof seedDeployment>>;

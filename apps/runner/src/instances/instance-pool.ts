@@ -30,7 +30,7 @@ export type Adoption = {
   readonly failures: number;
 };
 
-const longestTickMs = 1000;
+const maxTickMs = 1000;
 const reconcileMs = 10_000;
 const measureMs = 2000;
 
@@ -44,7 +44,7 @@ export class InstancePool {
 
   constructor(parts: InstancePoolParts) {
     this.#parts = parts;
-    const tickMs = Math.max(20, Math.min(longestTickMs, parts.timing.freezeAfterMs / 4, parts.timing.stopAfterMs / 4));
+    const tickMs = Math.max(20, Math.min(maxTickMs, parts.timing.freezeAfterMs / 4, parts.timing.stopAfterMs / 4));
     this.#timers.push(setInterval(() => this.#tick(), tickMs).unref());
     this.#timers.push(setInterval(() => void this.measure(), measureMs).unref());
     this.#timers.push(setInterval(() => void this.reconcile().catch(() => {}), reconcileMs).unref());

@@ -1,7 +1,7 @@
 import type { InstanceChange, InstanceStore, NewInstance } from "./instance.store.ts";
 
 const retryMs = 1000;
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 export type InstanceRecord = {
   started(row: NewInstance): void;
@@ -47,7 +47,7 @@ export function createInstanceRecord(store: InstanceStore, onError: (error: unkn
   };
   const add = (write: () => Promise<void>) => {
     // Never the first one: it may be on its way.
-    if (waiting.length >= mostWaiting) waiting.splice(1, 1);
+    if (waiting.length >= maxWaiting) waiting.splice(1, 1);
     waiting.push(write);
     if (retry === null) void start();
   };

@@ -11,6 +11,6 @@ export const quickTiming: InstanceTiming = {
   stopGraceMs: 1000,
   hurriedGraceMs: 1000,
   backOffFirstMs: 100,
-  backOffLongestMs: 60_000,
+  backOffMaxMs: 60_000,
   healthyAfterMs: 60_000,
 };

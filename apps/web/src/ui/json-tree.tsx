@@ -3,7 +3,7 @@ import { useState } from "react";
 import { classNames } from "./class-names.ts";
 
 const pageOfChildren = 100;
-const longestText = 1_000;
+const maxTextLength = 1_000;
 const deepest = 40;
 
 /** Any JSON value to unfold. Large ones stay usable: children come by the hundred, long texts are cut until asked. */
@@ -85,13 +85,13 @@ function Branch({ name, value, depth, openTo }: NodeProps & { value: object }) {
 function Leaf({ value }: { value: unknown }) {
   const [all, setAll] = useState(false);
   if (typeof value === "string") {
-    const cut = !all && value.length > longestText;
+    const cut = !all && value.length > maxTextLength;
     return (
       <span className="min-w-0 break-words whitespace-pre-wrap text-ok">
-        "{cut ? value.slice(0, longestText) : value}"
+        "{cut ? value.slice(0, maxTextLength) : value}"
         {cut && (
           <button type="button" onClick={() => setAll(true)} className="ml-1 text-accent-text hover:underline">
-            {value.length - longestText} more characters
+            {value.length - maxTextLength} more characters
           </button>
         )}
       </span>

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import type { ArtifactStore } from "@towpath/artifacts";
 import type { Context } from "@towpath/core/context";
 import { organizationsOfCaches, type Removal, referencedLayers, runParts } from "@towpath/core/retention";
-import { removeFolder } from "@towpath/runtime";
+import { removeDirectory } from "@towpath/runtime";
 import { directoryBytes } from "./disk.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 /** Longer than any build, its rollout included: a build marks its layers as used long before a row refers to them. */
-const longestBuildMs = 60 * minuteMs;
+const maxBuildMs = 60 * minuteMs;
 
 export type FileSweep = {
   readonly ctx: Context;
@@ -34,7 +34,7 @@ export function sweepFiles(sweep: FileSweep): Promise<Removal> {
   return runParts(sweep, [
     { name: "scratch", run: sweep.cleanScratch },
     { name: "layer", run: () => removeLayers(sweep) },
-    { name: "incomplete_layer", run: () => sweep.store.removeIncomplete(longestBuildMs) },
+    { name: "incomplete_layer", run: () => sweep.store.removeIncomplete(maxBuildMs) },
     { name: "resolution", run: () => removeOldFiles(join(sweep.dataDirectory, "cache", "resolutions"), sweep) },
     { name: "build_cache", run: () => removeCaches(sweep) },
     { name: "trash", run: () => emptyTrash(sweep) },
@@ -47,7 +47,7 @@ async function removeLayers({ ctx, store, low, now, signal }: FileSweep): Promis
   for await (const { digest } of store.list()) stored.push(digest);
   const needed = await referencedLayers({ ctx });
   // A layer that was just replaced is often wanted again.
-  const unusedSince = new Date(now.getTime() - (low ? longestBuildMs : dayMs));
+  const unusedSince = new Date(now.getTime() - (low ? maxBuildMs : dayMs));
   let removed = 0;
   for (const digest of stored) {
     if (signal?.aborted) break;
@@ -101,8 +101,8 @@ async function emptyTrash({ dataDirectory, low, now, signal }: FileSweep): Promi
     const path = join(trashOf(dataDirectory), name);
     const found = await stat(path).catch(() => null);
     // The change time: when it was moved here.
-    if (found === null || (!low && now.getTime() - found.ctimeMs < longestBuildMs)) continue;
-    await removeFolder(path);
+    if (found === null || (!low && now.getTime() - found.ctimeMs < maxBuildMs)) continue;
+    await removeDirectory(path);
     removed += 1;
   }
   return removed;

@@ -38,7 +38,7 @@ export class RetentionMetrics {
       async collect() {
         const { kinds } = await disk.look();
         this.reset();
-        for (const [folder, bytes] of Object.entries(kinds)) this.set({ folder }, bytes);
+        for (const [directory, bytes] of Object.entries(kinds)) this.set({ folder: directory }, bytes);
       },
     });
     new Gauge({

@@ -96,7 +96,7 @@ async function environment(directory: string, databaseUrl: string, url: string, 
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const data = join(directory, "data");
   const runDirectory = join(directory, "r");
-  await Promise.all([data, runDirectory].map((folder) => mkdir(folder, { recursive: true })));
+  await Promise.all([data, runDirectory].map((directory) => mkdir(directory, { recursive: true })));
   const index = Object.entries(process.env).filter(([name]) =>
     /^(UV_|PIP_|SSL_CERT|HTTPS?_PROXY|NO_PROXY)/i.test(name),
   );
@@ -195,9 +195,9 @@ async function freePort(): Promise<number> {
 }
 
 /** Writes files below a folder. */
-export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+export async function writeFiles(directory: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await writeFile(join(directory, path), text);
   }
 }

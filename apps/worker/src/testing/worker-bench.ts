@@ -50,9 +50,9 @@ export type Bench = {
 
 export async function openBench(): Promise<Bench> {
   const database = await createTestDatabase();
-  const folder = await shortDirectory();
-  const runner = createRunnerStandIn({ kind: "unix", path: join(folder, "runner.sock") });
-  runner.lookUp = () => ({ instanceId: "i", endpoint: { kind: "unix", path: join(folder, "mcp.sock") } });
+  const directory = await shortDirectory();
+  const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
+  runner.lookUp = () => ({ instanceId: "i", endpoint: { kind: "unix", path: join(directory, "mcp.sock") } });
   await runner.start();
   const client = createRunnerClient(runner.address, { timeoutMs: 20_000 });
   const workers = await openWorkerQueue({ databaseUrl: database.url, onProblem: () => {} });
@@ -74,7 +74,7 @@ export async function openBench(): Promise<Bench> {
       await client.close();
       await runner.stop();
       await database.close();
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     },
   };
   return bench;

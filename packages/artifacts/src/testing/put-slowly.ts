@@ -1,9 +1,9 @@
 // A process to be killed: stores an artifact that never ends. Argument: the folder of the store.
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createFolderStore } from "../folder-store.ts";
+import { createDirectoryStore } from "../directory-store.ts";
 
-const [folder = ""] = process.argv.slice(2);
+const [directory = ""] = process.argv.slice(2);
 const endless = async function* () {
   for (;;) {
     yield Buffer.alloc(100_000);
@@ -11,4 +11,4 @@ const endless = async function* () {
     await sleep(10);
   }
 };
-await createFolderStore(folder).put("0".repeat(64), Readable.from(endless()));
+await createDirectoryStore(directory).put("0".repeat(64), Readable.from(endless()));

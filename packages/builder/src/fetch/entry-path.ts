@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 
 /** Bytes of a whole path and of one name in it: what Linux file systems take. */
-const longestPath = 1_024;
-const longestName = 255;
+const maxPathBytes = 1_024;
+const maxNameBytes = 255;
 const deepest = 64;
 
 /** Characters that no path in a source tree needs and that terminals and logs misread. */
@@ -27,11 +27,11 @@ export function parseEntryPath(name: string): EntryPath {
   const inside = parts.slice(1);
   if (inside.length === 0) return { kind: "root" };
   if (inside.length > deepest) return { kind: "refused", reason: `it lies deeper than ${deepest} folders` };
-  if (Buffer.byteLength(inside.join("/")) > longestPath) {
-    return { kind: "refused", reason: `its path is longer than ${longestPath} bytes` };
+  if (Buffer.byteLength(inside.join("/")) > maxPathBytes) {
+    return { kind: "refused", reason: `its path is longer than ${maxPathBytes} bytes` };
   }
-  if (inside.some((part) => Buffer.byteLength(part) > longestName)) {
-    return { kind: "refused", reason: `a name in its path is longer than ${longestName} bytes` };
+  if (inside.some((part) => Buffer.byteLength(part) > maxNameBytes)) {
+    return { kind: "refused", reason: `a name in its path is longer than ${maxNameBytes} bytes` };
   }
   return { kind: "path", parts: inside };
 }

@@ -7,17 +7,17 @@ import { BuildFailure } from "../failure.ts";
 import { type TarEntry, tarball } from "../testing/tarball.ts";
 import { defaultExtractLimits, type ExtractLimits, extractSource, subtree } from "./index.ts";
 
-let folder: string;
+let directory: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "extract-"));
+  directory = await mkdtemp(join(tmpdir(), "extract-"));
 });
 afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 const never = new AbortController().signal;
 const take = async (entries: TarEntry[], limits: Partial<ExtractLimits> = {}) =>
-  extractSource(await tarball(entries), folder, { ...defaultExtractLimits, ...limits }, never);
+  extractSource(await tarball(entries), directory, { ...defaultExtractLimits, ...limits }, never);
 
 async function failureOf(promise: Promise<unknown>) {
   const error = await promise.then(
@@ -36,9 +36,9 @@ test("BLD-1 a commit's tarball becomes a tree without its top folder; the digest
     { name: "owner-repo-abc/data/latest", type: "symlink", linkname: "../server.py" },
   ]);
   expect(tree.entries.map((entry) => entry.path).sort()).toEqual(["bin/run.sh", "data/latest", "server.py"]);
-  expect(await readFile(join(folder, "server.py"), "utf8")).toBe("x = 1\n");
-  expect(((await stat(join(folder, "bin/run.sh"))).mode & 0o777).toString(8)).toBe("755");
-  expect(await readlink(join(folder, "data/latest"))).toBe("../server.py");
+  expect(await readFile(join(directory, "server.py"), "utf8")).toBe("x = 1\n");
+  expect(((await stat(join(directory, "bin/run.sh"))).mode & 0o777).toString(8)).toBe("755");
+  expect(await readlink(join(directory, "data/latest"))).toBe("../server.py");
 
   const other = await mkdtemp(join(tmpdir(), "extract-"));
   const again = await extractSource(
@@ -101,7 +101,7 @@ test.each<[string, TarEntry[]]>([
   expect(found).toMatchObject({ code: "source_unsafe", phase: "fetch" });
   expect(found.detail).toMatch(/is refused: .+\./);
   expect(found.remedy).not.toBe("");
-  expect((await readdir(folder)).filter((name) => name === "evil")).toEqual([]);
+  expect((await readdir(directory)).filter((name) => name === "evil")).toEqual([]);
 });
 
 test("BLD-2 limits: packed size, unpacked size, a bomb, number of files", async () => {
@@ -118,7 +118,7 @@ test("BLD-2 limits: packed size, unpacked size, a bomb, number of files", async 
   const stream = new Response(new Uint8Array(bomb)).body;
   if (stream === null) throw new Error("no body");
   const limits = { ...defaultExtractLimits, unpackedBytes: 1024 * 1024, entries: 10 };
-  const code = (await failureOf(extractSource(stream, folder, limits, never))).code;
+  const code = (await failureOf(extractSource(stream, directory, limits, never))).code;
   expect(["source_too_large", "source_unavailable"]).toContain(code);
 });
 
@@ -129,7 +129,7 @@ test("BLD-2 an archive that is cut off or no archive at all is said to be unavai
   for (const bytes of [whole.slice(0, whole.length / 2), new TextEncoder().encode("<html>"), new Uint8Array()]) {
     const { body } = new Response(bytes);
     if (body === null) throw new Error("no body");
-    expect(await failureOf(extractSource(body, folder, defaultExtractLimits, never))).toMatchObject({
+    expect(await failureOf(extractSource(body, directory, defaultExtractLimits, never))).toMatchObject({
       code: "source_unavailable",
     });
   }
@@ -139,5 +139,5 @@ test("BLD-13 a canceled build stops unpacking", async () => {
   const cancel = new AbortController();
   const endless = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
   setTimeout(() => cancel.abort(new Error("canceled")), 20);
-  await expect(extractSource(endless, folder, defaultExtractLimits, cancel.signal)).rejects.toThrow("canceled");
+  await expect(extractSource(endless, directory, defaultExtractLimits, cancel.signal)).rejects.toThrow("canceled");
 });

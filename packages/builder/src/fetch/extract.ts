@@ -71,11 +71,11 @@ const unreadable = (cause: unknown) =>
  */
 export async function extractSource(
   tarball: ReadableStream<Uint8Array>,
-  folder: string,
+  directory: string,
   limits: ExtractLimits,
   signal: AbortSignal,
 ): Promise<SourceTree> {
-  const extraction = new Extraction(folder, limits);
+  const extraction = new Extraction(directory, limits);
   const unpack = untar();
   const fed = pipeline(
     Readable.fromWeb(tarball as NodeReadableStream<Uint8Array>),
@@ -126,15 +126,15 @@ function counted(limit: number, failure: () => Error): Transform {
 }
 
 class Extraction {
-  readonly #folder: string;
+  readonly #directory: string;
   readonly #limits: ExtractLimits;
-  readonly #folders = new Set<string>();
+  readonly #directories = new Set<string>();
   /** What stands at each path. A later entry of the same path replaces an earlier one, as tar does. */
   readonly #entries = new Map<string, SourceEntry>();
   #seen = 0;
 
-  constructor(folder: string, limits: ExtractLimits) {
-    this.#folder = folder;
+  constructor(directory: string, limits: ExtractLimits) {
+    this.#directory = directory;
     this.#limits = limits;
   }
 
@@ -147,7 +147,7 @@ class Extraction {
     if (path.kind === "root") return void entry.resume();
     switch (type) {
       case "directory":
-        await this.#makeFolders(path.parts, name);
+        await this.#makeDirectories(path.parts, name);
         return void entry.resume();
       case "file":
       case "contiguous-file":
@@ -162,11 +162,11 @@ class Extraction {
 
   async #takeFile(entry: Entry, parts: readonly string[]): Promise<void> {
     const path = parts.join("/");
-    if (this.#folders.has(path)) throw unsafe(path, "a folder of the same name came before it");
-    await this.#makeFolders(parts.slice(0, -1), path);
+    if (this.#directories.has(path)) throw unsafe(path, "a folder of the same name came before it");
+    await this.#makeDirectories(parts.slice(0, -1), path);
     const executable = ((entry.header.mode ?? 0) & 0o100) !== 0;
     const hash = createHash("sha256");
-    const file = await open(join(this.#folder, path), "w");
+    const file = await open(join(this.#directory, path), "w");
     try {
       // The sandbox's user is another one: readable for all, whatever this process's umask says.
       await file.chmod(executable ? 0o755 : 0o644);
@@ -184,18 +184,18 @@ class Extraction {
     const path = parts.join("/");
     if (!linkStaysInside(parts, target))
       throw unsafe(name, `it is a link to ${JSON.stringify(target.slice(0, 200))}, outside`);
-    if (this.#folders.has(path) || this.#entries.has(path)) throw unsafe(name, "another entry has the same name");
+    if (this.#directories.has(path) || this.#entries.has(path)) throw unsafe(name, "another entry has the same name");
     this.#entries.set(path, { path, kind: "link", target });
   }
 
-  async #makeFolders(parts: readonly string[], name: string): Promise<void> {
+  async #makeDirectories(parts: readonly string[], name: string): Promise<void> {
     for (let length = 1; length <= parts.length; length += 1) {
       const path = parts.slice(0, length).join("/");
-      if (this.#folders.has(path)) continue;
+      if (this.#directories.has(path)) continue;
       if (this.#entries.has(path)) throw unsafe(name, "a file or link of the same name came before it");
-      await mkdir(join(this.#folder, path));
-      await chmod(join(this.#folder, path), 0o755);
-      this.#folders.add(path);
+      await mkdir(join(this.#directory, path));
+      await chmod(join(this.#directory, path), 0o755);
+      this.#directories.add(path);
     }
   }
 
@@ -208,22 +208,22 @@ class Extraction {
       const steps = target.split("/").filter((step) => step !== "" && step !== ".");
       const passesLink = passesThroughLink(parts.slice(0, -1), steps, links);
       if (passesLink) throw unsafe(path, `it is a link to ${JSON.stringify(target)}, which leads through another link`);
-      await this.#makeFolders(parts.slice(0, -1), path);
-      await symlink(target, join(this.#folder, path));
+      await this.#makeDirectories(parts.slice(0, -1), path);
+      await symlink(target, join(this.#directory, path));
     }
     const entries = [...this.#entries.values()];
     if (entries.length === 0) throw unreadable(new Error("it is empty"));
-    return { directory: this.#folder, subPath: "", entries, digest: digestOf(entries) };
+    return { directory: this.#directory, subPath: "", entries, digest: digestOf(entries) };
   }
 }
 
-/** Walks `steps` from `folder` by text and says whether any step but the last stands on a link. */
+/** Walks `steps` from `directory` by text and says whether any step but the last stands on a link. */
 function passesThroughLink(
-  folder: readonly string[],
+  directory: readonly string[],
   steps: readonly string[],
   links: ReadonlyMap<string, string>,
 ): boolean {
-  const at = [...folder];
+  const at = [...directory];
   return steps.some((step, index) => {
     if (step === "..") at.pop();
     else at.push(step);

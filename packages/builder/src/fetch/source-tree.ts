@@ -28,8 +28,8 @@ export function digestOf(entries: readonly SourceEntry[]): string {
 }
 
 /** The part of a tree below one of its folders, as a tree of its own. Null when nothing is there. */
-export function subtree(tree: SourceTree, folder: string): SourceTree | null {
-  const prefix = `${folder.replace(/\/$/, "")}/`;
+export function subtree(tree: SourceTree, directory: string): SourceTree | null {
+  const prefix = `${directory.replace(/\/$/, "")}/`;
   const entries = tree.entries
     .filter((entry) => entry.path.startsWith(prefix))
     .map((entry) => ({ ...entry, path: entry.path.slice(prefix.length) }));

@@ -3,7 +3,7 @@ import type { BuildLogSink } from "../contract.ts";
 
 const maxLines = 1_000;
 const keptLines = 30;
-const longestKept = 2_000;
+const maxLineLength = 2_000;
 
 export type Transcript = {
   readonly line: OutputSink;
@@ -17,7 +17,7 @@ export function transcript(log: BuildLogSink): Transcript {
   let count = 0;
   return {
     line: (_stream, line) => {
-      last.push(line.slice(0, longestKept));
+      last.push(line.slice(0, maxLineLength));
       if (last.length > keptLines) last.shift();
       count += 1;
       if (count <= maxLines) log("inspect", "output", line);

@@ -6,17 +6,17 @@ import { dirname, join } from "node:path";
  * versions. Only the platform writes here.
  */
 export class ResolutionMemory {
-  readonly #folder: string;
+  readonly #directory: string;
   readonly #maxAgeMs: number;
 
   constructor(dataDirectory: string, maxAgeMs: number) {
-    this.#folder = join(dataDirectory, "cache", "resolutions");
+    this.#directory = join(dataDirectory, "cache", "resolutions");
     this.#maxAgeMs = maxAgeMs;
   }
 
   /** The exact list, with its age in milliseconds; null when there is none or it is too old. */
   async recall(key: string): Promise<{ exact: string; ageMs: number } | null> {
-    const path = join(this.#folder, key);
+    const path = join(this.#directory, key);
     const found = await stat(path).catch(() => null);
     if (found === null) return null;
     const ageMs = Date.now() - found.mtimeMs;
@@ -25,7 +25,7 @@ export class ResolutionMemory {
 
   /** `unique` keeps two builds that remember the same from writing into one file. */
   async remember(key: string, exact: string, unique: string): Promise<void> {
-    const path = join(this.#folder, key);
+    const path = join(this.#directory, key);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(`${path}.${unique}`, exact);
     await rename(`${path}.${unique}`, path);

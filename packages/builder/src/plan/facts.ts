@@ -82,8 +82,8 @@ async function readIncluded(texts: Map<string, string>, read: (path: string) => 
 }
 
 /** Null when it is a link (it is left to the tools inside the sandbox) or a folder. */
-async function readText(folder: string, path: string, maxFileBytes: number): Promise<string | null> {
-  const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
+async function readText(directory: string, path: string, maxFileBytes: number): Promise<string | null> {
+  const file = await open(join(directory, path), constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ELOOP") return null;
     throw error;
   });

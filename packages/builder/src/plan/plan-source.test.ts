@@ -10,13 +10,13 @@ const settings = { entrypoint: "server.py", requirements: null };
 const never = new AbortController().signal;
 
 async function withTree<T>(files: Record<string, string>, run: (tree: SourceTree) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "plan-"));
-  for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
+  const directory = await mkdtemp(join(tmpdir(), "plan-"));
+  for (const [path, text] of Object.entries(files)) await writeFile(join(directory, path), text);
   const entries = Object.keys(files).map((path) => ({ path, kind: "file" as const, executable: false, sha256: "" }));
   try {
-    return await run({ directory: folder, subPath: "", entries, digest: "d" });
+    return await run({ directory: directory, subPath: "", entries, digest: "d" });
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
 }
 const diagnosisOf = async (planning: Promise<unknown>) => {

@@ -91,7 +91,7 @@ function installMode(
 /** Where the usual backends look for packages, as far as the file says; `src` is found by the harness anyway. */
 function importRoots(tool: Record<string, unknown>): string[] {
   const hatch = ["build", "targets", "wheel"].reduce(childTable, childTable(tool, "hatch"));
-  const folders = [
+  const directories = [
     childTable(childTable(tool, "setuptools"), "package-dir")[""],
     ...strings(["packages", "find"].reduce(childTable, childTable(tool, "setuptools")).where),
     childTable(childTable(tool, "uv"), "build-backend")["module-root"],
@@ -102,10 +102,13 @@ function importRoots(tool: Record<string, unknown>): string[] {
       : []
     ).map((item) => childTable({ item }, "item").from),
   ];
-  const clean = folders
-    .filter((folder): folder is string => typeof folder === "string")
-    .map((folder) => posix.normalize(folder).replace(/^\.$|\/$/, ""))
-    .filter((folder) => /^[\w./ -]*$/.test(folder) && !folder.split("/").includes("..") && !folder.startsWith("/"));
+  const clean = directories
+    .filter((directory): directory is string => typeof directory === "string")
+    .map((directory) => posix.normalize(directory).replace(/^\.$|\/$/, ""))
+    .filter(
+      (directory) =>
+        /^[\w./ -]*$/.test(directory) && !directory.split("/").includes("..") && !directory.startsWith("/"),
+    );
   return [...new Set(["", "src", ...clean])];
 }
 

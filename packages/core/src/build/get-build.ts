@@ -6,8 +6,7 @@ import { notFound, TowpathError } from "../errors/index.ts";
 import { isId, parseInput } from "../input/index.ts";
 import { type ListBuildsInput, listBuildsSchema } from "./build.schema.ts";
 import { projectIdOfBuild, selectBuildSummaries } from "./build.store.ts";
-import type { BuildPage, BuildView } from "./build.view.ts";
-import { buildSummary, findBuildView } from "./build-view.ts";
+import { type BuildPage, type BuildView, buildSummary, findBuildView } from "./build.view.ts";
 
 /** One build with its manifest; also the access check of its log stream (PRJ-3). */
 export async function getBuild(call: { ctx: Context; input: { readonly buildId: string } }): Promise<BuildView> {

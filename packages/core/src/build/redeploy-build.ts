@@ -4,8 +4,7 @@ import { audit } from "../audit/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { requireRoomForBuilds } from "../host-storage/index.ts";
-import type { BuildView } from "./build.view.ts";
-import { findBuildView } from "./build-view.ts";
+import { type BuildView, findBuildView } from "./build.view.ts";
 import { authorizeBuild } from "./get-build.ts";
 import { enqueueBuild, insertBuild } from "./queue-build.ts";
 

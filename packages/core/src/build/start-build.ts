@@ -10,8 +10,7 @@ import { addressOf, requireRepositoryHost } from "../ports/index.ts";
 import type { Commit } from "../project/project.schema.ts";
 import { type StartBuildInput, startBuildSchema } from "./build.schema.ts";
 import { newestBuildOf } from "./build.store.ts";
-import type { BuildView } from "./build.view.ts";
-import { findBuildView } from "./build-view.ts";
+import { type BuildView, findBuildView } from "./build.view.ts";
 import { enqueueBuild, insertBuild } from "./queue-build.ts";
 
 const hasNotFailed = new Set(["queued", "building", "succeeded"]);

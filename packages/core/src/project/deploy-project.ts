@@ -15,8 +15,7 @@ import { insertSecrets } from "../secret/internal.ts";
 import { requireFreeName } from "./check-project-name.ts";
 import { type Commit, type DeployProjectInput, deployProjectSchema, type Repository } from "./project.schema.ts";
 import type { ProjectRow } from "./project.store.ts";
-import type { ProjectView } from "./project.view.ts";
-import { projectView } from "./project-view.ts";
+import { type ProjectView, projectView } from "./project.view.ts";
 
 type Settings = Omit<Parsed, "commitSha" | "repositoryFullName">;
 type Parsed = ReturnType<typeof deployProjectSchema.parse>;

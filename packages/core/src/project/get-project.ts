@@ -2,8 +2,7 @@ import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { deploymentSummary } from "../deployment/internal.ts";
 import { countLiveWarnings, newestDeployments } from "./project.store.ts";
-import type { ProjectDetailView } from "./project.view.ts";
-import { projectView } from "./project-view.ts";
+import { type ProjectDetailView, projectView } from "./project.view.ts";
 
 const deploymentsShown = 20;
 

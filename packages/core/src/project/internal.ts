@@ -1,2 +1,2 @@
 export { lockForDeletion } from "./delete-project.ts";
-export { repositoryView } from "./project-view.ts";
+export { repositoryView } from "./project.view.ts";

@@ -4,8 +4,7 @@ import type { Context } from "../context/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type ListProjectsInput, projectListSchema } from "./project.schema.ts";
 import { listProjectRows } from "./project.store.ts";
-import type { ProjectListItem } from "./project.view.ts";
-import { projectView } from "./project-view.ts";
+import { type ProjectListItem, projectView } from "./project.view.ts";
 
 /** The projects of an organization by name, filtered as the servers screen asks (ORG-2). */
 export async function listProjects(call: {

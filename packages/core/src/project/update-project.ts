@@ -7,8 +7,7 @@ import { notFound } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type UpdateProjectInput, updateProjectSchema } from "./project.schema.ts";
 import { countLiveWarnings } from "./project.store.ts";
-import type { ProjectView } from "./project.view.ts";
-import { projectView } from "./project-view.ts";
+import { type ProjectView, projectView } from "./project.view.ts";
 
 /**
  * Changes a project's settings; absent fields stay as they are (PRJ-11). The auth mode and the capture of payloads take

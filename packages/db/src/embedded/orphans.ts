@@ -11,11 +11,11 @@ const isAlive = (pid: number) => {
   }
 };
 
-async function processesIn(folder: string, program: string): Promise<number[]> {
+async function processesIn(directory: string, program: string): Promise<number[]> {
   const found: number[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const link = (name: string) => readlink(`/proc/${pid}/${name}`).catch(() => null);
-    if ((await link("cwd")) === folder && (await link("exe")) === program) found.push(Number(pid));
+    if ((await link("cwd")) === directory && (await link("exe")) === program) found.push(Number(pid));
   }
   return found;
 }
@@ -29,10 +29,10 @@ export async function endOrphans(dataDirectory: string, program: string): Promis
   const lock = await readFile(join(dataDirectory, "postmaster.pid"), "utf8").catch(() => "");
   const postmaster = Number(lock.split("\n")[0]);
   if (!Number.isInteger(postmaster) || postmaster < 1) return;
-  const [folder, executable] = await Promise.all([realpath(dataDirectory), realpath(program)]);
+  const [directory, executable] = await Promise.all([realpath(dataDirectory), realpath(program)]);
   const deadline = Date.now() + goneWithinMs;
   for (;;) {
-    const left = await processesIn(folder, executable);
+    const left = await processesIn(directory, executable);
     // The process id may belong to another program by now.
     if (left.length === 0 || (isAlive(postmaster) && left.includes(postmaster)) || Date.now() > deadline) return;
     for (const pid of left) {

@@ -10,12 +10,12 @@ import { startEmbeddedPostgres } from "./postgres.ts";
 const module = fileURLToPath(new URL("./postgres.ts", import.meta.url));
 
 test("OPS-1 a first start that was killed half-way leaves nothing that the next one takes for a database", async () => {
-  const folder = await mkdtemp("/tmp/tw-");
-  const options = { dataDirectory: `${folder}/data`, socketDirectory: `${folder}/s`, durable: false };
+  const directory = await mkdtemp("/tmp/tw-");
+  const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: false };
   const code = `(await import(${JSON.stringify(module)})).startEmbeddedPostgres(${JSON.stringify(options)})`;
   const killed = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: "ignore" });
   // The first file that initdb writes, long before it is done.
-  const begun = () => readdirSync(folder).some((name) => existsSync(`${folder}/${name}/PG_VERSION`));
+  const begun = () => readdirSync(directory).some((name) => existsSync(`${directory}/${name}/PG_VERSION`));
   while (!begun() && killed.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 2));
   killed.kill("SIGKILL");
   await once(killed, "close");
@@ -26,5 +26,5 @@ test("OPS-1 a first start that was killed half-way leaves nothing that the next 
   expect((await client.query("SELECT current_database() AS name")).rows).toEqual([{ name: "towpath" }]);
   await client.end();
   await postgres.stop();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });

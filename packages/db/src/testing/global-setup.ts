@@ -9,10 +9,10 @@ import { templateName } from "./test-database.ts";
 /** Vitest's global set-up: one PostgreSQL for the run, with a migrated template database. */
 export default async function startTestPostgres(): Promise<() => Promise<void>> {
   if (process.env.TOWPATH_TEST_DATABASE_URL) return async () => {};
-  const folder = await mkdtemp(join(tmpdir(), "towpath-test-"));
+  const directory = await mkdtemp(join(tmpdir(), "towpath-test-"));
   const postgres = await startEmbeddedPostgres({
-    dataDirectory: join(folder, "data"),
-    socketDirectory: join(folder, "s"),
+    dataDirectory: join(directory, "data"),
+    socketDirectory: join(directory, "s"),
     durable: false,
   });
   const admin = new pg.Client({ connectionString: postgres.url });
@@ -23,6 +23,6 @@ export default async function startTestPostgres(): Promise<() => Promise<void>> 
   process.env.TOWPATH_TEST_DATABASE_URL = postgres.url;
   return async () => {
     await postgres.stop();
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   };
 }

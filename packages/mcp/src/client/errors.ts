@@ -26,7 +26,7 @@ const mcpClientErrorCodes = [
 ] as const;
 export type McpClientErrorCode = (typeof mcpClientErrorCodes)[number];
 
-const longestQuote = 1_000;
+const maxQuoteLength = 1_000;
 
 /** `message` is public text. It may quote the server's own words, cut to 1,000 characters. */
 export class McpClientError extends Error {
@@ -103,7 +103,7 @@ export function asMcpClientError(error: unknown): McpClientError {
   if (error instanceof UnauthorizedError) return fromHttpStatus(401, error);
   if (error instanceof InsufficientScopeError) return fromHttpStatus(403, error);
   if (error instanceof ProtocolError) {
-    const quote = error.message.slice(0, longestQuote);
+    const quote = error.message.slice(0, maxQuoteLength);
     return new McpClientError("server_error", quote, { rpcCode: error.code, cause: error });
   }
   if (error instanceof SdkHttpError) return fromHttpStatus(error.status, error);

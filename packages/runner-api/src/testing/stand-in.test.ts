@@ -12,16 +12,16 @@ import { runnerAddressFrom, runnerSettings } from "../settings.ts";
 import { type ContractSubject, runnerContract } from "./contract.ts";
 import { createRunnerStandIn, type RunnerStandIn } from "./stand-in.ts";
 
-let folder: string;
+let directory: string;
 let server: Server;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tp-ra-"));
+  directory = await mkdtemp(join(tmpdir(), "tp-ra-"));
   server = createServer((_request, response) => response.end());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
 afterAll(async () => {
   server.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 function serve(standIn: RunnerStandIn, change: object = {}): string {
@@ -50,7 +50,7 @@ const inNetwork = (...secrets: [string, ...string[]]): RunnerAddress => ({
   secrets,
 });
 
-runnerContract("stand-in on a unix socket", () => open({ kind: "unix", path: join(folder, "runner.sock") }));
+runnerContract("stand-in on a unix socket", () => open({ kind: "unix", path: join(directory, "runner.sock") }));
 runnerContract("stand-in in the network", () => open(inNetwork("the secret of this instance")));
 
 test("in the network every call needs a secret of the instance, the one that is being replaced counts too", async () => {

@@ -11,7 +11,7 @@ import {
   type Exit,
   type RunOptions,
 } from "../port.ts";
-import { removeFolder } from "../process/remove-folder.ts";
+import { removeDirectory } from "../process/remove-directory.ts";
 import { retryFailedSandbox } from "../process/retry-failed-sandbox.ts";
 import { processStartTime } from "../process/tree.ts";
 import { pythonOf, type ResolvedPython } from "../python/resolve-python.ts";
@@ -38,7 +38,7 @@ export class HostBuilds {
     if (!safeName.test(spec.buildId) || !safeName.test(spec.organizationId))
       throw new SandboxError("invalid_spec", "An id cannot be part of a path.");
     const scratch = join(dataDirectory, "builds", await scratchName(spec.buildId));
-    await removeFolder(scratch);
+    await removeDirectory(scratch);
     const directories = Object.fromEntries(buildVolumes.map((volume) => [volume, join(scratch, volume)]));
     const cache = join(dataDirectory, "cache", "uv", spec.organizationId);
     const volumes = { ...directories, cache } as Record<BuildVolume, string>;
@@ -52,7 +52,7 @@ export class HostBuilds {
       publish: async (volume, options) => (await this.#config.layers.add(volumes[volume], options)).digest,
       async close() {
         disk.stop();
-        await removeFolder(scratch);
+        await removeDirectory(scratch);
       },
     };
   }
@@ -64,7 +64,7 @@ export class HostBuilds {
     for (const name of await readdir(root).catch(() => [])) {
       const [, pid = "", start = ""] = /^.+\.(\d+)\.(\d+)$/.exec(name) ?? [];
       if (pid !== "" && (await processStartTime(Number(pid))) === start) continue;
-      await removeFolder(join(root, name));
+      await removeDirectory(join(root, name));
       removed += 1;
     }
     return removed;

@@ -15,7 +15,7 @@ const host: HostFacts = {
     ip: null,
   },
   links: [{ path: "/bin", target: "usr/bin" }],
-  folders: ["/lib64"],
+  directories: ["/lib64"],
   etc: ["/etc/ssl/certs"],
 };
 const plan: SandboxPlan = {

@@ -142,10 +142,10 @@ function systemView(
     "--ro-bind",
     "/usr",
     "/usr",
-    ...host.folders.flatMap((path) => ["--ro-bind", path, path]),
+    ...host.directories.flatMap((path) => ["--ro-bind", path, path]),
     ...host.links.flatMap(({ path, target }) => ["--symlink", target, path]),
     // Folders that bubblewrap makes by itself are closed to other users.
-    ...["/etc", "/etc/ssl", "/home", "/var", "/run"].flatMap(folder),
+    ...["/etc", "/etc/ssl", "/home", "/var", "/run"].flatMap(directory),
     ...host.etc.flatMap((path) => ["--ro-bind", path, path]),
     ...files.flatMap(([path, content]) => ["--perms", "0444", "--ro-bind-data", descriptor(content), path]),
     "--proc",
@@ -162,7 +162,7 @@ function systemView(
 }
 
 /** Below the scratch folders everything belongs to the sandbox's user, elsewhere nothing does. */
-const folder = (path: string) => [
+const directory = (path: string) => [
   "--perms",
   ["/tmp/", `${sandboxHome}/`].some((scratch) => path.startsWith(scratch)) ? "0777" : "0755",
   "--dir",
@@ -179,7 +179,7 @@ function mounts(list: readonly Mount[]): string[] {
     for (const parent of parents(mount.inside)) {
       if (made.has(parent) || mounted.some((outer) => parent === outer || parent.startsWith(`${outer}/`))) continue;
       made.add(parent);
-      options.push(...folder(parent));
+      options.push(...directory(parent));
     }
     options.push(mount.writable ? "--bind" : "--ro-bind", mount.host, mount.inside);
     mounted.push(mount.inside);

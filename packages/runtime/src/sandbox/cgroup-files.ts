@@ -25,7 +25,7 @@ export async function write(path: string, value: string, onlyExisting = false): 
   }
 }
 
-export async function makeFolder(path: string): Promise<string | null> {
+export async function makeDirectory(path: string): Promise<string | null> {
   try {
     await mkdir(path, { recursive: true });
     return path;
@@ -34,13 +34,13 @@ export async function makeFolder(path: string): Promise<string | null> {
   }
 }
 
-export async function killFolders(folders: readonly string[]): Promise<void> {
-  for (const path of folders) {
+export async function killDirectories(directories: readonly string[]): Promise<void> {
+  for (const path of directories) {
     // Frozen processes of the v1 freezer take no signal; v2 kills them as they are.
     await write(`${path}/freezer.state`, "THAWED", true);
     if (await write(`${path}/cgroup.kill`, "1", true)) return;
   }
-  for (const path of folders)
+  for (const path of directories)
     for (const pid of (await read(`${path}/cgroup.procs`)).split("\n").filter((line) => line !== "")) {
       try {
         process.kill(Number(pid), "SIGKILL");
@@ -50,7 +50,7 @@ export async function killFolders(folders: readonly string[]): Promise<void> {
     }
 }
 
-export async function removeFolder(path: string): Promise<void> {
+export async function removeDirectory(path: string): Promise<void> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     try {
       await rmdir(path);

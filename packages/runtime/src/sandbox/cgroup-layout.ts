@@ -1,5 +1,5 @@
 import { access, constants, readdir, readFile } from "node:fs/promises";
-import { exists, killFolders, makeFolder, read, removeFolder, write } from "./cgroup-files.ts";
+import { exists, killDirectories, makeDirectory, read, removeDirectory, write } from "./cgroup-files.ts";
 
 const parentName = "towpath";
 /** Where the platform's own processes go when their group is to have groups with limits below it. */
@@ -38,7 +38,7 @@ export function cgroupMounts(mounts: string): MountPoint[] {
 
 /** Puts our folder below a v2 root and switches on what limits need. In a container the root itself holds processes. */
 async function prepareV2(root: string): Promise<CgroupLayout["v2"]> {
-  const path = await makeFolder(`${root}/${parentName}`);
+  const path = await makeDirectory(`${root}/${parentName}`);
   if (path === null) return null;
   const wanted = ["memory", "pids", "cpu"];
   const offered = (await read(`${root}/cgroup.controllers`)).split(/\s+/);
@@ -59,7 +59,7 @@ async function prepareV2(root: string): Promise<CgroupLayout["v2"]> {
 
 /** Only a group without processes may hand controllers down (a container's root is such a group, a host's is not). */
 async function leaveRoot(root: string): Promise<void> {
-  const refuge = await makeFolder(`${root}/${refugeName}`);
+  const refuge = await makeDirectory(`${root}/${refugeName}`);
   if (refuge === null) return;
   for (const pid of (await read(`${root}/cgroup.procs`)).split("\n").filter((line) => line !== ""))
     await write(`${refuge}/cgroup.procs`, pid);
@@ -90,7 +90,7 @@ export async function findCgroups({ root, mounts, membership }: CgroupFacts): Pr
   }
   const v1 = async (controller: string) => {
     const point = points.find((each) => each.type === "cgroup" && each.options.includes(controller));
-    return point === undefined ? null : await makeFolder(`${point.path}/${parentName}`);
+    return point === undefined ? null : await makeDirectory(`${point.path}/${parentName}`);
   };
   const v2 = root2 === undefined ? null : await prepareV2(root2);
   const layout = { memory: await v1("memory"), pids: await v1("pids"), cpu: await v1("cpu") };
@@ -133,8 +133,8 @@ export async function sweepCgroups(
       if (!names.has(name) && !(await isInUse(name.split(".")[0] ?? "", name))) names.add(name);
   }
   for (const name of names) {
-    const folders = present.map((parent) => `${parent}/${name}`);
-    await killFolders(folders);
-    for (const path of folders) await removeFolder(path);
+    const directories = present.map((parent) => `${parent}/${name}`);
+    await killDirectories(directories);
+    for (const path of directories) await removeDirectory(path);
   }
 }

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import type { Limits } from "../port.ts";
 import type { LimitEvents } from "../process/running-process.ts";
-import { exists, killFolders, makeFolder, read, removeFolder, write } from "./cgroup-files.ts";
+import { exists, killDirectories, makeDirectory, read, removeDirectory, write } from "./cgroup-files.ts";
 import type { CgroupLayout } from "./cgroup-layout.ts";
 
 const cpuPeriodMicroseconds = 100_000;
@@ -30,7 +30,7 @@ export type Cgroup = {
 };
 
 /** Where the control groups of one sandbox are; null where the host has no such tree. */
-type Folders = {
+type Directories = {
   readonly unified: string | null;
   readonly memory: string | null;
   readonly pids: string | null;
@@ -41,11 +41,11 @@ type Folders = {
   readonly controllers: readonly string[];
 };
 
-async function foldersOf(
+async function directoriesOf(
   layout: CgroupLayout,
   name: string,
   make: (path: string) => Promise<string | null>,
-): Promise<Folders> {
+): Promise<Directories> {
   const below = (parent: string | null) => (parent === null ? null : make(`${parent}/${name}`));
   const unified = await below(layout.v2?.path ?? null);
   const controllers = unified === null ? [] : (layout.v2?.controllers ?? []);
@@ -63,31 +63,31 @@ async function foldersOf(
 
 /** Makes the groups and sets the limits. A limit that the host cannot set is left out; `limits` says so. */
 export async function createCgroup(layout: CgroupLayout, name: string, limits: Limits): Promise<Cgroup> {
-  const folders = await foldersOf(layout, name, makeFolder);
-  const { unified, controllers } = folders;
+  const directories = await directoriesOf(layout, name, makeDirectory);
+  const { unified, controllers } = directories;
   const quota = String(Math.max(1000, Math.round(limits.cpus * cpuPeriodMicroseconds)));
   const memoryV2 = controllers.includes("memory") ? unified : null;
-  const pidsFolder = controllers.includes("pids") ? unified : folders.pids;
-  return cgroupIn(folders, {
-    memory: await setMemory(memoryV2, folders.memory, limits.memoryBytes),
-    processes: pidsFolder !== null && (await write(`${pidsFolder}/pids.max`, String(limits.processes))),
+  const pidsDirectory = controllers.includes("pids") ? unified : directories.pids;
+  return cgroupIn(directories, {
+    memory: await setMemory(memoryV2, directories.memory, limits.memoryBytes),
+    processes: pidsDirectory !== null && (await write(`${pidsDirectory}/pids.max`, String(limits.processes))),
     cpu: controllers.includes("cpu")
       ? await write(`${unified}/cpu.max`, `${quota} ${cpuPeriodMicroseconds}`)
-      : folders.cpu !== null && (await write(`${folders.cpu}/cpu.cfs_quota_us`, quota)),
+      : directories.cpu !== null && (await write(`${directories.cpu}/cpu.cfs_quota_us`, quota)),
   });
 }
 
 /** The groups that an earlier process of the platform made, by their name. `held`: the limits that it could set. */
 export async function openCgroup(layout: CgroupLayout, name: string, held: Cgroup["limits"]): Promise<Cgroup> {
   const present = async (path: string) => ((await exists(`${path}/cgroup.procs`)) ? path : null);
-  return cgroupIn(await foldersOf(layout, name, present), held);
+  return cgroupIn(await directoriesOf(layout, name, present), held);
 }
 
-function cgroupIn(folders: Folders, limits: Cgroup["limits"]): Cgroup {
-  const { unified, controllers, freezer, freezesV2 } = folders;
+function cgroupIn(directories: Directories, limits: Cgroup["limits"]): Cgroup {
+  const { unified, controllers, freezer, freezesV2 } = directories;
   const of = (controller: "memory" | "pids" | "cpu") =>
-    controllers.includes(controller) ? unified : folders[controller];
-  const all = [unified, folders.memory, folders.pids, folders.cpu, freezer].filter((path) => path !== null);
+    controllers.includes(controller) ? unified : directories[controller];
+  const all = [unified, directories.memory, directories.pids, directories.cpu, freezer].filter((path) => path !== null);
   return {
     limits,
     canFreeze: freezesV2 || freezer !== null,
@@ -107,7 +107,7 @@ function cgroupIn(folders: Folders, limits: Cgroup["limits"]): Cgroup {
       if (freezesV2) return (await read(`${unified}/cgroup.freeze`)).trim() === "1";
       return freezer !== null && (await read(`${freezer}/freezer.state`)).trim() !== "THAWED";
     },
-    kill: () => killFolders(all),
+    kill: () => killDirectories(all),
     async limitEvents() {
       const memory = of("memory");
       const events = controllers.includes("memory") ? `${memory}/memory.events` : `${memory}/memory.oom_control`;
@@ -118,18 +118,18 @@ function cgroupIn(folders: Folders, limits: Cgroup["limits"]): Cgroup {
       };
     },
     async memoryBytes() {
-      const folder = of("memory");
+      const directory = of("memory");
       const file = controllers.includes("memory") ? "memory.current" : "memory.usage_in_bytes";
-      const text = folder === null ? "" : await read(`${folder}/${file}`);
+      const text = directory === null ? "" : await read(`${directory}/${file}`);
       if (text === "") return null;
       // Files that were read once count as used, but the kernel drops them when it needs the memory.
-      const stat = await read(`${folder}/memory.stat`);
+      const stat = await read(`${directory}/memory.stat`);
       // v1 names it with what is below the group first.
       const cache = /^total_inactive_file (\d+)$/m.exec(stat) ?? /^inactive_file (\d+)$/m.exec(stat);
       return Math.max(0, Number(text) - Number(cache?.[1] ?? 0));
     },
     async remove() {
-      for (const path of all) await removeFolder(path);
+      for (const path of all) await removeDirectory(path);
     },
   };
 }

@@ -21,7 +21,7 @@ import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
 import { exceptionsOf, noNetwork, problemsOf, refusalOf } from "./report.ts";
 import { type Check, probeIsolation } from "./self-test.ts";
 import { enforcedBy, probeLimits } from "./self-test-limits.ts";
-import { makeSocketFolder, sweepSocketFolders } from "./socket-folder.ts";
+import { makeSocketDirectory, sweepSocketDirectories } from "./socket-directory.ts";
 import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
 
 export type SandboxEngineConfig = IsolationConfig & {
@@ -82,13 +82,13 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
     run: async (spec, options) => await runToEnd(await spawner(), spec, options),
     async start(launch: Launch, onOutput) {
       const spawn = await spawner();
-      const folder = await makeSocketFolder(launch.socketDirectory, host.root, await processes.owner());
+      const directory = await makeSocketDirectory(launch.socketDirectory, host.root, await processes.owner());
       let running: RunningProcess | null = null;
       const spawnAndKnow: Spawner = async (sandbox, reader) => {
         running = await spawn(sandbox, reader);
         return running;
       };
-      const result = await startServer(spawnAndKnow, folder, launch, onOutput, floodLimits);
+      const result = await startServer(spawnAndKnow, directory, launch, onOutput, floodLimits);
       if (result.ok) {
         const { instanceId, socketDirectory, memo } = launch;
         if (shim !== null && running !== null && memo !== undefined)
@@ -126,7 +126,7 @@ async function prepare(
 ): Promise<Prepared> {
   await mkdir(config.stateDirectory, { recursive: true });
   await sweepCgroups(cgroups, ownerRuns);
-  if (host.root) await sweepSocketFolders(config.stateDirectory, ownerRuns);
+  if (host.root) await sweepSocketDirectories(config.stateDirectory, ownerRuns);
   // Unlike those of an earlier runner in the same shim.
   const prefix = randomBytes(4).toString("hex");
   let count = 0;

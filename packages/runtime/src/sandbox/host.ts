@@ -16,12 +16,12 @@ export type HostFacts = {
   /** `/bin -> usr/bin` and the like, as the host has them. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
   /** Top-level folders with programs that are no links, on hosts without a merged /usr. */
-  readonly folders: readonly string[];
+  readonly directories: readonly string[];
   /** Public files below /etc that programs need: certificates, time zone, the loader's cache. */
   readonly etc: readonly string[];
 };
 
-const programFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+const programDirectories = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 const publicEtc = [
   "/etc/alternatives",
   "/etc/ca-certificates",
@@ -44,7 +44,7 @@ function exists(path: string): boolean {
 
 /** The absolute path of a program in the system's folders, never in a folder of the caller's PATH. */
 function program(name: string): string | null {
-  return searchPath.map((folder) => `${folder}/${name}`).find(exists) ?? null;
+  return searchPath.map((directory) => `${directory}/${name}`).find(exists) ?? null;
 }
 
 function linkTarget(path: string): string | null {
@@ -58,11 +58,11 @@ function linkTarget(path: string): string | null {
 /** Looks at this host once; nothing is started. */
 export function inspectHost(): HostFacts {
   const links: { path: string; target: string }[] = [];
-  const folders: string[] = [];
-  for (const path of programFolders) {
+  const directories: string[] = [];
+  for (const path of programDirectories) {
     const target = linkTarget(path);
     if (target !== null) links.push({ path, target });
-    else if (exists(path)) folders.push(path);
+    else if (exists(path)) directories.push(path);
   }
   return {
     root: process.getuid?.() === 0,
@@ -76,7 +76,7 @@ export function inspectHost(): HostFacts {
       ip: program("ip"),
     },
     links,
-    folders,
+    directories,
     etc: publicEtc.filter(exists),
   };
 }

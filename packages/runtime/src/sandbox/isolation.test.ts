@@ -18,16 +18,16 @@ import { probeIsolation } from "./self-test.ts";
 
 const root = process.getuid?.() === 0;
 const config = strictIsolation;
-let folder = "";
+let stateDirectory = "";
 let driver: Engine;
 
 beforeAll(async () => {
-  folder = await shortDirectory();
-  driver = createSandboxEngine({ ...config, stateDirectory: folder });
+  stateDirectory = await shortDirectory();
+  driver = createSandboxEngine({ ...config, stateDirectory: stateDirectory });
 });
 afterAll(async () => {
   await driver.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(stateDirectory, { recursive: true, force: true });
 });
 
 async function python(code: string, change: Partial<SandboxSpec> = {}): Promise<{ exit: Exit; lines: string[] }> {
@@ -55,7 +55,7 @@ describe("RUN-1 isolation, tried from inside", () => {
   });
 
   test("the self-test notices when there is no isolation", async () => {
-    const checks = await probeIsolation((spec, reader) => spawnPlain(spec, reader), folder, "none");
+    const checks = await probeIsolation((spec, reader) => spawnPlain(spec, reader), stateDirectory, "none");
     const failed = checks.filter((check) => !check.ok).map((check) => check.name);
     expect(failed).toEqual(expect.arrayContaining(["no host processes", "no host sockets"]));
     if (root) expect(failed).toEqual(expect.arrayContaining(["unprivileged user", "no capabilities", "no host files"]));
@@ -73,7 +73,7 @@ print(sorted({os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/
   });
 
   test("no file of the host: neither unmounted ones nor mounted ones of others, and none to write", async () => {
-    const secret = join(folder, "secret");
+    const secret = join(stateDirectory, "secret");
     await writeFile(secret, "x");
     await chmod(secret, 0o600);
     const { lines } = await python(
@@ -151,7 +151,7 @@ except OSError as error:
   });
 
   test("the folder of the socket cannot fill the host's disk, and its socket cannot be redirected", async () => {
-    const result = await driver.start(tinyServer.launch("serve", join(folder, "i1")), () => {});
+    const result = await driver.start(tinyServer.launch("serve", join(stateDirectory, "i1")), () => {});
     if (!result.ok) throw new Error("did not start");
     const { endpoint } = result.handle;
     if (root) expect(await tinyServer.get(endpoint, "/fill")).toBe("No space left on device");
@@ -233,7 +233,7 @@ describe("RUN-1 failing closed", () => {
   const options = { timeoutMs: 5000, outputBytes: 1000, onOutput: () => {} };
 
   test("without bubblewrap nothing runs, and the remedy is told", async () => {
-    const closed = createSandboxEngine({ ...config, stateDirectory: folder, host: noBubblewrap });
+    const closed = createSandboxEngine({ ...config, stateDirectory: stateDirectory, host: noBubblewrap });
     await expect(closed.run({ ...command, network: "none" }, options)).rejects.toMatchObject({
       code: "isolation_unavailable",
       message: expect.stringContaining("apt-get install bubblewrap"),
@@ -245,7 +245,7 @@ describe("RUN-1 failing closed", () => {
     const open = createSandboxEngine({
       ...config,
       allowUnsandboxed: true,
-      stateDirectory: folder,
+      stateDirectory: stateDirectory,
       host: noBubblewrap,
     });
     expect(await open.run({ ...command, network: "none" }, options)).toMatchObject({ reason: "exited", code: 0 });
@@ -254,13 +254,13 @@ describe("RUN-1 failing closed", () => {
 
   test("without slirp4netns a sandbox with network is refused, and TOWPATH_ALLOW_HOST_NETWORK allows the host's", async () => {
     const host = { ...inspectHost(), tools: { ...inspectHost().tools, slirp4netns: null } };
-    const closed = createSandboxEngine({ ...config, stateDirectory: folder, host });
+    const closed = createSandboxEngine({ ...config, stateDirectory: stateDirectory, host });
     await expect(closed.run({ ...command, network: "internet" }, options)).rejects.toMatchObject({
       code: "network_unavailable",
       message: expect.stringContaining("TOWPATH_ALLOW_HOST_NETWORK=yes"),
     });
     expect(await closed.run({ ...command, network: "none" }, options)).toMatchObject({ code: 0 });
-    const open = createSandboxEngine({ ...config, allowHostNetwork: true, stateDirectory: folder, host });
+    const open = createSandboxEngine({ ...config, allowHostNetwork: true, stateDirectory: stateDirectory, host });
     expect(await open.run({ ...command, network: "internet" }, options)).toMatchObject({ code: 0 });
   });
 });
@@ -275,7 +275,7 @@ test("an identity gives the same user each time, so that a cache can be shared",
 });
 
 test.runIf(root)("stopping leaves no process, control group, mount or network process behind", async () => {
-  const directory = join(folder, "i2");
+  const directory = join(stateDirectory, "i2");
   const result = await driver.start(tinyServer.launch("serve", directory, { network: "internet" }), () => {});
   if (!result.ok) throw new Error("did not start");
   const before = leftovers(directory);

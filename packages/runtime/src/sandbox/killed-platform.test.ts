@@ -10,12 +10,12 @@ import { createSandboxEngine } from "./engine.ts";
 
 const root = process.getuid?.() === 0;
 const fixture = new URL("../testing/platform-process.ts", import.meta.url).pathname;
-let folder = "";
+let parent = "";
 
 beforeAll(async () => {
-  folder = await shortDirectory();
+  parent = await shortDirectory();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(parent, { recursive: true, force: true }));
 
 const alive = (pid: number) => {
   try {
@@ -27,7 +27,7 @@ const alive = (pid: number) => {
 };
 
 test.each(["running", "frozen"])("RUN-1 kill -9 of the platform leaves no process of a %s server", async (state) => {
-  const directory = join(folder, state);
+  const directory = join(parent, state);
   const platform = spawn(process.execPath, [fixture, directory, state], { stdio: ["ignore", "pipe", "inherit"] });
   await new Promise<void>((resolve, reject) => {
     platform.stdout.on("data", (chunk: Buffer) => chunk.toString().includes("started") && resolve());

@@ -8,12 +8,12 @@ import { type CgroupLayout, findCgroups, noCgroups, readCgroupFacts } from "./cg
 import { createSandboxEngine, type SandboxEngineConfig } from "./engine.ts";
 
 const root = process.getuid?.() === 0;
-let folder = "";
+let directory = "";
 
 beforeAll(async () => {
-  folder = await shortDirectory();
+  directory = await shortDirectory();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const command: SandboxSpec = {
   argv: ["/usr/bin/python3", "-c", "import os; print(os.getuid())"],
@@ -26,7 +26,7 @@ const command: SandboxSpec = {
 
 /** Self-test and one command of a driver on a host with these control groups. */
 async function tryHost(cgroups: CgroupLayout, change: Partial<SandboxEngineConfig> = {}) {
-  const driver = createSandboxEngine({ ...strictIsolation, stateDirectory: folder, cgroups, ...change });
+  const driver = createSandboxEngine({ ...strictIsolation, stateDirectory: directory, cgroups, ...change });
   const lines: string[] = [];
   const options = { timeoutMs: 10_000, outputBytes: 1000, onOutput: (_: unknown, line: string) => lines.push(line) };
   const isolation = await driver.selfTest();
@@ -87,7 +87,7 @@ describe("RUN-1 a host that cannot enforce the limits", () => {
 });
 
 test.runIf(root)("RUN-1 too much memory is out-of-memory, not just a signal", async () => {
-  const driver = createSandboxEngine({ ...strictIsolation, stateDirectory: folder });
+  const driver = createSandboxEngine({ ...strictIsolation, stateDirectory: directory });
   const argv: [string, ...string[]] = ["/usr/bin/python3", "-c", "x = b'x' * (600 << 20)"];
   const options = { timeoutMs: 20_000, outputBytes: 1000, onOutput: () => {} };
   expect((await driver.run({ ...command, argv }, options)).reason).toBe("out-of-memory");
@@ -95,7 +95,7 @@ test.runIf(root)("RUN-1 too much memory is out-of-memory, not just a signal", as
 });
 
 test.runIf(root)("RUN-1 what waits in TCP's buffers is bounded, too", async () => {
-  const driver = createSandboxEngine({ ...strictIsolation, stateDirectory: folder });
+  const driver = createSandboxEngine({ ...strictIsolation, stateDirectory: directory });
   // Connections over the sandbox's own loopback that nobody reads: without a limit 375 MB fit in.
   const code = `
 import socket

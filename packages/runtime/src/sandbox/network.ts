@@ -8,7 +8,7 @@ import type { HostFacts } from "./host.ts";
 import { whyNoNamespaces } from "./namespaces.ts";
 
 const readyTimeoutMs = 5000;
-const largestMtu = 65520;
+const maxMtu = 65520;
 const tap = "tap0";
 const slirpNetwork = "10.0.2.0/24";
 /** The sandbox's own address. */
@@ -77,7 +77,7 @@ type Target = { readonly pid: number; readonly user: boolean };
 export function slirpArguments({ pid, user }: Target): string[] {
   return [
     "--configure",
-    `--mtu=${largestMtu}`,
+    `--mtu=${maxMtu}`,
     "--disable-host-loopback",
     "--enable-sandbox",
     "--enable-seccomp",

@@ -11,27 +11,27 @@ import { hostAddresses } from "./network.ts";
 const root = process.getuid?.() === 0;
 const nobody = 65_534;
 const program = (name: string) => new URL(`../testing/${name}.ts`, import.meta.url).pathname;
-let folder = "";
+let directory = "";
 let servers: Server[] = [];
 
 beforeEach(async () => {
-  folder = await shortDirectory();
-  chmodSync(folder, 0o777);
+  directory = await shortDirectory();
+  chmodSync(directory, 0o777);
 });
 afterEach(async () => {
   for (const server of servers) server.close();
   servers = [];
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 /** The command that runs one of our programs as an ordinary user. */
 const asUser = (name: string, ...argv: string[]): [string, string[]] => [
   "/usr/bin/unshare",
-  ["--mount", "--", process.execPath, program("as-ordinary-user"), folder, process.execPath, program(name), ...argv],
+  ["--mount", "--", process.execPath, program("as-ordinary-user"), directory, process.execPath, program(name), ...argv],
 ];
 
 function selfTest(...argv: string[]): Promise<ReturnType<typeof JSON.parse>> {
-  const [file, rest] = asUser("self-test-process", folder, ...argv);
+  const [file, rest] = asUser("self-test-process", directory, ...argv);
   return new Promise((resolve, reject) => {
     execFile(file, rest, { timeout: 25_000 }, (error, stdout, stderr) =>
       stdout === "" ? reject(error ?? new Error(stderr)) : resolve(JSON.parse(stdout)),
@@ -93,7 +93,7 @@ print(status["CapEff"], status["CapBnd"])`;
   });
 
   test("RUN-1 kill -9 of the platform leaves no process of a server or its network", async () => {
-    const [file, argv] = asUser("platform-process", folder, "running");
+    const [file, argv] = asUser("platform-process", directory, "running");
     const platform = spawn(file, argv, { stdio: ["ignore", "pipe", "inherit"] });
     await new Promise<void>((resolve, reject) => {
       platform.stdout.on("data", (chunk: Buffer) => chunk.toString().includes("started") && resolve());
@@ -114,7 +114,7 @@ print(status["CapEff"], status["CapBnd"])`;
     mkdirSync(group);
     try {
       for (const name of ["", "/cgroup.procs", "/cgroup.subtree_control"]) chownSync(group + name, nobody, nobody);
-      const delegated = spawn(...asUser("self-test-process", folder), { stdio: ["ignore", "pipe", "inherit"] });
+      const delegated = spawn(...asUser("self-test-process", directory), { stdio: ["ignore", "pipe", "inherit"] });
       await writeFile(`${group}/cgroup.procs`, String(delegated.pid));
       let text = "";
       for await (const chunk of delegated.stdout) text += chunk;

@@ -12,13 +12,13 @@ import { inspectHost } from "./host.ts";
 import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
 
 const root = process.getuid?.() === 0;
-let folder = "";
+let directory = "";
 let count = 0;
 
 beforeEach(async () => {
-  folder = await shortDirectory();
+  directory = await shortDirectory();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const context = (cgroups: CgroupLayout): SpawnContext => ({
   host: inspectHost(),
@@ -91,9 +91,9 @@ describe("hosts without control groups", () => {
 });
 
 test("RUN-1 a limit that this host enforces and that cannot be set for one sandbox keeps that one from starting", async () => {
-  await writeFile(`${folder}/file`, "");
+  await writeFile(`${directory}/file`, "");
   // No group can be made below a file: what a full or vanished tree looks like.
-  const broken: CgroupLayout = { ...noCgroups, v1: { memory: `${folder}/file`, pids: null, cpu: null } };
+  const broken: CgroupLayout = { ...noCgroups, v1: { memory: `${directory}/file`, pids: null, cpu: null } };
   const start = (requiredLimits: SpawnContext["requiredLimits"]) =>
     spawnSandboxed({ ...context(broken), requiredLimits }, python("print(1)"), { onLine: () => {} });
   await expect(start(["memory"])).rejects.toMatchObject({
@@ -125,9 +125,9 @@ test.runIf(root)(
 );
 
 test("RUN-1 without root: the group that was handed over is used, also from its refuge, and no other", async () => {
-  const own = `${folder}/user.slice/towpath.scope`;
+  const own = `${directory}/user.slice/towpath.scope`;
   await mkdir(own, { recursive: true });
-  const facts = { root: false, mounts: `cgroup2 ${folder} cgroup2 rw 0 0\n` };
+  const facts = { root: false, mounts: `cgroup2 ${directory} cgroup2 rw 0 0\n` };
   const found = async (path: string) => (await findCgroups({ ...facts, membership: `0::${path}\n` })).v2?.path;
   expect(await found("/user.slice/towpath.scope")).toBeUndefined();
   for (const name of ["cgroup.procs", "cgroup.subtree_control"]) await writeFile(`${own}/${name}`, "");
@@ -138,7 +138,7 @@ test("RUN-1 without root: the group that was handed over is used, also from its 
 });
 
 test("hosts with version 2: the limits in the files that the kernel reads", async () => {
-  const path = `${folder}/towpath`;
+  const path = `${directory}/towpath`;
   await mkdir(path);
   const layout: CgroupLayout = { ...noCgroups, version: "v2", v2: { path, controllers: ["memory", "pids", "cpu"] } };
   const cgroup = await createCgroup(layout, "one", { memoryBytes: 1000, processes: 7, cpus: 1.5, tmpBytes: 1 });

@@ -41,13 +41,13 @@ type Report = z.infer<typeof reportSchema>;
 
 /** Starts a sandbox that tries to break out, and says what it managed to do. Checks of a network begin with its name. */
 export async function probeIsolation(spawn: Spawner, stateDirectory: string, network: Network): Promise<Check[]> {
-  const folder = await mkdtemp(join(stateDirectory, "probe-"));
+  const directory = await mkdtemp(join(stateDirectory, "probe-"));
   const servers: Server[] = [];
   try {
     // Below the state folder, and readable for all: only the missing mount keeps it away. The second one is mounted,
     // and only its mode keeps it away.
-    const hidden = join(folder, "hidden");
-    const closed = join(folder, "closed");
+    const hidden = join(directory, "hidden");
+    const closed = join(directory, "closed");
     await writeFile(hidden, "secret", { mode: 0o644 });
     await writeFile(closed, "secret", { mode: 0o600 });
     const loopback = await listen(servers, { host: "127.0.0.1", port: 0 });
@@ -71,7 +71,7 @@ export async function probeIsolation(spawn: Spawner, stateDirectory: string, net
     return checks(await report(spawn, probeSpec(closed, JSON.stringify(task), network)), network);
   } finally {
     for (const server of servers) server.close();
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
 }
 

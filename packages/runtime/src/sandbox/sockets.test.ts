@@ -10,16 +10,16 @@ import { testLimits } from "../testing/tiny-server.ts";
 import { createSandboxEngine } from "./engine.ts";
 
 const root = process.getuid?.() === 0;
-let folder = "";
+let stateDirectory = "";
 let driver: Engine;
 
 beforeAll(async () => {
-  folder = await shortDirectory();
-  driver = createSandboxEngine({ ...strictIsolation, stateDirectory: folder });
+  stateDirectory = await shortDirectory();
+  driver = createSandboxEngine({ ...strictIsolation, stateDirectory: stateDirectory });
 });
 afterAll(async () => {
   await driver.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(stateDirectory, { recursive: true, force: true });
 });
 
 describe("sockets and packets, tried from inside", () => {
@@ -82,7 +82,7 @@ async function python(code: string): Promise<{ lines: string[] }> {
 
 /** Runs code in a sandbox with network and tells to which IPv4 addresses and ARP targets packets left its interface. */
 async function packetsOf(code: string): Promise<{ lines: string[]; destinations: string[] }> {
-  const directory = await mkdtemp(join(folder, "go-"));
+  const directory = await mkdtemp(join(stateDirectory, "go-"));
   await chmod(directory, 0o777);
   const mounts = [{ host: directory, inside: "/mnt/go", writable: false }];
   const waiting = `import os, time\nprint(os.readlink("/proc/self/ns/net"), flush=True)

@@ -4,7 +4,7 @@ import { shortDirectory } from "../testing/short-directory.ts";
 import { readHarnessStatus } from "./harness-status.ts";
 
 test("BLD-2 what a server says of its failure can be stored and shown, whatever characters it uses", async () => {
-  const folder = await shortDirectory();
+  const directory = await shortDirectory();
   const nul = String.fromCharCode(0);
   const status = {
     state: "failed",
@@ -16,12 +16,12 @@ test("BLD-2 what a server says of its failure can be stored and shown, whatever 
     candidates: [`x${nul}`],
     traceback: `t${nul}`,
   };
-  await writeFile(`${folder}/status.json`, JSON.stringify(status));
-  expect(await readHarnessStatus(`${folder}/status.json`)).toMatchObject({
+  await writeFile(`${directory}/status.json`, JSON.stringify(status));
+  expect(await readHarnessStatus(`${directory}/status.json`)).toMatchObject({
     message: "nul \ufffd and half a pair \ufffd.",
     file: "a\ufffd.py",
     candidates: ["x\ufffd"],
     traceback: "t\ufffd",
   });
-  await rm(folder, { recursive: true });
+  await rm(directory, { recursive: true });
 });

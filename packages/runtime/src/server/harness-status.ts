@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { HarnessStatus } from "../port.ts";
 import { storableText } from "../process/storable-text.ts";
 
-const largestStatusBytes = 256 * 1024;
+const maxStatusBytes = 256 * 1024;
 
 // It is kept in builds and logs, and quotes what a tenant wrote.
 const text = z.string().transform(storableText);
@@ -52,7 +52,7 @@ export async function readHarnessStatus(path: string): Promise<HarnessStatus | n
   }
   try {
     const { size } = await file.stat().then((stats) => (stats.isFile() ? stats : { size: 0 }));
-    if (size === 0 || size > largestStatusBytes) return null;
+    if (size === 0 || size > maxStatusBytes) return null;
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
     const status = harnessStatusSchema.safeParse(JSON.parse(buffer.subarray(0, bytesRead).toString("utf8")));
     return status.success ? status.data : null;

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { defaultFloodLimits } from "../process/flood.ts";
 import { spawnPlain } from "../process/plain.ts";
-import { removeFolder } from "../process/remove-folder.ts";
+import { removeDirectory } from "../process/remove-directory.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
 import { tinyServer } from "../testing/tiny-server.ts";
 import { startServer } from "./start-server.ts";
@@ -11,19 +11,19 @@ test("RUN-6 the end of a server is told even when its folder cannot be removed",
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
-  const folder = { own, shared, remove: () => Promise.reject(new Error("the folder is busy")) };
+  const directory = { own, shared, remove: () => Promise.reject(new Error("the folder is busy")) };
   const spec = tinyServer.launch("serve", own);
-  const result = await startServer(spawnPlain, folder, spec, () => {}, defaultFloodLimits);
+  const result = await startServer(spawnPlain, directory, spec, () => {}, defaultFloodLimits);
   if (!result.ok) throw new Error("it did not start");
   expect((await result.handle.stop(1000)).reason).toBe("stopped");
-  await removeFolder(own);
+  await removeDirectory(own);
 });
 
 test("RUN-3 a server whose backlog is full listens: it is busy, not dead", async () => {
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
-  const folder = { own, shared, remove: () => removeFolder(own) };
+  const directory = { own, shared, remove: () => removeDirectory(own) };
   // Its backlog is taken before it says that it is ready, and it accepts nobody.
   const busy = `
 import json, socket, sys, time
@@ -46,7 +46,7 @@ time.sleep(60)
   const sandbox = { ...spec.sandbox, argv };
   const result = await startServer(
     spawnPlain,
-    folder,
+    directory,
     { ...spec, startTimeoutMs: 5000, sandbox },
     () => {},
     defaultFloodLimits,
@@ -59,7 +59,7 @@ test("RUN-5 a server that writes its status without an end costs the platform li
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
-  const folder = { own, shared, remove: () => removeFolder(own) };
+  const directory = { own, shared, remove: () => removeDirectory(own) };
   const flooding = `
 import json, os, sys
 status = sys.argv[2].split("=", 1)[1]
@@ -78,7 +78,7 @@ while True:
   const begun = performance.now();
   const result = await startServer(
     spawnPlain,
-    folder,
+    directory,
     { ...spec, startTimeoutMs: 3000, sandbox },
     () => {},
     defaultFloodLimits,
@@ -93,13 +93,13 @@ test("OPS-1 of several graces the shortest counts: a platform that ends does not
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
-  const folder = { own, shared, remove: () => removeFolder(own) };
+  const directory = { own, shared, remove: () => removeDirectory(own) };
   // A server that does not care about SIGTERM.
   const deaf = `import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); exec(open("${tinyServer.directory}/towpath_runner/__main__.py").read())`;
   const spec = tinyServer.launch("serve", own);
   const argv = ["/usr/bin/python3", "-c", deaf, ...spec.sandbox.argv.slice(2)] as const;
   const sandbox = { ...spec.sandbox, argv };
-  const result = await startServer(spawnPlain, folder, { ...spec, sandbox }, () => {}, defaultFloodLimits);
+  const result = await startServer(spawnPlain, directory, { ...spec, sandbox }, () => {}, defaultFloodLimits);
   if (!result.ok) throw new Error("it did not start");
   const begun = performance.now();
   void result.handle.stop(60_000);

@@ -10,7 +10,7 @@ import { readHarnessStatus } from "./harness-status.ts";
 import { runtimeDirectory, socketName, statusName } from "./server-spec.ts";
 
 /** A folder for the server's socket and status; what holds it apart from the host's disk is the driver's business. */
-export type SocketFolder = {
+export type SocketDirectory = {
   /** The server's side, mounted writable at /run/towpath. */
   readonly shared: string;
   /** The platform's side: the server cannot write here. */
@@ -25,14 +25,14 @@ const flushMs = 1000;
 /** Starts a server and waits for its socket. Common to all drivers of this host. */
 export async function startServer(
   spawn: Spawner,
-  folder: SocketFolder,
+  directory: SocketDirectory,
   launch: Launch,
   onOutput: OutputSink,
   floodLimits: FloodLimits,
 ): Promise<StartResult> {
   const startedAt = performance.now();
   const gate = floodGate(onOutput, floodLimits);
-  const mount = { host: folder.shared, inside: runtimeDirectory, writable: true };
+  const mount = { host: directory.shared, inside: runtimeDirectory, writable: true };
   let running: RunningProcess;
   try {
     running = await spawn(
@@ -40,11 +40,11 @@ export async function startServer(
       { onLine: gate.line, gate },
     );
   } catch (error) {
-    await folder.remove();
+    await directory.remove();
     throw error;
   }
-  const { handle, exited } = superviseServer(running, folder, launch.instanceId, gate);
-  const outcome = await firstOutcome(folder, running.ended, launch.startTimeoutMs);
+  const { handle, exited } = superviseServer(running, directory, launch.instanceId, gate);
+  const outcome = await firstOutcome(directory, running.ended, launch.startTimeoutMs);
   if (outcome.kind === "ready") return { ok: true, startMs: performance.now() - startedAt, handle };
   await running.kill();
   const exit = await exited;
@@ -56,7 +56,7 @@ export async function startServer(
 /** The handle of a running server. `isFrozen`: as an earlier process of the platform left it. */
 export function superviseServer(
   running: RunningProcess,
-  folder: SocketFolder,
+  directory: SocketDirectory,
   instanceId: string,
   gate: FloodGate,
   isFrozen = false,
@@ -67,10 +67,10 @@ export function superviseServer(
     clearInterval(flushing);
     gate.flush();
     // What stays is swept by the next process. The end must be told in any case: nobody else tells it.
-    await folder.remove().catch(() => {});
+    await directory.remove().catch(() => {});
     return exit;
   });
-  const socketPath = `${folder.own}/${socketName}`;
+  const socketPath = `${directory.own}/${socketName}`;
   return { handle: instanceHandle(instanceId, socketPath, running, exited, isFrozen), exited };
 }
 
@@ -78,18 +78,18 @@ type Outcome =
   | { readonly kind: "ready" | "exited" | "timeout" }
   | { readonly kind: "failed"; readonly status: Extract<HarnessStatus, { state: "failed" }> };
 
-async function firstOutcome(folder: SocketFolder, ended: Promise<Exit>, timeoutMs: number): Promise<Outcome> {
+async function firstOutcome(directory: SocketDirectory, ended: Promise<Exit>, timeoutMs: number): Promise<Outcome> {
   const outcome = Promise.withResolvers<Outcome>();
   const look = async () => {
-    const status = await readHarnessStatus(`${folder.shared}/${statusName}`);
+    const status = await readHarnessStatus(`${directory.shared}/${statusName}`);
     if (status?.state === "failed") outcome.resolve({ kind: "failed", status });
-    if (status?.state === "ready" && (await takeSocket(folder))) outcome.resolve({ kind: "ready" });
+    if (status?.state === "ready" && (await takeSocket(directory))) outcome.resolve({ kind: "ready" });
   };
   const timer = setTimeout(() => outcome.resolve({ kind: "timeout" }), timeoutMs);
   // It may have said why it ends just before it ended.
   void ended.then(look).then(() => outcome.resolve({ kind: "exited" }));
   const looking = new AbortController();
-  void lookAtChanges(folder.shared, look, looking.signal);
+  void lookAtChanges(directory.shared, look, looking.signal);
   try {
     return await outcome.promise;
   } finally {
@@ -134,10 +134,10 @@ function firstChange(path: string): { readonly happened: Promise<void>; stopWait
  * socket by a link to a socket of the platform, and whoever connects by its path would be sent there; the hard link
  * stays what it was.
  */
-async function takeSocket(folder: SocketFolder): Promise<boolean> {
-  const own = `${folder.own}/${socketName}`;
+async function takeSocket(directory: SocketDirectory): Promise<boolean> {
+  const own = `${directory.own}/${socketName}`;
   try {
-    await link(`${folder.shared}/${socketName}`, own);
+    await link(`${directory.shared}/${socketName}`, own);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
   }

@@ -5,7 +5,7 @@ import { ownerRuns } from "../process/owner.ts";
 import { plainProcess } from "../process/plain.ts";
 import { type RunningProcess, restorableSchema } from "../process/running-process.ts";
 import { type CgroupLayout, sweepCgroups } from "../sandbox/cgroup-layout.ts";
-import { socketFolder, sweepSocketFolders } from "../sandbox/socket-folder.ts";
+import { existingSocketDirectory, sweepSocketDirectories } from "../sandbox/socket-directory.ts";
 import { restoreSandboxed } from "../sandbox/spawn.ts";
 import { superviseServer } from "../server/start-server.ts";
 import type { Shim, Survivor } from "./client.ts";
@@ -61,7 +61,7 @@ export async function adoptServers(
   // What an earlier shim has left goes too.
   await sweepCgroups(cgroups, async (by, name) => (by === owner ? groups.has(name) : await ownerRuns(by)));
   if (root)
-    await sweepSocketFolders(stateDirectory, async (by, path) =>
+    await sweepSocketDirectories(stateDirectory, async (by, path) =>
       by === owner ? directories.has(path) : await ownerRuns(by),
     );
   return adopted.flat();
@@ -89,6 +89,12 @@ async function adoptServer(
       ? plainProcess(main, running.group, reader)
       : await restoreSandboxed(cgroups, running, main, others, reader);
   const isFrozen = await restored.isFrozen();
-  const { handle } = superviseServer(restored, socketFolder(socketDirectory, root), instanceId, gate, isFrozen);
+  const { handle } = superviseServer(
+    restored,
+    existingSocketDirectory(socketDirectory, root),
+    instanceId,
+    gate,
+    isFrozen,
+  );
   return { handle, isFrozen };
 }

@@ -8,7 +8,7 @@ import { tinyServer } from "../testing/tiny-server.ts";
 
 const root = process.getuid?.() === 0;
 const program = (name: string) => new URL(`../testing/${name}.ts`, import.meta.url).pathname;
-let folder = "";
+let directory = "";
 const runners: Runner[] = [];
 
 type Runner = {
@@ -23,8 +23,8 @@ type Runner = {
 };
 
 beforeEach(async () => {
-  folder = await shortDirectory();
-  chmodSync(folder, 0o777);
+  directory = await shortDirectory();
+  chmodSync(directory, 0o777);
 });
 afterEach(async () => {
   for (const runner of runners.splice(0)) {
@@ -32,9 +32,9 @@ afterEach(async () => {
     await runner.kill();
     for (const pid of left) signalProcess(pid, "SIGKILL");
   }
-  for (const [path = ""] of readFileSync("/proc/self/mounts", "utf8").matchAll(new RegExp(`${folder}/i/\\S+`, "g")))
+  for (const [path = ""] of readFileSync("/proc/self/mounts", "utf8").matchAll(new RegExp(`${directory}/i/\\S+`, "g")))
     spawnSync("/usr/bin/umount", ["-l", path]);
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 const alive = (pid: number) => {
@@ -47,8 +47,8 @@ const alive = (pid: number) => {
 };
 
 function startRunner(asUser: boolean, generation: number, waitMs = 30_000): Runner {
-  const command = [process.execPath, program("runner-process"), folder, String(generation), String(waitMs)];
-  const drop = ["/usr/bin/unshare", "--mount", "--", process.execPath, program("as-ordinary-user"), folder];
+  const command = [process.execPath, program("runner-process"), directory, String(generation), String(waitMs)];
+  const drop = ["/usr/bin/unshare", "--mount", "--", process.execPath, program("as-ordinary-user"), directory];
   const [file = "", ...argv] = asUser ? [...drop, ...command] : command;
   const child: ChildProcess = spawn(file, argv, { stdio: ["pipe", "pipe", "inherit"] });
   const lines: string[] = [];
@@ -84,7 +84,7 @@ function startRunner(asUser: boolean, generation: number, waitMs = 30_000): Runn
   return runner;
 }
 
-const endpointOf = (id: string) => ({ kind: "unix", path: `${folder}/i/${id}/mcp.sock` }) as const;
+const endpointOf = (id: string) => ({ kind: "unix", path: `${directory}/i/${id}/mcp.sock` }) as const;
 const ask = (id: string, path = "/") => tinyServer.get(endpointOf(id), path);
 
 /** Everything that a runner has started. */
@@ -163,7 +163,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
     second.tell("close -").catch(() => {});
     await expect.poll(() => all.filter(alive), { timeout: 10_000 }).toEqual([]);
     expect(groupsOf(shim)).toEqual([]);
-    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${folder}/i/`);
+    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
   });
 
   test("RUN-8 a kill -9 of the shim ends its servers; the runner hears of it and starts anew", async () => {
@@ -195,7 +195,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
     await next.said("ready");
     expect(next.lines).toEqual(["ready"]);
     expect(groupsOf(started[0] ?? 0)).toEqual([]);
-    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${folder}/i/`);
+    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
   });
 });
 
@@ -212,7 +212,7 @@ test("RUN-8 a runner that is older than the one that has the servers does not ge
 });
 
 test("RUN-8 the kill of runner and launcher at the same time ends everything, however long the shim would wait", async () => {
-  const runnerOfShell = [process.execPath, program("runner-process"), folder, "1", "60000"];
+  const runnerOfShell = [process.execPath, program("runner-process"), directory, "1", "60000"];
   // The shell stands for the launcher: it is the runner's parent.
   const launcher = spawn("/bin/sh", ["-c", '"$@" & echo "$!"; wait', "sh", ...runnerOfShell], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -3,12 +3,12 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
-const [folder = "", ...command] = process.argv.slice(2);
+const [directory = "", ...command] = process.argv.slice(2);
 const run = (file: string, ...argv: string[]) => {
   const { status, stderr } = spawnSync(file, argv, { encoding: "utf8" });
   if (status !== 0) throw new Error(`${file}: ${stderr}`);
 };
-const device = `${folder}/tun`;
+const device = `${directory}/tun`;
 // There already, when another program was started so before.
 if (!existsSync(device)) run("/usr/bin/mknod", "--mode=0666", device, "c", "10", "200");
 run("/usr/bin/mount", "--bind", device, "/dev/net/tun");

@@ -28,15 +28,15 @@ export function collect(): { lines: string[]; onOutput: OutputSink } {
 /** What every driver promises. Runs real processes; needs uv, and Python 3.11 at /usr/bin/python3 or elsewhere. */
 export function runtimeDriverContract(name: string, makeDriver: (directory: string) => RuntimeDriver): void {
   describe(`runtime driver contract: ${name}`, () => {
-    let folder = "";
+    let directory = "";
     let driver: RuntimeDriver;
     beforeAll(async () => {
-      folder = await shortDirectory();
-      driver = makeDriver(folder);
+      directory = await shortDirectory();
+      driver = makeDriver(directory);
     });
     afterAll(async () => {
       await driver.close();
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     });
 
     startTests(() => driver);

@@ -24,7 +24,7 @@ function script(code: string, change: Partial<SandboxSpec> = {}): SandboxSpec {
 /** What the drivers of this host have below the port. Runs real processes; needs /usr/bin/python3. */
 export function engineContract(name: string, makeEngine: (directory: string) => Engine): void {
   describe(`engine contract: ${name}`, () => {
-    let folder = "";
+    let directory = "";
     let engine: Engine;
     const run = (spec: SandboxSpec, options: Partial<RunOptions> = {}) => {
       const { lines, onOutput } = collect();
@@ -33,21 +33,21 @@ export function engineContract(name: string, makeEngine: (directory: string) => 
         .then((exit) => ({ exit, lines }));
     };
     beforeAll(async () => {
-      folder = await shortDirectory();
-      engine = makeEngine(folder);
+      directory = await shortDirectory();
+      engine = makeEngine(directory);
     });
     afterAll(async () => {
       await engine.close();
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     });
 
-    runTests(run, () => folder);
+    runTests(run, () => directory);
   });
 }
 
 type Run = (spec: SandboxSpec, options?: Partial<RunOptions>) => Promise<{ exit: Exit; lines: string[] }>;
 
-function runTests(run: Run, folder: () => string): void {
+function runTests(run: Run, directory: () => string): void {
   test("run gives lines by stream and the exit status", async () => {
     const { exit, lines } = await run(
       script("import sys; print('out'); print('err', file=sys.stderr); print('last', end=''); sys.exit(4)"),
@@ -72,7 +72,7 @@ function runTests(run: Run, folder: () => string): void {
   });
 
   test("a folder with spaces, quotes and a leading dash in its name can be mounted, read and written", async () => {
-    const host = join(folder(), `-- it's "odd" $HOME`);
+    const host = join(directory(), `-- it's "odd" $HOME`);
     await mkdir(host);
     await writeFile(join(host, "in.txt"), "read");
     const mounts = [{ host, inside: "/work space/-x", writable: true }];

@@ -37,8 +37,8 @@ export function createFakeEngine(config: { readonly floodLimits?: FloodLimits } 
       const shared = `${launch.socketDirectory}/shared`;
       await mkdir(shared, { recursive: true });
       const remove = () => rm(launch.socketDirectory, { recursive: true, force: true });
-      const folder = { own: launch.socketDirectory, shared, remove };
-      const result = await startServer(spawn, folder, launch, onOutput, config.floodLimits ?? defaultFloodLimits);
+      const directory = { own: launch.socketDirectory, shared, remove };
+      const result = await startServer(spawn, directory, launch, onOutput, config.floodLimits ?? defaultFloodLimits);
       if (result.ok) {
         handles.add(result.handle);
         void result.handle.exited.then(() => handles.delete(result.handle));

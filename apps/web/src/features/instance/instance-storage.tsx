@@ -14,18 +14,18 @@ export function InstanceStorage({ orgSlug }: { readonly orgSlug: string }) {
         description={`${gigabytes(host.availableBytes)} left for Towpath; below ${gigabytes(host.reserveBytes)} no build starts.`}
         actions={host.low ? <Badge tone="bad">Almost full</Badge> : <Badge tone="ok">Room for builds</Badge>}
       />
-      <Folders host={host} />
+      <Directories host={host} />
     </Card>
   ));
 }
 
-function Folders({ host }: { readonly host: HostStorageView }) {
-  const folders = Object.entries(host.kinds).toSorted(([, one], [, two]) => two - one);
+function Directories({ host }: { readonly host: HostStorageView }) {
+  const directories = Object.entries(host.kinds).toSorted(([, one], [, two]) => two - one);
   return (
     <ul aria-label="Folders" className="border-t">
-      {folders.map(([folder, bytes]) => (
-        <li key={folder} className="flex justify-between gap-x-4 border-b px-4 py-2 text-sm last:border-b-0">
-          <span className="min-w-0 break-words">{labels[folder] ?? folder}</span>
+      {directories.map(([directory, bytes]) => (
+        <li key={directory} className="flex justify-between gap-x-4 border-b px-4 py-2 text-sm last:border-b-0">
+          <span className="min-w-0 break-words">{labels[directory] ?? directory}</span>
           <span className="tabular text-muted">{gigabytes(bytes)}</span>
         </li>
       ))}

@@ -82,7 +82,7 @@ function SelfHosting() {
           <CodeBlock code={start} label="start commands" className="text-sm" />
         </div>
         <div>
-          <h3 className="mb-1.5 text-sm font-medium">Put a folder with a server live, and watch its calls</h3>
+          <h3 className="mb-1.5 text-sm font-medium">Put a directory with a server live, and watch its calls</h3>
           <CodeBlock code={deploy} label="deploy commands" className="text-sm" />
         </div>
       </div>

@@ -76,7 +76,7 @@ async function copyAndCreate(
   return { kind: "created", projectName: project.name, buildId: build?.id ?? null };
 }
 
-const folder = "/python/samples/echo/";
+const directory = "/python/samples/echo/";
 
 // Read into the bundle when it is built: the running server needs no checkout beside it.
 const files = import.meta.glob<string>("../../../../../python/samples/echo/**/*", {
@@ -90,7 +90,7 @@ const files = import.meta.glob<string>("../../../../../python/samples/echo/**/*"
 function sampleFiles(): [SampleFile, ...SampleFile[]] {
   const [first, ...more] = Object.entries(files)
     .filter(([path]) => !/__pycache__|\.pyc$/.test(path))
-    .map(([path, content]) => ({ path: path.slice(path.indexOf(folder) + folder.length), content }));
+    .map(([path, content]) => ({ path: path.slice(path.indexOf(directory) + directory.length), content }));
   if (!first) throw new Error("The build has no sample repository.");
   return [first, ...more];
 }

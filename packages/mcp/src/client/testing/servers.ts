@@ -16,8 +16,8 @@ export type Listening = { readonly url: string; readonly socketPath: string; clo
 
 /** Listens on a random loopback port and on a unix socket with the same handler. */
 export async function listen(handler: RequestListener): Promise<Listening> {
-  const folder = await mkdtemp(join(tmpdir(), "mcp-"));
-  const socketPath = join(folder, "s");
+  const directory = await mkdtemp(join(tmpdir(), "mcp-"));
+  const socketPath = join(directory, "s");
   const tcp = createServer(handler);
   const unix = createServer(handler);
   await Promise.all([
@@ -33,7 +33,7 @@ export async function listen(handler: RequestListener): Promise<Listening> {
         server.closeAllConnections();
         await new Promise((resolve) => server.close(resolve));
       }
-      await rm(folder, { recursive: true });
+      await rm(directory, { recursive: true });
     },
   };
 }

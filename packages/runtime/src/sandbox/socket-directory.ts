@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { mkdir, readFile } from "node:fs/promises";
 import { SandboxError } from "../errors.ts";
-import { removeFolder } from "../process/remove-folder.ts";
-import type { SocketFolder } from "../server/start-server.ts";
+import { removeDirectory } from "../process/remove-directory.ts";
+import type { SocketDirectory } from "../server/start-server.ts";
 
 // The one folder of the host that a server may write to. As root it is a file system in memory of its own, so that a
 // server cannot fill the host's disk with it.
@@ -10,27 +10,27 @@ const options = "size=1m,nr_inodes=32,nosuid,nodev,noexec,mode=0711";
 const sourcePrefix = "towpath:";
 
 /** The folder of an instance, made earlier. */
-export function socketFolder(own: string, root: boolean): SocketFolder {
+export function existingSocketDirectory(own: string, root: boolean): SocketDirectory {
   return { own, shared: `${own}/shared`, remove: () => unmountAndRemove(own, root) };
 }
 
 /** Makes the folder of an instance. `owner` names this process in the mount, for the sweep of a later one. */
-export async function makeSocketFolder(own: string, root: boolean, owner: string): Promise<SocketFolder> {
+export async function makeSocketDirectory(own: string, root: boolean, owner: string): Promise<SocketDirectory> {
   await mkdir(own, { recursive: true, mode: 0o711 });
   if (root) await run("/usr/bin/mount", ["-t", "tmpfs", "-o", options, "--", `${sourcePrefix}${owner}`, own]);
-  const folder = socketFolder(own, root);
-  await mkdir(folder.shared, { recursive: true, mode: 0o700 });
-  return folder;
+  const directory = existingSocketDirectory(own, root);
+  await mkdir(directory.shared, { recursive: true, mode: 0o700 });
+  return directory;
 }
 
 async function unmountAndRemove(own: string, mounted: boolean): Promise<void> {
   // Lazy: a gateway may hold a connection a moment longer.
   if (mounted) await run("/usr/bin/umount", ["-l", "--", own]).catch(() => {});
-  await removeFolder(own);
+  await removeDirectory(own);
 }
 
 /** Removes mounted folders below `parent` that are not in use, judged by their owner and their path. */
-export async function sweepSocketFolders(
+export async function sweepSocketDirectories(
   parent: string,
   isInUse: (owner: string, path: string) => Promise<boolean>,
 ): Promise<void> {

@@ -5,26 +5,26 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createFolderStore } from "./folder-store.ts";
+import { createDirectoryStore } from "./directory-store.ts";
 import { artifactStoreContract } from "./testing/contract.ts";
 
-let folder = "";
+let directory = "";
 
 beforeAll(async () => {
-  folder = await shortDirectory();
+  directory = await shortDirectory();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
-artifactStoreContract("folder", async () => createFolderStore(join(folder, "contract")));
+artifactStoreContract("folder", async () => createDirectoryStore(join(directory, "contract")));
 
 test("RUN-8 a process killed while it stores leaves no artifact, and what it left is removed later", async () => {
-  const root = join(folder, "killed");
+  const root = join(directory, "killed");
   const script = fileURLToPath(new URL("./testing/put-slowly.ts", import.meta.url));
   const child = spawn(process.execPath, [script, root], { stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");
   child.kill("SIGKILL");
   await once(child, "close");
-  const store = createFolderStore(root);
+  const store = createDirectoryStore(root);
   const digests: string[] = [];
   for await (const { digest } of store.list()) digests.push(digest);
   expect(digests).toEqual([]);

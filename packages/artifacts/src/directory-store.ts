@@ -26,7 +26,7 @@ import { ArtifactError, type ArtifactStore, digestSchema } from "./port.ts";
  *     tagged/<digest>/<name>   the tags of an artifact, so that deleting it finds them
  *     incoming/                what is being written or deleted
  */
-export function createFolderStore(root: string): ArtifactStore {
+export function createDirectoryStore(root: string): ArtifactStore {
   const blob = (digest: string) => join(root, "blobs", digestSchema.parse(digest));
   const tagFile = (name: string) => join(root, "tags", digestSchema.parse(name));
   const tagsOf = (digest: string) => join(root, "tagged", digestSchema.parse(digest));
@@ -51,7 +51,7 @@ export function createFolderStore(root: string): ArtifactStore {
         await rm(partial, { force: true });
         throw error;
       }
-      await syncFolder(join(root, "blobs"));
+      await syncDirectory(join(root, "blobs"));
     },
 
     async get(digest) {
@@ -138,9 +138,9 @@ async function write(path: string, bytes: Readable): Promise<string> {
 }
 
 /** A renamed file outlasts a power cut only when its folder was written too. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path);
-  await folder.sync().finally(() => folder.close());
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path);
+  await directory.sync().finally(() => directory.close());
 }
 
 const isMissing = (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT";
@@ -188,11 +188,11 @@ async function readTag(path: string): Promise<string | null> {
   return digest.success ? digest.data : null;
 }
 
-async function removeOld(folder: string, before: number): Promise<number> {
+async function removeOld(directory: string, before: number): Promise<number> {
   let removed = 0;
-  const entries = await opendir(folder).catch(nullWhenMissing);
+  const entries = await opendir(directory).catch(nullWhenMissing);
   for await (const entry of entries ?? []) {
-    const path = join(folder, entry.name);
+    const path = join(directory, entry.name);
     const found = await statOrNull(path);
     // The change time: a file that is being deleted keeps its old modification time.
     if (found === null || found.ctimeMs > before) continue;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 
 /** Reasons for responses of the gateway's own. Never 400: clients detect a server's era from the body of a 400. */
-export type RefusalCode =
+export type GatewayErrorCode =
   | "unknown_host"
   | "unknown_path"
   | "unknown_server"
@@ -19,7 +19,7 @@ export type RefusalCode =
   | "unsupported_target"
   | "gateway_error";
 
-const statusOf: Readonly<Record<RefusalCode, number>> = {
+const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
   unknown_host: 404,
   unknown_path: 404,
   unknown_server: 404,
@@ -43,15 +43,15 @@ const sessionNotFoundCode = -32001;
 const gatewayErrorCode = -32050;
 
 /** A response of the gateway's own. The message says what to do. */
-export class Refusal extends Error {
-  readonly code: RefusalCode;
+export class GatewayError extends Error {
+  readonly code: GatewayErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Milliseconds after which asking the runner or the server again may succeed; null when waiting does not help. */
   readonly waitMs: number | null;
 
   constructor(
-    code: RefusalCode,
+    code: GatewayErrorCode,
     message: string,
     headers: Readonly<Record<string, string>> = {},
     waitMs: number | null = null,
@@ -69,16 +69,16 @@ export class Refusal extends Error {
 }
 
 /** The same for a server that does not exist and one that belongs to somebody else. */
-export function unknownServer(): Refusal {
-  return new Refusal(
+export function unknownServer(): GatewayError {
+  return new GatewayError(
     "unknown_server",
     "There is no server at this address. Check its name in the dashboard, and that it has a live deployment.",
   );
 }
 
 /** The route leads to a kind of target that this version cannot serve, as while gateways are upgraded one by one. */
-export function unsupportedTarget(kind: string): Refusal {
-  return new Refusal(
+export function unsupportedTarget(kind: string): GatewayError {
+  return new GatewayError(
     "unsupported_target",
     `This gateway cannot serve this kind of server yet (${kind}). If Towpath is being upgraded, try again when that ` +
       "has finished; else ask the operator to upgrade the gateway.",
@@ -87,8 +87,8 @@ export function unsupportedTarget(kind: string): Refusal {
 }
 
 /** A fault of the gateway's own; its log says which. The request may have been sent. */
-export function gatewayFailed(): Refusal {
-  return new Refusal(
+export function gatewayFailed(): GatewayError {
+  return new GatewayError(
     "gateway_error",
     "The gateway failed while it handled the request, which may have been carried out. The operator finds the reason " +
       "in the gateway's log.",
@@ -96,20 +96,20 @@ export function gatewayFailed(): Refusal {
 }
 
 /** Nothing was sent, so the request may be retried. */
-export function unreachable(): Refusal {
+export function unreachable(): GatewayError {
   const message = "The server cannot be reached. Try again shortly; its log in the dashboard may say why.";
-  return new Refusal("server_unreachable", message, { "retry-after": "2" }, 0);
+  return new GatewayError("server_unreachable", message, { "retry-after": "2" }, 0);
 }
 
 /** Nothing was sent: the server's accept queue is full. */
-export function busy(): Refusal {
+export function busy(): GatewayError {
   const message = "The server is busy and accepts no more connections. Try again shortly.";
-  return new Refusal("server_busy", message, { "retry-after": "2" }, 0);
+  return new GatewayError("server_busy", message, { "retry-after": "2" }, 0);
 }
 
 /** The request was sent, and the connection died. */
-export function noAnswer(): Refusal {
-  return new Refusal(
+export function noAnswer(): GatewayError {
+  return new GatewayError(
     "server_unreachable",
     "The server closed the connection before it answered. It may have carried the request out, so the request was " +
       "not sent again. The server's log in the dashboard may say why.",
@@ -117,8 +117,8 @@ export function noAnswer(): Refusal {
 }
 
 /** For the log: the connection itself was cut. */
-export function credentialsEnded(): Refusal {
-  return new Refusal(
+export function credentialsEnded(): GatewayError {
+  return new GatewayError(
     "unauthorized",
     "The caller's credentials ended while the answer was open: the key was revoked or has expired, or the membership ended.",
   );
@@ -129,9 +129,9 @@ export function credentialsEnded(): Refusal {
  * `error.data.towpath` and `error.code` name the reason, so that it is never taken for the server's own answer.
  * Returns the size of the body in bytes.
  */
-export function sendRefusal(
+export function sendError(
   response: ServerResponse,
-  refusal: Refusal,
+  refusal: GatewayError,
   options: { rpcId: string | number | null | undefined; headers?: readonly string[] },
 ): number {
   if (response.headersSent || response.destroyed) {
