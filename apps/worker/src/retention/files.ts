@@ -48,11 +48,28 @@ async function removeLayers({ ctx, store, low, now, signal }: FileSweep): Promis
   const needed = await referencedLayers({ ctx });
   // A layer that was just replaced is often wanted again.
   const unusedSince = new Date(now.getTime() - (low ? maxBuildMs : dayMs));
+  return countRemoved(stored, signal, (digest) =>
+    needed.has(digest) ? Promise.resolve(false) : store.delete(digest, { unusedSince }),
+  );
+}
+
+/** Counts for how many items `remove` says true. One that fails leaves the others their turn; then its error is thrown. */
+async function countRemoved<Item>(
+  items: Iterable<Item>,
+  signal: AbortSignal | undefined,
+  remove: (item: Item) => Promise<boolean>,
+): Promise<number> {
   let removed = 0;
-  for (const digest of stored) {
+  const errors: unknown[] = [];
+  for (const item of items) {
     if (signal?.aborted) break;
-    if (!needed.has(digest) && (await store.delete(digest, { unusedSince }))) removed += 1;
+    try {
+      if (await remove(item)) removed += 1;
+    } catch (error) {
+      errors.push(error);
+    }
   }
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} could not be removed, ${removed} were`);
   return removed;
 }
 
@@ -76,14 +93,12 @@ async function removeCaches(sweep: FileSweep): Promise<number> {
   const directory = join(sweep.dataDirectory, "cache", "uv");
   const sizes = await directoryBytes(directory, sweep.signal);
   const { existing, building } = await organizationsOfCaches({ ctx: sweep.ctx, input: { ids: [...sizes.keys()] } });
-  let removed = 0;
-  for (const [organizationId, bytes] of sizes) {
+  return countRemoved(sizes, sweep.signal, async ([organizationId, bytes]) => {
     const goes = !existing.has(organizationId) || bytes > sweep.cacheBytes || sweep.low;
-    if (!goes || building.has(organizationId)) continue;
+    if (!goes || building.has(organizationId)) return false;
     await discard(sweep.dataDirectory, join(directory, organizationId));
-    removed += 1;
-  }
-  return removed;
+    return true;
+  });
 }
 
 const trashOf = (dataDirectory: string) => join(dataDirectory, "trash");
@@ -95,15 +110,12 @@ async function discard(dataDirectory: string, path: string): Promise<void> {
 
 /** A build that began while its cache was moved here still uses it; when the disk is nearly full, none begins. */
 async function emptyTrash({ dataDirectory, low, now, signal }: FileSweep): Promise<number> {
-  let removed = 0;
-  for (const name of await readdir(trashOf(dataDirectory)).catch(() => [])) {
-    if (signal?.aborted) break;
+  return countRemoved(await readdir(trashOf(dataDirectory)).catch(() => []), signal, async (name) => {
     const path = join(trashOf(dataDirectory), name);
     const found = await stat(path).catch(() => null);
     // The change time: when it was moved here.
-    if (found === null || (!low && now.getTime() - found.ctimeMs < maxBuildMs)) continue;
+    if (found === null || (!low && now.getTime() - found.ctimeMs < maxBuildMs)) return false;
     await removeDirectory(path);
-    removed += 1;
-  }
-  return removed;
+    return true;
+  });
 }

@@ -48,6 +48,19 @@ test("LOG-6 layers without a deployment go a day after their last use; those of 
   expect(await stored()).not.toContain(unused);
 });
 
+test("LOG-6 a layer that cannot be removed is reported and doesn't keep the others", async () => {
+  for (let number = 0; number < 5; number++) await storeLayer(site, 100, at(-2));
+  const [first = ""] = await stored();
+  // Deleting it fails: a directory is no file that can be unlinked.
+  const blob = join(site.dataDirectory, "artifacts", "blobs", first);
+  await rm(blob);
+  await mkdir(blob);
+  await utimes(blob, at(-2), at(-2));
+  const swept = await sweepSite(site, new Date());
+  expect(swept.problems.map(({ name }) => name)).toEqual(["layer"]);
+  expect((await stored()).filter((digest) => digest !== first)).toEqual([]);
+});
+
 test("LOG-6 a layer that a build finds while the sweep deletes it is kept or made anew, never half there", async () => {
   const name = createHash("sha256").update("what it was made of").digest("hex");
   for (let round = 0; round < 40; round++) {
