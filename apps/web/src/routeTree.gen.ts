@@ -57,7 +57,8 @@ import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
 import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
 import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
-import { Route as ApiV1ProjectsNameLogsRouteImport } from "./routes/api/v1/projects/$name/logs";
+import { Route as ApiV1ProjectsNameLogsIndexRouteImport } from "./routes/api/v1/projects/$name/logs/index";
+import { Route as ApiV1ProjectsNameLogsIdRouteImport } from "./routes/api/v1/projects/$name/logs/$id";
 
 const IndexRoute = IndexRouteImport.update({
   id: "/",
@@ -312,9 +313,15 @@ const ApiV1ProjectsNameBuildsRoute = ApiV1ProjectsNameBuildsRouteImport.update({
   path: "/api/v1/projects/$name/builds",
   getParentRoute: () => rootRouteImport,
 } as any);
-const ApiV1ProjectsNameLogsRoute = ApiV1ProjectsNameLogsRouteImport.update({
-  id: "/api/v1/projects/$name/logs",
-  path: "/api/v1/projects/$name/logs",
+const ApiV1ProjectsNameLogsIndexRoute =
+  ApiV1ProjectsNameLogsIndexRouteImport.update({
+    id: "/api/v1/projects/$name/logs/",
+    path: "/api/v1/projects/$name/logs/",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1ProjectsNameLogsIdRoute = ApiV1ProjectsNameLogsIdRouteImport.update({
+  id: "/api/v1/projects/$name/logs/$id",
+  path: "/api/v1/projects/$name/logs/$id",
   getParentRoute: () => rootRouteImport,
 } as any);
 
@@ -366,8 +373,9 @@ export interface FileRoutesByFullPath {
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
-  "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
+  "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
+  "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
 }
 export interface FileRoutesByTo {
   "/": typeof IndexRoute;
@@ -415,8 +423,9 @@ export interface FileRoutesByTo {
   "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
-  "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
   "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
+  "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
+  "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsIndexRoute;
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport;
@@ -467,8 +476,9 @@ export interface FileRoutesById {
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
-  "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
+  "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
+  "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath;
@@ -520,8 +530,9 @@ export interface FileRouteTypes {
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/builds"
-    | "/api/v1/projects/$name/logs"
-    | "/api/v1/projects/$name/";
+    | "/api/v1/projects/$name/"
+    | "/api/v1/projects/$name/logs/$id"
+    | "/api/v1/projects/$name/logs/";
   fileRoutesByTo: FileRoutesByTo;
   to:
     | "/"
@@ -569,8 +580,9 @@ export interface FileRouteTypes {
     | "/api/v1/projects"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/builds"
-    | "/api/v1/projects/$name/logs"
-    | "/api/v1/projects/$name";
+    | "/api/v1/projects/$name"
+    | "/api/v1/projects/$name/logs/$id"
+    | "/api/v1/projects/$name/logs";
   id:
     | "__root__"
     | "/"
@@ -620,8 +632,9 @@ export interface FileRouteTypes {
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/builds"
-    | "/api/v1/projects/$name/logs"
-    | "/api/v1/projects/$name/";
+    | "/api/v1/projects/$name/"
+    | "/api/v1/projects/$name/logs/$id"
+    | "/api/v1/projects/$name/logs/";
   fileRoutesById: FileRoutesById;
 }
 export interface RootRouteChildren {
@@ -654,8 +667,9 @@ export interface RootRouteChildren {
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
-  ApiV1ProjectsNameLogsRoute: typeof ApiV1ProjectsNameLogsRoute;
   ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
+  ApiV1ProjectsNameLogsIdRoute: typeof ApiV1ProjectsNameLogsIdRoute;
+  ApiV1ProjectsNameLogsIndexRoute: typeof ApiV1ProjectsNameLogsIndexRoute;
 }
 
 declare module "@tanstack/react-router" {
@@ -996,11 +1010,18 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1ProjectsNameBuildsRouteImport;
       parentRoute: typeof rootRouteImport;
     };
-    "/api/v1/projects/$name/logs": {
-      id: "/api/v1/projects/$name/logs";
+    "/api/v1/projects/$name/logs/": {
+      id: "/api/v1/projects/$name/logs/";
       path: "/api/v1/projects/$name/logs";
-      fullPath: "/api/v1/projects/$name/logs";
-      preLoaderRoute: typeof ApiV1ProjectsNameLogsRouteImport;
+      fullPath: "/api/v1/projects/$name/logs/";
+      preLoaderRoute: typeof ApiV1ProjectsNameLogsIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/projects/$name/logs/$id": {
+      id: "/api/v1/projects/$name/logs/$id";
+      path: "/api/v1/projects/$name/logs/$id";
+      fullPath: "/api/v1/projects/$name/logs/$id";
+      preLoaderRoute: typeof ApiV1ProjectsNameLogsIdRouteImport;
       parentRoute: typeof rootRouteImport;
     };
   }
@@ -1097,8 +1118,9 @@ const rootRouteChildren: RootRouteChildren = {
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
-  ApiV1ProjectsNameLogsRoute: ApiV1ProjectsNameLogsRoute,
   ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,
+  ApiV1ProjectsNameLogsIdRoute: ApiV1ProjectsNameLogsIdRoute,
+  ApiV1ProjectsNameLogsIndexRoute: ApiV1ProjectsNameLogsIndexRoute,
 };
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)

@@ -54,6 +54,7 @@ const routes = () =>
     ["POST", `/api/v1/projects/${project.name}/builds`, {}],
     ["GET", `/api/v1/builds/${buildId}`, undefined],
     ["GET", `/api/v1/projects/${project.name}/logs`, undefined],
+    ["GET", `/api/v1/projects/${project.name}/logs/${buildId}`, undefined],
   ] as const;
 
 const call = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
@@ -117,6 +118,53 @@ test("VAL-5 request-log rows, filtered by the query string; what it does not all
     { code: "invalid_input", fields: { limit: expect.any(String) } },
   ]);
 });
+
+test("GW-7 a row with its payloads, found by id and time; lists leave payloads out", async () => {
+  const written = requestLogRow({
+    organizationId: owner.organization.id,
+    projectId: project.id,
+    requestPayload: { params: { name: "echo" } },
+    responsePayload: { result: {} },
+  });
+  const other = await seedProject(database.db, owner.organization);
+  await writeRequestLogs(database.pool, [written, requestLogRow({ ...written, id: newId(), projectId: other.id })]);
+  const path = `/api/v1/projects/${project.name}/logs`;
+  const { data } = await (await asOperator("GET", `${path}?limit=1000`)).json();
+  const listed = data.find(({ id }: { id: string }) => id === written.id);
+  expect(listed).not.toHaveProperty("requestPayload");
+  const detail = (id: string, time: string) => asOperator("GET", `${path}/${id}?time=${encodeURIComponent(time)}`);
+  const found = await (await detail(listed.id, listed.time)).json();
+  expect(found).toEqual({ ...listed, requestPayload: { params: { name: "echo" } }, responsePayload: { result: {} } });
+  expect((await detail(newId(), listed.time)).status).toBe(404);
+  expect((await detail(listed.id, new Date(0).toISOString())).status).toBe(404);
+  const otherList = await (await asOperator("GET", `/api/v1/projects/${other.name}/logs`)).json();
+  expect((await detail(otherList.data[0].id, otherList.data[0].time)).status).toBe(404);
+  const faulty = await asOperator("GET", `${path}/${listed.id}`);
+  expect([faulty.status, (await faulty.json()).error.fields]).toEqual([422, { time: expect.any(String) }]);
+});
+
+test("LOG-5 a log query past the time limit is stopped and told how to ask for less; other routes answer meanwhile", async () => {
+  const holder = await database.pool.connect();
+  try {
+    await holder.query("BEGIN; LOCK TABLE request_log");
+    const path = `/api/v1/projects/${project.name}/logs`;
+    let ended = 0;
+    // More than the log reader has connections.
+    const slow = [1, 2, 3, 4, 5, 6].map(() => asOperator("GET", path).finally(() => ended++));
+    expect((await asOperator("GET", `/api/v1/builds/${buildId}`)).status).toBe(200);
+    expect(ended).toBe(0);
+    for (const response of await Promise.all(slow)) {
+      expect([response.status, (await response.json()).error]).toEqual([
+        429,
+        { code: "limit_reached", message: expect.stringContaining("Choose a shorter time range"), fields: {} },
+      ]);
+    }
+  } finally {
+    await holder.query("ROLLBACK");
+    holder.release();
+  }
+  expect((await asOperator("GET", `/api/v1/projects/${project.name}/logs`)).status).toBe(200);
+}, 60_000);
 
 test("VAL-1 VAL-2 the terminal is told of faulty input in the same words as the browser", async () => {
   const body = {

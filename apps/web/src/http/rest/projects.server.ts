@@ -1,6 +1,6 @@
 import { startBuild, startBuildSchema } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
-import { TowpathError } from "@towpath/core/errors";
+import { notFound, TowpathError } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
 import {
   deleteProject,
@@ -16,7 +16,7 @@ import {
   projectNameSchema,
   requirementsSchema,
 } from "@towpath/core/project/schema";
-import { queryRequestLogs } from "@towpath/logs";
+import { queryRequestLogs, readRequestLog } from "@towpath/logs";
 import { logQuerySchema } from "@towpath/logs/schema";
 import { z } from "zod";
 import { readRequestLogs } from "../log-reader.server.ts";
@@ -98,4 +98,19 @@ export async function projectLogs(ctx: Context, name: string, search: URLSearchP
   const query = parseInput(searchSchema, Object.fromEntries(search));
   const project = await operatorProject(ctx, name);
   return readRequestLogs((pool) => queryRequestLogs(pool, { ...query, projectId: project.id }));
+}
+
+const logEntrySchema = z.object({ id: z.uuid(), time: z.coerce.date() });
+
+/** One row with its payloads. `search` has its `time` as the list gave it: rows are found by time and id. */
+export async function projectLogEntry(
+  ctx: Context,
+  { name, id }: { readonly name: string; readonly id: string },
+  search: URLSearchParams,
+) {
+  const row = parseInput(logEntrySchema, { ...Object.fromEntries(search), id });
+  const project = await operatorProject(ctx, name);
+  const entry = await readRequestLogs((pool) => readRequestLog(pool, { ...row, projectId: project.id }));
+  if (!entry) throw notFound("request");
+  return entry;
 }

@@ -3,7 +3,7 @@ import { operatorRoute } from "~/http/rest/operator-route.server.ts";
 import { projectLogs } from "~/http/rest/projects.server.ts";
 import { withPermission } from "~/http/route-access.ts";
 
-export const Route = createFileRoute("/api/v1/projects/$name/logs")({
+export const Route = createFileRoute("/api/v1/projects/$name/logs/")({
   server: {
     handlers: {
       GET: withPermission(

@@ -1,0 +1,17 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { operatorRoute } from "~/http/rest/operator-route.server.ts";
+import { projectLogEntry } from "~/http/rest/projects.server.ts";
+import { withPermission } from "~/http/route-access.ts";
+
+export const Route = createFileRoute("/api/v1/projects/$name/logs/$id")({
+  server: {
+    handlers: {
+      GET: withPermission(
+        "project.read",
+        () =>
+          ({ request, params }) =>
+            operatorRoute(request, (ctx) => projectLogEntry(ctx, params, new URL(request.url).searchParams)),
+      ),
+    },
+  },
+});
