@@ -5,7 +5,7 @@ const pathOf = (target) => (target.startsWith("^") ? target : packageOf(target))
 /** Browser-safe schemas of core: data without verbs, which packages below core share with it. */
 const coreSchemas = "^packages/core/src/[^/]+/[^/]+\\.schema\\.ts$";
 
-/** What a package may import of the others. Whoever is not listed may import none. */
+/** What a package may import of the others. A package that is not listed may import none. */
 const allowed = {
   // auth: only its credentials (how a key looks and is hashed), which the gateway shares.
   // mcp: only the manifest (`core-imports-the-manifest-only`).
@@ -20,12 +20,13 @@ const allowed = {
   auth: ["db", "crypto"],
   github: ["core", "crypto"],
   crypto: [],
+  role: [],
   logs: ["db", coreSchemas],
   db: [],
-  "apps/gateway": ["db", "auth", "crypto", "mcp", "logs", "runner-api"],
-  "apps/runner": ["core", "db", "logs", "runtime", "artifacts", "runner-api"],
-  "apps/worker": ["core", "db", "logs", "runtime", "artifacts", "builder", "github", "queue", "runner-api"],
-  "apps/forge": ["github"],
+  "apps/gateway": ["db", "auth", "crypto", "mcp", "logs", "role", "runner-api"],
+  "apps/runner": ["core", "db", "logs", "runtime", "artifacts", "role", "runner-api"],
+  "apps/worker": ["core", "db", "logs", "runtime", "artifacts", "builder", "github", "queue", "role", "runner-api"],
+  "apps/forge": ["github", "role"],
   "apps/cli": ["db", coreSchemas, "runner-api"],
 };
 

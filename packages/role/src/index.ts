@@ -1,0 +1,51 @@
+// How every process of an instance starts and stops. The supervisor (apps/cli) relies on it: one message says that the
+// process is ready, and after SIGTERM it exits on its own before the supervisor sends SIGKILL.
+import type { Logger } from "pino";
+
+/** Reads the settings. When they are invalid, prints what is wrong, without a stack, and exits with status 1. */
+export function settingsOrExit<Settings>(read: () => Settings): Settings {
+  try {
+    return read();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
+}
+
+/** Reports that the process takes work. */
+export function reportReady(log: Logger, details: Readonly<Record<string, unknown>> = {}): void {
+  log.info(details, "ready");
+  // The supervisor waits for this message: the log level may suppress the line.
+  process.send?.("ready");
+}
+
+/** Logs why the process could not start, and exits with status 1. */
+export function exitOnFailure(log: Logger, error: unknown, reason?: string): never {
+  log.fatal({ err: error }, reason ?? (error instanceof Error ? error.message : "the process could not start"));
+  process.exit(1);
+}
+
+/**
+ * On the first SIGTERM or SIGINT runs `stop`, then exits: with status 0, or 1 if `stop` resolved to false, rejected or
+ * took longer than `withinMs`.
+ */
+export function stopOnSignal(log: Logger, stop: () => Promise<unknown>, withinMs: number): void {
+  let isStopping = false;
+  const end = async (signal: string) => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info({ signal }, "stopping");
+    // A database that drops packets must not delay the exit; others find what is left undone.
+    setTimeout(() => process.exit(1), withinMs).unref();
+    const isClean = await stop().then(
+      (result) => result !== false,
+      (error: unknown) => {
+        log.error({ err: error }, "could not stop cleanly");
+        return false;
+      },
+    );
+    process.exit(isClean ? 0 : 1);
+  };
+  process.on("SIGTERM", () => void end("SIGTERM"));
+  process.on("SIGINT", () => void end("SIGINT"));
+}

@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, test } from "vitest";
+
+const source = new URL("./index.ts", import.meta.url).href;
+const script = `
+  import { reportReady, settingsOrExit, stopOnSignal } from "${source}";
+  const log = { info() {}, error() {}, fatal() {} };
+  const { stop, withinMs } = settingsOrExit(() => JSON.parse(process.argv[1]));
+  const ends = { clean: async () => {}, unclean: async () => false, failing: () => Promise.reject(new Error("x")) };
+  setInterval(() => {}, 1000);
+  stopOnSignal(log, ends[stop] ?? (() => new Promise(() => {})), withinMs);
+  reportReady(log);
+`;
+
+async function exitCodeAfterSignals(stop: string, withinMs: number): Promise<number | null> {
+  const args = ["--input-type=module", "-e", script, JSON.stringify({ stop, withinMs })];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const exited = once(child, "exit");
+  expect(await once(child, "message")).toEqual(["ready", undefined]);
+  child.kill("SIGTERM");
+  child.kill("SIGINT");
+  const [code] = await exited;
+  return code;
+}
+
+test("OPS-1 a process exits on the first signal, with status 1 if it could not stop cleanly or in time", async () => {
+  expect(await exitCodeAfterSignals("clean", 60_000)).toBe(0);
+  expect(await exitCodeAfterSignals("unclean", 60_000)).toBe(1);
+  expect(await exitCodeAfterSignals("failing", 60_000)).toBe(1);
+  expect(await exitCodeAfterSignals("hanging", 200)).toBe(1);
+});
+
+test("OPS-1 settings that are invalid end the process with what is wrong and no stack", async () => {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script, "{"], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let text = "";
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  const [code] = await once(child, "close");
+  expect(code).toBe(1);
+  expect(text).toContain("JSON");
+  expect(text.trim().split("\n")).toHaveLength(1);
+});
