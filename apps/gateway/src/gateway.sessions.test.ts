@@ -81,7 +81,7 @@ test("GW-2 a session of a process that is gone answers 404, so that the client i
   await next.close();
 });
 
-test("GW-2 after a rollout a session stays with its process while that lives, and new clients get the new one", async () => {
+test("GW-2 BLD-10 after a rollout a session stays with its process while that lives, and new clients get the new one", async () => {
   const server = await rig.deploy(createMcpListener());
   const url = urlOf(server);
   const old = await connectOld(url);

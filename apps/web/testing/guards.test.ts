@@ -33,13 +33,15 @@ test("PUB-1 the public bar links to where the specification says", async () => {
   const html = await (await newVisitor(web.url).get("/")).text();
   for (const [label, href] of [
     ["Blog", "/blog"],
+    ["Docs", "https://gofastmcp.com"],
     ["Pricing", "/pricing"],
     ["Sign in", "/login"],
     ["Sign up", "/signup"],
   ]) {
     expect(html).toMatch(new RegExp(`<a [^>]*href="${href}"[^>]*>${label}</a>`));
   }
-  expect(html).toContain("17k+");
+  expect(html).toMatch(/<a href="\/"[^>]*aria-label="Towpath home"/);
+  expect(html).toMatch(/<a href="https:\/\/github\.com\/[^"]+"[^>]*>.*?17k\+<\/a>/);
 });
 
 test("PUB-5 / sends a signed-in user on by progress, in order", async () => {

@@ -119,7 +119,7 @@ async function projectWithBuilds(): Promise<string> {
   return project.name;
 }
 
-test("PRJ-2 builds with status, commit, message, branch and pull request, by pages of 100", async () => {
+test("PRJ-2 builds with status, commit, message, branch, pull request and live mark, by pages of 100", async () => {
   const name = await projectWithBuilds();
   await page.goto(`${web.url}/${owner.organization.slug}/${name}/deployments`);
   const rows = rowsOf("Builds");
@@ -133,6 +133,9 @@ test("PRJ-2 builds with status, commit, message, branch and pull request, by pag
   );
   for (const text of ["Succeeded", "Answer faster", "main", shaOf("c100").slice(0, 7)]) expect(second).toContain(text);
   expect(second).not.toContain("More text");
+  // Of a hundred builds one is live.
+  await rows.getByText("Live", { exact: true }).waitFor();
+  expect(await rows.filter({ has: page.getByText("Live", { exact: true }) }).allTextContents()).toEqual([second]);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Show older builds" }).click();
   await expect.poll(() => rows.count()).toBe(101);

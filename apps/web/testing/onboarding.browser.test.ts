@@ -298,7 +298,7 @@ test("ORG-8 the account page, and UI-2 the theme is kept and set before the firs
   await expectAccessible(page);
 });
 
-test("PUB-3 signing out from the menu leads to the public site", async () => {
+test("AUTH-3 signing out from the menu leads to the public site", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await press(/account of Ada Lovelace/);
   await page.getByRole("menuitem", { name: "Sign out" }).click();

@@ -61,12 +61,12 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("PRJ-5 `logs --json` prints a row as the API gives it, outcome, error and target included", async () => {
+test("PRJ-5 OPS-4 `logs --json` prints a row as the API gives it, outcome, error and target included", async () => {
   expect(await logs(["my-server", "--json", "--data-dir", directory])).toBe(0);
   expect(JSON.parse(printed)).toEqual(row);
 });
 
-test("PRJ-5 `logs` names prompt, outcome and error on one line that cannot steer the terminal", async () => {
+test("PRJ-5 OPS-4 `logs` names prompt, outcome and error on one line that cannot steer the terminal", async () => {
   expect(await logs(["my-server", "--data-dir", directory])).toBe(0);
   expect(printed.trimEnd()).toContain("prompts/get greet [2J  rpc_error: no such prompt  test 1, anonymous");
   expect(printed.trimEnd()).not.toMatch(/\p{Cc}/u);

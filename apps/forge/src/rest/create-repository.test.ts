@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => forge.close());
 
-test("ONB-4 the sample becomes a repository in the user's account that the App can read", async () => {
+test("ONB-4 GH-1 the sample becomes a repository in the user's account that the App can read", async () => {
   const token = await userToken(forge, "ada");
   const input = {
     userToken: token,

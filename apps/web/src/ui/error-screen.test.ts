@@ -1,5 +1,53 @@
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { classifyError } from "./error-screen.tsx";
+import { classifyError, ErrorScreen } from "./error-screen.tsx";
+
+/** What a reader sees of the screen for an error: heading, paragraphs, causes, and links with their targets. */
+function screenOf(error: unknown) {
+  const html = renderToStaticMarkup(createElement(ErrorScreen, { error }));
+  const textsOf = (tag: string) =>
+    [...html.matchAll(new RegExp(`<${tag}[^>]*>(.*?)</${tag}>`, "gs"))].map(([, text = ""]) =>
+      text.replaceAll("&#x27;", "'"),
+    );
+  const links = [...html.matchAll(/<a href="([^"]*)"[^>]*>(.*?)<\/a>/g)].map(([, href, text]) => [text, href]);
+  return { heading: textsOf("h1"), texts: textsOf("p"), causes: textsOf("li"), message: textsOf("pre"), links };
+}
+const home = ["Return Home", "/"];
+
+test("ERR-1 Access Denied says why it may be, and leads home and to the account", () => {
+  expect(screenOf(new Error("Forbidden: this needs the role admin."))).toMatchObject({
+    heading: ["Access Denied"],
+    texts: expect.arrayContaining(["You don't have permission to access this team's resources."]),
+    causes: [
+      "You are not a member of this team",
+      "Your membership has been revoked",
+      "The team name in the URL is wrong",
+    ],
+    message: [],
+    links: [home, ["Check Account Settings", "/account"]],
+  });
+});
+
+test("ERR-2 Page Not Found says why it may be, and leads home", () => {
+  expect(screenOf(new Response(null, { status: 404 }))).toMatchObject({
+    heading: ["Page Not Found"],
+    texts: expect.arrayContaining(["The page you're looking for doesn't exist."]),
+    causes: ["The URL is mistyped", "The page was moved or deleted", "You don't have access to it"],
+    message: [],
+    links: [home],
+  });
+});
+
+test("ERR-3 Something went wrong shows the message as text, and leads home", () => {
+  expect(screenOf(new Error("socket <hang> up"))).toMatchObject({
+    heading: ["Something went wrong"],
+    texts: expect.arrayContaining(["An unexpected error occurred while loading this page."]),
+    causes: [],
+    message: ["socket &lt;hang&gt; up"],
+    links: [home],
+  });
+});
 
 test("ERR-1 a 403 or a message with Forbidden is Access Denied", () => {
   expect(classifyError(new Response(null, { status: 403 })).kind).toBe("forbidden");

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-test("BLD-10 RUN-4 a build goes live only after its server has really started and answered", async () => {
+test("BLD-10 RUN-4 KEY-4 a build goes live only after its server has really started and answered", async () => {
   const project = await seedProject(bench.database.db, team);
   const binding = { projectId: project.id, keyName: "API_KEY", version: 1, environments: ["production"] };
   const ciphertext = createSecretBox(rootSecret).encrypt("very secret", binding);

@@ -161,7 +161,7 @@ except OSError as error:
   });
 });
 
-describe("RUN-1 network", () => {
+describe("RUN-1 RUN-2 network", () => {
   const connect = (host: string, port: number) => `
 import socket
 s = socket.socket(); s.settimeout(3)

@@ -133,9 +133,20 @@ test("PRJ-4 a refusal of the server is an answer, with its code and words", asyn
   });
 });
 
-test("PRJ-4 a branch is named by its id; one without a live deployment is not found", async () => {
-  const { call, branchId } = await liveProject("towpath-public");
-  expect(await call({ call: echo, branchId })).toMatchObject({ ok: true });
+test("PRJ-4 a branch is named by its id and called at its own URL; one without a live deployment is not found", async () => {
+  const { call, branchId, ctx, key, name, projectId } = await liveProject("towpath-public");
+  const { build } = await startBuild({ ctx, input: { ...key, branch: "fix", commitSha: shaOf("b") } });
+  await succeedBuild(database.db, build.id);
+  const { rows } = await database.pool.query("SELECT id FROM branch WHERE project_id = $1 AND name = 'fix'", [
+    projectId,
+  ]);
+  for (const [of, label] of [
+    [branchId, name],
+    [rows[0].id, `${name}-fix`],
+  ]) {
+    expect(await call({ call: echo, branchId: of })).toMatchObject({ ok: true });
+    expect(new Set(seen.map(({ path }) => path))).toEqual(new Set([`/${label.toLowerCase()}/mcp`]));
+  }
   const unknown = "0192b0f4-7b7a-7c3c-8f00-000000000001";
   expect(await refusalCode(call({ call: echo, branchId: unknown }))).toBe("not_found");
 });

@@ -1,0 +1,90 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { openDatabase } from "@towpath/db";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { processOf } from "../instance/processes.ts";
+import { freePorts, repositoryRoot, startTowpath, type TowpathInstance, towpath } from "../instance/towpath-process.ts";
+
+// An instance on a PostgreSQL that somebody else runs. One story, told in order.
+
+let folder: string;
+let dataDirectory: string;
+let postgres: EmbeddedPostgres;
+let instance: TowpathInstance;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "towpath-ext-"));
+  dataDirectory = join(folder, "data");
+  postgres = await startEmbeddedPostgres({
+    dataDirectory: join(folder, "pg"),
+    socketDirectory: join(folder, "s"),
+    durable: false,
+  });
+  instance = await startTowpath(dataDirectory, await freePorts(), { DATABASE_URL: postgres.url });
+});
+afterAll(async () => {
+  await instance?.stop();
+  await postgres?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** What a process answers on its socket in the run directory. */
+async function askSocket(name: string, path: string): Promise<{ status: number | undefined; body: string }> {
+  const socketPath = join(dataDirectory, "run", name);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ socketPath, path }, resolve).on("error", reject).end();
+  });
+  return { status: response.statusCode, body: await text(response) };
+}
+
+const statusOf = async (url: string) => (await fetch(url)).status;
+const health = () => ({ web: `${instance.url}/healthz`, gateway: `${instance.serversUrl}/-/healthz` });
+
+test("OPS-2 with DATABASE_URL the instance starts no PostgreSQL of its own, and keeps everything in that one", async () => {
+  expect(processOf(dataDirectory, "postgres")).toBeNull();
+  expect(await readdir(dataDirectory)).not.toContain("postgres");
+
+  const sample = join(repositoryRoot, "python", "samples", "echo");
+  const deployed = await towpath("deploy", sample, "--name", "echo-elsewhere", "--public", "--data-dir", dataDirectory);
+  expect(deployed.stdout + deployed.stderr).toContain(`Live: ${instance.serversUrl}/echo-elsewhere/mcp`);
+  const client = new Client({ name: "elsewhere", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${instance.serversUrl}/echo-elsewhere/mcp`)));
+  expect(await client.callTool({ name: "echo", arguments: { text: "hello" } })).toMatchObject({
+    content: [{ type: "text", text: "hello" }],
+  });
+  await client.close();
+
+  const { pool, close } = openDatabase(postgres.url, { maxConnections: 1 });
+  const rows = `SELECT project.name, build.status, request_log.target FROM project
+    JOIN build ON build.project_id = project.id JOIN request_log ON request_log.project_id = project.id
+    WHERE request_log.method = 'tools/call'`;
+  const stored = async () => (await pool.query(rows)).rows;
+  await expect.poll(stored).toEqual([{ name: "echo-elsewhere", status: "succeeded", target: "echo" }]);
+  await close();
+}, 180_000);
+
+test("OPS-2 every process tells its health: web, gateway, runner and forge by an address, the worker by its metrics", async () => {
+  expect(await (await fetch(health().web)).json()).toEqual({ ok: true });
+  expect(await (await fetch(health().gateway)).json()).toMatchObject({ ok: true, database: true });
+  expect(await (await fetch(`${instance.forgeUrl}/healthz`)).json()).toEqual({ status: "ok" });
+  expect(await askSocket("runner.sock", "/healthz")).toEqual({ status: 200, body: '{"status":"ok"}' });
+  expect(await (await fetch(`${instance.serversUrl}/-/metrics`)).text()).toMatch(
+    /^towpath_gateway_requests_total \d+$/m,
+  );
+  const worker = await askSocket("worker.sock", "/-/metrics");
+  expect([worker.status, worker.body]).toEqual([200, expect.stringMatching(/^towpath_disk_bytes\{kind="free"\} \d+/m)]);
+});
+
+test("OPS-2 without its PostgreSQL web is unhealthy and the gateway, which goes on serving, says what is away", async () => {
+  await postgres.stop();
+  await expect.poll(() => statusOf(health().web)).toBe(503);
+  const gateway = async () => (await fetch(health().gateway)).json();
+  await expect.poll(gateway).toMatchObject({ ok: true, database: false });
+  const stopped = await instance.stop();
+  expect(stopped.status).toBe(0);
+});
