@@ -1,15 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
-import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { SandboxError } from "../errors.ts";
-import { type Command, maskInherited } from "../process/child.ts";
+import type { Command } from "../process/child.ts";
 import { couldNotStart, type HostedProcess, type ProcessHost } from "../process/host.ts";
 import { ownerName } from "../process/owner.ts";
-import { encodeMessage, frameReader, type ListedProcess, type Request, type Response } from "./frames.ts";
+import {
+  encodeMessage,
+  frameReader,
+  type ListedProcess,
+  protocolVersion,
+  type Request,
+  type Response,
+} from "./frames.ts";
 import { RemoteProcess } from "./remote-process.ts";
+import { dialOrStart, endTimeoutMs, killOwner, lastOwner } from "./shim-process.ts";
 
 export type ShimConfig = {
   /** Folder of the shim's socket and of what it says on stderr. */
@@ -48,15 +51,15 @@ export type Shim = ProcessHost & {
   shutDown(): Promise<void>;
 };
 
-const startTimeoutMs = 10_000;
-const endTimeoutMs = 3_000;
+/** A shim that doesn't answer for this long hangs: its servers stall as soon as they have filled their pipes. */
+const answerTimeoutMs = 10_000;
 
 export function createShim(config: ShimConfig): Shim {
   let attached: Promise<Connection> | null = null;
   let closed = false;
   const connection = async (): Promise<Connection> => {
     if (closed) throw new SandboxError("setup_failed", "The driver has been closed.");
-    attached ??= attach(config).then(
+    attached ??= attachToAny(config).then(
       (made) => {
         void made.gone.then(() => {
           attached = null;
@@ -82,6 +85,7 @@ export function createShim(config: ShimConfig): Shim {
       if (made == null) return;
       made.send({ type: "shutdown" });
       await Promise.race([made.gone, sleep(endTimeoutMs, undefined, { ref: false })]);
+      await killOwner(made.owner);
       made.close();
     },
   };
@@ -89,6 +93,7 @@ export function createShim(config: ShimConfig): Shim {
 
 type Connection = {
   readonly owner: string;
+  readonly version: number;
   /** Resolves when the shim has ended, or another runner has taken it over. */
   readonly gone: Promise<void>;
   send(request: Request): void;
@@ -97,10 +102,26 @@ type Connection = {
   close(): void;
 };
 
-async function attach(config: ShimConfig): Promise<Connection> {
+/** Attaches to the shim of this directory. One that hangs or speaks another version is ended, and replaced by a new one. */
+async function attachToAny(config: ShimConfig): Promise<Connection> {
+  const first = await attach(config);
+  if (first?.version === protocolVersion) return first;
+  if (first !== null) {
+    first.send({ type: "shutdown" });
+    await Promise.race([first.gone, sleep(endTimeoutMs, undefined, { ref: false })]);
+    first.close();
+  }
+  await killOwner(await lastOwner(config));
+  const second = await attach(config);
+  if (second !== null) return second;
+  throw new SandboxError("setup_failed", `The shim does not answer. What it said is in ${config.directory}/shim.log.`);
+}
+
+/** Null when the shim doesn't answer. */
+async function attach(config: ShimConfig): Promise<Connection | null> {
   const parent = await ownerName(process.ppid);
   const socket = await dialOrStart(config);
-  const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+  const { promise, resolve, reject } = Promise.withResolvers<Connection | null>();
   const remotes = new Map<number, RemoteProcess>();
   const calls = new Map<number, (response: Extract<Response, { type: "spawned" | "failed" }>) => void>();
   const send = (request: Request) => void socket.write(encodeMessage(request));
@@ -129,8 +150,9 @@ async function attach(config: ShimConfig): Promise<Connection> {
         return remotes.get(message.process)?.onDropped(message.bytes);
     }
   };
-  const made = ({ owner, processes, memos }: Extract<Response, { type: "attached" }>): Connection => ({
+  const made = ({ owner, version, processes, memos }: Extract<Response, { type: "attached" }>): Connection => ({
     owner,
+    version,
     gone,
     send,
     close: () => void socket.destroy(),
@@ -150,7 +172,8 @@ async function attach(config: ShimConfig): Promise<Connection> {
       });
       void gone.then(() => answer.reject(lostShim()));
       send({ type: "spawn", call, group, command: wireCommand(command) });
-      return await answer.promise;
+      const timer = setTimeout(() => void killOwner(owner), answerTimeoutMs);
+      return await answer.promise.finally(() => clearTimeout(timer));
     },
     survivors: () => survivorsOf(processes, memos, remotes, send),
   });
@@ -165,7 +188,11 @@ async function attach(config: ShimConfig): Promise<Connection> {
     if (!isSuperseded) for (const remote of remotes.values()) remote.onShimGone();
   });
   send({ type: "attach", generation: config.generation, parent });
-  return await promise;
+  const timer = setTimeout(() => {
+    resolve(null);
+    socket.destroy();
+  }, answerTimeoutMs);
+  return await promise.finally(() => clearTimeout(timer));
 }
 
 const lostShim = () => new SandboxError("setup_failed", "The shim, the parent of all sandboxes, has ended. Try again.");
@@ -201,58 +228,3 @@ function wireCommand(command: Command) {
   );
   return { ...command, stdio, ownGroup: command.ownGroup === true };
 }
-
-/** Connects to the shim that an earlier runner has left, or to a new one. */
-async function dialOrStart(config: ShimConfig): Promise<Socket> {
-  const socketPath = `${config.directory}/shim.sock`;
-  const existing = await dial(socketPath);
-  if (existing !== null) return existing;
-  await rm(socketPath, { force: true });
-  await mkdir(config.directory, { recursive: true });
-  const child = startShim(config, socketPath);
-  const deadline = performance.now() + startTimeoutMs;
-  while (performance.now() < deadline && child.exitCode === null && child.signalCode === null) {
-    await sleep(10);
-    const socket = await dial(socketPath);
-    if (socket !== null) return socket;
-  }
-  child.kill("SIGKILL");
-  throw new SandboxError("setup_failed", `The shim did not start. What it said is in ${config.directory}/shim.log.`);
-}
-
-function dial(socketPath: string): Promise<Socket | null> {
-  return new Promise((resolve) => {
-    const socket = connect(socketPath);
-    socket.once("connect", () => {
-      socket.on("error", () => {});
-      resolve(socket);
-    });
-    socket.once("error", () => resolve(null));
-  });
-}
-
-function startShim(config: ShimConfig, socketPath: string): ChildProcess {
-  // Its own file: a pipe to this process, or to whoever supervises it, would end or linger with it.
-  const log = openSync(`${config.directory}/shim.log`, "w", 0o600);
-  try {
-    const child = spawn(
-      process.execPath,
-      ["--disable-warning=ExperimentalWarning", program, socketPath, String(config.waitMs)],
-      {
-        stdio: ["ignore", log, log, ...maskInherited(3)],
-        // The cache spares it the compiler for TypeScript: a quarter of its memory.
-        env: { NODE_COMPILE_CACHE: `${config.directory}/shim-cache` },
-        cwd: "/",
-        // A session of its own: a Ctrl-C in a terminal is for the launcher, which tells the runner.
-        detached: true,
-      },
-    );
-    child.on("error", () => {});
-    child.unref();
-    return child;
-  } finally {
-    closeSync(log);
-  }
-}
-
-const program = fileURLToPath(new URL("./shim.ts", import.meta.url));

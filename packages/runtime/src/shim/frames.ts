@@ -1,6 +1,12 @@
 // The bytes between the runner and the shim: frames of a length (4 bytes, without itself), a kind (1 byte) and a body.
 // A message is JSON. Output is raw: process number (4 bytes), descriptor (1 byte), data.
 
+/**
+ * Raised with every change that the other side would misunderstand. A shim runs the code of the runner that started it:
+ * a newer runner ends one of another version. Frames, `attach`, `attached` and `shutdown` must therefore stay as they are.
+ */
+export const protocolVersion = 1;
+
 const messageKind = 0;
 const outputKind = 1;
 const outputHeader = 10;
@@ -56,6 +62,7 @@ export type Response =
   | { readonly type: "superseded" }
   | {
       readonly type: "attached";
+      readonly version: number;
       readonly owner: string;
       readonly processes: readonly ListedProcess[];
       readonly memos: Readonly<Record<string, string>>;

@@ -5,15 +5,15 @@ import type { ChildProcess } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
+import { inspect } from "node:util";
 import { type Command, type ProcessEnd, pipeOf, spawnChild } from "../process/child.ts";
 import { ownerName, ownerRuns } from "../process/owner.ts";
 import { processTree, signalProcess } from "../process/tree.ts";
-import { encodeMessage, encodeOutput, frameReader, type Request, type Response } from "./frames.ts";
+import { encodeMessage, encodeOutput, frameReader, protocolVersion, type Request, type Response } from "./frames.ts";
+import { HeldOutput } from "./held-output.ts";
 
 const [socketPath = "", waitMs = "30000"] = process.argv.slice(2);
 
-/** Output of one descriptor that is held while no runner takes it. */
-const maxHeldBytes = 64 * 1024;
 // A pipe is read at most this fast, so that a flood leaves time for the others. The writer then waits a little.
 const windowMs = 100;
 const bytesPerWindow = 1024 * 1024;
@@ -21,9 +21,7 @@ const parentCheckMs = 500;
 
 type Output = {
   readonly pipe: Readable;
-  held: Buffer[];
-  heldBytes: number;
-  droppedBytes: number;
+  readonly held: HeldOutput;
   closed: boolean;
   windowStart: number;
   windowBytes: number;
@@ -64,7 +62,7 @@ function resumePipes(): void {
 
 function onOutput(each: Hosted, descriptor: number, output: Output, chunk: Buffer): void {
   if (each.taken) send(encodeOutput(each.number, descriptor, chunk));
-  else hold(output, chunk);
+  else output.held.add(chunk);
   const now = performance.now();
   if (now - output.windowStart >= windowMs) {
     output.windowStart = now;
@@ -76,22 +74,15 @@ function onOutput(each: Hosted, descriptor: number, output: Output, chunk: Buffe
   setTimeout(() => isCongested || output.pipe.resume(), output.windowStart + windowMs - now);
 }
 
-function hold(output: Output, chunk: Buffer): void {
-  output.held.push(chunk);
-  output.heldBytes += chunk.length;
-  while (output.heldBytes > maxHeldBytes) {
-    const oldest = output.held[0] ?? Buffer.alloc(0);
-    const excess = Math.min(oldest.length, output.heldBytes - maxHeldBytes);
-    if (excess === oldest.length) output.held.shift();
-    // A copy, so that the rest does not keep the whole chunk alive.
-    else output.held[0] = Buffer.from(oldest.subarray(excess));
-    output.heldBytes -= excess;
-    output.droppedBytes += excess;
-  }
-}
-
 function start(call: number, group: string, command: Command): void {
-  const child = spawnChild(command);
+  let child: ChildProcess;
+  try {
+    child = spawnChild(command);
+  } catch (error) {
+    // Node throws some failures instead of reporting them: E2BIG, ENOMEM, a NUL in an argument.
+    tell({ type: "failed", call, message: error instanceof Error ? error.message : String(error) });
+    return;
+  }
   if (child.pid === undefined) {
     child.once("error", ({ message }) => tell({ type: "failed", call, message }));
     return;
@@ -123,9 +114,7 @@ function start(call: number, group: string, command: Command): void {
 function read(each: Hosted, descriptor: number, pipe: Readable): void {
   const output: Output = {
     pipe,
-    held: [],
-    heldBytes: 0,
-    droppedBytes: 0,
+    held: new HeldOutput(),
     closed: false,
     windowStart: Number.NEGATIVE_INFINITY,
     windowBytes: 0,
@@ -151,10 +140,10 @@ function take(each: Hosted): void {
   each.taken = true;
   for (const [descriptor, output] of each.outputs) {
     const { number } = each;
-    if (output.droppedBytes > 0) tell({ type: "dropped", process: number, descriptor, bytes: output.droppedBytes });
-    for (const chunk of output.held) send(encodeOutput(number, descriptor, chunk));
+    const { data, droppedBytes } = output.held.take();
+    if (droppedBytes > 0) tell({ type: "dropped", process: number, descriptor, bytes: droppedBytes });
+    if (data.length > 0) send(encodeOutput(number, descriptor, data));
     if (output.closed) tell({ type: "closed", process: number, descriptor });
-    Object.assign(output, { held: [], heldBytes: 0, droppedBytes: 0 });
   }
   if (each.end !== null) tell({ type: "exited", process: each.number, ...each.end });
   forgetEnded(each);
@@ -241,6 +230,7 @@ function attach(socket: Socket, request: Extract<Request, { type: "attach" }>, o
   resumePipes();
   tell({
     type: "attached",
+    version: protocolVersion,
     owner,
     processes: [...hosted.values()].map((each) => ({
       process: each.number,
@@ -279,7 +269,12 @@ function onConnection(socket: Socket, owner: string): void {
   );
 }
 
+// Every server of the host depends on this process: a defect in one call must not end it.
+for (const event of ["uncaughtException", "unhandledRejection"] as const)
+  process.on(event, (error) => process.stderr.write(`${new Date().toISOString()} ${event}: ${inspect(error)}\n`));
 const owner = await ownerName();
+// Lets a runner kill a shim that doesn't answer.
+writeFileSync(`${socketPath}.owner`, owner, { mode: 0o600 });
 const server = createServer((socket) => onConnection(socket, owner));
 server.once("error", () => process.exit(1));
 const before = process.umask(0o177);
