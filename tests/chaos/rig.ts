@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { openDatabase } from "@towpath/db";
-import { databaseUrlOf } from "../instance/database.ts";
+import { databaseUrlOf } from "../instance/processes.ts";
 import { freePorts, repositoryRoot, startTowpath, towpath } from "../instance/towpath-process.ts";
 import { type Clock, prepareClock } from "./clock.ts";
 

@@ -2,7 +2,7 @@ import { openDatabase } from "@towpath/db";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { deployEchoes, type Rig, redeployEcho } from "../chaos/rig.ts";
 import { killProcess } from "../chaos/scenarios/kill-process.ts";
-import { databaseUrlOf } from "../instance/database.ts";
+import { databaseUrlOf } from "../instance/processes.ts";
 
 // A short form of the chaos stage, for every run: two kills each of what calls and log rows pass through.
 const dataDirectory = inject("dataDirectory");

@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "@towpath/db";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { databaseUrlOf } from "../instance/database.ts";
-import { processOf } from "../instance/processes.ts";
+import { databaseUrlOf, processOf } from "../instance/processes.ts";
 import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
 
 const dataDirectory = inject("dataDirectory");

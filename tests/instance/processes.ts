@@ -18,7 +18,7 @@ const read = (path: string) => {
   }
 };
 
-/** Process id of the launcher of the instance on a data folder. */
+/** Process id of the launcher of the instance on a data directory. */
 function launcherOf(dataDirectory: string): number {
   return Number(JSON.parse(read(join(dataDirectory, "running.json")) || "{}").pid);
 }
@@ -39,3 +39,7 @@ export function processOf(dataDirectory: string, name: RoleName | "postgres"): n
   const mark = name === "postgres" ? `-D ${join(dataDirectory, "postgres")}` : entries[name];
   return childrenOf(launcherOf(dataDirectory)).find(({ command }) => command.includes(mark))?.pid ?? null;
 }
+
+/** Connection URL of an instance's embedded PostgreSQL. The data directory's path must be short enough for sockets. */
+export const databaseUrlOf = (dataDirectory: string) =>
+  `postgresql://towpath@/towpath?host=${encodeURIComponent(join(dataDirectory, "run", "postgres"))}&port=5432`;

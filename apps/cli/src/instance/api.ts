@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { EventSourceMessage } from "eventsource-parser";
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
 import { CommandError, dim, print } from "../terminal/terminal.ts";
 import { connect } from "./instance.ts";
-import { parseEvents, type ServerSentEvent } from "./server-sent-events.ts";
 
 const errorSchema = z.object({
   error: z.object({ code: z.string(), message: z.string(), fields: z.record(z.string(), z.string()).optional() }),
@@ -28,7 +29,7 @@ export type Api = {
    * drops or fails after the last event received, also across a restart of the instance.
    * @throws CommandError when the instance refuses, stays unreachable, or keeps failing.
    */
-  events(path: string): AsyncGenerator<ServerSentEvent>;
+  events(path: string): AsyncGenerator<EventSourceMessage>;
 };
 
 /** The instance does not answer, or can't right now: a later try may succeed. */
@@ -65,7 +66,7 @@ async function errorOf(response: Response): Promise<CommandError> {
   );
 }
 
-/** Pauses between tries; rethrows the error once the instance has been unreachable for `maxAwayMs`. */
+/** Waits between attempts; rethrows the error once the instance has been unreachable for `maxAwayMs`. */
 function createPatience() {
   let awaySince: number | null = null;
   return {
@@ -79,6 +80,11 @@ function createPatience() {
       await sleep(reconnectEveryMs);
     },
   };
+}
+
+function eventsOf({ body }: Response): ReadableStream<EventSourceMessage> {
+  if (body === null) throw new Unreachable("The instance answered without a stream.");
+  return body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
 }
 
 export function openApi(dataDirectory: string): Api {
@@ -124,10 +130,10 @@ export function openApi(dataDirectory: string): Api {
         try {
           const resume: Record<string, string> = lastId === null ? {} : { "last-event-id": lastId };
           const response = await request("GET", path, { accept: "text/event-stream", ...resume });
-          for await (const event of parseEvents(response.body)) {
+          for await (const event of eventsOf(response)) {
             if (event.event === "problem") throw problemOf(event.data);
             patience.isBack();
-            if (event.id !== null) problems = 0;
+            if (event.id !== undefined) problems = 0;
             lastId = event.id ?? lastId;
             if (event.event === "end") return;
             yield event;

@@ -3,7 +3,7 @@ import { parseUpOptions } from "./options.ts";
 import { rolesOf } from "./roles.ts";
 import { serverUrlOf } from "./server-url.ts";
 
-test("OPS-1 options: ports are checked and told by name", () => {
+test("OPS-1 options: ports are checked, and errors name the option", () => {
   expect(() => parseUpOptions(["--port", "abc"], {})).toThrow("--port must be a port between 1 and 65535, not abc.");
   expect(() => parseUpOptions(["--port", "8080"], {})).toThrow("must differ");
   expect(() => parseUpOptions(["--prot", "1"], {})).toThrow("--prot");
@@ -44,7 +44,7 @@ test("OPS-1 options: what the environment says is checked and counts like a flag
   expect(parse({ TOWPATH_SERVER_URL: "https://example.com" })).toThrow("must contain {name}");
 });
 
-test("OPS-1 sockets of a deep data folder move to a short path", () => {
+test("OPS-1 sockets of a deep data directory move to a short path", () => {
   const deep = parseUpOptions(["--data-dir", `/var/${"x".repeat(120)}`], {});
   expect(deep.runDirectory.length).toBeLessThan(60);
   const shallow = parseUpOptions(["--data-dir", "/srv/towpath"], {});

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
+import { createRunnerClient } from "@towpath/runner-api";
 import { CommandError } from "../terminal/terminal.ts";
 import type { UpOptions } from "./options.ts";
 
@@ -60,4 +61,23 @@ export function requirePrograms(): { readonly uv: string } {
   const uv = findProgram("uv");
   if (!uv) throw new CommandError("uv is missing. Start through ./towpath, which installs it, or run: pip install uv");
   return { uv };
+}
+
+const runnerTimeoutMs = 5_000;
+
+/**
+ * What the operator must know about the isolation of servers on this machine: what is refused and what to do, and each
+ * exception that a setting makes. The operator should learn it at the start, not from a failed build. Empty when there
+ * is nothing to say; one line when the runner does not answer.
+ */
+export async function isolationNotice(runnerSocket: string): Promise<readonly string[]> {
+  const runner = createRunnerClient({ kind: "unix", path: runnerSocket }, { timeoutMs: runnerTimeoutMs });
+  try {
+    const { problems, exceptions } = await runner.isolation();
+    return [...problems, ...exceptions.map(({ setting, meaning }) => `${setting}: ${meaning}`)];
+  } catch {
+    return ["The runner did not report how servers are isolated here. Look in its log."];
+  } finally {
+    await runner.close();
+  }
 }

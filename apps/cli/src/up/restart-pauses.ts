@@ -1,14 +1,14 @@
 export type RestartLimits = {
-  /** First pause after a start that failed; doubles with each further one, up to the longest. Milliseconds. */
+  /** Pause after the first failed start; doubles with each further one, up to `maxPauseMs`. Milliseconds. */
   readonly firstPauseMs: number;
   readonly maxPauseMs: number;
-  /** A process that was ready for this long counts as started, whatever ended it. */
+  /** A process that was ready for this long counts as started, however it ended. */
   readonly settledAfterMs: number;
 };
 
 export const defaultRestartLimits: RestartLimits = { firstPauseMs: 500, maxPauseMs: 15_000, settledAfterMs: 5_000 };
 
-export type UnaskedEnd = {
+export type UnexpectedExit = {
   /** How long it had been ready, milliseconds; null when it ended before. */
   readonly readyForMs: number | null;
   /** The signal that ended it, null when it ended by itself. */
@@ -32,13 +32,13 @@ export class RestartPauses {
     this.#nextMs = limits.firstPauseMs;
   }
 
-  after({ readyForMs, signal }: UnaskedEnd): number {
+  after({ readyForMs, signal }: UnexpectedExit): number {
     const wasKilled = signal !== null && outsideSignals.has(signal);
     if (readyForMs !== null && (wasKilled || readyForMs >= this.#limits.settledAfterMs)) {
       this.#nextMs = this.#limits.firstPauseMs;
       return 0;
     }
-    // Killed while it started: no sign that it could not. The pause bounds what a machine without memory loses by it.
+    // Killed while starting: that doesn't mean it can't start. The pause keeps a machine without memory from spinning.
     if (wasKilled) return this.#limits.firstPauseMs;
     const pauseMs = this.#nextMs;
     this.#nextMs = Math.min(pauseMs * 2, this.#limits.maxPauseMs);
@@ -46,5 +46,5 @@ export class RestartPauses {
   }
 }
 
-/** For people: "at once", or "in 0.5 s". */
-export const inWords = (pauseMs: number) => (pauseMs === 0 ? "at once" : `in ${pauseMs / 1000} s`);
+/** "now", or "in 0.5 s". */
+export const describePause = (pauseMs: number) => (pauseMs === 0 ? "now" : `in ${pauseMs / 1000} s`);

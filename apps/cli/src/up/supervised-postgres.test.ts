@@ -7,7 +7,7 @@ import { SupervisedPostgres } from "./supervised-postgres.ts";
 let directory = "";
 beforeEach(async () => {
   directory = await shortDirectory();
-  // It tells people of restarts on stderr.
+  // Restarts are reported on stderr.
   vi.spyOn(process.stderr, "write").mockReturnValue(true);
 });
 afterEach(async () => {

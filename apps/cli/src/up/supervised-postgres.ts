@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
 import { printError, yellow } from "../terminal/terminal.ts";
-import { inWords, RestartPauses } from "./restart-pauses.ts";
+import { describePause, RestartPauses } from "./restart-pauses.ts";
 
 /**
  * Runs the embedded PostgreSQL and restarts it when it ends unexpectedly. Its address stays the same; clients
@@ -34,12 +34,12 @@ export class SupervisedPostgres {
   async #watch(): Promise<void> {
     for (;;) {
       const readyAt = performance.now();
-      const { signal, lastWords } = await this.#current.exited;
+      const { signal, lastOutput } = await this.#current.exited;
       if (this.#stopping.signal.aborted) return;
-      let how = signal ?? lastWords.split("\n").at(-1);
+      let how = signal ?? lastOutput.split("\n").at(-1);
       let pauseMs = this.#pauses.after({ readyForMs: performance.now() - readyAt, signal });
       for (let isUp = false; !isUp; ) {
-        printError(`${yellow("!")} PostgreSQL ended (${how}); it starts again ${inWords(pauseMs)}.`);
+        printError(`${yellow("!")} PostgreSQL ended (${how}); restarting ${describePause(pauseMs)}.`);
         if (!(await this.#pause(pauseMs))) return;
         try {
           this.#current = await startEmbeddedPostgres(this.#options);

@@ -6,7 +6,7 @@ import { SupervisedProcess } from "./supervised-process.ts";
 let directory = "";
 beforeEach(async () => {
   directory = await shortDirectory();
-  // It tells people of restarts on stderr.
+  // Restarts are reported on stderr.
   vi.spyOn(process.stderr, "write").mockReturnValue(true);
   vi.spyOn(console, "error").mockReturnValue();
 });
@@ -40,7 +40,7 @@ const isRunning = (pid: number) => {
   }
 };
 
-test("OPS-1 a process that does not get ready is ended, so that a next try is not a second one beside it", async () => {
+test("OPS-1 a process that does not get ready is killed, so that the next try does not run beside it", async () => {
   const role = await supervise(
     `import { writeFileSync } from "node:fs";
      writeFileSync(process.env.FOLDER + "/pid", String(process.pid));
@@ -67,7 +67,7 @@ test("OPS-1 logs of a process that runs for long stay bounded, and one earlier f
   await role.stop(1000);
 });
 
-test("OPS-1 a process that ends unasked starts again", async () => {
+test("OPS-1 a process that ends unexpectedly is restarted", async () => {
   const role = await supervise(
     `import { appendFileSync } from "node:fs";
      appendFileSync(process.env.FOLDER + "/starts", ".");

@@ -1,8 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, renameSync, statSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { printError, yellow } from "../terminal/terminal.ts";
-import { defaultRestartLimits, inWords, type RestartLimits, RestartPauses, type UnaskedEnd } from "./restart-pauses.ts";
-import { RoleLog } from "./role-log.ts";
+import {
+  defaultRestartLimits,
+  describePause,
+  type RestartLimits,
+  RestartPauses,
+  type UnexpectedExit,
+} from "./restart-pauses.ts";
 import type { Role } from "./roles.ts";
 
 export type SupervisionLimits = RestartLimits & {
@@ -16,13 +23,11 @@ const defaultLimits: SupervisionLimits = {
   ...defaultRestartLimits,
 };
 
-/**
- * Sent by a role over its IPC channel once it serves. Its log is no sign: the operator may choose a level without it.
- */
+/** Sent by a role over its IPC channel once it serves. Its log can't tell: the operator may choose a level without it. */
 const readyMessage = "ready";
 
 class FailedStart extends Error {
-  /** From outside; null when it ended by itself or was given up. */
+  /** The signal that ended it; null when it exited by itself or took too long. */
   readonly signal: NodeJS.Signals | null;
 
   constructor(message: string, signal: NodeJS.Signals | null) {
@@ -32,7 +37,7 @@ class FailedStart extends Error {
 }
 
 /**
- * Runs one role, keeps its log in a file, and starts it again when it ends unasked.
+ * Runs one role, keeps its log in a file, and restarts it when it ends unexpectedly.
  * The kernel ends the process when this one dies, so that a killed launcher leaves nothing behind.
  */
 export class SupervisedProcess {
@@ -64,7 +69,7 @@ export class SupervisedProcess {
     this.#child = child;
     let readyAt: number | null = null;
     let isLate = false;
-    // Ended before it is given up: a second one beside it would want the same port.
+    // Kill it before giving up: it would hold the port that the next try needs.
     const timer = setTimeout(() => {
       isLate = true;
       child.kill("SIGKILL");
@@ -96,13 +101,13 @@ export class SupervisedProcess {
   }
 
   #report(what: string): string {
-    return `${this.name} ${what}. Its last words:\n${this.#tail.map((line) => `  ${readable(line)}`).join("\n")}`;
+    return `${this.name} ${what}. Its last log lines:\n${this.#tail.map((line) => `  ${readable(line)}`).join("\n")}`;
   }
 
-  #restart(how: string, end: UnaskedEnd): void {
+  #restart(how: string, end: UnexpectedExit): void {
     const pauseMs = this.#pauses.after(end);
     printError(
-      `${yellow("!")} ${this.name} ended (${how}); it starts again ${inWords(pauseMs)}. Its log: ${this.#log.path}`,
+      `${yellow("!")} ${this.name} ended (${how}); restarting ${describePause(pauseMs)}. Log: ${this.#log.path}`,
     );
     setTimeout(() => {
       if (this.#stopping) return;
@@ -140,7 +145,49 @@ function readable(line: string): string {
       return `${parsed.msg}${message}`;
     }
   } catch {
-    // Not JSON: as it is.
+    // Not JSON: keep the line.
   }
   return line;
+}
+
+/**
+ * The log file of a role. When it is full it is rotated, and one earlier file is kept. Lines are written synchronously:
+ * they are few (requests have their own log), and the last ones before a crash matter most.
+ */
+class RoleLog {
+  readonly path: string;
+  readonly #maxBytes: number;
+  #descriptor: number | null = null;
+  #bytes = 0;
+
+  constructor(directory: string, name: string, maxBytes: number) {
+    this.path = join(directory, `${name}.log`);
+    this.#maxBytes = maxBytes;
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.from(`${line}\n`);
+    try {
+      this.#descriptor ??= this.#open();
+      writeSync(this.#descriptor, bytes);
+    } catch {
+      // A full disk must not end the process that supervises.
+      return;
+    }
+    this.#bytes += bytes.length;
+    if (this.#bytes > this.#maxBytes) this.close();
+  }
+
+  close(): void {
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    this.#descriptor = null;
+  }
+
+  #open(): number {
+    const found = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
+    const isFull = found > this.#maxBytes;
+    if (isFull) renameSync(this.path, `${this.path}.1`);
+    this.#bytes = isFull ? 0 : found;
+    return openSync(this.path, "a", 0o600);
+  }
 }

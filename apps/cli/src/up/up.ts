@@ -3,16 +3,15 @@ import { join } from "node:path";
 import { migrateDatabase } from "@towpath/db";
 import { findRunning, type Identity, openDataDirectory, startTimeOf, writePrivate } from "../instance/instance.ts";
 import { bold, CommandError, dim, print, step, yellow } from "../terminal/terminal.ts";
-import { isolationNotice } from "./isolation-notice.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
-import { requireFreePorts, requirePrograms } from "./preflight.ts";
+import { isolationNotice, requireFreePorts, requirePrograms } from "./preflight.ts";
 import { rolesOf, usesRealGitHub } from "./roles.ts";
 import { resolvesLocalhostNames, serverUrlOf } from "./server-url.ts";
 import { SupervisedPostgres } from "./supervised-postgres.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
 import { ensureWebBuild } from "./web-build.ts";
 
-/** The roles get 7 s, PostgreSQL the rest: together under the 10 s that Ctrl-C may take. */
+/** Leaves PostgreSQL 3 s of the 10 s that Ctrl-C may take. */
 const roleGraceMs = 7_000;
 
 type Started = { readonly processes: SupervisedProcess[]; postgres: SupervisedPostgres | null };
@@ -40,7 +39,7 @@ async function stopAll({ processes, postgres }: Started, options: UpOptions): Pr
   await rm(join(options.dataDirectory, "running.json"), { force: true });
 }
 
-/** Resolves at the first SIGINT, SIGTERM or SIGHUP; a second SIGINT ends at once. */
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
 function interrupted(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve(signal));
@@ -65,7 +64,7 @@ async function startProcesses(options: UpOptions, started: Started, decided: Dec
   );
 }
 
-/** The names no longer resolve, or the folder comes from another machine; URLs that people have pasted stay the same. */
+/** Warns when server names don't resolve here (any more). The URLs stay as they are: people have pasted them. */
 function warnOfNames(serverUrl: string, { gatewayPort }: UpOptions, resolves: boolean): void {
   if (resolves || !new URL(serverUrl.replace("{name}", "name")).hostname.endsWith(".localhost")) return;
   print(
@@ -74,7 +73,7 @@ function warnOfNames(serverUrl: string, { gatewayPort }: UpOptions, resolves: bo
   );
 }
 
-/** `towpath up`: runs the whole instance in the foreground until it is told to stop. */
+/** `towpath up`: runs the whole instance in the foreground until it gets a signal. */
 export async function up(args: string[]): Promise<number> {
   const options = parseUpOptions(args, process.env);
   const stop = interrupted();

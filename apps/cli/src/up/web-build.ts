@@ -32,7 +32,7 @@ async function sourcesDigest(): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Builds the site when its sources changed since the last build. @throws CommandError with the bundler's words. */
+/** Builds the site when its sources changed since the last build. @throws CommandError with the bundler's output. */
 export async function ensureWebBuild(): Promise<void> {
   const digest = await sourcesDigest();
   if (existsSync(stampPath) && readFileSync(stampPath, "utf8") === digest) return;

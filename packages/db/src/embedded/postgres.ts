@@ -15,7 +15,7 @@ export type EmbeddedPostgres = {
   readonly url: string;
   readonly pid: number;
   /** Resolves when the server has ended. */
-  readonly exited: Promise<{ readonly signal: NodeJS.Signals | null; readonly lastWords: string }>;
+  readonly exited: Promise<{ readonly signal: NodeJS.Signals | null; readonly lastOutput: string }>;
   /** Fast shutdown: open transactions are rolled back, data is flushed. */
   stop(): Promise<void>;
 };
@@ -124,7 +124,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   child.stderr.on("data", (chunk: Buffer) => {
     last = (last + chunk.toString()).slice(-4000);
   });
-  const exited = once(child, "exit").then(([, signal]) => ({ signal, lastWords: last.trim() }));
+  const exited = once(child, "exit").then(([, signal]) => ({ signal, lastOutput: last.trim() }));
   const address = (database: string) =>
     `postgresql://towpath@/${database}?host=${encodeURIComponent(options.socketDirectory)}&port=5432`;
   await waitUntilReady(address("postgres"), child, () => last.trim());

@@ -159,7 +159,7 @@ export function networkOf(processes: readonly HostedProcess[]): NetworkHandle {
 /** Waits until cat gives back what it got: by then unshare has made the namespaces and has become cat. */
 function echoes(holder: HostedProcess): Promise<void> {
   return new Promise((resolve, reject) => {
-    const complaint = lastWordsOf(holder);
+    const complaint = lastOutputOf(holder);
     void complaint.then((text) => {
       const reason = `${text || "unshare ended"}. ${whyNoNamespaces()}`.trim();
       reject(new SandboxError("network_unavailable", `No network namespace can be made here: ${reason}`));
@@ -171,7 +171,7 @@ function echoes(holder: HostedProcess): Promise<void> {
 }
 
 /** The end of what a process writes to stderr, once it has ended. */
-async function lastWordsOf(hosted: HostedProcess): Promise<string> {
+async function lastOutputOf(hosted: HostedProcess): Promise<string> {
   let text = "";
   const stderr = hosted.output(2);
   stderr.on("data", (chunk: Buffer) => {
@@ -233,7 +233,7 @@ function ready(slirp: HostedProcess): Promise<void> {
       clearTimeout(timer);
       resolve();
     });
-    void lastWordsOf(slirp).then((text) => {
+    void lastOutputOf(slirp).then((text) => {
       clearTimeout(timer);
       fail(text.split("\n").join("; ") || "it ended");
     });

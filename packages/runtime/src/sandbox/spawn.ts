@@ -65,7 +65,7 @@ export async function spawnSandboxed(
     if (network === "slirp") connection = await connectNetwork(networkContext, launched.firstPid);
     await launched.release();
   } catch (error) {
-    const words = launched === null ? "" : await lastWords(launched);
+    const words = launched === null ? "" : await lastOutput(launched);
     await connection?.stop();
     await cgroup.kill();
     await cgroup.remove();
@@ -95,10 +95,10 @@ export async function restoreSandboxed(
   return supervise(restorable, monitor, cgroup, networkOf(others), reader);
 }
 
-const lastWordsMs = 2_000;
+const lastOutputMs = 2_000;
 
 /** What bubblewrap said by itself before its end; it is ended when it still runs. */
-async function lastWords({ monitor, firstPid }: LaunchedSandbox): Promise<string> {
+async function lastOutput({ monitor, firstPid }: LaunchedSandbox): Promise<string> {
   const stderr = monitor.output(2);
   let text = "";
   stderr.on("data", (chunk: Buffer) => {
@@ -109,7 +109,7 @@ async function lastWords({ monitor, firstPid }: LaunchedSandbox): Promise<string
   // The first process by itself: until its command runs, it does not end with the monitor.
   signalProcess(firstPid, "SIGKILL");
   monitor.signal("SIGKILL");
-  await Promise.race([Promise.all([monitor.exited, closed]), sleep(lastWordsMs, undefined, { ref: false })]);
+  await Promise.race([Promise.all([monitor.exited, closed]), sleep(lastOutputMs, undefined, { ref: false })]);
   for (const descriptor of [1, 2]) monitor.output(descriptor).destroy();
   return text.trim();
 }

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, test } from "vitest";
-import { isolationNotice } from "./isolation-notice.ts";
+import { isolationNotice } from "./preflight.ts";
 
 test("RUN-1 `up` says what this machine refuses and each exception that is set", async () => {
   const directory = await shortDirectory();
