@@ -152,7 +152,7 @@ test("a build's log is for members and the operator: nobody else learns that it 
   operator.stop();
 });
 
-test("PRJ-3 a removed member's stream ends, and so does that of a session that has ended", {
+test("PRJ-3 PRJ-5 a removed member's streams end, a log page's too, and so does that of a session that has ended", {
   timeout: 60_000,
 }, async () => {
   const buildId = await newBuild();
@@ -167,11 +167,19 @@ test("PRJ-3 a removed member's stream ends, and so does that of a session that h
     await open(signedOut.visitor, path),
     await open(owner.visitor, path),
   ];
+  const logPage = await open(
+    removed.visitor,
+    `/api/projects/${owner.organization.slug}/${project.name}/request-log-changes`,
+  );
   await first.next("status");
+  await logPage.next("changed");
   await database.db.delete(member).where(eq(member.userId, removed.userId));
   await database.db.delete(session).where(eq(session.userId, signedOut.userId));
   expect(await first.next("problem")).toMatchObject({ data: { code: "not_found" } });
   expect(await second.next("problem")).toMatchObject({ data: { code: "unauthenticated" } });
+  expect(await logPage.next("problem")).toMatchObject({ data: { code: "not_found" } });
+  await writeRequestLogs(database.pool, [requestLogRow({ projectId: project.id })]);
+  await expect(logPage.next("changed")).rejects.toThrow("the stream ended");
   await expect(first.next("line")).rejects.toThrow("the stream ended");
   // Who may still read, reads on.
   await say(buildId, "for the others");

@@ -5,23 +5,23 @@ import { type Counted, countPeriods, countWithin, floorToMinute, minuteMs, openE
 /** A period [from, to) in milliseconds; `to` null: open. */
 export type Window = { from: number; to: number | null };
 export type Location = {
-  /** Periods that have the wanted rows, newest first. */
+  /** Periods that contain the wanted rows, newest first. */
   windows: Window[];
-  /** Matching rows of the windows to pass over. */
+  /** How many matching rows to skip at the start of the windows. */
   skip: number;
-  /** Whether there is no matching row beyond the windows. */
+  /** True when no matching row lies outside the windows. */
   isWhole: boolean;
 };
 
-/** About how many rows a query may read past in order to find those of a page. */
+/** Roughly how many rows a query may scan to find those of a page. */
 const maxScanned = 4000;
 
 /**
- * Finds out from the roll-ups in which periods the rows `offset` to `offset + need` of a query are, newest first, so
- * that neither a deep page nor a rare tool makes PostgreSQL read all of the rows before. A search is located by
- * methods and targets only.
+ * Uses the roll-ups to find the periods that contain rows `offset` to `offset + need` of a query, newest first, so that
+ * PostgreSQL doesn't scan every earlier row for a deep page or a rare tool. A search is located by method and target
+ * only.
  *
- * @param edge the matching rows of a last minute of which the query wants only a part
+ * @param edge how many rows match in the last minute, when the query ends within that minute
  */
 export async function locateRows(
   pool: Pool,
@@ -33,7 +33,7 @@ export async function locateRows(
   const { periods, isExact } = await countPeriods(pool, query, spansOf(floorToMinute(period.from), end));
   const edge = edgeOf(period, page.edge);
   let tiles = edge ? [edge, ...periods] : periods;
-  // Where names are missing a count may be too high: then nothing is passed over unread.
+  // Overflow series make counts too high, so don't skip rows without reading them.
   let skip = isExact ? page.offset : 0;
   const kept = page.offset - skip;
   let isWhole = true;
@@ -69,12 +69,12 @@ function pick(tiles: readonly Counted[], offset: number, need: number) {
   return { tiles: tiles.slice(first, at), skip, isWhole: at === tiles.length };
 }
 
-/** How many rows of a period are read, about, to find those that are wanted of it. */
+/** Estimate of the rows to scan in a period to find the wanted ones. */
 function scanned({ total, matching }: Counted, skip: number, need: number): number {
   return (total / matching) * Math.min(matching, skip + need);
 }
 
-/** Neighbouring periods as one window, cut to what the query wants. */
+/** Merges adjacent periods into windows, clipped to the query's period. */
 function windowsOf(tiles: readonly Counted[], period: Window): Window[] {
   const windows: Window[] = [];
   for (const tile of tiles) {

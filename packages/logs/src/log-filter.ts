@@ -11,14 +11,14 @@ export class Conditions {
   }
 }
 
-/** First and last instant of a query, milliseconds. Without `endDate` there is no last one: clocks differ. */
+/** First and last instant of a query, milliseconds. Open-ended without `endDate`, because gateways' clocks differ. */
 export function periodOf(query: LogQuery, now: number): { from: number; to: number | null } {
   const to = query.endDate?.getTime() ?? null;
   return { from: query.startDate?.getTime() ?? (to ?? now) - timeRangeMs[query.timeRange], to };
 }
 
 type Aliased = { alias: string; isError: string };
-/** Rows of `request_log` keep whether they are an error, series and sums a class (0: none). */
+/** Rows of `request_log` have `is_error`; series and sums have a class (0: no error). */
 export const ofRows: Aliased = { alias: "request_log", isError: "request_log.is_error" };
 export const ofSeries = (alias: string): Aliased => ({ alias, isError: `${alias}.class <> 0` });
 
@@ -28,7 +28,7 @@ export function scopeCondition(query: LogQuery, conditions: Conditions, { alias,
   const deployments = [...(query.deploymentIds ?? []), ...(query.deploymentId ? [query.deploymentId] : [])];
   if (deployments.length > 0) all.push(`${alias}.deployment_id = ANY(${conditions.value(deployments)}::uuid[])`);
   if (query.httpMethod) all.push(`${alias}.http_method = ${conditions.value(query.httpMethod.toUpperCase())}`);
-  // Not as a parameter: a prepared plan could not use the index of the error rows then.
+  // Not a parameter: a generic plan couldn't use the partial index on error rows.
   if (query.isError !== undefined) all.push(query.isError ? `(${isError})` : `NOT (${isError})`);
   return all.join(" AND ") || "true";
 }
@@ -50,7 +50,7 @@ export function methodCondition(query: LogQuery, conditions: Conditions, { alias
 export function searchCondition(query: LogQuery, conditions: Conditions, columns: readonly string[]): string {
   if (!query.search) return "true";
   const pattern = conditions.value(searchPattern(query.search));
-  // Other scripts need the database's rules for upper and lower case, which take many times as long.
+  // Case folding of other scripts needs the database's collation, which is many times slower.
   const collation = isAscii.test(query.search) ? ' COLLATE "C"' : "";
   return `(${columns.map((column) => `${column}${collation} ILIKE ${pattern}`).join(" OR ")})`;
 }
@@ -65,7 +65,7 @@ export function searchPattern(search: string): string {
   return `%${search.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&")}%`;
 }
 
-/** Everything that a row of `request_log` must fulfil but its time. */
+/** All conditions on a row of `request_log` except its time. */
 export function rowCondition(query: LogQuery, conditions: Conditions): string {
   return [
     scopeCondition(query, conditions, ofRows),

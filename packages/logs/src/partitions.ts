@@ -7,8 +7,8 @@ const ensured = new WeakMap<Pool, Set<number>>();
 /**
  * Makes sure that the day partitions of the log tables exist for the given instants (milliseconds).
  *
- * A failure is not an error: the tables have a default partition, so rows are kept either way and only the later
- * dropping of whole days gets slower. Days are remembered per pool, so the usual cost is a set look-up.
+ * When the database refuses, rows go to the default partition and are later deleted one by one instead of with their
+ * day, so that isn't an error. Days are remembered per pool, so the usual cost is a set look-up.
  */
 export async function ensureDayPartitions(pool: Pool, times: Iterable<number>): Promise<void> {
   let days = ensured.get(pool);
@@ -19,19 +19,19 @@ export async function ensureDayPartitions(pool: Pool, times: Iterable<number>): 
   const missing = new Set<number>();
   for (const time of times) {
     const today = Math.floor(time / dayMs);
-    // The next day too: a partition is cheap before rows of its day exist, and impossible once the default has some.
+    // The next day too: its partition can't be created any more once the default partition has rows of that day.
     if (!days.has(today)) missing.add(today);
     if (!days.has(today + 1)) missing.add(today + 1);
   }
   for (const day of missing) {
-    // Remembered before the call: a database that refuses is not asked again for every batch.
+    // Before the call, so that a refusal isn't repeated for every batch.
     days.add(day);
     try {
       await pool.query("SELECT towpath_ensure_log_partitions($1::date)", [
         new Date(day * dayMs).toISOString().slice(0, 10),
       ]);
     } catch (error) {
-      // The database's own refusal, as against not being reachable, which the caller must hear of.
+      // The caller must learn that the database is unreachable; a refusal is harmless (see above).
       if (!(error instanceof pg.DatabaseError)) {
         days.delete(day);
         throw error;

@@ -14,7 +14,7 @@ import { searchWindows } from "./search-windows.ts";
 
 type Row = Omit<RequestLogEntry, "time" | "tool" | "client" | "responseBytes"> & { time: Date; responseBytes: string };
 
-// Without the payloads: they may be large, and only a row's detail shows them.
+// Without payloads, which may be large. `readRequestLog` returns them.
 const columns = `
   id, time, deployment_id AS "deploymentId", kind, http_method AS "httpMethod", method, target,
   http_status AS "httpStatus", is_error AS "isError", error_code AS "errorCode", error_message AS "errorMessage",
@@ -22,7 +22,7 @@ const columns = `
   response_bytes AS "responseBytes", protocol_version AS "protocolVersion", client_name AS "clientName",
   client_version AS "clientVersion", session, principal, trace_id AS "traceId"`;
 
-/** Up to here a page without a filter is read by counting rows of the index. */
+/** Up to this offset, an unfiltered page skips rows in the index instead of locating them. */
 const maxOffsetRead = 1000;
 
 /**
@@ -89,7 +89,7 @@ const isFiltered = (query: LogQuery) =>
   query.toolName !== undefined ||
   query.isError !== undefined;
 
-/** The matching rows of a last minute that the query wants a part of, at most `max`: roll-ups know whole minutes. */
+/** Counts matching rows, up to `max`, of the minute in which the query ends: roll-ups have whole minutes only. */
 async function countEdge(pool: Pool, query: LogQuery, { from, to }: Period, max: number): Promise<number> {
   if (to === null) return 0;
   const conditions = new Conditions();
@@ -103,7 +103,7 @@ async function countEdge(pool: Pool, query: LogQuery, { from, to }: Period, max:
   return rows[0]?.count ?? 0;
 }
 
-/** Matching rows of some periods, newest first. `windows` are in that order and do not overlap. */
+/** Reads matching rows of `windows`, which are ordered newest first and don't overlap. */
 async function readRows(
   pool: Pool,
   query: LogQuery,
@@ -116,7 +116,7 @@ async function readRows(
   const conditions = new Conditions();
   const project = conditions.value(query.projectId);
   const end = windows[0]?.to ?? null;
-  // Known when the query is planned, so that other days' partitions are no part of the plan.
+  // Plain parameters, so that the planner prunes the partitions of other days.
   const bounds = `time >= ${conditions.value(new Date(oldest.from))}
     ${end === null ? "" : `AND time < ${conditions.value(new Date(end))}`}`;
   const condition = `project_id = ${project} AND ${bounds} AND ${rowCondition(query, conditions)}`;

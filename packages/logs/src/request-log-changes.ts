@@ -1,15 +1,15 @@
 import type { Pool } from "pg";
 
-/** Channel that carries a project's id when its request log got new rows. */
+/** Channel that carries the id of a project whose request log has new rows. */
 export const requestLogChannel = "towpath_request_log";
 
 const everyMs = 1000;
 const announcers = new WeakMap<Pool, Announcer>();
 
 /**
- * Notifies `towpath_request_log` that projects got rows: at once, then at most once a second for all projects together,
- * as PostgreSQL commits notifying transactions one after the other. Never fails: open pages look again by themselves
- * from time to time.
+ * Notifies `towpath_request_log` of projects with new rows: at once, then at most once a second for all projects
+ * together, because PostgreSQL serializes the commits of notifying transactions. Never fails: open pages also refresh by
+ * themselves from time to time.
  */
 export function announceRequestLogs(pool: Pool, projectIds: Iterable<string>): void {
   let announcer = announcers.get(pool);

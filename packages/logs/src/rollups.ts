@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { Conditions, methodCondition, ofSeries, scopeCondition, searchCondition } from "./log-filter.ts";
 import type { LogQuery } from "./log-query.schema.ts";
 
-/** The tables of sums, finest first. Each level's period is a multiple of the one before. */
+/** The roll-up tables, finest first. Each period is a multiple of the previous one. */
 export const rollupLevels = [
   { table: "request_log_minute", seconds: 60 },
   { table: "request_log_ten_minutes", seconds: 600 },
@@ -10,7 +10,7 @@ export const rollupLevels = [
   { table: "request_log_half_day", seconds: 43_200 },
 ] as const;
 
-/** Position in `rollupLevels`. */
+/** Index in `rollupLevels`. */
 export type RollupLevel = 0 | 1 | 2 | 3;
 
 /** A period [from, to) in milliseconds whose ends are multiples of a level's length, to be read from that level. */
@@ -20,7 +20,7 @@ export const minuteMs = 60_000;
 const coarsest = rollupLevels.length - 1;
 const lengthOf = (level: RollupLevel) => rollupLevels[level].seconds * 1000;
 
-/** Cuts a period whose ends are whole minutes into as few spans as there can be, in order of time. */
+/** Splits a period of whole minutes into as few spans as possible, in chronological order. */
 export function spansOf(from: number, to: number, level: RollupLevel = coarsest as RollupLevel): Span[] {
   const length = lengthOf(level);
   const first = Math.ceil(from / length) * length;
@@ -33,7 +33,7 @@ export function spansOf(from: number, to: number, level: RollupLevel = coarsest 
 
 export const floorToMinute = (time: number) => Math.floor(time / minuteMs) * minuteMs;
 
-/** The end of what is counted without an end date: rows of a clock ahead of ours count, too. */
+/** Where counting ends without an end date. In the future, to include rows of gateways whose clock is ahead. */
 export function openEnd(now: number): number {
   const length = lengthOf(coarsest as RollupLevel);
   return (Math.floor(now / length) + 2) * length;
@@ -41,8 +41,8 @@ export function openEnd(now: number): number {
 
 /**
  * SQL of a query's sums within `spans`: columns time (the period's begin), deployment_id, http_method, method, target,
- * class, is_overflow, calls, latency. It has the sums that are folded and those that are not, each exactly once as
- * both are read in one statement. `where` makes a condition on the columns of a series with the given alias.
+ * class, is_overflow, calls, latency. Folded and unfolded sums count exactly once, because one statement reads both.
+ * `where` returns a condition on the columns of the series with the given alias.
  */
 export function sumsSql(
   query: LogQuery,
@@ -65,25 +65,25 @@ export function sumsSql(
   return [...selects, fresh].join(" UNION ALL ");
 }
 
-/** The sums that are not folded yet, by minute, in the shape of those that are. */
+/** Unfolded sums by minute, with the same columns as folded ones. */
 const freshSql = (project: string) => `
   SELECT to_timestamp((item->>0)::float8) AS time, (item->>1)::uuid AS deployment_id, item->>2 AS http_method,
     item->>3 AS method, item->>4 AS target, (item->>5)::smallint AS class, false AS is_overflow,
     (item->>6)::bigint AS calls, ARRAY(SELECT e::bigint FROM jsonb_array_elements_text(item->8) AS e) AS latency
   FROM request_log_delta d, jsonb_array_elements(d.series) AS item WHERE d.project_id = ${project}`;
 
-/** A period of a level with the number of rows that a query means. */
+/** A period with the number of rows that match a query. */
 export type Counted = Span & {
   matching: number;
-  /** All rows of the project; estimated below the coarsest periods. */
+  /** All rows of the project in the period; an estimate for periods from `countWithin`. */
   total: number;
 };
-/** `isExact`: false when some rows were counted without their names and may or may not match. */
+/** `isExact`: false when overflow series are included, whose rows may or may not match. */
 export type Counts = { periods: Counted[]; isExact: boolean };
 
 /**
- * Counts the rows of `spans` by period of each span's level, newest first, leaving out periods without any that match.
- * A search counts the rows that it finds by method or target. Rows that were counted without their names match.
+ * Counts matching rows in `spans` by period of each span's level, newest first; omits periods without matches. A search
+ * matches by method or target here. Overflow series always match.
  */
 export async function countPeriods(pool: Pool, query: LogQuery, spans: readonly Span[]): Promise<Counts> {
   const conditions = new Conditions();
@@ -100,7 +100,7 @@ export async function countPeriods(pool: Pool, query: LogQuery, spans: readonly 
   };
 }
 
-/** The same for the next finer level of counted periods, with the totals estimated from theirs. */
+/** Counts again at the next finer level; totals are estimated from the given periods. */
 export async function countWithin(pool: Pool, query: LogQuery, periods: readonly Counted[]): Promise<Counted[]> {
   const spans = periods.map(({ level, from, to }) => ({ level: (level - 1) as RollupLevel, from, to }));
   const conditions = new Conditions();
@@ -119,7 +119,7 @@ export async function countWithin(pool: Pool, query: LogQuery, periods: readonly
   );
 }
 
-/** Only the sums of series that match, looked up by their ids: those of all series are many at the finer levels. */
+/** Looks matching series up by id, because the finer levels have too many rows to scan. */
 function countsSql(query: LogQuery, conditions: Conditions, spans: readonly Span[]): string {
   const project = conditions.value(query.projectId);
   const selects = spans.map(
@@ -145,7 +145,7 @@ function nameCondition(query: LogQuery, conditions: Conditions, alias: string): 
 function byPeriod(rows: { time: Date; total: string; matching: string }[], spans: readonly Span[]): Counted[] {
   const counted = new Map<number, Counted>();
   for (const { time, total, matching } of rows) {
-    // Sums that are not folded yet are of minutes: they belong to the period of their span.
+    // Unfolded sums are per minute; add them to the period that contains the minute.
     const span = spans.find(({ from, to }) => from <= time.getTime() && time.getTime() < to);
     if (!span) continue;
     const length = lengthOf(span.level);

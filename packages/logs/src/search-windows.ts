@@ -4,7 +4,7 @@ import { searchPattern } from "./log-filter.ts";
 import type { LogQuery } from "./log-query.schema.ts";
 import { floorToMinute } from "./rollups.ts";
 
-/** Windows that have all that there is to find since `since` (milliseconds); null: all there is. */
+/** Windows that contain every match since `since` (milliseconds); null: every match there is. */
 type Found = { windows: Window[]; since: number | null };
 type Period = Window & { now: number };
 
@@ -12,9 +12,9 @@ const slotMs = 600_000;
 const recentCallers = 10_000;
 
 /**
- * The periods in which the newest `wanted` rows of a search can be, newest first. Names that contain the text are
- * looked up where each is kept once (series, callers, error messages), and from there where their rows are; whoever
- * reads the rows of these periods tests them against the whole query. A text that no name contains costs no row.
+ * Finds the periods that can contain the newest `wanted` rows of a search, newest first. The text is matched against
+ * names that are stored once each (series, callers, error messages), which lead to the periods of their rows. The caller
+ * tests the rows of these periods against the whole query. A text that no name contains costs no row.
  */
 export async function searchWindows(
   pool: Pool,
@@ -28,7 +28,7 @@ export async function searchWindows(
     byMessage(pool, query, period, wanted),
     notFolded(pool, query),
   ]);
-  // Before that, one part may know of rows that are newer than those of another.
+  // Before the latest of these, some part's list is incomplete.
   const since = Math.max(...parts.map((part) => part.since ?? Number.NEGATIVE_INFINITY));
   const from = Math.max(period.from, since);
   const windows = merged(
@@ -40,16 +40,16 @@ export async function searchWindows(
 
 async function bySeries(pool: Pool, query: LogQuery, period: Period, wanted: number): Promise<Found> {
   const { windows, isWhole } = await locateRows(pool, query, period, { offset: 0, need: wanted, edge: 0 });
-  // Part of a minute is not counted: it is read whenever it can have rows.
+  // Roll-ups don't count parts of a minute, so always read the last one.
   if (period.to !== null) windows.unshift({ from: floorToMinute(period.to), to: period.to + 1 });
   return { windows, since: isWhole ? null : (windows.at(-1)?.from ?? null) };
 }
 
-/** `since`: others may have called before; null: nobody else. */
+/** `since`: complete from there on; null: complete. */
 type Slots = { rows: { time: Date; first: Date; last: Date; calls: number }[]; since: Date | null };
 
 async function byCaller(pool: Pool, query: LogQuery, period: Period, wanted: number): Promise<Found> {
-  // Mostly a name is found among the callers that were seen last: they are looked through before all of them are.
+  // Most searches match a recent caller; scan all callers only when none does.
   const isFirst = period.to === null && wanted === query.offset + query.limit + 1;
   const recent = isFirst ? await slotsOfRecent(pool, query, period, wanted) : null;
   const { rows, since: seen } = recent?.rows.length ? recent : await slotsOfAll(pool, query, period, wanted);
@@ -69,8 +69,8 @@ async function byCaller(pool: Pool, query: LogQuery, period: Period, wanted: num
 }
 
 /**
- * Slots of the callers that were seen last, newest first. The newest `wanted` calls are of the `wanted` callers that were
- * seen last, so no more of them are followed.
+ * Slots of the most recently seen callers, newest first. The newest `wanted` calls belong to the `wanted` most recently
+ * seen callers, so the slots of others aren't read.
  */
 async function slotsOfRecent(pool: Pool, query: LogQuery, { from }: Period, wanted: number): Promise<Slots> {
   const { rows } = await pool.query<Slots["rows"][number] & { seen: Date | null }>(
@@ -119,7 +119,7 @@ async function byMessage(pool: Pool, query: LogQuery, { from, to }: Period, want
   const inPeriod = `project_id = $1 AND time >= $2 AND ($3::timestamptz IS NULL OR time <= $3)
     AND error_message IS NOT NULL`;
   const newest = "ORDER BY time DESC LIMIT $4";
-  // Messages beyond those that are kept can be in any row with one.
+  // Messages over the daily limit aren't stored; any row with a message may have one.
   const isAny = ids.rows.some(({ id }) => id === "0");
   const values = [query.projectId, new Date(from), to === null ? null : new Date(to), wanted];
   const { rows } = isAny
@@ -136,7 +136,7 @@ async function byMessage(pool: Pool, query: LogQuery, { from, to }: Period, want
   };
 }
 
-/** Names of rows that were written a moment ago are not kept yet. */
+/** Periods of unfolded rows, whose names aren't stored yet. */
 async function notFolded(pool: Pool, { projectId }: LogQuery): Promise<Found> {
   const { rows } = await pool.query<{ first: Date; last: Date }>(
     "SELECT first_minute AS first, last_minute + interval '1 minute' AS last FROM request_log_delta WHERE project_id = $1",
@@ -145,7 +145,7 @@ async function notFolded(pool: Pool, { projectId }: LogQuery): Promise<Found> {
   return { windows: rows.map(({ first, last }) => ({ from: first.getTime(), to: last.getTime() })), since: null };
 }
 
-/** Windows in order, newest first, none overlapping another, cut to the period. */
+/** Sorts windows newest first, merges overlapping ones and clips them to the period. */
 function merged(windows: Window[], period: Window): Window[] {
   const end = period.to === null ? Number.POSITIVE_INFINITY : period.to + 1;
   const cut = windows
