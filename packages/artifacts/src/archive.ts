@@ -58,7 +58,12 @@ export async function packDirectory(directory: string, file: string, maxBytes: n
 export async function unpackArchive(file: string, directory: string): Promise<void> {
   const argv = ["--extract", "--preserve-permissions", "--no-same-owner", "--directory", directory];
   const tar = run(argv, ["pipe", "ignore", "pipe"]);
-  await finished(tar, pipeline(createReadStream(file), createZstdDecompress(), tar.stdin));
+  await finished(tar, pipeline(createReadStream(file), createZstdDecompress(), tar.stdin).catch(unlessEndedEarly));
+}
+
+/** tar stops reading at the archive's end mark, before the padding; its status says whether it got there. */
+function unlessEndedEarly(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ERR_STREAM_PREMATURE_CLOSE" && error.code !== "EPIPE") throw error;
 }
 
 type Tar = ReturnType<typeof run>;

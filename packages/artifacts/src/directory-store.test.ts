@@ -33,3 +33,19 @@ test("RUN-8 a process killed while it stores leaves no artifact, and what it lef
   expect(await store.removeIncomplete(-1000)).toBe(1);
   expect(await readdir(join(root, "incoming"))).toEqual([]);
 });
+
+test("RUN-8 a write that the disk takes a part of stores nothing: no artifact is cut", async () => {
+  const root = join(directory, "full");
+  const script = fileURLToPath(new URL("./testing/put-large.ts", import.meta.url));
+  // A limit of 64 KiB for each file: as on a full disk, the kernel takes a part of the last chunk and says so.
+  const limited = ["-c", 'ulimit -f 64 && exec "$@"', "bash", process.execPath, script, root];
+  const child = spawn("/bin/bash", limited, { stdio: ["ignore", "pipe", "inherit"] });
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  await once(child, "close");
+  expect(said).toBe("EFBIG");
+  expect(await readdir(join(root, "incoming"))).toEqual([]);
+  expect(await readdir(join(root, "blobs")).catch(() => [])).toEqual([]);
+});

@@ -128,7 +128,8 @@ async function write(path: string, bytes: Readable): Promise<string> {
   try {
     for await (const chunk of bytes) {
       hash.update(chunk);
-      await file.write(chunk);
+      // Not `write`, which may write a part only, as on a disk that becomes full.
+      await file.writeFile(chunk);
     }
     await file.sync();
   } finally {

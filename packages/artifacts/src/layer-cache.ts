@@ -29,7 +29,8 @@ export type LayerCache = {
   /**
    * Absolute path of the unpacked layer; fetched from the store, checked and unpacked when it isn't here. Read-only.
    * The path holds for an hour, and for as long as the caller of `evict` names the digest as in use.
-   * @throws ArtifactError `not_found`; `digest_mismatch` when the stored bytes were cut or altered
+   * @throws ArtifactError `not_found`; `digest_mismatch` when the stored bytes were cut or altered: they are deleted, so
+   *   that the next build makes the layer anew
    */
   get(digest: string): Promise<string>;
   /**
@@ -142,14 +143,16 @@ async function receive(store: ArtifactStore, digest: string, path: string): Prom
   try {
     for await (const chunk of await store.get(digest)) {
       hash.update(chunk);
-      await file.write(chunk);
+      await file.writeFile(chunk);
     }
   } finally {
     await file.close();
   }
   const found = hash.digest("hex");
-  if (found !== digest)
-    throw new ArtifactError("digest_mismatch", `Layer ${digest} is damaged in the store: its digest is ${found}.`);
+  if (found === digest) return;
+  // Nobody can use it, and while it is there, `put` keeps it and builds find it: nothing could replace it.
+  await store.delete(digest, { unusedSince: new Date(Date.now() + 1000) });
+  throw new ArtifactError("digest_mismatch", `Layer ${digest} was damaged in the store: its digest was ${found}.`);
 }
 
 /** Moves a whole folder into place. When another process was faster, its folder stays: both are the same. */
