@@ -1,5 +1,5 @@
 // node attack.ts ENDPOINT SECONDS: what one tenant can do from outside to its own server and to the gateway, all at
-// once. A process of its own, so that it does not slow down those who measure.
+// once. A separate process, so that it does not slow down the measuring one.
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -33,7 +33,7 @@ const callOf = (name: string, args: Record<string, unknown>): RequestInit => ({
   signal: AbortSignal.timeout(Math.max(1, until - Date.now())),
 });
 
-/** Calls a tool again and again until the time is over, whatever comes back. */
+/** Calls a tool repeatedly until the time is over, ignoring the results. */
 async function insist(name: string, args: Record<string, unknown>): Promise<void> {
   while (Date.now() < until) {
     await fetch(endpoint, callOf(name, args))

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextp
 
 export type LoadTotals = {
   readonly calls: number;
-  /** Answered with what was asked for. */
+  /** Answered correctly. */
   readonly answered: number;
   readonly failed: number;
   /** Wall time of each answered call, milliseconds. */

@@ -23,7 +23,7 @@ export type Rig = {
   readonly times: number;
   /** Folder of the gateway's state when it is a small file system of its own, else null. */
   readonly smallDisk: string | null;
-  /** Moves the time that roles see; null when that cannot be had. */
+  /** Moves the time that roles see; null when this host can't do that. */
   readonly clock: Clock | null;
 };
 

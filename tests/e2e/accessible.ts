@@ -4,7 +4,7 @@ import { expect } from "vitest";
 
 /** No violation of WCAG 2.2 A and AA that a machine can find, and nothing wider than a small phone. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Colours in the middle of a transition are nobody's choice.
+  // Wait for transitions to end: colors in between don't count.
   await page.evaluate("new Promise(requestAnimationFrame)");
   await page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))");
   const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];

@@ -65,7 +65,7 @@ describe("a new user's first ten minutes", () => {
     await expectAccessible(page);
   });
 
-  test("VAL-1 a bad name is told beside the field, with the words of the server", async () => {
+  test("VAL-1 an invalid name is shown beside the field, with the server's message", async () => {
     const name = page.getByLabel("Server name");
     await name.fill("abc");
     await name.blur();

@@ -85,7 +85,7 @@ test("OPS-1 a killed launcher takes everything with it, and the next start works
   expect((await again.stop()).status).toBe(0);
 });
 
-test("OPS-1 a port in use is told in one sentence with the remedy", async () => {
+test("OPS-1 a port in use is reported in one sentence with the remedy", async () => {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

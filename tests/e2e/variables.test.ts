@@ -82,7 +82,7 @@ async function toolAnswer(serverName: string) {
   return content;
 }
 
-test("ONB-5 VAL-4 names come from the address, and what is wrong is told beside each field", async () => {
+test("ONB-5 VAL-4 names come from the address, and errors are shown beside each field", async () => {
   await page.goto(`${url}/${slug}/welcome/choose-repo`);
   const link = page.getByRole("listitem").filter({ hasText: "needy" }).getByRole("link");
   const target = new URL((await link.getAttribute("href")) ?? "", url);
@@ -111,7 +111,7 @@ test("ONB-5 VAL-4 names come from the address, and what is wrong is told beside 
   expect(await name(1).inputValue()).toBe("");
 });
 
-test("ONB-12 a pasted .env block fills the rows, hidden until asked for, out of the address", async () => {
+test("ONB-12 a pasted .env block fills the rows, hidden until revealed, out of the address", async () => {
   await paste(1, `# for the greeting\nexport GREETING="good morning"\nPRIVATE_KEY="${privateKey}"\nUNUSED=1 # no\n`);
   await expect.poll(() => name(3).inputValue()).toBe("UNUSED");
   expect(await name(1).inputValue()).toBe("GREETING");
@@ -131,7 +131,7 @@ test("ONB-12 a pasted .env block fills the rows, hidden until asked for, out of 
   await expect.poll(focused).toBe("Name of variable 3");
 });
 
-test("ONB-5 RUN-4 a server that needs its variables goes live with them, and nobody is shown them again", async () => {
+test("ONB-5 RUN-4 a server that needs its variables goes live with them, and they are never shown again", async () => {
   await page.getByRole("radio", { name: /Open to anyone/ }).click();
   await deploy();
   await page.waitForURL(/\/build-logs\//);
@@ -185,7 +185,7 @@ test("PRJ-11 KEY-1 a build that lacks variables leads to the settings, and from 
   expect(await toolAnswer(late)).toMatchObject([{ type: "text", text: `good evening|${privateKey}` }]);
 });
 
-test("PRJ-11 VAL-2 VAL-3 a wrong entrypoint is told beside its field, and the next build takes what was saved", async () => {
+test("PRJ-11 VAL-2 VAL-3 a wrong entrypoint is shown beside its field, and the next build takes what was saved", async () => {
   await page.getByRole("link", { name: "Settings", exact: true }).click();
   const entrypoint = page.getByLabel("Entrypoint");
   await page.getByLabel(/Requirements file/).fill("../x.txt");

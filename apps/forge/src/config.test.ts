@@ -18,7 +18,7 @@ const environment = {
   FORGE_SETUP_URL: "http://localhost:3000/api/github/setup",
 };
 
-test("GH-3 the forge has loopback and port 8090 unless told", () => {
+test("GH-3 the forge defaults to loopback and port 8090", () => {
   expect(readConfig(environment)).toMatchObject({ host: "127.0.0.1", port: 8090, url: "http://localhost:8090" });
 });
 

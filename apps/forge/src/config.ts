@@ -12,7 +12,7 @@ const settingsSchema = z
     FORGE_HOST: z
       .string()
       .default("127.0.0.1")
-      // Accounts have no password here, so whoever reaches the port may do everything.
+      // Accounts have no password here, so anyone who reaches the port may do everything.
       .refine(
         (host) => loopbackHosts.includes(host),
         "the forge serves this machine only: use 127.0.0.1, ::1 or localhost",

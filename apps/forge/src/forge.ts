@@ -59,7 +59,7 @@ function close(server: Server): Promise<void> {
 
 /**
  * Starts the stand-in for GitHub (GH-3). State and repositories are below `${dataDirectory}/forge`. Pushes that an
- * earlier run did not get to tell are told now.
+ * earlier run did not get to send are sent now.
  *
  * Throws when the port is taken or the state has another version.
  */

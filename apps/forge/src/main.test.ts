@@ -114,7 +114,7 @@ test("GH-3 a forge that is killed keeps accounts, repositories and the webhooks 
   expect((await gitHub.branch(address, "main")).commit.sha).toBe(sha);
 });
 
-test("GH-3 missing settings and a taken port are told in a sentence", async () => {
+test("GH-3 missing settings and a port in use are reported in a sentence", async () => {
   const bare = start({ PATH: environment.PATH ?? "" });
   expect(await bare.ended).toBe(1);
   expect(bare.output()).toMatch(/^The forge cannot start[\s\S]*GITHUB_APP_ID[\s\S]*FORGE_SETUP_URL/);

@@ -45,7 +45,7 @@ export async function openPullRequest(
   return pull;
 }
 
-/** Changes title, body or state; closing and reopening is told by webhook. */
+/** Changes title, body or state; closing and reopening send a webhook. */
 export function changePullRequest(
   context: ForgeContext,
   repository: Repository,

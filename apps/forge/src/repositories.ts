@@ -43,7 +43,7 @@ async function commitReadme(directory: string, owner: Account, input: NewReposit
   await updateRef(directory, "refs/heads/main", commit, null);
 }
 
-/** null: the account has one of this name. Should the forge end in between, the folder is made when first asked for. */
+/** null: the account has one of this name. If the forge stops in between, the directory is created on first use. */
 export async function createRepository(
   context: ForgeContext,
   owner: Account,

@@ -80,7 +80,7 @@ test("GW-4 a revoked, a deleted and an expired key's open streams end; others go
   await until(() => ended()[0] === true);
   await pool.query("DELETE FROM apikey WHERE id = $1", [deleted.id]);
   await until(() => ended()[1] === true);
-  // Nobody says when a key's time is over: the gateway looks by itself.
+  // No notification comes when a key expires: the gateway checks by itself.
   await pool.query("UPDATE apikey SET expires_at = now() + interval '1 second' WHERE id = $1", [expiring.id]);
   await expect.poll(() => ended()[2], { timeout: 15_000 }).toBe(true);
   expect(ended()).toEqual([true, true, true, false]);

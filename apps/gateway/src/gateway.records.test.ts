@@ -21,7 +21,7 @@ async function callRow(projectId: string) {
   return row;
 }
 
-test("GW-7 a canceled call is told as canceled and is no error, in both eras", async () => {
+test("GW-7 a canceled call is recorded as canceled, not as an error, in both eras", async () => {
   const modern = async (url: URL) => {
     const client = await connectModern(url);
     return { wait: (signal: AbortSignal) => client.callTool(call, { signal }), close: () => client.close() };

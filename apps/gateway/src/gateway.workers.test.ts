@@ -80,7 +80,7 @@ test("GW-14 two workers on one port serve one legacy session, and what they coun
   expect(after.get("towpath_gateway_routes")).toBe((await rig.database.pool.query("SELECT FROM route")).rowCount);
 });
 
-test("GW-7 GW-14 a call is told as canceled although another worker got the message", async () => {
+test("GW-7 GW-14 a call is recorded as canceled although another worker got the message", async () => {
   let running = 0;
   const server = await rig.deploy(createMcpListener({ onWait: () => running++ }));
   await workersKnow();

@@ -88,7 +88,7 @@ export type InstanceTiming = {
   readonly startTimeoutMs: number;
   /** For a server that has started to answer at /mcp, when a rollout asks. */
   readonly answerTimeoutMs: number;
-  /** SIGTERM to SIGKILL when nobody waits: more than the harness takes for its own last word (7 s). */
+  /** SIGTERM to SIGKILL when no start waits for the place: more than the harness's own limit (7 s). */
   readonly stopGraceMs: number;
   /** The same when the runner itself ends, or another server needs the place. */
   readonly hurriedGraceMs: number;

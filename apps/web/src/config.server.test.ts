@@ -29,7 +29,7 @@ test("settings have defaults, and a trailing slash of the URL is dropped", () =>
   });
 });
 
-test("all problems are told at once, each with the name of its setting", () => {
+test("all problems are reported at once, each with the name of its setting", () => {
   const problems = problemsOf({
     TOWPATH_SECRET: "short",
     TOWPATH_SERVER_URL: "http://localhost:8080/x",

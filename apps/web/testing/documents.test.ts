@@ -87,7 +87,7 @@ test("nothing that belongs to the server is in the browser's files", async () =>
   }
 });
 
-test("a request that is malformed gets a clear answer and harms nobody", async () => {
+test("a malformed request gets a clear answer and affects no other", async () => {
   const { request } = newVisitor(web.url);
   const { name } = (await signedUpVisitor(web.url)).sessionCookie() ?? {};
   expect((await request("/", { headers: { cookie: `${name}=nonsense` } })).status).toBe(200);

@@ -217,7 +217,7 @@ test("a server function called from another site is refused before it runs", asy
   expect(found.rowCount).toBe(0);
 });
 
-test("VAL-1 a name that is faulty is told in the specification's words, and input of another kind is no server error", async () => {
+test("VAL-1 an invalid name gets the specification's message, and input of another type is no server error", async () => {
   const orgSlug = owner.organization.slug;
   const short = await callServerFunction(owner.visitor, "onboarding.startQuickstart", "POST", {
     orgSlug,

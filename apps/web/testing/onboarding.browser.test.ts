@@ -124,7 +124,7 @@ test("ONB-3 ONB-11 a random name, the dice, the counter and the URL that the ser
   await expectAccessible(page);
 });
 
-test("VAL-1 a faulty name is told while one types, in the specification's words", async () => {
+test("VAL-1 an invalid name shows the specification's message while typing", async () => {
   const name = page.getByLabel("Server name");
   for (const [value, text] of [
     ["", "Project name is required"],

@@ -9,7 +9,7 @@ import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts
 import { signedUpVisitor } from "./visitor.ts";
 import { freePort, startWeb, type WebProcess } from "./web-process.ts";
 
-// What `towpath deploy` does, in its order, on an instance where nobody has signed up yet.
+// What `towpath deploy` does, in its order, on an instance without any account.
 
 let database: TestDatabase;
 let web: WebProcess;

@@ -95,7 +95,7 @@ test("a build with its diagnosis", async () => {
   });
 });
 
-test("VAL-5 request-log rows, filtered by the query string; what it does not allow is told by field", async () => {
+test("VAL-5 request-log rows, filtered by the query string; invalid ones give an error for each field", async () => {
   const row = (changes: { target?: string; isError?: boolean } = {}) =>
     requestLogRow({
       organizationId: owner.organization.id,
@@ -166,7 +166,7 @@ test("LOG-5 a log query past the time limit is stopped and told how to ask for l
   expect((await asOperator("GET", `/api/v1/projects/${project.name}/logs`)).status).toBe(200);
 }, 60_000);
 
-test("VAL-1 VAL-2 the terminal is told of faulty input in the same words as the browser", async () => {
+test("VAL-1 VAL-2 the terminal gets the same messages for invalid input as the browser", async () => {
   const body = {
     name: "abc",
     installationId: 1,

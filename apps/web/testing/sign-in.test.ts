@@ -187,7 +187,7 @@ test("AUTH-2 one account's password is not guessed from many addresses, nor afte
   expect(wait).toBeLessThanOrEqual(60);
 }, 120_000);
 
-test("AUTH-2 a session comes from exactly one cookie: with a second one of the name nobody is signed in, and it is said", async () => {
+test("AUTH-2 a session comes from exactly one cookie: a second one of the same name signs nobody in, with an explanation", async () => {
   const [person, stranger] = [await signedUpVisitor(web.url), await signedUpVisitor(web.url)];
   const [own, injected] = [person.sessionCookie(), stranger.sessionCookie()];
   if (!own || !injected) throw new Error("nobody is signed in");

@@ -67,7 +67,7 @@ test("a layer is unpacked on another host as it was stored: files, links and mod
   expect([await mode("bin"), await mode("bin/tool"), await mode("größe – 大.txt")]).toEqual([0o555, 0o555, 0o444]);
 });
 
-test("the same files have the same digest, whoever packs them and when", async () => {
+test("the same files have the same digest, regardless of user and time", async () => {
   const first = await otherHost().add(await sealed("same"), { name: nameOf("b"), maxBytes });
   const later = await sealed("same");
   await utimes(join(later, "bin", "tool"), new Date(0), new Date(0));
@@ -124,7 +124,7 @@ test("a folder that says it is larger than allowed is refused, be it that it tak
   expect(await otherHost().find(nameOf("sparse"))).toBeNull();
 });
 
-test("RUN-8 evict spares layers of running servers and those just asked for", async () => {
+test("RUN-8 evict spares layers of running servers and those just used", async () => {
   const directory = join(testDirectory, "evicting");
   const cache = createLayerCache({ store, directory });
   const add = async (text: string) => (await cache.add(await sealed(text), { name: nameOf(text), maxBytes })).digest;

@@ -34,7 +34,7 @@ export type LayerCache = {
    */
   get(digest: string): Promise<string>;
   /**
-   * Removes layers from this host (not from the store) that were not asked for within `unusedForMs`, at least an hour.
+   * Removes layers from this host (not from the store) that were not used within `unusedForMs`, at least an hour.
    * Called by one process of the host, the one that knows what runs there.
    * @param options.inUse digests of the layers of all servers that run on this host
    */
@@ -112,7 +112,7 @@ export function createLayerCache({ store, directory }: LayerCacheConfig): LayerC
       for (const digest of await readdir(home)) {
         const entry = join(home, digest);
         if (inUse.has(digest) || (await stat(entry)).mtimeMs > before) continue;
-        // In one step, so that nobody gets a path to half a layer.
+        // Atomically, so that no reader sees half a layer.
         const doomed = await partial();
         await rename(entry, doomed);
         if ((await stat(doomed)).mtimeMs > before) await publish(doomed, entry);

@@ -60,7 +60,7 @@ test("AUTH-1 what is no text, and what is too long, is refused", () => {
   for (const value of [null, undefined, 1, {}, ["/a"], Symbol("a")]) expect(safeReturnPath(value)).toBe("/");
 });
 
-test("AUTH-1 property: whatever comes in, the browser stays on the site, decoded any number of times", () => {
+test("AUTH-1 property: for any input the browser stays on the site, decoded any number of times", () => {
   const pieces = fc.constantFrom(
     "/",
     "\\",

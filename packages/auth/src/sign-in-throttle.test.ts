@@ -12,7 +12,7 @@ afterAll(() => database.close());
 const newEmail = () => `${randomUUID()}@example.com`;
 const begin = (email: string, address: string | null) => beginAttempt(database.db, { email, address });
 
-/** Lets the waits of everybody pass. */
+/** Lets all delays pass. */
 const passTime = (interval: string) =>
   database.pool.query(
     "UPDATE sign_in_attempt SET retry_at = retry_at - $1::interval, updated_at = updated_at - $1::interval",

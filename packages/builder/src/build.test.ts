@@ -168,7 +168,7 @@ const MiB = 1024 * 1024;
 
 test("RUN-1 a package that writes without end is stopped at the build's limit", async () => {
   const small = await openWorkshop({ limits: { diskBytes: 256 * MiB } });
-  // 8 GiB, if nobody stops it.
+  // 8 GiB, unless it is stopped.
   const greedy = `
 for number in range(256):
     with open(f"/app/build/{number}", "wb") as part:

@@ -16,7 +16,7 @@ import { type Plan, planSource } from "./plan/index.ts";
 
 export type Builder = {
   /**
-   * Builds one commit. Resolves to a diagnosis for whatever the repository does (BLD-2).
+   * Builds one commit. Resolves to a diagnosis for every fault of the repository (BLD-2).
    * @throws the reason of `request.signal` when it is aborted, and errors of the platform itself
    */
   build(request: BuildRequest): Promise<BuildResult>;

@@ -29,7 +29,7 @@ export type BuildLimits = {
   readonly dependencyBytes: number;
   /** What a build may write to disk while it installs, including what it adds to its organization's cache. */
   readonly diskBytes: number;
-  /** A build that leaves less than this free on the disk is stopped: everybody shares the disk. */
+  /** A build that leaves less than this free on the disk is stopped: all tenants share the disk. */
   readonly freeBytes: number;
   /** How long a resolution without a lock is taken again for the same question. */
   readonly resolutionMs: number;

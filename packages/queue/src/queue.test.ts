@@ -184,7 +184,7 @@ test("RUN-8 the job of a worker killed with -9 is taken over within 90 s", { tim
   await queue.close();
 });
 
-test("LOG-6 a job that has ended is deleted a day later, and one that nobody takes within two weeks", async () => {
+test("LOG-6 a job that has ended is deleted a day later, and one that no worker takes within two weeks", async () => {
   const queue = await openJobQueue(settings());
   const { rows } = await database.pool.query(
     "SELECT name, deletion_seconds AS ended, retention_seconds AS waiting FROM pgboss.queue WHERE name NOT LIKE '\\_\\_%'",

@@ -53,7 +53,7 @@ async function clientOfAnswers(listener: RequestListener): Promise<RunnerClient>
   return client;
 }
 
-test("GW-10 a runner that hangs is told from one whose start takes longer", async () => {
+test("GW-10 a hanging runner is distinguished from a slow start", async () => {
   const standIn = await startStandIn();
   const client = clientOf(standIn);
   await expect(client.ensure(deploy(standIn, { startMs: 4000 }))).resolves.toMatchObject({ state: "started" });

@@ -28,7 +28,7 @@ export type RunnerClient = {
   verify(deploymentId: string, options?: CallOptions): Promise<LeasedInstance>;
   /** Whether the very instance runs, frozen or not. Starts nothing. */
   isRunning(deploymentId: string, instanceId: string, options?: CallOptions): Promise<boolean>;
-  /** Stops the deployment's server whatever leases there are. Resolves when it has ended. */
+  /** Stops the deployment's server, even if it is leased. Resolves when it has ended. */
   stop(deploymentId: string, options?: CallOptions): Promise<void>;
   list(options?: CallOptions): Promise<readonly RunnerInstance[]>;
   /** What protects servers on the runner's host. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpointSchema } from "./endpoint.ts";
 
-/** A server that takes requests at `endpoint`, and that nobody freezes or stops for `leaseMs`. */
+/** A server that takes requests at `endpoint` and is not frozen or stopped for `leaseMs`. */
 const leasedInstanceSchema = z.object({
   instanceId: z.string().min(1),
   /** Speaks HTTP, MCP at /mcp. */
@@ -110,7 +110,7 @@ export class RunnerError extends Error {
   /** The runner's advice, milliseconds; null when it gave none. */
   readonly retryAfterMs: number | null;
 
-  /** `message` is for whoever called the tenant's server: no paths, no settings, no secrets. */
+  /** `message` reaches callers of the tenant's server: no paths, settings or secrets. */
   constructor(
     code: RunnerErrorCode,
     message: string,

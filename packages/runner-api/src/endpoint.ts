@@ -50,6 +50,6 @@ export function isDialFailure(error: unknown): boolean {
   // A host name with several addresses: each was tried.
   if (error instanceof AggregateError) return error.errors.every(isDialFailure);
   const { code = "", syscall } = error as NodeJS.ErrnoException;
-  // Whatever makes connect(2) or the resolver fail comes before the first byte.
+  // Errors of connect(2) and of the resolver come before the first byte.
   return undiciDialCodes.has(code) || syscall === "connect" || syscall === "getaddrinfo";
 }

@@ -16,17 +16,17 @@ export type RunnerHandlers = {
 
 export type RunnerApi = {
   /**
-   * Listens, on a unix socket with mode 0600. Resolves with the address; its port is the real one when 0 was asked for.
+   * Listens, on a unix socket with mode 0600. Resolves with the address; its port is the actual one when 0 was given.
    * @throws Error when another runner answers there
    */
   listen(address: RunnerAddress): Promise<RunnerAddress>;
   /** Takes no further connections. Resolves when the running calls have been answered. */
   close(): Promise<void>;
-  /** Ends all connections, whatever runs on them. */
+  /** Ends all connections, even with calls in flight. */
   destroy(): void;
 };
 
-/** Serves the runner's API. `onError` is told of errors that are no RunnerError: the caller gets only `internal`. */
+/** Serves the runner's API. `onError` gets errors that are no RunnerError; the caller gets only `internal`. */
 export function createRunnerApi(handlers: RunnerHandlers, onError: (error: unknown) => void): RunnerApi {
   let server: Server | null = null;
   return {
@@ -64,7 +64,7 @@ export async function assertNoRunner(address: RunnerAddress): Promise<void> {
 }
 
 async function bind(server: Server, address: RunnerAddress): Promise<RunnerAddress> {
-  // Nobody answers there: it is the file of a runner that was killed.
+  // No one answers there: the socket was left by a killed runner.
   if (address.kind === "unix") await rm(address.path, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

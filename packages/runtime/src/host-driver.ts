@@ -39,7 +39,7 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
       const adopted = await engine.adopt(claim);
       const inUse = new Set(adopted.map(({ handle }) => directoryNameOf(handle.instanceId)));
       const present = await readdir(config.instanceDirectory).catch(() => []);
-      // Their mounts were undone by the engine. What cannot be removed now is in nobody's way.
+      // Their mounts were undone by the engine. What cannot be removed now does no harm.
       const leftovers = present.filter((name) => !inUse.has(name));
       await Promise.all(
         leftovers.map((name) => removeDirectory(`${config.instanceDirectory}/${name}`).catch(() => {})),

@@ -56,7 +56,7 @@ export type ServerSpec = {
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: Limits;
   readonly network: Network;
-  /** Serve MCP at `inspectPath` too, past the server's own sign-in. For builds: nobody else is at the socket then. */
+  /** Serve MCP at `inspectPath` too, past the server's own sign-in. For builds, whose socket nothing else reaches. */
   readonly inspectable?: boolean;
 };
 
@@ -117,7 +117,7 @@ export type BuildSpec = {
   readonly limits: Limits;
   /** What the build may write to disk while it installs, including what it adds to the cache. */
   readonly diskBytes: number;
-  /** Steps are ended when less than this is left free: everybody shares the disk. */
+  /** Steps are killed when less than this is left free: all tenants share the disk. */
   readonly freeBytes: number;
 };
 
@@ -163,7 +163,7 @@ export type InstanceHandle = {
   memoryBytes(): Promise<number | null>;
   /** False from the moment in which the server's process begins to end, long before `exited` resolves. */
   isAlive(): Promise<boolean>;
-  /** Resolves once, when the server has ended for whatever reason. */
+  /** Resolves once, when the server has ended for any reason. */
   readonly exited: Promise<Exit>;
 };
 

@@ -1,4 +1,4 @@
-"""BLD-2, the harness's half: each cause is told apart and named, with file and line."""
+"""BLD-2, the harness's half: each cause is distinguished and named, with file and line."""
 
 from __future__ import annotations
 

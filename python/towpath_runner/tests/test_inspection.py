@@ -62,7 +62,7 @@ MOUNTED = """
     app = Wrapped(Starlette(routes=[Mount("/mcp", inner)], lifespan=inner.lifespan))
 """
 
-#: FastMCP hides it from whoever has no token with that scope.
+#: FastMCP hides it from callers without a token of that scope.
 HIDDEN = """
     from fastmcp.server.auth import require_scopes
 

@@ -24,7 +24,7 @@ def choose(module: ModuleType, entrypoint: Entrypoint) -> tuple[str, object]:
             if accepts(value):
                 return name, value
     candidates = candidates_in(module)
-    # `import mcp` binds the name `mcp` to a module, which nobody meant as the server.
+    # `import mcp` binds the name `mcp` to a module, which is not meant as the server.
     strangers = [(name, value) for name, value in present.items() if not isinstance(value, ModuleType)]
     if strangers and not candidates:
         raise unsupported(f"`{strangers[0][0]}`", strangers[0][1], entrypoint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-#: Thirty minutes, in seconds: FastMCP's own default keeps a session for ever.
+#: Thirty minutes, in seconds: by default FastMCP never ends a session.
 SESSION_IDLE_SECONDS = 1800
 
 #: Given unless the author or the operator has set them.
@@ -39,7 +39,7 @@ def prepare_process(script: str) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True)
-    # Last on the path: whatever the repository holds goes before the directory of this package.
+    # Last on the path: the repository's modules take precedence over this package's directory.
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != ours] + [ours]
 

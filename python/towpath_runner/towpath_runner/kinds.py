@@ -1,6 +1,6 @@
 """What an object is: a server of a known framework, an ASGI app, or a factory of either.
 
-Classes are told by module and name, so that nothing is imported that the server's own file has not imported.
+Classes are recognized by module and name, so that only what the server's own file imports is imported.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def is_factory(value: object) -> bool:
 
 
 def required_arguments(function: Callable[..., Any]) -> list[str]:
-    """Names of the arguments that a call must give; empty when that cannot be told."""
+    """Names of the arguments that a call must give; empty when they are unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

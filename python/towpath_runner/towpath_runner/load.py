@@ -18,7 +18,7 @@ NEUTRAL_NAME = "towpath_entrypoint"
 
 
 def load_module(entrypoint: Entrypoint) -> ModuleType:
-    """Runs the file and returns its module. Whatever the file raises comes out unchanged.
+    """Runs the file and returns its module. Exceptions of the file propagate unchanged.
 
     The module bears its natural name and stands in `sys.modules`: pickle, dataclasses and pydantic look there, and
     a sibling that says `from server import mcp` gets this very module instead of running the file a second time.
@@ -67,7 +67,7 @@ def _import_framework_first() -> None:
     """With the real modules loaded, a repository's own `mcp.py` or `types.py` cannot take their place."""
     for name in ("fastmcp", "mcp.server", "mcp.server.fastmcp", "uvicorn"):
         try:
-            # FastMCP 3 and 4 import most of themselves when the class is first asked for.
+            # FastMCP 3 and 4 import most of themselves when the class is first accessed.
             getattr(importlib.import_module(name), "FastMCP", None)
         except ImportError:
             continue

@@ -1,4 +1,4 @@
-"""The order of events: prepare, load, choose, adapt, serve. One status is written whatever happens."""
+"""The order of events: prepare, load, choose, adapt, serve. One status is written in any case."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _run(text: str, socket_path: str, inspect_path: str | None, status: StatusFi
 
 
 def _told_apart(entrypoint: Entrypoint, otherwise: str, action: Callable[[], Any]) -> Any:
-    """Runs code of the server's author; whatever it raises becomes a Failure, except an interrupt from outside."""
+    """Runs the server author's code; its exceptions become a Failure, except an interrupt from outside."""
     try:
         return action()
     except (KeyboardInterrupt, Failure):

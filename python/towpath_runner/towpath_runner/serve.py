@@ -16,10 +16,10 @@ import uvicorn
 from towpath_runner.asgi import EitherSlash, LifespanWatch
 from towpath_runner.kinds import ASGI
 
-#: Seconds that open requests get after SIGTERM; streams would otherwise stay for ever.
+#: Seconds that open requests get after SIGTERM; streams would otherwise never end.
 GRACE_SECONDS = 3
 
-#: Seconds after SIGTERM at which the process ends whatever still runs in it (threads, a stuck lifespan).
+#: Seconds after SIGTERM after which the process exits even if something still runs in it (threads, a stuck lifespan).
 LAST_SECONDS = 7
 
 #: Seconds that an idle connection is kept: longer than any gateway pools it, so that only the gateway closes.

@@ -4,7 +4,7 @@ import { errorsInWords, underLoad } from "../under-load.ts";
 
 const redeploys = 30;
 
-/** New versions go live one after the other while clients call: nobody may notice. */
+/** New versions go live one after the other while clients call; no call may fail. */
 export async function redeployUnderLoad(rig: Rig): Promise<Row> {
   const server = rig.servers[0] ?? "";
   const fault = async () => {

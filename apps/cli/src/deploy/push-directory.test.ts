@@ -43,7 +43,7 @@ test("GH-2 the forge gets the credential, and no process has it among its argume
   }
 });
 
-test("OPS-4 what somebody else has pushed is not undone unasked", async () => {
+test("OPS-4 someone else's push is not overwritten silently", async () => {
   const directory = await shortDirectory();
   const [bare, mine, theirs] = [`${directory}/bare.git`, `${directory}/mine`, `${directory}/theirs`];
   const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];

@@ -7,7 +7,7 @@ import { CommandError } from "../terminal/terminal.ts";
 
 const run = promisify(execFile);
 
-/** Never part of a deployment, whatever the folder's own .gitignore says. */
+/** Never deployed, even if the directory's own .gitignore doesn't list them. */
 const neverPushed = [".venv/", "venv/", "__pycache__/", "*.pyc", "node_modules/", ".env", ".DS_Store"];
 
 /** The person's own Git settings hold, but for those that would change the content, ask for a key or run programs. */
@@ -16,7 +16,7 @@ const settings = ["core.autocrlf=false", "commit.gpgSign=false", "core.hooksPath
   setting,
 ]);
 
-/** Everybody on the machine can read a process's arguments: the credential goes by the environment. */
+/** All users of the machine can read a process's arguments, so the credential is passed in the environment. */
 function withoutCredential(address: string): { url: string; environment: Record<string, string> } {
   const url = new URL(address);
   const credential = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;

@@ -72,7 +72,7 @@ test("OPS-4 a stream that drops is taken up where it was, also across a restart,
   expect(asked).toEqual([undefined, "2", "2"]);
 });
 
-test("OPS-4 a stream that the instance refuses is not asked for again", async () => {
+test("OPS-4 a stream that the instance refuses is not retried", async () => {
   let requests = 0;
   const server = await listen((_, response) => {
     requests++;

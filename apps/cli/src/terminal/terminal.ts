@@ -39,7 +39,7 @@ export class CommandError extends Error {
 export function asCommandError(error: unknown): CommandError {
   if (error instanceof CommandError) return error;
   if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {
-    // Node adds advice of its own after the first sentence, which nobody at this terminal needs.
+    // Node adds advice for developers after the first sentence; drop it.
     const [sentence = error.message] = error.message.split(". ");
     return new CommandError(`${sentence.replace(/\.$/, "")}. See ./towpath help.`);
   }

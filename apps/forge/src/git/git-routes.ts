@@ -46,7 +46,7 @@ function may(context: ForgeContext, identity: Identity, repository: Repository, 
 const plain = (status: number, text: string, headers: Record<string, string> = {}) =>
   new Response(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers } });
 
-/** Asks for a credential also where there is nothing, so that nobody learns which private names exist. */
+/** Asks for a credential also for unknown names, so that private ones can't be probed. */
 function refuse(context: ForgeContext, identity: Identity | null, repository: Repository | null): Response {
   if (identity === null || identity.kind === "anonymous") {
     return plain(401, "A credential is needed.", { "www-authenticate": 'Basic realm="Towpath Forge"' });

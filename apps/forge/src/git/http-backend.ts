@@ -98,7 +98,7 @@ function bodyStream(
   });
 }
 
-/** Hands one request of smart HTTP to `git http-backend`: body and answer are streamed, whatever their size. */
+/** Hands one request of smart HTTP to `git http-backend`: body and response are streamed. */
 export async function serveGit(input: BackendRequest): Promise<Response> {
   const child = spawn("git", ["http-backend"], {
     cwd: input.directory,
@@ -109,7 +109,7 @@ export async function serveGit(input: BackendRequest): Promise<Response> {
     child.once("error", reject);
     child.once("close", () => input.afterwards().then(resolve, reject));
   });
-  // Whoever reads the body also waits for the end; a client that went away must not become an unhandled rejection.
+  // The reader of the body awaits the exit too; a client disconnect must not become an unhandled rejection.
   ended.catch(() => {});
   child.stdin.on("error", () => {});
   const body = input.request.body as WebReadableStream<Uint8Array> | null;

@@ -12,7 +12,7 @@ function ownHosts(config: ForgeConfig): Set<string> {
 
 /**
  * Only requests for our own names: a page elsewhere whose name was pointed at 127.0.0.1 (DNS rebinding) must not read
- * what everybody on this machine may.
+ * what any user of this machine may.
  */
 export function onlyOwnHosts(config: ForgeConfig): MiddlewareHandler {
   const hosts = ownHosts(config);

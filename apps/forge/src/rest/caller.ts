@@ -143,7 +143,7 @@ export function reading(context: ForgeContext, c: RestContext, permission: Permi
   return authorizeByName(context, c.get("caller"), repositoryName(c), permission, "read");
 }
 
-/** One of its commits. GitHub tells an empty repository apart, except where it is asked for a path. */
+/** One of its commits. GitHub answers differently for an empty repository, except for queries by path. */
 export async function commitOf(
   context: ForgeContext,
   c: RestContext,

@@ -70,7 +70,7 @@ test("ONB-2 installing on all repositories leads back to the set-up address, a s
   await expect(forge.gitHub.installation(id)).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("ONB-2 an installation on selected repositories reaches these and changes are told", async () => {
+test("ONB-2 an installation on selected repositories reaches these and sends its changes", async () => {
   const browser = await signedIn("cora");
   const one = (await forge.admin.ensureRepository({ owner: "cora", name: "one" })).repository;
   const two = (await forge.admin.ensureRepository({ owner: "cora", name: "two" })).repository;
@@ -202,7 +202,7 @@ test("GH-3 names from outside are shown as text, never as markup", async () => {
   expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
 });
 
-test("GH-3 repository names follow GitHub's rules, and problems are told beside the form", async () => {
+test("GH-3 repository names follow GitHub's rules, and problems are shown beside the form", async () => {
   const browser = await signedIn("eve");
   for (const name of ["", "..", "a b", "a/b", "x.git", "é", "n".repeat(101)]) {
     const answer = await browser.submit("/new", { name, visibility: "public" });

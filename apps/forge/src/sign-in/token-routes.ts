@@ -19,7 +19,7 @@ async function readRequest(c: Context): Promise<unknown> {
   return isJson ? c.req.json().catch(() => null) : c.req.parseBody();
 }
 
-/** JSON for those who ask for it, form encoding for the others. Refusals are 200 too: both as on GitHub. */
+/** JSON if the client accepts it, else form encoding. Errors are 200 too. Both as on GitHub. */
 function answer(c: Context, body: Record<string, string | number>): Response {
   if (c.req.header("accept")?.includes("json")) return c.json(body);
   const form = new URLSearchParams();

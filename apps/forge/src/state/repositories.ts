@@ -57,7 +57,7 @@ export type NewRepositoryRow = {
   madeBy: Maker;
 };
 
-/** null: the account has a repository of this name, in whatever case. */
+/** null: the account has a repository of this name (case-insensitive). */
 export function insertRepository(database: Database, input: NewRepositoryRow): Repository | null {
   const now = timestamp();
   const { id, changes } = database.run(
@@ -90,7 +90,7 @@ export function touchRepository(database: Database, id: number): void {
 
 const knownRefSchema = z.object({ name: z.string(), sha: z.string() });
 
-/** The refs as the last webhooks told them, full name → sha. */
+/** The refs as last sent by webhook, full name → sha. */
 export function knownRefs(database: Database, repositoryId: number): Map<string, string> {
   const rows = database.all(knownRefSchema, "SELECT name, sha FROM known_ref WHERE repository_id = ?", repositoryId);
   return new Map(rows.map((row) => [row.name, row.sha]));

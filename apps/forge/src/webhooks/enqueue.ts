@@ -20,7 +20,7 @@ type Event = { name: string; action?: string; payload: Record<string, unknown> }
  * are stored together, and call `deliverer.wake()` after it.
  */
 
-/** An event of a repository. Without the App on it, there is nobody to tell. */
+/** An event of a repository. Stored only if the App is installed on it. */
 export function enqueueRepositoryEvent(
   context: ForgeContext,
   repository: Repository,

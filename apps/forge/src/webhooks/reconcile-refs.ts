@@ -15,7 +15,7 @@ import { enqueuePullRequestEvent, enqueueRepositoryEvent } from "./enqueue.ts";
 
 const noCommit = "0".repeat(40);
 const heads = "refs/heads/";
-/** More than GitHub's own 20 helps nobody: builds look at the head only. */
+/** GitHub's limit. Builds look at the head only. */
 const commitLimit = 20;
 
 type RefChange = {
@@ -68,7 +68,7 @@ function commitPayload(context: ForgeContext, repository: Repository, commit: Co
   };
 }
 
-/** `push` for every change of a ref; `create` and `delete` besides where one came or went. */
+/** `push` for every change of a ref, plus `create` or `delete` for new and removed ones. */
 function enqueueChange(context: ForgeContext, repository: Repository, pusher: Account | null, change: RefChange): void {
   const { ref, before, after, forced } = change;
   const isBranch = ref.startsWith(heads);
@@ -127,9 +127,9 @@ async function adoptDefaultBranch(
 }
 
 /**
- * Compares the repository's refs with those that were last told, and stores a webhook for each difference together with
+ * Compares the repository's refs with those last sent, and stores a webhook for each difference together with
  * the new state. Runs after every push and, for a forge that ended in between, at the start: no push goes untold, none
- * is told twice.
+ * is sent twice.
  */
 export function reconcileRefs(context: ForgeContext, repositoryId: number, pusher: Account | null): Promise<void> {
   // One after the other: an older reading must not be stored over a newer one.

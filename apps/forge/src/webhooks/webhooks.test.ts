@@ -70,7 +70,7 @@ test("BLD-12 a push sends one signed webhook with GitHub's payload", async () =>
   expect(forge.hooks.received.filter((other) => other.event === "push" && pushOf(other).after === sha)).toHaveLength(1);
 });
 
-test("GH-3 branches coming and going are told: create, push, delete", async () => {
+test("GH-3 new and deleted branches send webhooks: create, push, delete", async () => {
   const sha = (await git(work, "rev-parse", "HEAD")).trim();
   await git(work, "push", "-q", "towpath", "main:refs/heads/topic/x");
   const created = await forge.hooks.waitFor((_, payload) => payload.ref === "refs/heads/topic/x");
@@ -125,7 +125,7 @@ test("BLD-12 a refused webhook is not repeated, but can be redelivered under its
     ]);
 });
 
-test("GH-3 a push whose webhook was not stored before the end is told at the next start", async () => {
+test("GH-3 a push whose webhook was not stored before the exit is sent at the next start", async () => {
   const sha = await commit("Unseen");
   const { repository } = await forge.admin.ensureRepository({ owner: "ada", name: "tools" });
   await forge.stop();
@@ -139,7 +139,7 @@ test("GH-3 a push whose webhook was not stored before the end is told at the nex
   ).toHaveLength(1);
 });
 
-test("GH-3 pull requests are told: opened, synchronize, closed", async () => {
+test("GH-3 pull requests send webhooks: opened, synchronize, closed", async () => {
   const base = (await git(work, "rev-parse", "HEAD")).trim();
   await git(work, "push", "-q", "towpath", `${base}:refs/heads/pr-branch`);
   const { createAppJwt } = await import("../testing/app-jwt.ts");
@@ -180,7 +180,7 @@ test("GH-3 pull requests are told: opened, synchronize, closed", async () => {
   expect(await forge.gitHub.pullRequestsFrom(address, "main")).toEqual([]);
 });
 
-test("GH-3 a rename and another default branch are told, and the number leads to the repository under its new name", async () => {
+test("GH-3 a rename and a new default branch send webhooks, and the number leads to the repository under its new name", async () => {
   const { repository, pushUrl: movingUrl } = await forge.admin.ensureRepository({ owner: "ada", name: "moving" });
   await git(work, "push", "-q", movingUrl, "HEAD:main", "HEAD:trunk");
   const token = await userToken(forge, "ada");

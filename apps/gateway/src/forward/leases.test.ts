@@ -91,7 +91,7 @@ test("RUN-3 the gateway closes idle connections long before the harness does", a
   expect(idleConnectionMs).toBeLessThanOrEqual((seconds * 1000) / 2);
 });
 
-test("RUN-3 GW-10 a runner that hangs lets no live lease lapse, and is told from one that takes its time", async () => {
+test("RUN-3 GW-10 a hanging runner lets no live lease lapse, and is distinguished from a slow one", async () => {
   runner.leaseMs = 700;
   const leases = new Leases({ runner: client, upstreams: new Upstreams() });
   const warm = deploy();

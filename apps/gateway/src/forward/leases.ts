@@ -40,9 +40,9 @@ export class Leases {
   readonly #runner: RunnerClient;
   readonly #upstreams: Upstreams;
   readonly #withoutRunnerMs: number;
-  /** The last call found nobody: until one is answered, requests don't wait to hear that again. */
+  /** The runner was unreachable at the last call: until one succeeds, requests don't wait for it. */
   #isRunnerAway = false;
-  /** After this it may have frozen whatever was not leased. */
+  /** After this it may have frozen what was not leased. */
   #runnerAnsweredAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
 

@@ -1,7 +1,7 @@
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ForwardEnd } from "../forward/forward.ts";
 
-/** A value that something else keeps, read when the metrics are asked for. */
+/** A value kept elsewhere, read on each scrape. */
 export type Reading = {
   /** Without the prefix `towpath_gateway_`. */
   name: string;

@@ -28,7 +28,7 @@ test("GW-9 an address has its share of the connections; proxies and this machine
   expect(accepted(connections, "203.0.113.7", 10)).toHaveLength(1);
 });
 
-test("GW-9 an address that has its share drives out nobody's connections", () => {
+test("GW-9 an address that has its share closes no other's connections", () => {
   const limits = { maxConnections: 5, maxConnectionsPerAddress: 3, proxies: parseAddresses("") };
   const connections = new Connections(limits);
   const quiet = accepted(connections, "203.0.113.8", 2);

@@ -12,7 +12,7 @@ function callOf(session: string, id: number, answers: unknown = null): Exchange 
 }
 const interrupted = { resumable: true, answers: [] };
 
-test("GW-7 a call is forgotten however its passing ends, also by an error that nobody expected", async () => {
+test("GW-7 a call is forgotten however forwarding ends, also by an unexpected error", async () => {
   const settled: Exchange[] = [];
   const calls = new OpenCalls((call) => settled.push(call));
   const failing = calls.during(callOf("s", 1, interrupted), async () => {

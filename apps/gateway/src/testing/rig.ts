@@ -101,7 +101,7 @@ export async function createRig(environment: Record<string, string> = {}): Promi
   return rig;
 }
 
-/** Waits for a condition, up to 5 s unless told otherwise. */
+/** Waits for a condition, up to 5 s by default. */
 export async function until(condition: () => Promise<boolean> | boolean, withinMs = 5000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await condition())) {

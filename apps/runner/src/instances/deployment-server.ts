@@ -18,11 +18,11 @@ export type DeploymentServerParts = LaunchParts & {
   readonly places: Places;
 };
 
-/** A wait for the next start that a request is held for; above it the request is told to come back. */
+/** The longest back-off that a request is held for; above it the caller gets a time to retry after. */
 const maxHeldBackOffMs = 1000;
 
 /**
- * The server of one deployment: at most one instance, started by the first lease, frozen and stopped when nobody
+ * The server of one deployment: at most one instance, started by the first lease, frozen and stopped when no one
  * leases it (RUN-3), started again with growing waits when it crashes (RUN-6).
  *
  * Starting, freezing, waking and stopping happen one at a time. A lease is noted before it waits for its turn, and
@@ -85,7 +85,7 @@ export class DeploymentServer {
       void this.#turns.take(() => this.#freeze());
   }
 
-  /** Stops the instance whatever leases there are. `hurried`: somebody waits for it, so it gets less time. */
+  /** Stops the instance, even if it is leased. `hurried`: a start waits for its place, so it gets less time. */
   async stop(reason: string, hurried = false): Promise<void> {
     clearTimeout(this.#restart);
     const { stopGraceMs, hurriedGraceMs } = this.#parts.timing;
@@ -131,7 +131,7 @@ export class DeploymentServer {
     };
   }
 
-  /** Returns for how long it holds: not long while others wait, so that leases that nobody uses lapse soon. */
+  /** Returns for how long it holds: short while others wait, so that unused leases expire soon. */
   #extendLease(now: number): number {
     const { leaseMs, contendedLeaseMs } = this.#parts.timing;
     const granted = this.#parts.places.isContended ? Math.min(leaseMs, contendedLeaseMs) : leaseMs;
@@ -162,7 +162,7 @@ export class DeploymentServer {
     // It may end at any moment.
     if (instance !== null && this.#instance === instance) {
       if (wasFrozen) instance.become("ready");
-      // Once its end has been told, its crash counts.
+      // A crash counts once its exit has been reported.
       if (await instance.isDead()) await instance.handle?.exited;
       else if (this.#instance === instance) return wasFrozen ? "woken" : "ready";
     }

@@ -110,7 +110,7 @@ test("RUN-3 who waits in vain reads what there was too little of and what the op
   await expect(share.lease(second)).rejects.toThrow(/75 %.*TOWPATH_MAX_ORGANIZATION_SHARE/);
 });
 
-test("RUN-3 while somebody waits leases are short, so that what nobody uses gives its place soon", async () => {
+test("RUN-3 leases are short while a start waits, so that unused instances free their place soon", async () => {
   const { pool } = lightPool({ budget: { maxInstances: 1 }, timing: { leaseMs: 700, contendedLeaseMs: 50 } });
   const [first, second] = named("a", 2) as [string, string];
   expect((await pool.lease(first)).leaseMs).toBe(700);
@@ -130,7 +130,7 @@ test("RUN-3 an organization that calls all its servers again and again leaves th
   expect(after.map((lease) => lease.instanceId)).toEqual(before.map((lease) => lease.instanceId));
 });
 
-test("RUN-6 an instance whose process has died is not named again, be it that its end has not been told yet", async () => {
+test("RUN-6 an instance whose process has died is not handed out again, even before its exit has been reported", async () => {
   const { pool, kill } = lightPool({ timing: { leaseMs: 5000, backOffFirstMs: 10 } });
   const server = named("a", 1)[0] ?? "";
   const first = await pool.lease(server);

@@ -229,7 +229,7 @@ test("RUN-6 KEY-4 a server that keeps failing is refused for growing times and s
   expect(refused).toBeInstanceOf(RunnerError);
   expect(refused).toMatchObject({
     code: "start_failed",
-    // KEY-4: whoever calls the server reads this.
+    // KEY-4: callers of the server read this.
     message: expect.stringContaining("No module named '[SECRET_MODULE]'"),
   });
   // The first wait is short enough to be held; the second is not.
@@ -266,7 +266,7 @@ test("RUN-1 too much memory ends the server, not the platform, and is named", as
     .toMatch(/more than its 128 MiB/);
 });
 
-test("RUN-3 a full host makes room by stopping what nobody leases, and a start waits for it", async () => {
+test("RUN-3 a full host makes room by stopping unleased instances, and a start waits for it", async () => {
   const deployments = await Promise.all([
     seedDeployment(database.db),
     seedDeployment(database.db),

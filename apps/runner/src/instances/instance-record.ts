@@ -24,7 +24,7 @@ export function createInstanceRecord(store: InstanceStore, onError: (error: unkn
       } catch (error) {
         onError(error);
         if (store.isRefusal(error)) {
-          // It would be refused for ever, and everything behind it would wait for ever.
+          // The database will never accept it, and everything queued behind it would wait forever.
           waiting.shift();
           continue;
         }

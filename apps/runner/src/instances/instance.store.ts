@@ -36,7 +36,7 @@ export type InstanceStore = {
    * too early, is written now. Null when it must not go on: it has ended, it is another's, its deployment is gone.
    */
   claim(id: string, deploymentId: string): Promise<ClaimedInstance | null>;
-  /** Ends rows of earlier starts that nobody has claimed: what they describe is gone. */
+  /** Ends unclaimed rows of earlier runner processes: their instances are gone. */
   endLost(): Promise<number>;
   /** Whether an error of the others is the database's last word on that row, so that trying again is no use. */
   isRefusal(error: unknown): boolean;

@@ -20,7 +20,7 @@ export type OpenedDeployment = Omit<InstanceContext, "memoryBytes"> & {
   readonly memo?: string;
 };
 
-/** One run of a deployment's server. Whatever happens to it is recorded and said in its log here. */
+/** One run of a deployment's server. Records what happens to it and writes that to its log. */
 export class Instance {
   readonly id: string;
   readonly startedAt: Date;
@@ -75,7 +75,7 @@ export class Instance {
     return this.#context.memoryBytes;
   }
 
-  /** Whether its process has begun to end, be it that nobody has been told yet. */
+  /** Whether its process has begun to exit, even if that has not been reported yet. */
   async isDead(): Promise<boolean> {
     return this.#handle !== null && !(await this.#handle.isAlive());
   }
@@ -103,7 +103,7 @@ export class Instance {
     this.#record.changed(this.id, { state: "ready", readyAt: at, endpoint: handle.endpoint });
   }
 
-  /** Returns why, in words that hold no secret: they reach whoever calls the server. */
+  /** Returns why, without secrets: callers of the server read it. */
   didNotStart(reason: string, exit: Exit | null): string {
     const words = this.#context.redact(reason);
     this.#end("crashed", words, exit);

@@ -2,7 +2,7 @@ import { dialTarget, type Endpoint, type LeasedInstance, RunnerError } from "@to
 import { Client } from "undici";
 
 /**
- * A lease on a server that has answered a request at /mcp, whatever it said: it may want credentials.
+ * A lease on a server that has answered a request at /mcp with any status: it may require credentials.
  *
  * @throws RunnerError `no_answer` when it does not within `timeoutMs` or answers with a status of 500 or more
  */

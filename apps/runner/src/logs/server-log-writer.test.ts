@@ -48,7 +48,7 @@ test("RUN-5 while the database is away lines are held, bounded, and the loss is 
   expect(written.slice(1)).toEqual(Array.from({ length: 20_000 }, (_, index) => String(index + 1000)));
 });
 
-test("RUN-5 a project that floods the log displaces its own lines only, and is told", async () => {
+test("RUN-5 a project that floods the log displaces its own lines only, and its log says so", async () => {
   let away = true;
   const written: ServerLogRow[] = [];
   const writer = createServerLogWriter(

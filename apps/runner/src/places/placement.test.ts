@@ -69,7 +69,7 @@ test("RUN-3 evicted are idle instances only, each once", () => {
   });
 });
 
-test("RUN-3 nothing is evicted while nobody waits and memory suffices", () => {
+test("RUN-3 nothing is evicted while no start waits and memory suffices", () => {
   always((view, { evict }) => {
     const used = sumOf(view.occupants.map((each) => sizeOf(view, each)));
     if (view.waiters.length === 0 && used <= view.budget.memoryBytes) expect(evict).toEqual([]);
@@ -112,7 +112,7 @@ test("RUN-3 no organization gets more than its part while others use the host, a
   });
 });
 
-test("RUN-3 whoever nothing stands in the way of gets a place at once", () => {
+test("RUN-3 a start that nothing blocks gets a place at once", () => {
   always((view, { admit }) => {
     const free = view.waiters.filter((waiter) => shortageOf(view, waiter) === null);
     if (free.length > 0) expect(admit.length).toBeGreaterThan(0);
@@ -162,7 +162,7 @@ function playOn(view: View, steps: number): string[] {
   return given;
 }
 
-test("RUN-3 everybody who waits gets a place in the end, when what others use becomes idle", () => {
+test("RUN-3 every waiting start gets a place in the end, when others become idle", () => {
   fc.assert(
     fc.property(viewArbitrary, (view) => {
       expect(playOn(view, 400).toSorted()).toEqual(view.waiters.map(({ deploymentId }) => deploymentId).toSorted());
@@ -233,7 +233,7 @@ test("RUN-3 what is needed altogether is stopped, or nothing is", () => {
   expect(decided(occupants, ["a3"], { memoryBytes: 450, startReserveBytes: 30 })).toEqual({ admit: [], evict: ["a1"] });
 });
 
-test("RUN-3 where servers have grown beyond the memory, idle ones leave although nobody waits", () => {
+test("RUN-3 idle servers are evicted when servers outgrow the memory, even while no start waits", () => {
   const occupants = [occupant("a1", { memoryBytes: 600 }), occupant("a2", { memoryBytes: 600, lastUsedAt: 1 })];
   expect(decided(occupants, [], { memoryBytes: 1000 })).toEqual({ admit: [], evict: ["a1"] });
 });

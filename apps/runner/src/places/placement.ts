@@ -1,6 +1,6 @@
 /** What this host has for running servers. */
 export type Budget = {
-  /** Instances at the same time, whatever their state. */
+  /** Instances at the same time, in any state. */
   readonly maxInstances: number;
   /** Instances that start at the same time: a start takes a processor for seconds. */
   readonly maxStarting: number;

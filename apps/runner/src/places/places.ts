@@ -69,7 +69,7 @@ export class Places {
     waiting?.refuse(error);
   }
 
-  /** Whether somebody waits: leases are kept short then, so that those that nobody uses lapse soon. */
+  /** Whether a start waits: leases are short then, so that unused ones expire soon. */
   get isContended(): boolean {
     return this.#waiting.size > 0;
   }

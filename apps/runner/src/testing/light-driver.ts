@@ -7,7 +7,7 @@ export type LightDriver = {
   readonly running: ReadonlySet<string>;
   /** The most that ran, or were starting, at the same time. */
   readonly peak: { running: number; starting: number };
-  /** The process of an instance dies; its end is told `toldAfterMs` later. */
+  /** The process of an instance dies; its exit is reported `toldAfterMs` later. */
   kill(instanceId: string, toldAfterMs: number): void;
 };
 

@@ -20,7 +20,7 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // The parser's message helps nobody; the error below says what is wrong.
+    // The parser's message doesn't help callers; the error below says what is wrong.
   }
   throw new TowpathError("invalid_input", "The request body must be a JSON object.");
 }

@@ -2,7 +2,7 @@ import { createFileRoute } from "@tanstack/react-router";
 import { services } from "~/compose.server.ts";
 import { withoutPermission } from "~/http/route-access.ts";
 
-/** For whoever watches the process: 200 while it can serve, 503 while the database is away. */
+/** Health check: 200 while it can serve, 503 while the database is away. */
 export const Route = createFileRoute("/healthz")({
   server: {
     handlers: {

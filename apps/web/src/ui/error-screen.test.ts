@@ -68,7 +68,7 @@ test("ERR-3 other responses show their status, other errors their message", () =
   expect(classifyError(undefined)).toEqual({ kind: "other", message: "Unknown error" });
 });
 
-test("ERR-3 whoever made too many requests is told when to try again", () => {
+test("ERR-3 after too many requests the page says when to try again", () => {
   const refusal = (headers: HeadersInit) =>
     classifyError(new Response(null, { status: 429, statusText: "Too Many Requests", headers }));
   expect(refusal({ "retry-after": "30" })).toEqual({

@@ -5,7 +5,7 @@ import { Tooltip } from "./tooltip.tsx";
 
 const squares = { sm: "size-7 px-0", md: "size-8 px-0", lg: "size-10 px-0", inline: "" };
 
-/** A button that shows only an icon. `label` names it for everyone: spoken, and as a tooltip. */
+/** A button that shows only an icon. `label` is its accessible name and its tooltip. */
 export function IconButton({
   label,
   children,

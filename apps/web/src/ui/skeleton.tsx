@@ -5,7 +5,7 @@ export function Skeleton({ className }: { className?: string }) {
   return <span aria-hidden className={classNames("block h-4 animate-breathe rounded-md bg-hover", className)} />;
 }
 
-/** Rows of stand-ins, told to screen readers once. */
+/** Placeholder rows, announced to screen readers once. */
 export function SkeletonRows({ rows = 6, label = "Loading" }: { rows?: number; label?: string }) {
   return (
     <div role="status" aria-label={label} className="divide-y">

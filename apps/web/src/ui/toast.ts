@@ -2,7 +2,7 @@ import type { ExternalToast, toast as Sonner } from "sonner";
 
 type Message = string;
 
-// Nothing is told before somebody has done something, so what shows toasts is fetched with the first of them.
+// The first toast follows a user's action, so the component that shows them is loaded with it.
 let isWanted = false;
 const listeners = new Set<() => void>();
 let settle: (sonner: typeof Sonner) => void = () => {};

@@ -87,7 +87,7 @@ export async function runNextBuild(services: Services, organizationId: string, s
 async function buildAndRollOut(run: BuildRun): Promise<void> {
   const { services, ctx, taken, buildLog, signal } = run;
   const built = await build(run);
-  // Before every end: whoever hears that the build has ended finds its whole log.
+  // Before any outcome: the log is complete when readers learn that the build has ended.
   await buildLog.flush();
   signal.throwIfAborted();
   if (!built.ok) return fail(run, built.diagnosis, built.timings);

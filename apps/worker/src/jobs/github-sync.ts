@@ -47,7 +47,7 @@ export const askGitHub =
       const address = { installationId, owner, name };
       const head = await headOf(github, address, branch);
       if (!head) await assertNotRenamed(github, installationId, repository);
-      // The default branch never ends, whatever happens to pull requests from it.
+      // The default branch never ends, even when pull requests from it are closed.
       const needsPullRequests = head !== null && branch !== repository.default_branch;
       const { full_name: fullName, private: isPrivate, default_branch: defaultBranch } = repository;
       return {
@@ -83,7 +83,7 @@ async function headOf(github: Client, address: RepositoryAddress, branchName: st
   }
 }
 
-/** A 404 means that the branch is gone only if the repository is still visible under the name that was asked for. */
+/** A 404 means that the branch is gone only if the repository is still visible under the requested name. */
 async function assertNotRenamed(github: Client, installationId: number, repository: GitHubRepository): Promise<void> {
   const now = await github.repositoryById(installationId, repository.id);
   if (now.full_name !== repository.full_name) throw new Error("the repository was renamed while GitHub was asked");

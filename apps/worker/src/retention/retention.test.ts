@@ -68,7 +68,7 @@ test("LOG-6 a layer that a build finds while the sweep deletes it is kept or mad
     await site.store.tag(name, digest);
     await utimes(join(site.dataDirectory, "artifacts", "blobs", digest), at(-3), at(-3));
     const [found] = await Promise.all([site.store.resolve(name), sweepSite(site, new Date())]);
-    // Whoever got the digest can read all of it.
+    // Readers that got the digest can read all of it.
     if (found !== null) expect(await digestOf(found)).toBe(found);
     await site.store.delete(digest, { unusedSince: at(1) });
   }
@@ -226,7 +226,7 @@ test("LOG-6 a worker killed at any point of a sweep leaves nothing half-deleted"
     ]);
     expect(rows[0].n).toBe(1);
   }
-  // The next worker finishes: nothing is left that nobody needs.
+  // The next worker finishes: nothing unneeded is left.
   for (let round = 0; round < 3; round++) expect((await sweepSite(site, later, { low: true })).problems).toEqual([]);
   expect(new Set(await stored())).toEqual(new Set(await referencedLayers({ ctx })));
   expect(await readdir(join(site.dataDirectory, "trash"))).toEqual([]);

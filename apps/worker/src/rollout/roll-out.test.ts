@@ -82,7 +82,7 @@ test("BLD-10 a rollout waits for a runner that restarts or is full, and not for 
   expect(asked).toBe(failures.length + 2);
 });
 
-test("BLD-2 whatever goes wrong, what is live stays and the build says the cause and what to do", async () => {
+test("BLD-2 on every failure the live deployment stays, and the build says the cause and what to do", async () => {
   const project = await seedProject(bench.database.db, team);
   await bench.work();
   await builds.ended(await builds.start(project, "good"));

@@ -16,7 +16,7 @@ export type RolloutInput = {
   readonly built: Extract<BuildResult, { ok: true }>;
   readonly runner: RunnerClient;
   readonly log: BuildLogSink;
-  /** Writes what was logged so far: whoever is told that the build is live finds its whole log. */
+  /** Flushes the build's log, so that it is complete when readers learn that the build is live. */
   readonly flushLog: () => Promise<void>;
   readonly signal: AbortSignal;
 };
@@ -66,7 +66,7 @@ async function startServer({ runner, log, signal }: RolloutInput, deploymentId: 
   }
 }
 
-/** A server that crashes again and again must fail its build, whatever another start may bring. */
+/** A server that crashes repeatedly fails its build, even if another start might work. */
 const isWorthWaiting = ({ code, waitHelps }: RunnerError) => waitHelps && code !== "crash_backoff";
 
 type Explanation = { readonly title: string; readonly remedy: string };

@@ -21,7 +21,7 @@ export function newApiKey(): { key: string; hash: string; start: string } {
 /** SHA-256 of the key, base64url without padding: what `apikey.key` holds. Keys carry 256 bits, so no salt. */
 export const hashApiKey = (key: string): string => sha256(key);
 
-/** Whether a text can be a key at all: form and checksum. A mistyped key is told without asking the database. */
+/** Whether a text can be a key at all: form and checksum. Rejects a mistyped key without asking the database. */
 export function isWellFormedApiKey(key: string): boolean {
   if (!pattern.test(key)) return false;
   const secret = key.slice(apiKeyPrefix.length, apiKeyPrefix.length + secretLength);

@@ -53,7 +53,7 @@ describe("API keys", () => {
     expect(broken.filter(isWellFormedApiKey)).toEqual([]);
   });
 
-  test("GW-4 an enabled key is its organization's; unknown, disabled and expired ones are nobody's", async () => {
+  test("GW-4 an enabled key is its organization's; unknown, disabled and expired ones identify no one", async () => {
     const good = await storeKey({ expiresAt: new Date(Date.now() + 60_000) });
     expect(await verifyApiKey(database.pool, good.key)).toEqual({
       keyId: good.keyId,

@@ -168,7 +168,7 @@ class Extraction {
     const hash = createHash("sha256");
     const file = await open(join(this.#directory, path), "w");
     try {
-      // The sandbox's user is another one: readable for all, whatever this process's umask says.
+      // The sandbox's user is another one: readable for all, regardless of this process's umask.
       await file.chmod(executable ? 0o755 : 0o644);
       for await (const chunk of entry as AsyncIterable<Uint8Array>) {
         hash.update(chunk);

@@ -39,7 +39,7 @@ export type Inspection = {
 
 /**
  * Starts the server from its layers as it will run, with its own environment, and has a real MCP handshake with it
- * (BLD-6). The server is told to stop in any case.
+ * (BLD-6). The server is stopped in any case.
  * @throws BuildFailure with phase `inspect`
  */
 export async function inspectServer(input: InspectInput): Promise<Inspection> {

@@ -12,7 +12,7 @@ export type KeyParts = {
 
 const digest = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("hex");
 
-// The organization is part of it: whoever writes a cache could otherwise prepare a layer that another one gets.
+// The organization is part of the key: otherwise one tenant could poison a layer that another one gets.
 const surroundings = ({ organizationId, image }: KeyParts) => [format, organizationId, image];
 
 /** Names a resolution: what was asked, by whom, for which Python and indexes. */

@@ -51,7 +51,7 @@ export async function deleteApiKey(call: {
 }
 
 /**
- * Access to end a key: those who manage all keys, and whoever made it.
+ * Who may revoke a key: members who manage all keys, and its creator.
  *
  * @throws TowpathError `not_found` for a key that the organization does not have, `forbidden` for one of a colleague.
  */

@@ -6,7 +6,7 @@ import type { BuildLogLine } from "./build-contract.schema.ts";
 export type BuildNote = Omit<BuildLogLine, "time">;
 
 /**
- * Adds the last line to a build's log in the transaction that ends the build: whoever sees the end has the line too.
+ * Adds the last line to a build's log in the transaction that ends the build: readers that see the end see it too.
  * The transaction holds the build's row, so the number is free (see `appendBuildLog`).
  */
 export async function noteInBuildLog(tx: Transaction, buildId: string, time: Date, note: BuildNote): Promise<void> {

@@ -20,7 +20,7 @@ export type TakenBuild = {
   readonly organizationId: string;
   readonly environment: "production" | "preview";
   readonly branchName: string;
-  /** Base URL that the server is told is its own (RUN-4), without `/mcp`. */
+  /** The server's public base URL, passed to it (RUN-4), without `/mcp`. */
   readonly serverUrl: string;
   readonly mcpUrl: string;
   readonly project: {

@@ -36,7 +36,7 @@ export async function authorizeDeployment(
   }
 }
 
-/** The newest deployment of a project, of whatever branch; null when there is none yet (PRJ-13). */
+/** The newest deployment of a project, on any branch; null when there is none yet (PRJ-13). */
 export async function getMostRecentDeployment(call: {
   ctx: Context;
   input: { readonly orgSlug: string; readonly projectName: string };

@@ -1,4 +1,4 @@
-/** Every way in which a verb can refuse or fail. Surfaces map these; nobody compares messages. */
+/** Every way in which a verb can refuse or fail. Surfaces map these codes and never compare messages. */
 const errorCodes = [
   "unauthenticated",
   "forbidden",
@@ -57,7 +57,7 @@ export class TowpathError extends Error {
   }
 }
 
-/** Same answer for "does not exist" and "is not yours", so that nobody can probe for names. */
+/** Same answer for "does not exist" and "is not yours", so that names can't be probed. */
 export const notFound = (what: string) => new TowpathError("not_found", `Not Found: there is no such ${what}.`);
 
 /** Everything that is no TowpathError is a bug or an outage: the text says so, the original goes to the log only. */

@@ -38,7 +38,7 @@ export async function getIsolationWarning({ ctx, input }: Call): Promise<Isolati
   return { missing: missing.map(({ name }) => name), refused: found.report.problems.length > 0 };
 }
 
-/** The driver's checks, grouped by the protection that they test. Other checks are details that nobody needs to see. */
+/** The driver's checks, grouped by the protection that they test. Other checks are details that are not shown. */
 const checksOf: Readonly<Record<ProtectionName, readonly string[]>> = {
   filesystem: ["bubblewrap", "util-linux", "sandbox", "no host files", "no writing outside", "no platform environment"],
   users: ["unprivileged user", "no capabilities", "no new privileges", "no user namespaces", "no host processes"],

@@ -61,7 +61,7 @@ test("RUN-1 admins see what is in force, also when the runner is gone, with the 
   expect(await getIsolationWarning({ ctx: later, input })).toBeNull();
 });
 
-test("RUN-1 everybody is told that a host runs nothing", async () => {
+test("RUN-1 every member sees that a host runs no servers", async () => {
   const ctx = testContext(database.db, team.owner);
   const refusing = { ...report, trusted: false, exceptions: [], problems: ["The limits can't be enforced."] };
   await recordHostIsolation(database.db, { host: "b", report: refusing, at: new Date() });

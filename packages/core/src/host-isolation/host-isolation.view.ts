@@ -28,7 +28,7 @@ export type HostIsolationView = {
   readonly problems: readonly string[];
 };
 
-/** For everybody whose servers run there: the protections known to be missing, without details of the host. */
+/** For members whose servers run there: the protections known to be missing, without details of the host. */
 export type IsolationWarning = {
   readonly missing: readonly ProtectionName[];
   /** Servers and builds are refused because of it. */

@@ -11,7 +11,7 @@ const currentForMs = 120_000;
 
 export type HostStorageView = StorageReport & { readonly host: string; readonly reportedAt: string };
 
-/** Stores a worker's report about its host. Called by the worker itself, so there is nobody to authorize. */
+/** Stores a worker's report about its host. Called by the worker itself, so there is no principal to authorize. */
 export async function recordHostStorage(
   db: Database,
   input: { readonly host: string; readonly report: StorageReport; readonly at: Date },

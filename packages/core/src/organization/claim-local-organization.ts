@@ -17,7 +17,7 @@ import type { OrganizationView } from "./organization.view.ts";
 /**
  * Makes the first account of an instance owner of `local`, so that what was deployed from the terminal is there in
  * the browser. Null when there is no such organization, when it has a member already, and for every account but the
- * instance's first: whoever signs up later must not inherit the operator's servers. For the sign-up hook.
+ * instance's first: later accounts must not inherit the operator's servers. For the sign-up hook.
  */
 export async function claimLocalOrganization(call: {
   ctx: Context;

@@ -5,7 +5,7 @@ import type { OrganizationAccessView } from "./organization.view.ts";
 /**
  * Which organization a slug names, and what the actor is in it (ORG-11).
  *
- * @throws TowpathError `forbidden` for everybody who is not a member, whether it exists or not (ERR-1).
+ * @throws TowpathError `forbidden` for non-members, whether it exists or not (ERR-1).
  */
 export async function getOrganizationAccess(call: {
   ctx: Context;

@@ -85,7 +85,7 @@ test("ORG-11 access is for members; absent and foreign organizations read the sa
   expect(absent.code).toBe("forbidden");
 });
 
-test("ORG-11 a removed member and a role that nobody knows have no access", async () => {
+test("ORG-11 removed members and unknown roles have no access", async () => {
   const team = await seedOrganization(database.db);
   const actor = await team.join("member");
   const userId = actor.kind === "user" ? actor.userId : "";

@@ -103,7 +103,7 @@ const hostCertificates = "/etc/ssl/certs/ca-certificates.crt";
  * Those of an environment that builds get: the operator's index, proxy and certificate settings, nothing else. Where
  * the host has a certificate store it counts, because that is where an operator puts the company's own authority;
  * elsewhere uv's built-in list does. Tenants' build scripts can read them, so an index's password given here is known
- * to whoever may deploy.
+ * to everyone who may deploy.
  */
 export function pickBuildEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

@@ -15,7 +15,7 @@ export type DiskLimits = {
   readonly cache: string;
   /** What the build may write to both. */
   readonly maxBytes: number;
-  /** Space that must stay free on its file system: everybody shares the disk. */
+  /** Space that must stay free on its file system: all tenants share the disk. */
   readonly minFreeBytes: number;
 };
 

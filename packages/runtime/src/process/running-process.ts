@@ -35,7 +35,7 @@ export type RunningProcess = {
   readonly restorable: Restorable;
   /** Resolves when nothing of it is left and its output has been read. Tells how it ended by itself. */
   readonly ended: Promise<Exit>;
-  /** False from the moment in which the command begins to end, before anybody is told. */
+  /** False as soon as the command begins to exit, before that is reported. */
   isAlive(): Promise<boolean>;
   /** SIGTERM to the command. */
   terminate(): Promise<void>;

@@ -36,7 +36,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
 /** PF_EXITING in Linux' include/linux/sched.h: set before the process closes its files. */
 const exitingFlag = 0x4;
 
-/** Whether a process exists and has not begun to end: from then on it answers nobody, though others still see it. */
+/** Whether a process exists and has not begun to exit: from then on it answers no requests. */
 export async function isRunning(pid: number): Promise<boolean> {
   try {
     const fields = await statFields(pid);

@@ -57,7 +57,7 @@ export async function removeDirectory(path: string): Promise<void> {
       return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-      // A killed process leaves its group a moment after its parent has been told.
+      // A killed process leaves its group a moment after its parent is notified.
       await new Promise((resolve) => setTimeout(resolve, 5 + attempt));
     }
   }

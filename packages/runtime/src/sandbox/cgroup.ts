@@ -160,7 +160,7 @@ async function setMemory(unified: string | null, v1: string | null, bytes: numbe
 async function setAndWait(file: string, value: string, watch: string, expected: string): Promise<boolean> {
   const deadline = performance.now() + 2000;
   while (performance.now() < deadline) {
-    // The v1 freezer can stay FREEZING until it is told again.
+    // The v1 freezer can stay FREEZING until the state is written again.
     if (!(await write(file, value))) return false;
     if ((await read(watch)).includes(expected)) return true;
     await new Promise((resolve) => setTimeout(resolve, 2));

@@ -232,7 +232,7 @@ describe("RUN-1 failing closed", () => {
   };
   const options = { timeoutMs: 5000, outputBytes: 1000, onOutput: () => {} };
 
-  test("without bubblewrap nothing runs, and the remedy is told", async () => {
+  test("without bubblewrap nothing runs, and the report says what to install", async () => {
     const closed = createSandboxEngine({ ...config, stateDirectory: stateDirectory, host: noBubblewrap });
     await expect(closed.run({ ...command, network: "none" }, options)).rejects.toMatchObject({
       code: "isolation_unavailable",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { whyNoNamespaces } from "./namespaces.ts";
 
-test("RUN-1 a kernel that forbids namespaces to ordinary users is told by the switch that does it", () => {
+test("RUN-1 a kernel that forbids namespaces to ordinary users is reported with the responsible switch", () => {
   const kernel = (values: Record<string, string>) => whyNoNamespaces((name) => values[name] ?? null);
   expect(kernel({ "user.max_user_namespaces": "96310", "kernel.unprivileged_userns_clone": "1" })).toBe("");
   expect(kernel({})).toBe("");

@@ -90,7 +90,7 @@ export async function restoreSandboxed(
   reader: OutputReader,
 ): Promise<RunningProcess> {
   const cgroup = await openCgroup(cgroups, restorable.group, restorable.limits);
-  // Nobody reads it any more, but bubblewrap still writes to it at its end.
+  // No longer read, but bubblewrap still writes to it when it exits.
   monitor.output(statusDescriptor).resume();
   return supervise(restorable, monitor, cgroup, networkOf(others), reader);
 }

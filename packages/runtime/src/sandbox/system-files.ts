@@ -7,7 +7,7 @@ const sandboxUserName = "towpath";
 /** slirp4netns answers DNS at this address and asks the host's resolver. */
 const slirpNameserver = "10.0.2.3";
 
-/** The files below /etc that we write ourselves, so that nothing about the host or its users is told. */
+/** The files below /etc that we write ourselves, so that nothing about the host or its users is revealed. */
 export function systemFiles(
   identity: { readonly uid: number; readonly gid: number },
   network: NetworkPlan,

@@ -71,7 +71,7 @@ export function serverSandboxSpec(server: ServerSpec, files: ServerFiles): Sandb
   };
 }
 
-/** What a server is told about where it runs (RUN-4). The build's inspection gets the same. */
+/** Environment that tells a server where it runs (RUN-4). The build's inspection gets the same. */
 export type CloudFacts = {
   /** Public base URL of the server, without /mcp. */
   readonly serverUrl: string;

@@ -7,7 +7,7 @@ import { shortDirectory } from "../testing/short-directory.ts";
 import { tinyServer } from "../testing/tiny-server.ts";
 import { startServer } from "./start-server.ts";
 
-test("RUN-6 the end of a server is told even when its folder cannot be removed", async () => {
+test("RUN-6 the exit of a server is reported even when its directory cannot be removed", async () => {
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
@@ -24,7 +24,7 @@ test("RUN-3 a server whose backlog is full listens: it is busy, not dead", async
   const shared = `${own}/shared`;
   await mkdir(shared);
   const directory = { own, shared, remove: () => removeDirectory(own) };
-  // Its backlog is taken before it says that it is ready, and it accepts nobody.
+  // Its backlog fills before it reports ready, and it accepts no connection.
   const busy = `
 import json, socket, sys, time
 path, status = [argument.split("=", 1)[1] for argument in sys.argv[1:3]]

@@ -66,7 +66,7 @@ export function superviseServer(
   const exited = running.ended.then(async (exit) => {
     clearInterval(flushing);
     gate.flush();
-    // What stays is swept by the next process. The end must be told in any case: nobody else tells it.
+    // The next process removes what is left. Report the exit in any case: nothing else does.
     await directory.remove().catch(() => {});
     return exit;
   });

@@ -21,7 +21,7 @@ export type ShimConfig = {
   readonly generation: number;
   /** How long everything goes on without a runner, milliseconds. */
   readonly waitMs: number;
-  /** A newer runner has taken over everything. This one must end at once: whatever it did, it did to the other's. */
+  /** A newer runner has taken over everything. This one must exit at once: the processes now belong to the other. */
   readonly onSuperseded: () => void;
 };
 
@@ -30,7 +30,7 @@ export type Survivor = {
   readonly group: string;
   readonly memo: string | null;
   /**
-   * Takes its processes over: the one of that id, null when it is not there, and the others, whose output nobody reads.
+   * Takes its processes over: the one of that id, null when it is not there, and the others, whose output is discarded.
    * `onDropped` hears of bytes of the former's output that were lost meanwhile.
    */
   resume(

@@ -31,9 +31,9 @@ export type Request =
       readonly memo: string;
       readonly atEnd: readonly (readonly [path: string, value: string])[];
     }
-  /** The runner takes the process over: its output so far, its end if it has ended, and whatever comes. */
+  /** The runner takes the process over: its output so far, its exit if it has ended, and what follows. */
   | { readonly type: "resume"; readonly process: number }
-  /** Kills a group that nobody takes over. */
+  /** Kills a group that no runner adopts. */
   | { readonly type: "discard"; readonly group: string }
   /** Ends everything and the shim. */
   | { readonly type: "shutdown" };

@@ -129,7 +129,7 @@ function read(each: Hosted, descriptor: number, pipe: Readable): void {
   });
 }
 
-/** Once a runner has been told everything about a process, nothing of it is kept. */
+/** Once a runner has everything about a process, the shim keeps nothing of it. */
 function forgetEnded(each: Hosted): void {
   if (!each.taken || each.end === null || [...each.outputs.values()].some(({ closed }) => !closed)) return;
   hosted.delete(each.number);
@@ -286,7 +286,7 @@ server.listen(socketPath, () => {
 process.on("SIGTERM", () => void shutDown());
 for (const signal of ["SIGINT", "SIGHUP", "SIGPIPE"] as const) process.on(signal, () => {});
 waitForRunner();
-// With neither a runner nor somebody who would start one, nobody is left to wait for.
+// With neither a runner nor a launcher that would start one, there is nothing to wait for.
 setInterval(async () => {
   if (runner === null && supervisor !== "" && !(await ownerRuns(supervisor)) && runner === null) await shutDown();
 }, parentCheckMs);

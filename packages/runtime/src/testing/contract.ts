@@ -7,7 +7,7 @@ import type { BuildSpec, BuildStep, InstanceSpec, OutputSink, RunOptions, Runtim
 import { shortDirectory } from "./short-directory.ts";
 import { testLimits, tinyServer } from "./tiny-server.ts";
 
-/** What a driver sets itself, whatever the platform's environment says. */
+/** What a driver sets itself, regardless of the platform's environment. */
 const serverVariables = [
   "HOME",
   "LANG",
@@ -121,7 +121,7 @@ function startTests(driver: () => RuntimeDriver): void {
     expect(await result.handle.isAlive()).toBe(true);
     expect(await result.handle.memoryBytes()).toBeGreaterThan(1024 * 1024);
     await tinyServer.get(result.handle.endpoint, "/crash");
-    // Its end has not been told yet.
+    // Its exit has not been reported yet.
     expect(await result.handle.isAlive()).toBe(false);
     expect(await result.handle.exited).toEqual({ reason: "exited", code: 3, signal: null });
     expect((await result.handle.stop(100)).code).toBe(3);

@@ -115,7 +115,7 @@ export function ItemDetail({
   );
 }
 
-/** Libraries make a title from the name ("get_forecast" → "Get Forecast"); saying it twice helps nobody. */
+/** Libraries make a title from the name ("get_forecast" → "Get Forecast"); don't show it twice. */
 function sameWords(title: string, name: string): boolean {
   const words = (text: string) => text.toLowerCase().replace(/[\s_-]+/g, "");
   return words(title) === words(name);

@@ -6,7 +6,7 @@ import { OutcomeBadge } from "./result-view.tsx";
 const badge = (code: string) =>
   renderToStaticMarkup(<OutcomeBadge outcome={{ ok: false, code, rpcCode: null, message: "" }} />);
 
-test("PRJ-4 a call that was taken back is told as canceled, not as a failure", () => {
+test("PRJ-4 a canceled call is shown as canceled, not as a failure", () => {
   expect(badge(canceledCode)).toContain("Canceled");
   expect(badge(canceledCode)).not.toContain("text-bad");
   expect(badge("unreachable")).toContain("No answer");

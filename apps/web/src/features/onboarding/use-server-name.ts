@@ -3,7 +3,7 @@ import { projectNameSchema } from "@towpath/core/project/schema";
 import { useEffect, useState } from "react";
 import { checkProjectName, proposeServerName } from "./onboarding.functions.ts";
 
-/** Milliseconds without a keystroke after which availability is asked for. */
+/** Debounce of the availability check, in milliseconds. */
 const typingMs = 300;
 
 /** A server name being chosen: its text, what is wrong with it, and another proposal. */

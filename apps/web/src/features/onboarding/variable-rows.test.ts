@@ -4,7 +4,7 @@ import { problemsOf, spread } from "./variable-rows.ts";
 
 const filled = (keyName: string) => ({ keyName, secretValue: "x" });
 
-test("VAL-4 each row is told what is wrong with it, and an untouched one nothing", () => {
+test("VAL-4 each row shows its own error, and an untouched one none", () => {
   const rows = [
     filled(""),
     filled("A".repeat(256)),

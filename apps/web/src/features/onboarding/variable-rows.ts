@@ -7,7 +7,7 @@ export type VariableRow = Variable & { readonly id: number };
 /** What is wrong with a row, null for nothing. */
 export type RowProblem = { readonly keyName: string | null; readonly secretValue: string | null };
 
-/** A row that nobody has filled in does not count. */
+/** Empty rows don't count. */
 export const isBlank = (row: Variable): boolean => row.keyName === "" && row.secretValue === "";
 
 /** VAL-4 for each row, beside a name that another row before it has. */

@@ -10,7 +10,7 @@ const included = [
   "All of the code, open source",
 ] as const;
 
-/** What it costs: nothing, since whoever reads this page runs it. */
+/** Towpath is free: the reader of this page hosts it. */
 export function PricingPage() {
   return (
     <main className="mx-auto w-full max-w-3xl px-4 py-14 sm:px-6 sm:py-20">

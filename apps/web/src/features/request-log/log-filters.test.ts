@@ -36,7 +36,7 @@ test("PRJ-5 every offered value is a filter of its own kind", () => {
   expect(read({ status: "bogus", timeRange: "25h" })).toEqual({ status: "all", methodType: "all", timeRange: "24h" });
 });
 
-test("PRJ-5 a chosen tool that nobody called any more stays on offer", () => {
+test("PRJ-5 a selected tool without recent calls stays in the list", () => {
   expect(methodOptions(stats, "tool:gone").at(-1)).toMatchObject({ value: "tool:gone", label: "gone", note: 0 });
 });
 

@@ -26,7 +26,7 @@ const types = [
   { value: "open", label: "Open to anyone" },
 ] as const;
 
-/** Milliseconds without a keystroke after which the list is asked for. */
+/** Debounce of the search, in milliseconds. */
 const typingMs = 250;
 
 /** The organization's servers (ORG-2). */

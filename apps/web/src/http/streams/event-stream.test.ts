@@ -63,7 +63,7 @@ test("PRJ-3 one person can open 20 streams, not one more; the others are free to
   for (const response of [...opened.slice(1), other, again]) await response.body?.cancel();
 });
 
-test("PRJ-3 a reader is told what goes wrong within a stream", async () => {
+test("PRJ-3 errors within a stream reach the reader", async () => {
   const response = open(readerOf(), async (send) => {
     await send({ event: "line", data: "first", id: 1 });
     throw new TowpathError("not_found", "Not Found: there is no such build.");
@@ -73,7 +73,7 @@ test("PRJ-3 a reader is told what goes wrong within a stream", async () => {
   expect(text).toContain('event: problem\ndata: {"code":"not_found","message":"Not Found: there is no such build."}');
 });
 
-test("PRJ-3 a reader who loses access is told so and gets nothing more", async () => {
+test("PRJ-3 a reader who loses access gets an error and nothing more", async () => {
   let checks = 0;
   const check = async () => {
     checks += 1;

@@ -5,7 +5,7 @@ import { services } from "~/compose.server.ts";
 import { eventStream, lastEventId, type Send, wakeable } from "./event-stream.server.ts";
 import { streamReader } from "./stream-reader.server.ts";
 
-/** Notifications come for every batch of lines; this is for one that got lost. */
+/** Polling interval, in case a notification got lost. */
 const lookEveryMs = 10_000;
 const pageSize = 1000;
 
