@@ -246,7 +246,7 @@ describe("the process", () => {
     await startRunner();
     await expect(client.ensure(secretive.deploymentId)).rejects.toMatchObject({
       code: "start_failed",
-      message: "The secret API_TOKEN cannot be decrypted.",
+      message: "The variable API_TOKEN cannot be decrypted.",
     });
     await expect(client.ensure(lost.deploymentId)).rejects.toMatchObject({
       code: "start_failed",

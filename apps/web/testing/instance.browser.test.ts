@@ -123,7 +123,7 @@ test("LOG-6 while the disk is almost full the dashboard says so, and admins see 
       at: new Date(),
       report: {
         ...{ totalBytes: 100 * gibibyte, freeBytes: gibibyte, availableBytes: gibibyte, reserveBytes: 2 * gibibyte },
-        ...{ low, kinds: { artifacts: 60 * gibibyte, postgres: 300 * 1024 ** 2 } },
+        ...{ low, kinds: { artifacts: 60 * gibibyte, postgres: 300 * 1024 ** 2, run: 4096, logs: 0 } },
       },
     });
   await reportDisk(false);
@@ -139,6 +139,8 @@ test("LOG-6 while the disk is almost full the dashboard says so, and admins see 
   expect(directories.map((text) => text.replace(/\s*\n\s*/g, ": "))).toEqual([
     "Layers of deployments: 60.0 GB",
     "Database: 300 MB",
+    "Sockets and control files: < 1 MB",
+    "Logs of Towpath's processes: 0 MB",
   ]);
   await expectAccessible(page);
 });

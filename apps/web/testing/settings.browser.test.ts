@@ -86,10 +86,10 @@ test("PRJ-5 LOG-5 the open log shows a new call within two seconds, and asks for
 });
 
 test("KEY-1 a new value given in the dashboard leaves a variable of previews out of production", async () => {
-  const variables = [{ keyName: "API_KEY", secretValue: "old", environments: ["preview"] }];
+  const secrets = [{ keyName: "API_KEY", secretValue: "old", environments: ["preview"] }];
   const { status } = await callServerFunction(member.visitor, "settings.saveVariables", "POST", {
     ...key(),
-    variables,
+    secrets,
   });
   expect(status).toBe(200);
   await goTo("settings");

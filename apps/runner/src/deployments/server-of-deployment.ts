@@ -50,7 +50,7 @@ function secretValues(rows: readonly StoredSecret[], decrypt: DecryptSecret): Re
       try {
         return [row.keyName, decrypt(row)];
       } catch (error) {
-        throw new DeploymentUnusable(`The secret ${row.keyName} cannot be decrypted.`, { cause: error });
+        throw new DeploymentUnusable(`The variable ${row.keyName} cannot be decrypted.`, { cause: error });
       }
     }),
   );

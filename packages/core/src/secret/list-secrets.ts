@@ -39,7 +39,7 @@ export async function deleteSecret(call: {
       .delete(secret)
       .where(and(eq(secret.projectId, project.id), eq(secret.keyName, input.keyName)))
       .returning({ id: secret.id });
-    if (!row) throw notFound("secret");
+    if (!row) throw notFound("variable");
     await audit(tx, ctx, {
       organizationId: organization.id,
       projectId: project.id,

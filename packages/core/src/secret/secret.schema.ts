@@ -44,7 +44,7 @@ export const setSecretsSchema = z.object({
     .array(setSecretSchema)
     .max(maxSecrets, `At most ${maxSecrets} secrets`)
     .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
-      error: "Each secret can be given once",
+      error: "Each variable can be given once",
     }),
 });
 export type SetSecretsInput = z.input<typeof setSecretsSchema> & OfProject;
@@ -54,6 +54,6 @@ export const initialSecretsSchema = z
   .array(z.object({ keyName: secretKeyNameSchema, secretValue: secretValueSchema }))
   .max(maxSecrets, `At most ${maxSecrets} secrets`)
   .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
-    error: "Each secret can be given once",
+    error: "Each variable can be given once",
   })
   .default([]);

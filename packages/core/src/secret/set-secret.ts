@@ -31,7 +31,7 @@ export async function setSecret(call: { ctx: Context; input: SetSecretInput }): 
     projectName: call.input.projectName,
   });
   const [view] = await storeSecrets(call.ctx, access, [parseInput(setSecretSchema, call.input)]);
-  if (!view) throw new TowpathError("internal", "The secret could not be stored.");
+  if (!view) throw new TowpathError("internal", "The variable could not be stored.");
   return view;
 }
 
@@ -97,7 +97,7 @@ async function storeSecret(
         .insert(secret)
         .values({ ...stored, id: newId(), sensitive: true, createdAt: now })
         .returning();
-  if (!row) throw new TowpathError("internal", "The secret could not be stored.");
+  if (!row) throw new TowpathError("internal", "The variable could not be stored.");
   return { row, isNew: !before };
 }
 

@@ -1,5 +1,7 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
+import { notFound } from "@tanstack/react-router";
 import type { BuildPage, BuildView } from "@towpath/core/build";
+import { TowpathError } from "@towpath/core/errors";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.queries.ts";
 import { getBuildById, getBuilds } from "./build.functions.ts";
@@ -28,3 +30,18 @@ export const buildQuery = (key: ProjectKey, buildId: string) =>
     refetchInterval: ({ state }) => (state.data && isRunning(state.data.status) ? 2000 : false),
     ...projectCache,
   });
+
+/** A build of this very project; any other is not found, even one that the reader may see elsewhere. */
+export async function loadBuild(queryClient: QueryClient, key: ProjectKey, buildId: string): Promise<BuildView> {
+  try {
+    const build = await queryClient.ensureQueryData(buildQuery(key, buildId));
+    const { project } = build;
+    const names = [project.name.toLowerCase(), project.id];
+    const same = project.orgSlug === key.orgSlug && names.includes(key.projectName.toLowerCase());
+    if (same) return build;
+  } catch (error) {
+    const unknown = error instanceof TowpathError && (error.code === "not_found" || error.code === "invalid_input");
+    if (!unknown) throw error;
+  }
+  throw notFound();
+}

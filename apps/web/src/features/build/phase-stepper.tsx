@@ -1,8 +1,8 @@
 import type { BuildPhase } from "@towpath/core/build/contract";
 import { Check, Circle, Minus, X } from "lucide-react";
 import { classNames } from "~/ui/class-names.ts";
-import { Duration, RunningDuration } from "~/ui/duration.tsx";
 import { Spinner } from "~/ui/spinner.tsx";
+import { Duration, RunningDuration } from "~/ui/time.tsx";
 import type { PhaseState } from "./build-log.ts";
 
 const names: Record<BuildPhase, { title: string; about: string }> = {

@@ -3,7 +3,7 @@ import type { BuildView } from "@towpath/core/build";
 import { CircleCheck, SquareTerminal, TriangleAlert } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { Duration } from "~/ui/duration.tsx";
+import { Duration } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/server-url.tsx";
 import { buildDuration } from "./build-status.ts";

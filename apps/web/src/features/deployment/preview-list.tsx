@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { SquareTerminal } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
-import { RelativeTime } from "~/ui/relative-time.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
 import { BuildStatusLabel } from "../build/build-status-label.tsx";
 import { CommitSummary } from "../build/commit-line.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";

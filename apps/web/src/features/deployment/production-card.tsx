@@ -2,8 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { ScrollText, SquareTerminal } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
-import { RelativeTime } from "~/ui/relative-time.tsx";
 import { StatusDot } from "~/ui/status-dot.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
 import { isRunning } from "../build/build-status.ts";
 import { BuildStatusLabel } from "../build/build-status-label.tsx";
 import { BuildWarnings, withWarnings } from "../build/build-warnings.tsx";
@@ -12,7 +12,6 @@ import { RedeployButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/server-url.tsx";
 import type { BranchItem } from "./deployment.queries.ts";
-import { foundText } from "./found-text.ts";
 
 /** What callers reach under the project's name: the default branch's live deployment. */
 export function ProductionCard({ project, branch }: { project: ProjectKey; branch: BranchItem }) {
@@ -111,4 +110,20 @@ function waitingText(status: string | undefined, branchName: string): string {
   if (status === "queued" || status === "building") return "The first build is on its way. It goes live when it ends.";
   if (status === "failed") return "The build failed. Its page says why, and what to do about it.";
   return `Push a commit to ${branchName}: it is built and goes live by itself.`;
+}
+
+type Counts = { tools: number; resources: number; templates: number; prompts: number };
+
+const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+/** "4 tools, 1 resource": what a server offers, without what it lacks. */
+export function foundText(counts: Counts): string {
+  const parts = [
+    [counts.tools, "tool"],
+    [counts.resources, "resource"],
+    [counts.templates, "template"],
+    [counts.prompts, "prompt"],
+  ] as const;
+  const present = parts.filter(([count]) => count > 0).map(([count, word]) => plural(count, word));
+  return present.length > 0 ? present.join(", ") : "no tools, resources or prompts";
 }

@@ -1,12 +1,12 @@
 import { lazy, type ReactNode, Suspense, useId, useMemo, useState } from "react";
 import { Callout } from "~/ui/callout.tsx";
 import { Field } from "~/ui/field.tsx";
+import { Textarea } from "~/ui/input.tsx";
 import { Skeleton } from "~/ui/skeleton.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
-import { Textarea } from "~/ui/textarea.tsx";
-import { NoArguments } from "./no-arguments.tsx";
 import { type Arguments, parseArguments, toArguments } from "./schema-form/form-arguments.ts";
 import { prepareSchema, takesNoArguments } from "./schema-form/prepare-schema.ts";
+import { NoArguments } from "./text-arguments.tsx";
 
 // The form library is heavy and most visits to a page need it late: it comes when a tool is shown.
 const SchemaForm = lazy(() => import("./schema-form/schema-form.tsx"));

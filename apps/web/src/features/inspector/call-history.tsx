@@ -1,5 +1,4 @@
-import { Duration } from "~/ui/duration.tsx";
-import { RelativeTime } from "~/ui/relative-time.tsx";
+import { Duration, RelativeTime } from "~/ui/time.tsx";
 import type { ServerCall } from "./inspector.schema.ts";
 import { OutcomeBadge } from "./result-view.tsx";
 import type { CallRecord } from "./use-calls.ts";

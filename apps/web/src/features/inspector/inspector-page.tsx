@@ -7,7 +7,7 @@ import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
 import { branchesQuery } from "../deployment/deployment.queries.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { inspectedBranch } from "./inspected-branch.ts";
+import { inspectedBranch } from "./inspector.queries.ts";
 import type { InspectorSearch } from "./inspector-search.ts";
 import { InspectorWorkbench } from "./inspector-workbench.tsx";
 

@@ -10,11 +10,9 @@ import { useMay } from "../session/use-may.ts";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
 import type { ServerCall } from "./inspector.schema.ts";
 import { type InspectorItem, itemTexts } from "./inspector-items.ts";
-import { NoArguments } from "./no-arguments.tsx";
 import { ResultView } from "./result-view.tsx";
 import type { Arguments } from "./schema-form/form-arguments.ts";
-import { TemplateForm } from "./template-form.tsx";
-import { TextArguments } from "./text-arguments.tsx";
+import { NoArguments, TemplateForm, TextArguments } from "./text-arguments.tsx";
 import type { Calls } from "./use-calls.ts";
 
 const actionLabels = {

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { Field } from "~/ui/field.tsx";
 import { Input } from "~/ui/input.tsx";
+import { expandTemplate, templateVariables } from "./uri-template.ts";
 
 type TextArgument = {
   readonly name: string;
@@ -62,5 +63,51 @@ export function TextArguments({
       </div>
       <div className="mt-4 flex flex-wrap items-center gap-2">{children}</div>
     </form>
+  );
+}
+
+/** In the place of a form that would be empty: says so, and leaves the buttons. */
+export function NoArguments({ onSubmit, children }: { onSubmit: () => void; children: ReactNode }) {
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      <p className="text-sm text-muted">No arguments</p>
+      <div className="mt-4 flex flex-wrap items-center gap-2">{children}</div>
+    </form>
+  );
+}
+
+/** The variables of a URI template as fields, and the URI that they make as one types. */
+export function TemplateForm({
+  template,
+  onSubmit,
+  children,
+}: {
+  template: string;
+  onSubmit: (uri: string) => void;
+  children: ReactNode;
+}) {
+  const [values, setValues] = useState<Record<string, string>>({});
+  const fields = templateVariables(template).map((variable) => ({
+    name: variable.name,
+    required: !variable.optional,
+    hint: variable.wildcard ? "May hold several segments: a/b/c" : null,
+  }));
+  return (
+    <TextArguments
+      fields={fields}
+      initial={{}}
+      onChange={setValues}
+      onSubmit={(filled) => onSubmit(expandTemplate(template, filled))}
+    >
+      <code className="w-full rounded-md bg-sunken px-2.5 py-1.5 text-xs break-all text-muted">
+        {expandTemplate(template, values)}
+      </code>
+      {children}
+    </TextArguments>
   );
 }

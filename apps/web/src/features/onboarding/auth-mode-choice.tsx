@@ -46,7 +46,7 @@ export function AuthModeChoice({
             value={mode}
             nativeButton
             render={<button type="button" />}
-            className="rounded-lg border bg-surface p-3 text-left transition-colors hover:bg-hover data-checked:border-accent data-checked:bg-accent-soft"
+            className="flex flex-col items-start rounded-lg border bg-surface p-3 text-left transition-colors hover:bg-hover data-checked:border-accent data-checked:bg-accent-soft"
           >
             <span className="flex items-center gap-2 text-sm font-medium">
               <Icon className="size-4 text-accent-text" aria-hidden />

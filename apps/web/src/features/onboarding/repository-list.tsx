@@ -7,8 +7,8 @@ import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Input } from "~/ui/input.tsx";
-import { RelativeTime } from "~/ui/relative-time.tsx";
 import { Spinner } from "~/ui/spinner.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 
 /** Repositories of one account, newest change first, filtered as one types. */

@@ -4,13 +4,12 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { AuthModeChoice } from "./auth-mode-choice.tsx";
 import type { DeploySearch } from "./deploy-search.ts";
-import { EnvironmentVariables } from "./environment-variables.tsx";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { PathField } from "./path-field.tsx";
-import { ServerNameField } from "./server-name-field.tsx";
+import { ServerNameField, useServerName } from "./server-name-field.tsx";
 import { type DeployAddress, useDeployForm } from "./use-deploy-form.ts";
-import { useServerName } from "./use-server-name.ts";
 import { useVariables } from "./use-variables.ts";
+import { EnvironmentVariables } from "./variable-fields.tsx";
 
 type Props = {
   readonly orgSlug: string;

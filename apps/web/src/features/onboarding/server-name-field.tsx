@@ -1,10 +1,12 @@
+import { useQuery } from "@tanstack/react-query";
+import { projectNameSchema } from "@towpath/core/project/schema";
 import { Dices } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Field } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Input } from "~/ui/input.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
-import type { useServerName } from "./use-server-name.ts";
+import { checkProjectName, proposeServerName } from "./onboarding.functions.ts";
 
 /** Name with dice, counter and the URL that the server will have (ONB-11). */
 export function ServerNameField({
@@ -62,4 +64,33 @@ export function ServerNameField({
       </p>
     </div>
   );
+}
+
+/** Debounce of the availability check, in milliseconds. */
+const typingMs = 300;
+
+/** A server name being chosen: its text, what is wrong with it, and another proposal. */
+export function useServerName(orgSlug: string, initial: string) {
+  const [name, setName] = useState(initial);
+  const [settled, setSettled] = useState(initial);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(name), typingMs);
+    return () => clearTimeout(timer);
+  }, [name]);
+
+  const faulty = projectNameSchema.safeParse(name).error?.issues[0]?.message ?? null;
+  const { data } = useQuery({
+    queryKey: ["project-name", orgSlug, settled],
+    queryFn: ({ signal }) => checkProjectName({ data: { orgSlug, name: settled }, signal }),
+    enabled: settled === name && faulty === null,
+    staleTime: 10_000,
+  });
+  const known = settled === name ? data : undefined;
+  return {
+    name,
+    setName,
+    problem: faulty ?? (known?.available === false ? known.message : null),
+    available: faulty === null && known?.available === true,
+    roll: async () => setName((await proposeServerName({ data: { orgSlug } })).name),
+  };
 }

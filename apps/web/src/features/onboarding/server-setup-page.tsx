@@ -4,9 +4,8 @@ import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
-import { ServerNameField } from "./server-name-field.tsx";
+import { ServerNameField, useServerName } from "./server-name-field.tsx";
 import { useQuickstart } from "./use-quickstart.ts";
-import { useServerName } from "./use-server-name.ts";
 
 /** ONB-3: a sample in one click, or a repository of one's own. */
 export function ServerSetupPage({

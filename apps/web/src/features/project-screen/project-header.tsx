@@ -4,9 +4,8 @@ import { GitBranch, Plug } from "lucide-react";
 import { Breadcrumbs } from "~/ui/breadcrumbs.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Drawer } from "~/ui/drawer.tsx";
-import { AuthModeBadge } from "./auth-mode-badge.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
-import { LiveLabel } from "./live-label.tsx";
+import { AuthModeBadge, LiveLabel } from "./project-labels.tsx";
 import { ServerUrl } from "./server-url.tsx";
 
 /** Head of every project screen: which server, whether it is live, where, for whom, and how to connect. */

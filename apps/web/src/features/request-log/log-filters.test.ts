@@ -1,7 +1,6 @@
 import { logQueryFromSearch } from "@towpath/logs/search";
 import { expect, test } from "vitest";
-import { isFiltered, methodOptions } from "./log-filters.ts";
-import { logSearchParameters } from "./log-search.ts";
+import { isFiltered, logSearchParameters, methodOptions } from "./log-filters.ts";
 
 const stats = {
   methods: [

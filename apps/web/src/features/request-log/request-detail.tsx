@@ -7,8 +7,8 @@ import { Drawer } from "~/ui/drawer.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { formatAbsoluteTime, formatBytes, formatDuration } from "~/ui/time-format.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { OutcomeLabel } from "./outcome-label.tsx";
 import { logEntryQuery } from "./request-log.queries.ts";
+import { OutcomeLabel } from "./request-table.tsx";
 
 /** Everything that is known of one call, beside the list, which stays usable. */
 export function RequestDetail({

@@ -1,6 +1,5 @@
 import { createServerFn } from "@tanstack/react-start";
 import { notFound } from "@towpath/core/errors";
-import { getProject } from "@towpath/core/project";
 import { queryRequestLogs, readRequestLog, requestLogStats } from "@towpath/logs";
 import { logQuerySchema } from "@towpath/logs/schema";
 import { z } from "zod";
@@ -17,8 +16,8 @@ export const queryLogs = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(requestLogSchema))
   .handler(async ({ context, data }) => {
-    const project = await getProject({ ctx: context.ctx, input: data });
-    return readRequestLogs((pool) => queryRequestLogs(pool, { ...data, projectId: project.id }));
+    const query = { ...data, projectId: context.project.id };
+    return readRequestLogs((pool) => queryRequestLogs(pool, query));
   });
 
 /** One row with its payloads (PRJ-5). */
@@ -26,8 +25,7 @@ export const getLogEntry = createServerFn({ method: "GET", strict: { output: fal
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema.extend({ id: z.uuid(), time: z.coerce.date() })))
   .handler(async ({ context, data }) => {
-    const project = await getProject({ ctx: context.ctx, input: data });
-    const row = { projectId: project.id, id: data.id, time: data.time };
+    const row = { projectId: context.project.id, id: data.id, time: data.time };
     const entry = await readRequestLogs((pool) => readRequestLog(pool, row));
     if (!entry) throw notFound("request");
     return entry;
@@ -38,6 +36,6 @@ export const getLogStats = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(requestLogSchema))
   .handler(async ({ context, data }) => {
-    const project = await getProject({ ctx: context.ctx, input: data });
-    return readRequestLogs((pool) => requestLogStats(pool, { ...data, projectId: project.id }));
+    const query = { ...data, projectId: context.project.id };
+    return readRequestLogs((pool) => requestLogStats(pool, query));
   });

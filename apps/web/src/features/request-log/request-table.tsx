@@ -2,9 +2,9 @@ import type { RequestLogEntry } from "@towpath/logs/schema";
 import { Timer } from "lucide-react";
 import type { KeyboardEvent } from "react";
 import { classNames } from "~/ui/class-names.ts";
+import { StatusDot, type Tone } from "~/ui/status-dot.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatAbsoluteTime, formatDuration } from "~/ui/time-format.ts";
-import { OutcomeLabel } from "./outcome-label.tsx";
 
 /** Moves the focus to the button of the row before or after; opening follows when a row is open already. */
 function moveFocus(event: KeyboardEvent<HTMLElement>, onMove: (id: string) => void): void {
@@ -92,4 +92,28 @@ function clock(time: string): string {
   const date = new Date(time);
   const two = (value: number) => String(value).padStart(2, "0");
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+}
+
+const labels: Record<string, { label: string; tone: Tone }> = {
+  ok: { label: "OK", tone: "ok" },
+  rpc_error: { label: "Protocol error", tone: "bad" },
+  tool_error: { label: "Tool error", tone: "bad" },
+  http_error: { label: "HTTP error", tone: "bad" },
+  input_required: { label: "Asks for input", tone: "info" },
+  canceled: { label: "Canceled", tone: "neutral" },
+  closed_by_client: { label: "Closed by client", tone: "neutral" },
+  closed_by_server: { label: "Closed by server", tone: "neutral" },
+  gateway_error: { label: "Gateway error", tone: "bad" },
+};
+
+/** How an exchange ended, with its HTTP status. */
+export function OutcomeLabel({ entry }: { entry: Pick<RequestLogEntry, "outcome" | "httpStatus" | "isError"> }) {
+  const look = labels[entry.outcome] ?? { label: entry.outcome, tone: entry.isError ? "bad" : "neutral" };
+  return (
+    <span className="inline-flex items-center gap-2 whitespace-nowrap">
+      <StatusDot tone={look.tone} />
+      <span className="tabular text-muted">{entry.httpStatus}</span>
+      <span className={entry.isError ? "text-bad" : undefined}>{look.label}</span>
+    </span>
+  );
 }

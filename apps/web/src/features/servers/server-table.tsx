@@ -1,12 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import type { ProjectListItem } from "@towpath/core/project";
 import { BuildStatusLabel } from "~/features/build/build-status-label.tsx";
-import { AuthModeBadge } from "~/features/project-screen/auth-mode-badge.tsx";
-import { LiveLabel } from "~/features/project-screen/live-label.tsx";
+import { AuthModeBadge, LiveLabel } from "~/features/project-screen/project-labels.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { CopyButton } from "~/ui/copy-button.tsx";
-import { RelativeTime } from "~/ui/relative-time.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
 
 /** One row a server: what it is, whether it is live, where it answers, and what its newest build does. */
 export function ServerTable({

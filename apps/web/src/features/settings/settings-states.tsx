@@ -4,8 +4,15 @@ import { Button } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { classifyError } from "~/ui/error-screen.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
 import { Skeleton, SkeletonRows } from "~/ui/skeleton.tsx";
-import { settingsHeader } from "./settings-page.tsx";
+
+export const settingsHeader = (
+  <PageHeader
+    title="Settings"
+    description="What is built, who can call it, what its log keeps, and the server's environment variables."
+  />
+);
 
 /** The settings while they load: the shape of what comes. */
 export function SettingsPending() {

@@ -1,8 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { plainText } from "./ansi.ts";
 import { findMatches, type LogLine } from "./log-line.ts";
-import { useLinkedLine } from "./use-linked-line.ts";
 
 /** Distance from the end, in pixels, within which the viewer counts as being at the end. */
 const tailSlack = 32;
@@ -116,4 +115,19 @@ export function handleLogKey(event: KeyboardEvent, navigation: LogNavigation): v
       return;
   }
   event.preventDefault();
+}
+
+function subscribe(listener: () => void): () => void {
+  addEventListener("hashchange", listener);
+  return () => removeEventListener("hashchange", listener);
+}
+
+function readLine(): number | null {
+  const found = /^#L(\d{1,9})$/.exec(location.hash);
+  return found ? Number(found[1]) : null;
+}
+
+/** The line number in the address's `#L12`, or null. */
+function useLinkedLine(): number | null {
+  return useSyncExternalStore(subscribe, readLine, () => null);
 }

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { loadBuild } from "~/features/build/build.queries.ts";
 import { BuildNotFound } from "~/features/build/build-not-found.tsx";
 import { BuildPage } from "~/features/build/build-page.tsx";
-import { loadBuild } from "~/features/build/load-build.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/build-logs/$buildId")({
   loader: async ({ context, params }) => {

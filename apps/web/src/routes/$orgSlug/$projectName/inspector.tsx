@@ -1,7 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { branchesQuery } from "~/features/deployment/deployment.queries.ts";
-import { inspectedBranch } from "~/features/inspector/inspected-branch.ts";
-import { branchManifestQuery } from "~/features/inspector/inspector.queries.ts";
+import { branchManifestQuery, inspectedBranch } from "~/features/inspector/inspector.queries.ts";
 import { InspectorPage } from "~/features/inspector/inspector-page.tsx";
 import { type InspectorSearch, inspectorSearchParameters } from "~/features/inspector/inspector-search.ts";
 

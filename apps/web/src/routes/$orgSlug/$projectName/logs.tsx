@@ -1,6 +1,6 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { LogSearch } from "@towpath/logs/schema";
-import { defaultLogSearch, logSearchParameters } from "~/features/request-log/log-search.ts";
+import { defaultLogSearch, logSearchParameters } from "~/features/request-log/log-filters.ts";
 import { LogsPage } from "~/features/request-log/logs-page.tsx";
 import { newestLogsQuery } from "~/features/request-log/request-log.queries.ts";
 

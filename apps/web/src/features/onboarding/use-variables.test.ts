@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { deploySearchParameters } from "./deploy-search.ts";
-import { problemsOf, spread } from "./variable-rows.ts";
+import { problemsOf, spread } from "./use-variables.ts";
 
 const filled = (keyName: string) => ({ keyName, secretValue: "x" });
 

@@ -1,6 +1,10 @@
+import type { ProjectView } from "@towpath/core/project";
 import type { AuthMode } from "@towpath/core/project/schema";
 import { Globe, KeyRound, Server } from "lucide-react";
+import { withWarnings } from "~/features/build/build-warnings.tsx";
 import { Badge } from "~/ui/badge.tsx";
+import { classNames } from "~/ui/class-names.ts";
+import { StatusDot } from "~/ui/status-dot.tsx";
 import { Tooltip } from "~/ui/tooltip.tsx";
 
 const looks = {
@@ -22,5 +26,22 @@ export function AuthModeBadge({ mode }: { mode: AuthMode }) {
         </Badge>
       </span>
     </Tooltip>
+  );
+}
+
+/** Whether a server is live in production. Green only where the live build has no warning. */
+export function LiveLabel({
+  server,
+  className,
+}: {
+  readonly server: Pick<ProjectView, "isLive" | "liveWarnings">;
+  readonly className?: string;
+}) {
+  const tone = server.liveWarnings > 0 ? "warn" : "ok";
+  return (
+    <span className={classNames("inline-flex items-center gap-2 whitespace-nowrap", className)}>
+      <StatusDot tone={server.isLive ? tone : "neutral"} />
+      {server.isLive ? `Live${withWarnings(server.liveWarnings)}` : "Not live yet"}
+    </span>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { foundText } from "./found-text.ts";
+import { foundText } from "./production-card.tsx";
 
 test("what a server offers is counted in words", () => {
   expect(foundText({ tools: 4, resources: 1, templates: 0, prompts: 1 })).toBe("4 tools, 1 resource, 1 prompt");
