@@ -119,6 +119,7 @@ async function projectWithBuilds(): Promise<string> {
   return project.name;
 }
 
+// Checking the accessibility of a hundred rows takes a busy machine half a minute.
 test("PRJ-2 builds with status, commit, message, branch, pull request and live mark, by pages of 100", async () => {
   const name = await projectWithBuilds();
   await page.goto(`${web.url}/${owner.organization.slug}/${name}/deployments`);
@@ -140,7 +141,7 @@ test("PRJ-2 builds with status, commit, message, branch, pull request and live m
   await page.getByRole("button", { name: "Show older builds" }).click();
   await expect.poll(() => rows.count()).toBe(101);
   expect(await page.getByRole("button", { name: "Show older builds" }).count()).toBe(0);
-});
+}, 120_000);
 
 test("PRJ-2 a branch with a pull request stands among the previews", async () => {
   await see("Previews");

@@ -9,7 +9,7 @@ import type { RowProblem, VariableRow, Variables } from "./use-variables.ts";
 const typed = { autoComplete: "off", autoCapitalize: "none", autoCorrect: "off", spellCheck: false } as const;
 
 /** One variable: its name, its value, which is hidden until asked for, and a way to remove both. */
-export function VariableFields({
+function VariableFields({
   row,
   position,
   problem,
