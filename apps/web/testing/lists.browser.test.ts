@@ -1,7 +1,8 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
-import { branch, build, deployment, route } from "@towpath/db/schema";
+import { branch, build, deployment, project, route } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "./accessible.ts";
@@ -156,7 +157,19 @@ test("PRJ-2 the screen has an error view of its own, which tries again", async (
   await link?.click();
   await page.getByRole("link", { name: "Deployments" }).click();
   await page.getByText("The deployments could not be loaded").waitFor({ timeout: 60_000 });
+  await expectAccessible(page);
   await page.unroute(/_serverFn\/build\.getBuilds/);
   await page.getByRole("button", { name: "Try again" }).click();
   await see("What is live, on which commit");
+}, 90_000);
+
+test("PRJ-2 the screen has a not-found view of its own, for a project that was deleted meanwhile", async () => {
+  const own = await seedProject(database.db, owner.organization);
+  await page.goto(`${web.url}/${owner.organization.slug}/${own.name}/settings`);
+  const deployments = page.getByRole("link", { name: "Deployments" });
+  await deployments.waitFor();
+  await database.db.delete(project).where(eq(project.id, own.id));
+  await deployments.click();
+  await page.getByText("No deployments found").waitFor({ timeout: 60_000 });
+  await expectAccessible(page);
 }, 90_000);

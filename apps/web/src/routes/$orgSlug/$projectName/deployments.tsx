@@ -1,4 +1,5 @@
-import { createFileRoute } from "@tanstack/react-router";
+import { createFileRoute, notFound } from "@tanstack/react-router";
+import { TowpathError } from "@towpath/core/errors";
 import { buildsQuery } from "~/features/build/build.queries.ts";
 import { branchesQuery } from "~/features/deployment/deployment.queries.ts";
 import { DeploymentsPage } from "~/features/deployment/deployments-page.tsx";
@@ -6,11 +7,18 @@ import { DeploymentsPending } from "~/features/deployment/deployments-pending.ts
 import { DeploymentsError, DeploymentsNotFound } from "~/features/deployment/deployments-problem.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/deployments")({
-  loader: ({ context, params }) =>
-    Promise.all([
-      context.queryClient.ensureInfiniteQueryData(buildsQuery(params)),
-      context.queryClient.ensureQueryData(branchesQuery(params)),
-    ]).then(() => undefined),
+  loader: async ({ context, params }) => {
+    try {
+      await Promise.all([
+        context.queryClient.ensureInfiniteQueryData(buildsQuery(params)),
+        context.queryClient.ensureQueryData(branchesQuery(params)),
+      ]);
+    } catch (error) {
+      // The project was deleted while one of its pages was open.
+      if (error instanceof TowpathError && error.code === "not_found") throw notFound();
+      throw error;
+    }
+  },
   head: ({ params }) => ({ meta: [{ title: `Deployments · ${params.projectName} · Towpath` }] }),
   component: () => <DeploymentsPage projectKey={Route.useParams()} />,
   pendingComponent: DeploymentsPending,
