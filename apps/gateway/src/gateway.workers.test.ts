@@ -205,3 +205,11 @@ test("OPS-1 a port that is taken ends all processes with status 1 and says which
   expect(text).toContain(`Port ${port} on 127.0.0.1 is in use: choose another by TOWPATH_GATEWAY_PORT.`);
   await new Promise((resolve) => taken.close(resolve));
 });
+
+test("GW-14 a worker that hangs is killed and replaced", { timeout: 60_000 }, async () => {
+  await workersKnow();
+  const [hung = 0] = gateway.workers();
+  process.kill(hung, "SIGSTOP");
+  await until(() => !isAlive(hung) && gateway.workers()[0] !== hung, 40_000);
+  await workersKnow();
+});

@@ -26,11 +26,13 @@ export const toPrimarySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), port: z.number() }),
   z.object({ type: z.literal("ask"), id, question }),
   z.object({ type: z.literal("answer"), id, answer: z.unknown() }),
+  z.object({ type: z.literal("pong") }),
 ]);
 /** From the primary to a worker. */
 const toWorkerSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("question"), id, question }),
   z.object({ type: z.literal("answers"), id, answers: z.array(z.unknown()) }),
+  z.object({ type: z.literal("ping") }),
 ]);
 export type ToPrimary = z.infer<typeof toPrimarySchema>;
 export type ToWorker = z.infer<typeof toWorkerSchema>;
@@ -52,7 +54,8 @@ export function createPeers(channel: {
     const parsed = toWorkerSchema.safeParse(message);
     if (!parsed.success) return;
     const { data } = parsed;
-    if (data.type === "answers") waiting.get(data.id)?.(data.answers);
+    if (data.type === "ping") channel.send({ type: "pong" });
+    else if (data.type === "answers") waiting.get(data.id)?.(data.answers);
     else if (answerQuestion) {
       // One that cannot answer is as one that does not: the primary goes on without it.
       answerQuestion(data.question).then(

@@ -11,7 +11,18 @@ const answerWithinMs = 1000;
 /** A worker drains for up to 8 s; what is left then is killed. */
 const stopWithinMs = 8500;
 
-type Place = { readonly index: number; worker: Worker; startedAt: number; isReady: boolean; shortLives: number };
+const pingEveryMs = 2000;
+/** A worker that leaves this many pings in a row unanswered hangs. Counted, so that a sleep of the machine is none. */
+const maxUnanswered = 5;
+
+type Place = {
+  readonly index: number;
+  worker: Worker;
+  startedAt: number;
+  isReady: boolean;
+  shortLives: number;
+  unanswered: number;
+};
 type Inquiry = { asker: Worker; askerId: number; open: Set<Worker>; answers: unknown[]; timer: NodeJS.Timeout };
 
 /**
@@ -24,6 +35,7 @@ export class Primary {
   readonly #log: Logger;
   readonly #places: Place[];
   readonly #inquiries = new Map<number, Inquiry>();
+  readonly #pings: NodeJS.Timeout;
   readonly #ready = Promise.withResolvers<number>();
   #lastInquiry = 0;
   #isStarted = false;
@@ -45,7 +57,9 @@ export class Primary {
       startedAt: performance.now(),
       isReady: false,
       shortLives: 0,
+      unanswered: 0,
     }));
+    this.#pings = setInterval(() => this.#ping(), pingEveryMs);
   }
 
   /** Resolves to the port once all workers serve. Rejects when one ends before: its log says why. */
@@ -56,6 +70,7 @@ export class Primary {
   /** Lets all workers drain and end. Resolves to whether all did so by themselves. */
   async stop(): Promise<boolean> {
     this.#isStopping = true;
+    clearInterval(this.#pings);
     const { promise: empty, resolve } = Promise.withResolvers<void>();
     this.#onEmpty = resolve;
     const timer = setTimeout(() => {
@@ -78,6 +93,7 @@ export class Primary {
     if (!parsed.success) return;
     const { data } = parsed;
     if (data.type === "ready") this.#served(worker, data.port);
+    else if (data.type === "pong") this.#answeredPing(worker);
     else if (data.type === "ask") this.#ask(worker, data.id, data.question);
     else this.#answered(worker, data.id, data.answer);
   }
@@ -90,6 +106,26 @@ export class Primary {
     if (this.#isStarted || !this.#places.every(({ isReady }) => isReady)) return;
     this.#isStarted = true;
     this.#ready.resolve(port);
+  }
+
+  /** Kills workers that hang: their clients would wait for ever, and no exit tells of them. */
+  #ping(): void {
+    for (const place of this.#places) {
+      if (!place.isReady) continue;
+      if (place.unanswered >= maxUnanswered) {
+        this.#log.error({ worker: place.index, pid: place.worker.process.pid }, "a worker hangs; it is killed");
+        place.isReady = false;
+        place.worker.process.kill("SIGKILL");
+        continue;
+      }
+      place.unanswered += 1;
+      send(place.worker, { type: "ping" });
+    }
+  }
+
+  #answeredPing(worker: Worker): void {
+    const place = this.#places.find((each) => each.worker === worker);
+    if (place) place.unanswered = 0;
   }
 
   #ended(worker: Worker, reason: string): void {
@@ -114,6 +150,7 @@ export class Primary {
     setTimeout(() => {
       if (this.#isStopping) return;
       place.startedAt = performance.now();
+      place.unanswered = 0;
       place.worker = this.#fork(place.index);
     }, pauseMs);
   }
