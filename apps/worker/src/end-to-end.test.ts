@@ -256,3 +256,24 @@ test("RUN-8 a worker killed with -9 in the middle of a build: another one ends i
   expect(built).toMatchObject({ status: "succeeded", attempt: 2, deployment: { isLive: true } });
   expect(await live()).toBe(sha);
 });
+
+test("RUN-8 what is live is built again when its layers are no longer stored, and its server starts again", {
+  timeout: 180_000,
+}, async () => {
+  await git("checkout", "-q", "trunk");
+  const sha = await git("rev-parse", "HEAD");
+  expect(await live()).toBe(sha);
+  const lost = await buildOf(sha);
+  for (const role of ["worker", "runner"] as const) await instance.stop(role);
+  // As a lost disk leaves it, and the layout of earlier versions.
+  for (const path of ["artifacts", "cache/layers"])
+    await rm(join(instance.runDirectory, "../data", path), { recursive: true, force: true });
+  await instance.start("runner");
+  await expect(runner.ensure(lost?.deployment?.id ?? "")).rejects.toThrow("no longer stored");
+  await instance.start("worker");
+  await until(async () => (await buildOf(sha))?.id !== lost?.id, 30_000);
+  const again = await ended(sha);
+  expect(again).toMatchObject({ status: "succeeded", trigger: "redeploy", deployment: { isLive: true } });
+  expect(await logOf(again.id)).toContain("no longer stored");
+  await runner.ensure(again.deployment?.id ?? "");
+});

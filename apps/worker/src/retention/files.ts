@@ -37,6 +37,7 @@ export function sweepFiles(sweep: FileSweep): Promise<Removal> {
     { name: "incomplete_layer", run: () => sweep.store.removeIncomplete(maxBuildMs) },
     { name: "resolution", run: () => removeOldFiles(join(sweep.dataDirectory, "cache", "resolutions"), sweep) },
     { name: "build_cache", run: () => removeCaches(sweep) },
+    { name: "old_layer_directory", run: () => removeOldLayout(sweep) },
     { name: "trash", run: () => emptyTrash(sweep) },
   ]);
 }
@@ -99,6 +100,18 @@ async function removeCaches(sweep: FileSweep): Promise<number> {
     await discard(sweep.dataDirectory, join(directory, organizationId));
     return true;
   });
+}
+
+/** Where earlier versions stored layers. Nothing reads them; what is live is built again (`rebuildLostLayers`). */
+async function removeOldLayout({ dataDirectory }: FileSweep): Promise<number> {
+  let removed = 0;
+  for (const name of ["deps", "code"]) {
+    const path = join(dataDirectory, "artifacts", name);
+    if ((await stat(path).catch(() => null)) === null) continue;
+    await discard(dataDirectory, path);
+    removed += 1;
+  }
+  return removed;
 }
 
 const trashOf = (dataDirectory: string) => join(dataDirectory, "trash");

@@ -107,6 +107,18 @@ test("LOG-6 build caches go with their organization, past their limit, and all w
   expect(await caches()).toEqual([]);
 });
 
+test("LOG-6 directories in which earlier versions stored layers go", async () => {
+  for (const name of ["deps", "code"])
+    await mkdir(join(site.dataDirectory, "artifacts", name, "a".repeat(64)), { recursive: true });
+  const kept = await storeLayer(site, 1000, new Date());
+  await sweepSite(site, new Date());
+  expect(await readdir(join(site.dataDirectory, "artifacts"))).not.toEqual(expect.arrayContaining(["deps"]));
+  expect(await readdir(join(site.dataDirectory, "artifacts"))).not.toEqual(expect.arrayContaining(["code"]));
+  expect(await stored()).toEqual([kept]);
+  await sweepSite(site, at(1));
+  expect(await readdir(join(site.dataDirectory, "trash"))).toEqual([]);
+});
+
 test("LOG-6 what is left of the disk is its free space or the rest of the budget, and metrics tell it", async () => {
   await storeLayer(site, 300_000, new Date());
   const disk = (budget: number, reserve: number) =>

@@ -3,6 +3,7 @@ export { isEnded } from "./build.state.ts";
 export type { BuildPage, BuildSummary, BuildView } from "./build.view.ts";
 export { authorizeBuild, getBuild, listBuilds } from "./get-build.ts";
 export { holdBuilds } from "./hold-builds.ts";
+export { rebuildLostLayers } from "./rebuild-lost-layers.ts";
 export { redeployBuild } from "./redeploy-build.ts";
 export { requeueLostBuilds } from "./requeue-lost-builds.ts";
 export { failBuild, keepBuild, releaseBuild } from "./run-build.ts";
