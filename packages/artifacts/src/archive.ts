@@ -18,6 +18,8 @@ const packArguments = [
   "--owner=0",
   "--group=0",
   "--numeric-owner",
+  // What a build made set-user-id would belong to the platform's user once it is unpacked.
+  "--mode=u-s,g-s",
   "--hard-dereference",
   "--no-xattrs",
   "--no-acls",

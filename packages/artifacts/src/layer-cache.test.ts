@@ -154,3 +154,10 @@ test("RUN-8 a layer is unpacked although tar stops reading before the end of its
   for (let round = 0; round < 20; round++)
     expect(await readFile(join(await otherHost().get(digest), "bin/tool"), "utf8")).toContain("padded");
 });
+
+test("RUN-3 a layer has no set-user-id programs: they would be the platform's once it is unpacked", async () => {
+  const layer = await sealed("privileged");
+  await chmod(join(layer, "bin", "tool"), 0o6555);
+  const { digest } = await otherHost().add(layer, { name: nameOf("privileged"), maxBytes });
+  expect((await lstat(join(await otherHost().get(digest), "bin/tool"))).mode & 0o7777).toBe(0o555);
+});
