@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isIP } from "node:net";
+import { finished } from "node:stream";
 import { constants } from "node:zlib";
 import compression from "compression";
 import sirv from "sirv";
@@ -32,6 +33,7 @@ export function requestHandler({ clientDirectory, baseUrl, fetch, onError }: Opt
     }
     const dynamic = () => {
       compress(request as CompressionRequest, response as CompressionResponse, async () => {
+        acceptEndCallback(response);
         try {
           await app(request, response);
         } catch (error) {
@@ -106,6 +108,17 @@ function compressResponses() {
     filter: (_request, response) =>
       /^(text\/(?!event-stream)|application\/(json|x-ndjson))/.test(String(response.getHeader("content-type") ?? "")),
   });
+}
+
+/** `compression` replaces `end` by one that takes no callback, and srvx ends a response without a body by `end(callback)`. */
+function acceptEndCallback(response: ServerResponse): void {
+  const end = response.end.bind(response) as (...given: unknown[]) => ServerResponse;
+  response.end = ((...given: unknown[]) => {
+    const callback = given.at(-1);
+    if (typeof callback !== "function") return end(...given);
+    finished(response, () => callback());
+    return end(...given.slice(0, -1));
+  }) as ServerResponse["end"];
 }
 
 /** Only this server may set headers with this prefix; `@towpath/auth` reads the client's address from one of them. */
