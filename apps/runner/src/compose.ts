@@ -20,9 +20,9 @@ import { adoptInstances, memoOf } from "./instances/adopt.ts";
 import { instanceStore } from "./instances/instance.store.ts";
 import { InstancePool } from "./instances/instance-pool.ts";
 import { createInstanceRecord } from "./instances/instance-record.ts";
-import { serverLog } from "./instances/server-log.ts";
 import { startIsolationReports } from "./isolation-reports.ts";
 import { startLayerEviction } from "./layer-eviction.ts";
+import { serverLog } from "./logs/server-log.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
 import { Places } from "./places/places.ts";
 

@@ -93,8 +93,8 @@ export type InstanceTiming = {
   /** The same when the runner itself ends, or another server needs the place. */
   readonly hurriedGraceMs: number;
   /** First wait after a crash; doubles with each further one. */
-  readonly backOffFirstMs: number;
-  readonly backOffMaxMs: number;
+  readonly firstBackOffMs: number;
+  readonly maxBackOffMs: number;
   /** Ran for this long: the next crash counts as the first one. */
   readonly healthyAfterMs: number;
 };
@@ -126,8 +126,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
       answerTimeoutMs: 10_000,
       stopGraceMs: 8000,
       hurriedGraceMs: 3000,
-      backOffFirstMs: 1000,
-      backOffMaxMs: 60_000,
+      firstBackOffMs: 1000,
+      maxBackOffMs: 60_000,
       healthyAfterMs: 60_000,
     },
     adoptWithinMs: values.TOWPATH_ADOPT_WITHIN_MS,

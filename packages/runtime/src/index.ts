@@ -25,7 +25,5 @@ export type {
   VolumeMount,
 } from "./port.ts";
 export { inspectPath } from "./port.ts";
-
 export { removeDirectory } from "./process/remove-directory.ts";
-
 export { cloudEnvironment } from "./server/server-spec.ts";

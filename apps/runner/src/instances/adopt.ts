@@ -3,11 +3,11 @@ import type { ServerLogRow } from "@towpath/logs";
 import type { RuntimeDriver, Survivor } from "@towpath/runtime";
 import { z } from "zod";
 import type { StoredDeployment } from "../deployments/deployment.store.ts";
+import { serverLog } from "../logs/server-log.ts";
 import type { InstanceStore } from "./instance.store.ts";
 import { Instance } from "./instance.ts";
 import type { Adoption, InstancePool } from "./instance-pool.ts";
 import type { InstanceRecord } from "./instance-record.ts";
-import { serverLog } from "./server-log.ts";
 
 /**
  * What a server's next runner must know of it. The secrets are those that the server was started with: they may have

@@ -16,7 +16,7 @@ export type BackOff = {
 };
 
 export function createBackOff(
-  timing: Pick<InstanceTiming, "backOffFirstMs" | "backOffMaxMs" | "healthyAfterMs">,
+  timing: Pick<InstanceTiming, "firstBackOffMs" | "maxBackOffMs" | "healthyAfterMs">,
 ): BackOff {
   let failures = 0;
   let allowedAt = 0;
@@ -30,7 +30,7 @@ export function createBackOff(
     },
     failed(now, ranMs) {
       if (ranMs >= timing.healthyAfterMs) failures = 0;
-      const wait = Math.min(timing.backOffFirstMs * 2 ** failures, timing.backOffMaxMs);
+      const wait = Math.min(timing.firstBackOffMs * 2 ** failures, timing.maxBackOffMs);
       failures += 1;
       allowedAt = now + wait;
       return wait;

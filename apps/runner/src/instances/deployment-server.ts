@@ -6,7 +6,7 @@ import { type BackOff, createBackOff } from "./back-off.ts";
 import { Instance, type OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 import { type LaunchFailure, type LaunchParts, launch } from "./launch.ts";
-import { Turns } from "./turns.ts";
+import { Mutex } from "./mutex.ts";
 
 export type DeploymentServerParts = LaunchParts & {
   readonly deploymentId: string;
@@ -36,7 +36,7 @@ export class DeploymentServer {
   #canFreeze = true;
   /** By the monotonic clock, as all of the runner's waits: a wall clock that jumps must end no lease. */
   #leasedUntil = 0;
-  readonly #turns = new Turns();
+  readonly #mutex = new Mutex();
   #obtaining: Promise<LeasedInstance["state"]> | null = null;
   #lastFailure = "";
   #restart: NodeJS.Timeout | undefined;
@@ -77,12 +77,12 @@ export class DeploymentServer {
   /** Freezes or stops what has been unleased for long enough. Called again and again. */
   tick(now: number): void {
     const instance = this.#instance;
-    if (instance === null || this.#turns.isBusy) return;
+    if (instance === null || this.#mutex.isLocked) return;
     const { freezeAfterMs, stopAfterMs, stopGraceMs } = this.#parts.timing;
     const idle = this.idleMs(now);
-    if (idle >= stopAfterMs) void this.#turns.take(() => this.#stop("it was not used", stopGraceMs, stopAfterMs));
+    if (idle >= stopAfterMs) void this.#mutex.run(() => this.#stop("it was not used", stopGraceMs, stopAfterMs));
     else if (instance.state === "ready" && this.#canFreeze && idle >= freezeAfterMs)
-      void this.#turns.take(() => this.#freeze());
+      void this.#mutex.run(() => this.#freeze());
   }
 
   /** Stops the instance, even if it is leased. `hurried`: a start waits for its place, so it gets less time. */
@@ -93,7 +93,7 @@ export class DeploymentServer {
       this.#parts.deploymentId,
       new RunnerError(this.#closed ? "stopping" : "start_failed", `Not started: ${reason}.`, { retryAfterMs: 1000 }),
     );
-    await this.#turns.take(() => this.#stop(reason, hurried ? hurriedGraceMs : stopGraceMs, null));
+    await this.#mutex.run(() => this.#stop(reason, hurried ? hurriedGraceMs : stopGraceMs, null));
   }
 
   /** Like a hurried `stop`, and nothing starts again. */
@@ -116,8 +116,8 @@ export class DeploymentServer {
 
   /** Whether it can be forgotten: nothing runs, nothing waits, no failure to remember. */
   isForgettable(now: number): boolean {
-    const quiet = this.#instance === null && !this.#turns.isBusy && this.#obtaining === null;
-    return quiet && this.#backOff.remaining(now) === 0 && this.idleMs(now) > this.#parts.timing.backOffMaxMs;
+    const quiet = this.#instance === null && !this.#mutex.isLocked && this.#obtaining === null;
+    return quiet && this.#backOff.remaining(now) === 0 && this.idleMs(now) > this.#parts.timing.maxBackOffMs;
   }
 
   async describe() {
@@ -142,20 +142,20 @@ export class DeploymentServer {
   /** Ready, alive, and nothing is being done to it. */
   async #isIdleReady(): Promise<boolean> {
     const instance = this.#instance;
-    if (instance?.state !== "ready" || this.#turns.isBusy || (await instance.isDead())) return false;
-    return this.#instance === instance && instance.state === "ready" && !this.#turns.isBusy;
+    if (instance?.state !== "ready" || this.#mutex.isLocked || (await instance.isDead())) return false;
+    return this.#instance === instance && instance.state === "ready" && !this.#mutex.isLocked;
   }
 
   #obtain(): Promise<LeasedInstance["state"]> {
-    this.#obtaining ??= this.#turns
-      .take(() => this.#readyInTurn())
+    this.#obtaining ??= this.#mutex
+      .run(() => this.#readyLocked())
       .finally(() => {
         this.#obtaining = null;
       });
     return this.#obtaining;
   }
 
-  async #readyInTurn(): Promise<LeasedInstance["state"]> {
+  async #readyLocked(): Promise<LeasedInstance["state"]> {
     const instance = this.#instance;
     const wasFrozen = instance?.state === "frozen";
     if (wasFrozen) await instance.handle?.wake();
@@ -200,7 +200,7 @@ export class DeploymentServer {
 
   async #evict(): Promise<void> {
     const { hurriedGraceMs } = this.#parts.timing;
-    await this.#turns.take(() => this.#stop("another server needed its place", hurriedGraceMs, 0));
+    await this.#mutex.run(() => this.#stop("another server needed its place", hurriedGraceMs, 0));
   }
 
   async #startInPlace(): Promise<void> {

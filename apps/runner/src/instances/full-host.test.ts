@@ -131,7 +131,7 @@ test("RUN-3 an organization that calls all its servers again and again leaves th
 });
 
 test("RUN-6 an instance whose process has died is not handed out again, even before its exit has been reported", async () => {
-  const { pool, kill } = lightPool({ timing: { leaseMs: 5000, backOffFirstMs: 10 } });
+  const { pool, kill } = lightPool({ timing: { leaseMs: 5000, firstBackOffMs: 10 } });
   const server = named("a", 1)[0] ?? "";
   const first = await pool.lease(server);
   kill(first.instanceId, 300);

@@ -12,6 +12,7 @@ import { asc, eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { InstanceTiming } from "../config.ts";
 import { existingDeployments } from "../deployments/deployment.store.ts";
+import { serverLog } from "../logs/server-log.ts";
 import { createServerLogWriter, type ServerLogWriter } from "../logs/server-log-writer.ts";
 import { Places } from "../places/places.ts";
 import { seedDeployment } from "../testing/seed-deployment.ts";
@@ -19,7 +20,6 @@ import { quickTiming } from "../testing/timing.ts";
 import { instanceStore } from "./instance.store.ts";
 import { InstancePool } from "./instance-pool.ts";
 import { createInstanceRecord, type InstanceRecord } from "./instance-record.ts";
-import { serverLog } from "./server-log.ts";
 
 let database: TestDatabase;
 let driver: RuntimeDriver;
@@ -224,7 +224,7 @@ test("RUN-6 a leased server that crashes is started again by itself, and it is s
 
 test("RUN-6 KEY-4 a server that keeps failing is refused for growing times and says why", async () => {
   const deployed = await seedDeployment(database.db);
-  const { pool, opened } = poolOf(() => tinyServer.server("fail"), { backOffFirstMs: 700 });
+  const { pool, opened } = poolOf(() => tinyServer.server("fail"), { firstBackOffMs: 700 });
   const refused = await pool.lease(deployed.deploymentId).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(RunnerError);
   expect(refused).toMatchObject({
@@ -283,7 +283,7 @@ test("RUN-3 a full host makes room by stopping unleased instances, and a start w
 
 test("RUN-6 a server that has died is not named again from that moment on", async () => {
   const deployed = await seedDeployment(database.db);
-  const { pool } = poolOf(serving, { leaseMs: 5000, backOffFirstMs: 1 });
+  const { pool } = poolOf(serving, { leaseMs: 5000, firstBackOffMs: 1 });
   for (let round = 0; round < 3; round += 1) {
     const lease = await pool.lease(deployed.deploymentId);
     await tinyServer.get(lease.endpoint, "/crash");

@@ -1,9 +1,9 @@
 import { newId } from "@towpath/core/ids";
 import type { Exit, InstanceHandle, OutputSink, ServerSpec } from "@towpath/runtime";
+import type { ServerLog } from "../logs/server-log.ts";
 import type { InstanceState } from "./instance.state.ts";
 import type { InstanceRecord } from "./instance-record.ts";
-import type { ServerLog } from "./server-log.ts";
-import { exitWords } from "./words.ts";
+import { exitWords } from "./launch.ts";
 
 /** What an instance needs to speak about itself. */
 export type InstanceContext = {

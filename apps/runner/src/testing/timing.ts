@@ -10,7 +10,7 @@ export const quickTiming: InstanceTiming = {
   answerTimeoutMs: 1000,
   stopGraceMs: 1000,
   hurriedGraceMs: 1000,
-  backOffFirstMs: 100,
-  backOffMaxMs: 60_000,
+  firstBackOffMs: 100,
+  maxBackOffMs: 60_000,
   healthyAfterMs: 60_000,
 };

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { SandboxSpec } from "../engine.ts";
 import type { BuildSpec, BuildStep, BuildVolume } from "../port.ts";
 import { pythonMount, pythonPrefix, type ResolvedPython } from "../python/resolve-python.ts";
-import { sandboxHome } from "../sandbox/system-files.ts";
+import { sandboxHome } from "../sandbox/arguments.ts";
 import { codePath, dependencyPath } from "../server/server-spec.ts";
 
 /**

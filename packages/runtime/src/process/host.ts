@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { SandboxError } from "../errors.ts";
 import { type Command, type ProcessEnd, pipeOf, spawnChild } from "./child.ts";
-import { ownerName } from "./owner.ts";
+import { ownerName } from "./tree.ts";
 
 /** A process that a ProcessHost has started. */
 export type HostedProcess = {
@@ -20,7 +20,7 @@ export type HostedProcess = {
 
 /** Starts processes and is, or speaks for, their parent: they end when it ends. */
 export type ProcessHost = {
-  /** Names the parent in what outlives it, such as control groups and mounts. See owner.ts. */
+  /** Names the parent in what outlives it, such as control groups and mounts. See `ownerName`. */
   owner(): Promise<string>;
   /**
    * Starts a process. `group` names what it is part of: all processes of one sandbox have the same.

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { maximumLineBytes, splitLines } from "./lines.ts";
+import { maxLineBytes, splitLines } from "./lines.ts";
 
 function split(chunks: readonly Buffer[]): string[] {
   const lines: string[] = [];
@@ -28,9 +28,9 @@ test("lines do not depend on where the chunks end, also within a character", () 
 });
 
 test("RUN-5 a longer line is cut and says so, a last line needs no line end, NUL is replaced", () => {
-  const long = Buffer.alloc(maximumLineBytes * 3, "x");
+  const long = Buffer.alloc(maxLineBytes * 3, "x");
   const lines = split([long, long, Buffer.from("y\nnext\r\na\0b")]);
   expect(lines).toHaveLength(3);
-  expect(lines[0]).toBe(`${"x".repeat(maximumLineBytes)} … [line cut at 8 KiB]`);
+  expect(lines[0]).toBe(`${"x".repeat(maxLineBytes)} … [line cut at 8 KiB]`);
   expect(lines.slice(1)).toEqual(["next", "a\ufffdb"]);
 });

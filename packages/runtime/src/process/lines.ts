@@ -1,8 +1,6 @@
-import { storableText } from "./storable-text.ts";
-
 /** Longest line that is passed on, in bytes. */
-export const maximumLineBytes = 8 * 1024;
-const cutNote = ` … [line cut at ${maximumLineBytes / 1024} KiB]`;
+export const maxLineBytes = 8 * 1024;
+const cutNote = ` … [line cut at ${maxLineBytes / 1024} KiB]`;
 const newline = 0x0a;
 
 export type LineSplitter = {
@@ -15,7 +13,7 @@ export type LineSplitter = {
 /** Lines that are not wanted are counted without being made into text: a flood of short ones costs little then. */
 export type LineGate = { isOpen(): boolean; skip(lines: number, bytes: number): void };
 
-/** Splits bytes into lines. Keeps at most one line of `maximumLineBytes` in memory; the rest of a longer one is lost. */
+/** Splits bytes into lines. Keeps at most one line of `maxLineBytes` in memory; the rest of a longer one is lost. */
 export function splitLines(onLine: (line: string, bytes: number) => void, gate?: LineGate): LineSplitter {
   let held: Buffer[] = [];
   let heldBytes = 0;
@@ -31,7 +29,7 @@ export function splitLines(onLine: (line: string, bytes: number) => void, gate?:
     onLine(storableText(text.replace(/\r$/, "")) + (cut ? cutNote : ""), size + 1);
   };
   const hold = (part: Buffer) => {
-    const room = maximumLineBytes - heldBytes;
+    const room = maxLineBytes - heldBytes;
     const kept = part.subarray(0, room);
     // A copy: a slice would keep the whole chunk alive.
     if (kept.length > 0) held.push(Buffer.from(kept));
@@ -66,3 +64,6 @@ function countLines(chunk: Buffer, from: number, to: number): number {
   for (let index = from; index < to; index += 1) if (chunk[index] === newline) count += 1;
   return count;
 }
+
+/** Without what neither PostgreSQL nor UTF-8 can hold: NUL and halves of surrogate pairs become U+FFFD. */
+export const storableText = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed();

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { SandboxSpec } from "../engine.ts";
 import type { Exit } from "../port.ts";
-import { naturalExit } from "./exit.ts";
+import { naturalExit } from "./child.ts";
 import { type HostedProcess, localHost, type ProcessHost } from "./host.ts";
-import { treeMemoryBytes } from "./memory.ts";
 import { readOutput } from "./read-output.ts";
 import type { OutputReader, RunningProcess } from "./running-process.ts";
-import { isRunning, isStopped, processTree, signalProcess } from "./tree.ts";
+import { isRunning, isStopped, processTree, signalProcess, treeMemoryBytes } from "./tree.ts";
 
 /** Where a path of the sandbox is on the host. The longest matching mount wins. */
 function hostPath(spec: SandboxSpec, path: string): string {

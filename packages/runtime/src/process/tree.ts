@@ -47,7 +47,7 @@ export async function isRunning(pid: number): Promise<boolean> {
 }
 
 /** Whether a process has ended and its parent has not looked yet. */
-export async function isZombie(pid: number): Promise<boolean> {
+async function isZombie(pid: number): Promise<boolean> {
   return (await statFields(pid).catch(() => []))[0] === "Z";
 }
 
@@ -68,6 +68,50 @@ export async function processStartTime(pid: number): Promise<string | null> {
   try {
     // Field 22.
     return (await statFields(pid))[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Names a process, this one by default, in what outlives a kill (control groups, mounts): process id and start time, so
+ * that a later process can tell leftovers from what is in use, also when process ids repeat.
+ */
+export async function ownerName(pid = process.pid): Promise<string> {
+  return `${pid}-${await processStartTime(pid)}`;
+}
+
+/** Whether the process that made such a name still runs. Names that we did not make count as in use. */
+export async function ownerRuns(name: string): Promise<boolean> {
+  const parts = /^(\d+)-(\d+)$/.exec(name);
+  if (parts === null) return true;
+  const pid = Number(parts[1]);
+  // A zombie has ended; only its parent has not looked yet.
+  return (await processStartTime(pid)) === parts[2] && !(await isZombie(pid));
+}
+
+const pageBytes = 4096;
+
+/**
+ * Memory of a process and everything below it, bytes; null when it is gone. Pages that several share are divided
+ * among them where the kernel tells (PSS), else counted for each (RSS).
+ */
+export async function treeMemoryBytes(pid: number): Promise<number | null> {
+  const each = await Promise.all((await processTree(pid)).map(memoryBytesOf));
+  const known = each.filter((bytes) => bytes !== null);
+  return known.length === 0 ? null : known.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+async function memoryBytesOf(pid: number): Promise<number | null> {
+  try {
+    const kibibytes = /^Pss:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1];
+    if (kibibytes !== undefined) return Number(kibibytes) * 1024;
+  } catch {
+    // Another user's, or gone.
+  }
+  try {
+    const resident = (await readFile(`/proc/${pid}/statm`, "utf8")).split(" ")[1];
+    return resident === undefined ? null : Number(resident) * pageBytes;
   } catch {
     return null;
   }

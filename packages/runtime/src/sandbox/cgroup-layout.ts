@@ -119,7 +119,7 @@ async function delegatedGroup(mountPoint: string, membership: string): Promise<s
   }
 }
 
-/** Removes groups that are not in use, judged by their owner (see owner.ts) and their name, and kills what is in them. */
+/** Removes groups that are not in use, judged by their owner (see `ownerName`) and their name, and kills what is in them. */
 export async function sweepCgroups(
   layout: CgroupLayout,
   isInUse: (owner: string, name: string) => Promise<boolean>,

@@ -5,7 +5,7 @@ import { networkInterfaces } from "node:os";
 import { SandboxError } from "../errors.ts";
 import type { HostedProcess, ProcessHost } from "../process/host.ts";
 import type { HostFacts } from "./host.ts";
-import { whyNoNamespaces } from "./namespaces.ts";
+import { whyNoNamespaces } from "./host.ts";
 
 const readyTimeoutMs = 5000;
 const maxMtu = 65520;

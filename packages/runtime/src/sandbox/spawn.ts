@@ -1,19 +1,18 @@
+import { createHash, randomInt } from "node:crypto";
 import { chown, readFile, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SandboxSpec } from "../engine.ts";
 import { SandboxError } from "../errors.ts";
 import type { Exit } from "../port.ts";
-import { naturalExit } from "../process/exit.ts";
+import { naturalExit } from "../process/child.ts";
 import type { HostedProcess, ProcessHost } from "../process/host.ts";
-import { treeMemoryBytes } from "../process/memory.ts";
 import { readOutput } from "../process/read-output.ts";
 import type { OutputReader, Restorable, RunningProcess } from "../process/running-process.ts";
-import { childrenOf, isRunning, isStopped, processTree, signalProcess } from "../process/tree.ts";
+import { childrenOf, isRunning, isStopped, processTree, signalProcess, treeMemoryBytes } from "../process/tree.ts";
 import { type Identity, type NetworkPlan, type SandboxPlan, sandboxCommand, statusDescriptor } from "./arguments.ts";
 import { type Cgroup, createCgroup, type LimitName, openCgroup } from "./cgroup.ts";
 import type { CgroupLayout } from "./cgroup-layout.ts";
 import type { HostFacts } from "./host.ts";
-import { sandboxIdentity } from "./identity.ts";
 import { type LaunchedSandbox, launchSandbox } from "./launch.ts";
 import { connectNetwork, holdNetwork, type NetworkHandle, networkOf } from "./network.ts";
 
@@ -28,7 +27,7 @@ export type SpawnContext = {
   readonly allowedRanges: readonly string[];
   /** Limits that this host was seen to enforce: a sandbox for which one of them cannot be set is not started. */
   readonly requiredLimits: readonly LimitName[];
-  /** A new name for a sandbox and its control groups; begins with the owner (see owner.ts). */
+  /** A new name for a sandbox and its control groups; begins with the owner (see `ownerName`). */
   readonly nextName: () => Promise<string>;
 };
 
@@ -186,4 +185,22 @@ function supervise(
     memoryBytes: async () => (await cgroup.memoryBytes()) ?? (await treeMemoryBytes(firstPid)),
     limitEvents: () => cgroup.limitEvents(),
   };
+}
+
+// systemd's table of user ids leaves 1,879,048,192 to 2,147,483,647 to nobody: no account, no dynamic user, no container
+// range is in it. Ids need not be unique to be safe (namespaces separate processes), only unlikely to meet.
+const firstUid = 1_879_048_192;
+const uidCount = 2 ** 27;
+
+/** The user id inside when the platform is not root; outside it is then the platform's own. */
+const unprivilegedUid = 10_001;
+
+/** The user of a sandbox: from its identity, else one at random. */
+function sandboxIdentity(root: boolean, identity: string | undefined): Identity {
+  if (!root) return { uid: unprivilegedUid, gid: unprivilegedUid };
+  const offset =
+    identity === undefined
+      ? randomInt(uidCount)
+      : createHash("sha256").update(identity).digest().readUInt32BE(0) % uidCount;
+  return { uid: firstUid + offset, gid: firstUid + offset };
 }

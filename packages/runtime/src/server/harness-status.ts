@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { z } from "zod";
 import type { HarnessStatus } from "../port.ts";
-import { storableText } from "../process/storable-text.ts";
+import { storableText } from "../process/lines.ts";
 
 const maxStatusBytes = 256 * 1024;
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { SandboxSpec } from "../engine.ts";
 import { inspectPath, type ServerSpec } from "../port.ts";
 import { pythonMount, type ResolvedPython } from "../python/resolve-python.ts";
-import { sandboxHome } from "../sandbox/system-files.ts";
+import { sandboxHome } from "../sandbox/arguments.ts";
 
 // Where a server finds its things. The same on every host and in every driver, so that layers need no relocation.
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { AdoptedServer, OutputSink, RuntimeDriver } from "../port.ts";
 import { type FloodLimits, floodGate } from "../process/flood.ts";
-import { ownerRuns } from "../process/owner.ts";
 import { plainProcess } from "../process/plain.ts";
 import { type RunningProcess, restorableSchema } from "../process/running-process.ts";
+import { ownerRuns } from "../process/tree.ts";
 import { type CgroupLayout, sweepCgroups } from "../sandbox/cgroup-layout.ts";
 import { existingSocketDirectory, sweepSocketDirectories } from "../sandbox/socket-directory.ts";
 import { restoreSandboxed } from "../sandbox/spawn.ts";

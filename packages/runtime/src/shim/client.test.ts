@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Command } from "../process/child.ts";
 import type { HostedProcess } from "../process/host.ts";
-import { ownerName, ownerRuns } from "../process/owner.ts";
+import { ownerName, ownerRuns } from "../process/tree.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
 import { createShim, type Shim } from "./client.ts";
 import { encodeMessage, frameReader, type Request } from "./frames.ts";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SandboxError } from "../errors.ts";
 import type { Command } from "../process/child.ts";
 import { couldNotStart, type HostedProcess, type ProcessHost } from "../process/host.ts";
-import { ownerName } from "../process/owner.ts";
+import { ownerName } from "../process/tree.ts";
 import {
   encodeMessage,
   frameReader,

@@ -6,8 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { SandboxError } from "../errors.ts";
 import { maskInherited } from "../process/child.ts";
-import { ownerRuns } from "../process/owner.ts";
-import { signalProcess } from "../process/tree.ts";
+import { ownerRuns, signalProcess } from "../process/tree.ts";
 import type { ShimConfig } from "./client.ts";
 
 const startTimeoutMs = 10_000;

@@ -7,8 +7,7 @@ import { createServer, type Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { inspect } from "node:util";
 import { type Command, type ProcessEnd, pipeOf, spawnChild } from "../process/child.ts";
-import { ownerName, ownerRuns } from "../process/owner.ts";
-import { processTree, signalProcess } from "../process/tree.ts";
+import { ownerName, ownerRuns, processTree, signalProcess } from "../process/tree.ts";
 import { encodeMessage, encodeOutput, frameReader, protocolVersion, type Request, type Response } from "./frames.ts";
 import { HeldOutput } from "./held-output.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { logLevelReader } from "./log-level.ts";
+import { logLevelReader } from "./server-log.ts";
 
 test.each([
   ["plain text", "info"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { whyNoNamespaces } from "./namespaces.ts";
+import { whyNoNamespaces } from "./host.ts";
 
 test("RUN-1 a kernel that forbids namespaces to ordinary users is reported with the responsible switch", () => {
   const kernel = (values: Record<string, string>) => whyNoNamespaces((name) => values[name] ?? null);
