@@ -20,9 +20,9 @@ def test_BLD_2_entrypoint_not_found(start: Start) -> None:
     assert status["file"] == "server.py" and "server.py" in status["message"]
 
 
-def test_BLD_2_entrypoint_is_a_folder(start: Start) -> None:
+def test_BLD_2_entrypoint_is_a_directory(start: Start) -> None:
     status = expect(start, {"server/main.py": ""}, "server")
-    assert status["code"] == "entrypoint_not_found" and "folder" in status["message"]
+    assert status["code"] == "entrypoint_not_found" and "is a directory" in status["message"]
 
 
 def test_BLD_2_entrypoint_is_not_python(start: Start) -> None:
