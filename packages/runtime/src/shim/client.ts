@@ -53,6 +53,7 @@ export type Shim = ProcessHost & {
 
 /** A shim that doesn't answer for this long hangs: its servers stall as soon as they have filled their pipes. */
 const answerTimeoutMs = 10_000;
+const attachPauseMs = 50;
 
 export function createShim(config: ShimConfig): Shim {
   let attached: Promise<Connection> | null = null;
@@ -102,40 +103,52 @@ type Connection = {
   close(): void;
 };
 
+const maxAttachAttempts = 4;
+
 /** Attaches to the shim of this directory. One that hangs or speaks another version is ended, and replaced by a new one. */
 async function attachToAny(config: ShimConfig): Promise<Connection> {
-  const first = await attach(config);
-  if (first?.version === protocolVersion) return first;
-  if (first !== null) {
-    first.send({ type: "shutdown" });
-    await Promise.race([first.gone, sleep(endTimeoutMs, undefined, { ref: false })]);
-    first.close();
+  for (let attempt = 1; attempt <= maxAttachAttempts; attempt++) {
+    const made = await attach(config);
+    if (made !== "ended" && made !== "silent" && made.version === protocolVersion) return made;
+    if (made === "ended") {
+      await sleep(attachPauseMs);
+      continue;
+    }
+    if (made !== "silent") {
+      made.send({ type: "shutdown" });
+      await Promise.race([made.gone, sleep(endTimeoutMs, undefined, { ref: false })]);
+      made.close();
+    }
+    await killOwner(await lastOwner(config));
   }
-  await killOwner(await lastOwner(config));
-  const second = await attach(config);
-  if (second !== null) return second;
   throw new SandboxError("setup_failed", `The shim does not answer. What it said is in ${config.directory}/shim.log.`);
 }
 
-/** Null when the shim doesn't answer. */
-async function attach(config: ShimConfig): Promise<Connection | null> {
+/**
+ * `silent`: the shim doesn't answer. `ended`: it closed the connection first, as one does that was being killed when it
+ * was dialed.
+ */
+async function attach(config: ShimConfig): Promise<Connection | "silent" | "ended"> {
   const parent = await ownerName(process.ppid);
   const socket = await dialOrStart(config);
-  const { promise, resolve, reject } = Promise.withResolvers<Connection | null>();
+  const { promise, resolve, reject } = Promise.withResolvers<Connection | "silent" | "ended">();
   const remotes = new Map<number, RemoteProcess>();
   const calls = new Map<number, (response: Extract<Response, { type: "spawned" | "failed" }>) => void>();
   const send = (request: Request) => void socket.write(encodeMessage(request));
   const gone = new Promise<void>((done) => socket.once("close", () => done()));
   let lastCall = 0;
+  let isAttached = false;
   let isSuperseded = false;
 
   const onMessage = (message: Response) => {
     switch (message.type) {
       case "attached":
+        isAttached = true;
         return resolve(made(message));
       case "superseded":
         isSuperseded = true;
-        return config.onSuperseded();
+        if (isAttached) config.onSuperseded();
+        return;
       case "spawned":
       case "failed":
         calls.get(message.call)?.(message);
@@ -183,13 +196,14 @@ async function attach(config: ShimConfig): Promise<Connection | null> {
     frameReader<Response>(onMessage, (number, descriptor, data) => remotes.get(number)?.onData(descriptor, data)),
   );
   void gone.then(() => {
-    reject(new SandboxError("setup_failed", "A newer runner has taken over the servers, or the shim has ended."));
+    if (isSuperseded) reject(new SandboxError("setup_failed", "A newer runner has taken over the servers."));
+    else resolve("ended");
     // They go on under the newer runner: for this one they neither end nor change.
     if (!isSuperseded) for (const remote of remotes.values()) remote.onShimGone();
   });
   send({ type: "attach", generation: config.generation, parent });
   const timer = setTimeout(() => {
-    resolve(null);
+    resolve("silent");
     socket.destroy();
   }, answerTimeoutMs);
   return await promise.finally(() => clearTimeout(timer));

@@ -263,7 +263,8 @@ function onConnection(socket: Socket, owner: string): void {
     "data",
     frameReader<Request>((request) => {
       if (socket === runner) handle(request);
-      else if (request.type !== "attach" || !attach(socket, request, owner)) socket.destroy();
+      else if (request.type !== "attach") socket.destroy();
+      else if (!attach(socket, request, owner)) socket.end(encodeMessage({ type: "superseded" }));
     }),
   );
 }
