@@ -44,6 +44,9 @@ export function stopOnSignal(log: Logger, stop: () => Promise<unknown>, withinMs
         return false;
       },
     );
+    // The supervisor is gone, so nobody reads the status, and nobody would end a process that hangs in Node's own
+    // teardown, as was seen once.
+    if (process.connected === false) process.kill(process.pid, "SIGKILL");
     process.exit(isClean ? 0 : 1);
   };
   process.on("SIGTERM", () => void end("SIGTERM"));
