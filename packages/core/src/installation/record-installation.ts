@@ -5,7 +5,7 @@ import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
-import { lookAtBranches } from "../webhook/internal.ts";
+import { checkBranches } from "../webhook/internal.ts";
 import { findInstallation, type InstallationView, installationView } from "./installation.store.ts";
 
 /**
@@ -43,9 +43,7 @@ export async function recordInstallation(call: {
       detail: { accountLogin: input.accountLogin },
     });
     // Projects that had lost access to GitHub may have it again.
-    if (!before || before.suspendedAt) {
-      await lookAtBranches(tx, ctx, { organizationId: organization.id }, "default");
-    }
+    if (!before || before.suspendedAt) await checkBranches(tx, ctx, { organizationId: organization.id });
     return installationView(row);
   });
 }

@@ -244,8 +244,18 @@ async function play(choices: readonly number[]): Promise<void> {
   expect(stored?.repositoryFullName).toBe(github.fullName);
 }
 
+/** Found by earlier runs. */
+const counterexamples: [number[]][] = [
+  // A suspension, during which a preview is pushed, is over before its delivery is processed.
+  [[590, 165, 363, 0, 0, 0, 0, 0, 0, 0, 0]],
+];
+
+/** For a longer search: `TEST_INTERLEAVINGS=3000`. */
+const numRuns = Number(process.env.TEST_INTERLEAVINGS ?? 100);
+
 test("BLD-7 BLD-11 BLD-12 in every interleaving of what happens at GitHub, deliveries, questions and builds, the live commit never goes back and ends where GitHub is", {
-  timeout: 240_000,
+  timeout: numRuns * 2400,
 }, async () => {
-  await fc.assert(fc.asyncProperty(fc.array(fc.nat(799), { minLength: 8, maxLength: 60 }), play), { numRuns: 100 });
+  const choices = fc.array(fc.nat(799), { minLength: 8, maxLength: 60 });
+  await fc.assert(fc.asyncProperty(choices, play), { numRuns, examples: counterexamples });
 });

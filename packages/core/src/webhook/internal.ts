@@ -1,1 +1,1 @@
-export { lookAtBranches } from "./sync-installation.ts";
+export { checkBranches } from "./sync-installation.ts";

@@ -2,8 +2,15 @@ import { auditLog, branch, githubInstallation } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq, sql } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { listInstallations } from "../installation/index.ts";
-import { type SeededOrganization, seedOrganization, seedProject, shaOf } from "../testing/index.ts";
+import { listInstallations, recordInstallation } from "../installation/index.ts";
+import {
+  memoryQueue,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  shaOf,
+  succeedBuild,
+} from "../testing/index.ts";
 import { webhookScene } from "../testing/play-webhooks.ts";
 import { syncBranch } from "./index.ts";
 
@@ -17,7 +24,7 @@ beforeEach(async () => {
 });
 afterAll(() => database.close());
 
-const { as, gitHubOf, settle, settleAndBuild, live } = webhookScene(() => ({ db: database.db, team }));
+const { as, gitHubOf, settle, settleAndBuild, sync, live } = webhookScene(() => ({ db: database.db, team }));
 
 test("GH-1 an installation that was removed at GitHub is forgotten, and what is live stays", async () => {
   const own = await seedProject(database.db, team);
@@ -63,4 +70,37 @@ test("GH-1 a suspended installation builds nothing and is not asked again and ag
   const audits = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, team.id));
   const actions = audits.map((each) => each.action).filter((action) => action.startsWith("installation."));
   expect(actions).toEqual(["installation.suspend", "installation.resume"]);
+});
+
+test("GH-1 BLD-7 a suspension that is over before its first delivery is processed: previews pushed meanwhile are built", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("main", "m1");
+  github.push("fix", "f1");
+  await settleAndBuild(github);
+  github.suspend(true);
+  github.push("main", "m2");
+  github.push("fix", "f2");
+  github.suspend(false);
+  await settleAndBuild(github);
+  expect([await live(own, "main"), await live(own, "fix")]).toEqual([shaOf("m2"), shaOf("f2")]);
+});
+
+test("GH-1 ONB-2 a suspended installation that is recorded again has all its branches checked", async () => {
+  const own = await seedProject(database.db, team);
+  const github = gitHubOf(own);
+  github.push("main", "m1");
+  github.push("fix", "f1");
+  await settleAndBuild(github);
+  github.suspend(true);
+  await settle(github);
+  github.push("fix", "f2");
+  github.suspend(false);
+  github.deliveries.length = 0;
+  const queue = memoryQueue();
+  const input = { orgSlug: team.slug, installationId: team.installationId, accountLogin: "acme", accountType: "User" };
+  await recordInstallation({ ctx: as(team.owner, queue), input });
+  const [queued] = await sync(github, queue);
+  if (queued) await succeedBuild(database.db, queued);
+  expect(await live(own, "fix")).toBe(shaOf("f2"));
 });

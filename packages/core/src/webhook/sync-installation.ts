@@ -22,9 +22,11 @@ const maxQuestions = 5;
 
 /**
  * Brings our record of an installation up to date with GitHub (GH-1), for every organization that holds it. A removed
- * one is forgotten. A suspended one starts no builds until it is resumed; then every branch is checked, because GitHub
- * sends nothing meanwhile. What is live stays live. After a change GitHub is asked once more, so that of two concurrent
- * runs the later answer wins.
+ * installation is deleted. A suspended one starts no builds until it is resumed; what is live stays live. After a change
+ * GitHub is asked once more, so that of two concurrent runs the later answer wins.
+ *
+ * While an installation can be used, each run has all its branches checked, even if the record was already right: GitHub
+ * sends no pushes during a suspension, and a suspension may be over before its first delivery is processed.
  */
 export async function syncInstallation(call: {
   ctx: Context;
@@ -60,13 +62,13 @@ async function settle(
       await tx.delete(githubInstallation).where(ofRow(row));
       await note(tx, ctx, row, "installation.remove");
       changed = true;
-    } else if ((row.suspendedAt !== null) !== seen.isSuspended || row.accountLogin !== seen.accountLogin) {
+      continue;
+    }
+    if ((row.suspendedAt !== null) !== seen.isSuspended || row.accountLogin !== seen.accountLogin) {
       await change(tx, ctx, row, seen);
       changed = true;
-    } else if (!seen.isSuspended) {
-      // It may reach different repositories now.
-      await lookAtBranches(tx, ctx, row, "default");
     }
+    if (!seen.isSuspended) await checkBranches(tx, ctx, row);
   }
   return changed;
 }
@@ -81,7 +83,6 @@ async function change(
   await tx.update(githubInstallation).set({ suspendedAt, accountLogin: seen.accountLogin }).where(ofRow(row));
   if (seen.isSuspended === (row.suspendedAt !== null)) return;
   await note(tx, ctx, row, seen.isSuspended ? "installation.suspend" : "installation.resume");
-  if (!seen.isSuspended) await lookAtBranches(tx, ctx, row, "all");
 }
 
 const ofRow = (row: Row) =>
@@ -99,12 +100,14 @@ function note(tx: Transaction, ctx: Context, row: Row, action: string): Promise<
   });
 }
 
-/** Marks the branches of the organization's projects, or of those that use one installation, for a check at GitHub. */
-export async function lookAtBranches(
+/**
+ * Marks for a check at GitHub the default branches, and the other branches that have not ended, of the organization's
+ * projects, or only of those that use one installation.
+ */
+export async function checkBranches(
   tx: Transaction,
   ctx: Context,
   of: { readonly organizationId: string; readonly installationId?: number },
-  which: "default" | "all",
 ): Promise<void> {
   const rows = await tx
     .select({ project, name: branch.name })
@@ -114,7 +117,7 @@ export async function lookAtBranches(
       and(
         eq(project.organizationId, of.organizationId),
         of.installationId === undefined ? undefined : eq(project.installationId, of.installationId),
-        which === "default" ? eq(branch.isDefault, true) : or(isNull(branch.endedAt), eq(branch.isDefault, true)),
+        or(isNull(branch.endedAt), eq(branch.isDefault, true)),
       ),
     )
     .orderBy(asc(project.createdAt), asc(project.id), asc(branch.id));
