@@ -2,12 +2,11 @@ import { getIP } from "@better-auth/core/utils/ip";
 import type { Database } from "@towpath/db";
 import { session as sessionTable } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
-import { type AuthConfig, betterAuthFor } from "./auth.ts";
-import { cookiePrefixOf, hasRepeatedCookie } from "./cookies.ts";
+import { type AuthConfig, betterAuthFor, cookiePrefixOf, hasRepeatedCookie } from "./auth.ts";
 import { oidcCallbackRequest, type SignInStart, startSignIn } from "./sign-in.ts";
 import { beginAttempt } from "./sign-in-throttle.ts";
 
-/** Who is signed in, as the session says it. */
+/** A session and its user. */
 export type SignedIn = {
   readonly sessionId: string;
   readonly activeOrganizationId: string | null;
@@ -20,7 +19,7 @@ export type SignedIn = {
   };
 };
 
-/** Why the embedded provider refused, for the form. */
+/** Why the embedded provider rejected a sign-in or sign-up, for the form. */
 export type CredentialProblem =
   | { readonly problem: "wrong_credentials" | "already_exists" | "invalid" | "unavailable" }
   | { readonly problem: "too_many_attempts"; readonly retryAfterSeconds: number };
@@ -33,22 +32,22 @@ type SignUpInput = {
   readonly password: string;
 };
 
-/** Sign-in of one instance. Answers carry `Set-Cookie` headers that the caller must pass to the browser. */
+/** Sign-in of one instance. Results contain `Set-Cookie` headers that the caller must pass to the browser. */
 export type Auth = {
   readonly embedded: boolean;
-  /** The session that the request's cookie belongs to; null without a valid one, and for a repeated cookie. */
+  /** The session of the request's cookie; null without a valid one, and for a repeated cookie. */
   session(headers: Headers): Promise<SignedIn | null>;
-  /** Whether the request carries one of our cookies twice. Such a request is never signed in and cannot sign in. */
+  /** Whether the request contains one of our cookies twice. Such a request is never signed in and can't sign in. */
   hasRepeatedCookie(headers: Headers): boolean;
   start(call: { returnPath: string; signUp: boolean; headers: Headers }): Promise<SignInStart>;
-  /** Embedded provider only. `headers` of the form's request: they carry the client's address for the rate limit. */
+  /** Embedded provider only. `headers`: of the form's request, with the client's address for the rate limit. */
   signIn(input: { email: string; password: string }, headers: Headers): Promise<CredentialResult>;
   signUp(input: SignUpInput, headers: Headers): Promise<CredentialResult>;
   /** Ends the session; the returned headers clear its cookie. */
   signOut(headers: Headers): Promise<Headers>;
-  /** The issuer's answer: a redirect to the return path or to the page that tells the problem. */
+  /** Handles the issuer's callback: redirects to the return path, or to `signInProblemPath`. */
   oidcCallback(request: Request): Promise<Response>;
-  /** The caller has checked that the user is a member (AUTH-5, AUTH-6). */
+  /** The caller must have checked that the user is a member (AUTH-5, AUTH-6). */
   setActiveOrganization(sessionId: string, organizationId: string): Promise<void>;
 };
 
@@ -68,7 +67,7 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
   return {
     embedded: config.oidc === null,
     async session(headers) {
-      // Spare anonymous requests the database query.
+      // Anonymous requests need no database query.
       if (!headers.get("cookie")?.includes(`${cookiePrefix}.session_token=`)) return null;
       if (hasRepeatedCookie(headers, cookiePrefix)) return null;
       const found = await current.api.getSession({ headers, query: { disableCookieCache: true } });
@@ -89,7 +88,7 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
     async start(call) {
       const started = await startSignIn(current, config, call, post);
       if (started.kind !== "issuer_unreachable") return started;
-      // Discovery failed, and better-auth runs it only once per instance: start over with a new one.
+      // Discovery failed, and better-auth runs it only once per instance: try again with a new one.
       current = betterAuthFor(config, db);
       return startSignIn(current, config, call, post);
     },
@@ -129,8 +128,9 @@ async function credentialResult(response: Response): Promise<CredentialResult> {
   if (response.status === 429) return tooManyAttempts(Number(response.headers.get("x-retry-after")) || 60);
   const body: unknown = await response.json().catch(() => null);
   const code = typeof body === "object" && body !== null && "code" in body ? body.code : null;
-  if (typeof code === "string" && code.startsWith("USER_ALREADY_EXISTS"))
+  if (typeof code === "string" && code.startsWith("USER_ALREADY_EXISTS")) {
     return { ok: false, problem: "already_exists" };
+  }
   if (response.status === 401) return { ok: false, problem: "wrong_credentials" };
   return { ok: false, problem: response.status >= 500 ? "unavailable" : "invalid" };
 }

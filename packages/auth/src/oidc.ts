@@ -1,7 +1,7 @@
 import { sha256 } from "@towpath/crypto";
 import { genericOAuth } from "better-auth/plugins";
 
-/** An OpenID Connect issuer that signs people in instead of the embedded provider (AUTH-2). */
+/** An OpenID Connect issuer that replaces the embedded provider (AUTH-2). */
 export type OidcSettings = {
   /** Issuer identifier, as in the discovery document. */
   readonly issuer: string;
@@ -10,17 +10,17 @@ export type OidcSettings = {
 };
 
 /**
- * Name under which accounts of an issuer are stored. It is derived from the issuer, so that the same subject at
- * another issuer is another identity even when an operator swaps the settings (AUTH-11).
+ * Provider id under which an issuer's accounts are stored. It is derived from the issuer, so that the same subject at
+ * another issuer stays another identity when an operator changes the settings (AUTH-11).
  */
 export function oidcProviderId(issuer: string): string {
   return `oidc-${sha256(issuer.replace(/\/+$/, ""), "hex").slice(0, 16)}`;
 }
 
-/** Where the issuer sends people back to. Constant, so that an operator can register it before the first start. */
+/** Callback path. Constant, so that an operator can register it with the issuer before the first start. */
 export const oidcCallbackPath = "/api/auth/callback/oidc";
 
-/** PKCE, state, nonce and a verified ID token; identity is the `sub` claim of this issuer. */
+/** Uses PKCE, state, nonce and a verified ID token. The identity is the `sub` claim of this issuer. */
 export function oidcPlugin(settings: OidcSettings, baseUrl: string) {
   return genericOAuth({
     config: [

@@ -6,9 +6,8 @@ import { and, eq, gt, like, lt } from "drizzle-orm";
 const prefix = "state:";
 
 /**
- * Remembers something until the browser comes back from another site, and returns the text that proves it is the same
- * round trip. The text is 256 random bits, of which only the hash is stored: it cannot be forged, works once, for one
- * session, until it expires.
+ * Stores data while the browser visits another site, and returns the `state` parameter that the browser must bring back:
+ * 256 random bits, of which only the hash is stored. It works once, for one session, until it expires.
  */
 export async function createOneTimeState(
   db: Database,
@@ -34,8 +33,8 @@ export async function createOneTimeState(
 }
 
 /**
- * What was remembered, and forgets it: null for a text that is unknown, used, expired or of another session. It is
- * used up even when another session brings it, so a stolen one is worth nothing afterwards.
+ * Returns the stored data and deletes it; null when the state is unknown, used, expired or of another session. A state is
+ * used up even when another session presents it, so that a stolen one can't be tried again.
  */
 export async function takeOneTimeState(db: Database, token: string, sessionId: string): Promise<unknown> {
   const [row] = await db

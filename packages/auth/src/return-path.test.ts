@@ -4,10 +4,10 @@ import { safeReturnPath } from "./return-path.ts";
 
 const site = "https://towpath.example";
 
-/** What a browser makes of a `Location` header on our site. */
+/** How a browser resolves a `Location` header on our site. */
 const whereBrowsersGo = (location: string) => new URL(location, `${site}/login`);
 
-test("AUTH-1 paths of this site are kept as they are", () => {
+test("AUTH-1 paths of this site are kept unchanged", () => {
   for (const path of [
     "/",
     "/acme/servers",
@@ -51,11 +51,11 @@ test.each([
   "/login?returnTo=/login",
   "/logout",
   "/provider/sign-in",
-])("AUTH-1 refused: %j", (value) => {
+])("AUTH-1 rejects %j", (value) => {
   expect(safeReturnPath(value)).toBe("/");
 });
 
-test("AUTH-1 what is no text, and what is too long, is refused", () => {
+test("AUTH-1 rejects what is not a string or too long", () => {
   expect(safeReturnPath(`/${"a".repeat(3000)}`)).toBe("/");
   for (const value of [null, undefined, 1, {}, ["/a"], Symbol("a")]) expect(safeReturnPath(value)).toBe("/");
 });
@@ -103,7 +103,7 @@ test("AUTH-1 property: for any input the browser stays on the site, decoded any 
   );
 });
 
-test("AUTH-1 property: ordinary paths survive", () => {
+test("AUTH-1 property: ordinary paths are kept", () => {
   const segment = fc.stringMatching(/^[a-z0-9-]{1,12}$/);
   fc.assert(
     fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), (segments) => {

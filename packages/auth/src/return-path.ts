@@ -1,28 +1,28 @@
-/** Longest return path that is kept; longer ones are no link that we made. */
+/** None of our links is longer. */
 const maxLength = 2048;
 
 /**
- * The path to go to after sign-in, or `/` when the given one could lead off this site (AUTH-1). Allowed is an absolute
- * path with query and fragment. Refused: other origins in every spelling that a browser accepts (`//host`, `/\host`,
- * `https:`, tabs and line breaks inside, percent-encoded slashes and backslashes in front), and the sign-in pages
- * themselves, which would go round in circles.
+ * The path to go to after sign-in, or `/` if the given one could lead to another site (AUTH-1). Accepts an absolute path
+ * with query and fragment. Rejects other origins in every spelling that a browser accepts (`//host`, `/\host`,
+ * `https:`, tabs and line breaks inside, percent-encoded slashes and backslashes in front), and the sign-in pages,
+ * which would loop.
  */
 export function safeReturnPath(value: unknown): string {
   if (typeof value !== "string" || value.length > maxLength || !value.startsWith("/")) return "/";
-  // A space is harmless inside a path, where links write it as %20; written out it is no link of ours.
+  // Our links encode a space as %20.
   if (value.includes(" ") || hasUnsafeCharacters(value)) return "/";
   const path = parsedPath(value);
   if (path === null || leavesSite(path) || returnsToSignIn(path)) return "/";
   return path;
 }
 
-/** Browsers strip some of these and read `\` as `/`, so a path with one is not the path that it seems to be. */
+/** Browsers strip some of these and treat `\` as `/`, so that the path would differ from what we checked. */
 function hasUnsafeCharacters(value: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
   return /[\u0000-\u001f\u007f-\u009f\\\u2028\u2029]/.test(value);
 }
 
-/** As a browser would resolve it: dot segments gone. Null when it ends on another origin or is malformed. */
+/** Resolved as a browser does, without dot segments. Null when it leads to another origin or is malformed. */
 function parsedPath(value: string): string | null {
   const base = "http://return-path.invalid";
   if (!URL.canParse(value, base)) return null;
@@ -30,7 +30,7 @@ function parsedPath(value: string): string | null {
   return url.origin === base ? `${url.pathname}${url.search}${url.hash}` : null;
 }
 
-/** Decodes again and again, because something behind us may decode once more than we expect. */
+/** Decodes repeatedly, because a proxy or browser may decode once more than we expect. */
 function leavesSite(path: string): boolean {
   let current = path;
   for (let round = 0; round < 5; round++) {

@@ -17,7 +17,7 @@ const name = () => ({ secret: root, sessionId: randomUUID(), name: "github" });
 const store = (called: ReturnType<typeof name>, value: string, expiresAt = soon()) =>
   storeSessionSecret(database.db, { ...called, newId: randomUUID, value, expiresAt });
 
-test("GH-1 a session's secret is kept, replaced, and forgotten", async () => {
+test("GH-1 a session's secret is stored, replaced and deleted", async () => {
   const mine = name();
   expect(await readSessionSecret(database.db, mine)).toBeNull();
   await store(mine, "first");
@@ -27,7 +27,7 @@ test("GH-1 a session's secret is kept, replaced, and forgotten", async () => {
   expect(await readSessionSecret(database.db, mine)).toBeNull();
 });
 
-test("GH-1 a secret opens only for its session, its name, its key and its time", async () => {
+test("GH-1 a secret can be read only with its session, its name and its key, until it expires", async () => {
   const mine = name();
   await store(mine, "mine");
   for (const other of [
@@ -42,7 +42,7 @@ test("GH-1 a secret opens only for its session, its name, its key and its time",
   expect(await readSessionSecret(database.db, late)).toBeNull();
 });
 
-test("GH-1 a row that was moved to another session, or changed, does not open", async () => {
+test("GH-1 a secret copied to another session's row, or changed, can't be decrypted", async () => {
   const [mine, other] = [name(), name()];
   await store(mine, "mine");
   await store(other, "other");
@@ -57,7 +57,7 @@ test("GH-1 a row that was moved to another session, or changed, does not open", 
   expect(await readSessionSecret(database.db, mine)).toBeNull();
 });
 
-test("GH-1 a secret that an earlier version stored stays readable", async () => {
+test("GH-1 a secret stored by an earlier version can still be read", async () => {
   const root = "a root secret for tests, of 32 characters or more";
   const identifier = `secret:github-user-token:echo:s1`;
   const value = "1jmq_QqrdVBwNmii.pm2ciO0.lYGcr7GFuyxDTvNg6aEWyg";
@@ -66,7 +66,7 @@ test("GH-1 a secret that an earlier version stored stays readable", async () => 
   expect(await readSessionSecret(database.db, name)).toBe("ghu_x");
 });
 
-test("what is stored holds neither the secret nor the state", async () => {
+test("stored rows contain neither the secret nor the state", async () => {
   const mine = name();
   await store(mine, "in clear");
   const state = await createOneTimeState(database.db, { newId: randomUUID, sessionId: "s", data: 1, ttlSeconds: 60 });
@@ -75,9 +75,9 @@ test("what is stored holds neither the secret nor the state", async () => {
   expect(rows).not.toContain(state);
 });
 
-test("a state works once, however many ask at the same moment", async () => {
+test("a state works once, even for concurrent requests", async () => {
   const call = { newId: randomUUID, sessionId: "session", data: { purpose: "connect" }, ttlSeconds: 60 };
   const token = await createOneTimeState(database.db, call);
-  const answers = await Promise.all(Array.from({ length: 8 }, () => takeOneTimeState(database.db, token, "session")));
-  expect(answers.filter((answer) => answer !== null)).toEqual([{ purpose: "connect" }]);
+  const results = await Promise.all(Array.from({ length: 8 }, () => takeOneTimeState(database.db, token, "session")));
+  expect(results.filter((result) => result !== null)).toEqual([{ purpose: "connect" }]);
 });

@@ -3,12 +3,12 @@ import type { Database } from "@towpath/db";
 import { verification } from "@towpath/db/schema";
 import { and, eq, gt } from "drizzle-orm";
 
-/** Which secret of which session. `secret` is the instance's root secret: the key is derived from it. */
+/** A session's secret by name. `secret`: the instance's root secret, from which the key is derived. */
 export type SessionSecretName = { readonly secret: string; readonly sessionId: string; readonly name: string };
 
 /**
- * Keeps a short-lived secret of a session, for example a user's GitHub token, until `expiresAt` (GH-1). Stored
- * encrypted (AES-256-GCM) and bound to session and name, so a row moved to another session does not open.
+ * Stores a short-lived secret of a session, such as a user's GitHub token, until `expiresAt` (GH-1). It is encrypted
+ * (AES-256-GCM) and bound to session and name: copied to another session's row it can't be decrypted.
  */
 export async function storeSessionSecret(
   db: Database,
@@ -23,7 +23,7 @@ export async function storeSessionSecret(
   });
 }
 
-/** The stored secret; null when there is none, it has expired, or it does not open. */
+/** The stored secret; null when there is none, it has expired, or it can't be decrypted. */
 export async function readSessionSecret(db: Database, call: SessionSecretName): Promise<string | null> {
   const [row] = await db
     .select({ value: verification.value })

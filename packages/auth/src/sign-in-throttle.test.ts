@@ -19,7 +19,7 @@ const passTime = (interval: string) =>
     [interval],
   );
 
-test("AUTH-2 waits double with each failure, up to a bound, and attempts during a wait do not make it longer", async () => {
+test("AUTH-2 waits double with each failure, up to a maximum, and attempts during a wait do not extend it", async () => {
   const email = newEmail();
   const waits: number[] = [];
   for (let failure = 0; failure < 18; failure++) {
@@ -30,7 +30,7 @@ test("AUTH-2 waits double with each failure, up to a bound, and attempts during 
     expect(await begin(email, "192.0.2.1")).toBeLessThanOrEqual(refused);
     await passTime("15 minutes");
   }
-  // 1, 2, 4, 8 s and so on when they begin; a slow machine sees a little less.
+  // 1, 2, 4, 8 s and so on from the start of the wait; a slow machine measures a little less.
   for (const [index, wait] of waits.slice(0, 9).entries()) {
     expect(wait).toBeLessThanOrEqual(2 ** index);
     if (index > 4) expect(wait).toBeGreaterThan(2 ** (index - 1));
@@ -42,20 +42,20 @@ test("AUTH-2 waits double with each failure, up to a bound, and attempts during 
   expect(typeof (await begin(email, "192.0.2.1"))).toBe("object");
 });
 
-test("AUTH-2 guesses sent all at once get no more tries than one after the other", async () => {
+test("AUTH-2 concurrent guesses get no more tries than sequential ones", async () => {
   const email = newEmail();
   const attempts = await Promise.all(Array.from({ length: 30 }, () => begin(email, "192.0.2.2")));
   expect(attempts.filter((attempt) => typeof attempt !== "number").length).toBe(5);
 });
 
-test("AUTH-2 a stranger at one address does not keep the owner out at another", async () => {
+test("AUTH-2 an attacker at one address does not lock the owner out at another", async () => {
   const email = newEmail();
   for (let failure = 0; failure < 30; failure++) await begin(email, "203.0.113.9");
   const owner = await begin(email.toUpperCase(), "198.51.100.1");
   expect(typeof owner).toBe("object");
 });
 
-test("AUTH-2 strangers at many addresses make the owner wait for a minute at most, and not at all where she is signed in", async () => {
+test("AUTH-2 attackers at many addresses make the owner wait for a minute at most, and not at all from an address with a session", async () => {
   const email = newEmail();
   const userId = randomUUID();
   const { pool } = database;
@@ -74,7 +74,7 @@ test("AUTH-2 strangers at many addresses make the owner wait for a minute at mos
   expect(typeof (await begin(email, "198.51.100.7"))).toBe("object");
 });
 
-test("AUTH-2 a right password clears the address, and what was not looked at does not count", async () => {
+test("AUTH-2 a correct password resets the address, and attempts whose password was not checked do not count", async () => {
   const email = newEmail();
   for (let round = 0; round < 40; round++) {
     const attempt = await begin(email, null);
@@ -84,7 +84,7 @@ test("AUTH-2 a right password clears the address, and what was not looked at doe
   }
 });
 
-test("AUTH-2 attempts that never reach a password leave nothing in the database, however many accounts they name", async () => {
+test("AUTH-2 attempts whose password was never checked leave no rows behind, however many accounts they name", async () => {
   const rows = async () => (await database.pool.query("SELECT count(*)::int AS n FROM sign_in_attempt")).rows[0].n;
   const before = await rows();
   for (let count = 0; count < 5; count++) {

@@ -4,12 +4,11 @@ import { session, signInAttempt, user } from "@towpath/db/schema";
 import { and, eq, inArray, lt, sql } from "drizzle-orm";
 
 /**
- * Slows down guessing of one account's password. Each limit allows some failures, then imposes a wait that doubles with
- * each further one. No account is ever locked, and attempts during a wait do not prolong it.
+ * Throttles password guessing for one account. Each limit allows some failures, then imposes a wait that doubles with each
+ * further failure. No account is ever locked, and attempts during a wait don't extend it.
  *
- * A single address is slowed down early and for long. All addresses together may try more often and never wait longer
- * than a minute: otherwise a stranger could keep the owner out. Addresses from which somebody is signed in to the
- * account are exempt from that limit.
+ * A single address waits early and long. The limit of all addresses together allows more failures and waits of at most a
+ * minute: otherwise an attacker could lock the owner out. It doesn't apply to addresses with a session of the account.
  */
 const limits = {
   address: { freeFailures: 5, maxWaitSeconds: 900 },
@@ -17,13 +16,13 @@ const limits = {
 } as const;
 type Limit = keyof typeof limits;
 
-/** Failures are forgotten after a day without one. */
-const forgetAfter = sql`interval '1 day'`;
+/** Failures expire after a day without another one. */
+const expireAfter = sql`interval '1 day'`;
 
-/** In the past. `now()` would not do: the column rounds it, perhaps up. */
+/** A time in the past. Not `now()`, which the column may round up. */
 const noWait = sql`to_timestamp(0)`;
 
-/** An attempt that may proceed. It counts as a failure until one of these is called. */
+/** An attempt that may proceed. It counts as a failure unless one of these is called. */
 export type Attempt = {
   /** The password was right. */
   succeeded(): Promise<void>;
@@ -32,8 +31,8 @@ export type Attempt = {
 };
 
 /**
- * Counts an attempt to sign in to an account, whether it exists or not. `address`: the client's, normalized; null when
- * unknown. Returns a number when the attempt is refused: the seconds to wait before the next one.
+ * Counts an attempt to sign in to an account, whether the account exists or not. `address`: the client's, normalized; null
+ * when unknown. Returns a number when the attempt is rejected: seconds to wait before the next one.
  */
 export async function beginAttempt(
   db: Database,
@@ -48,14 +47,15 @@ export async function beginAttempt(
     async succeeded() {
       await db.delete(signInAttempt).where(eq(signInAttempt.key, addressKey));
       await takeBack(db, keys);
-      await forgetOld(db);
+      await deleteOld(db);
     },
     withdrawn: () => takeBack(db, keys),
   };
 }
 
 /**
- * Counts all keys or, while one of them must wait, none. Comes before the password check, so that racing gains nothing.
+ * Counts the attempt for all keys; for none, and returns false, while one of them must wait. Runs before the password
+ * check, so that concurrent guesses gain nothing.
  */
 function count(db: Database, keys: readonly string[]): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -63,7 +63,7 @@ function count(db: Database, keys: readonly string[]): Promise<boolean> {
       await tx
         .insert(signInAttempt)
         .values({ key, failures: 0, retryAt: noWait, updatedAt: sql`now()` })
-        // Locks the row that is there: `takeBack` must not delete it meanwhile.
+        // Locks an existing row, so that `takeBack` can't delete it meanwhile.
         .onConflictDoUpdate({ target: signInAttempt.key, set: { key: sql`excluded.key` } });
     }
     const rows = await tx
@@ -78,8 +78,8 @@ function count(db: Database, keys: readonly string[]): Promise<boolean> {
     }
     for (const key of keys) {
       const { freeFailures, maxWaitSeconds } = limits[limitOf(key)];
-      const failures = sql`CASE WHEN ${signInAttempt.updatedAt} < now() - ${forgetAfter} THEN 1 ELSE ${signInAttempt.failures} + 1 END`;
-      // 2^20 s exceeds any wait; a larger exponent would only overflow.
+      const failures = sql`CASE WHEN ${signInAttempt.updatedAt} < now() - ${expireAfter} THEN 1 ELSE ${signInAttempt.failures} + 1 END`;
+      // 2^20 s exceeds every maximum; a larger exponent could overflow.
       const wait = sql`least(power(2, least((${failures}) - ${freeFailures}, 20)), ${maxWaitSeconds})`;
       await tx
         .update(signInAttempt)
@@ -94,10 +94,10 @@ function count(db: Database, keys: readonly string[]): Promise<boolean> {
   });
 }
 
-/** Rows that hold no failure. They are deleted: strangers choose the keys, as many as they like. */
+/** Rows without failures. Deleted, because clients can create any number of keys. */
 const unused = (keys: readonly string[]) => and(inArray(signInAttempt.key, [...keys]), eq(signInAttempt.failures, 0));
 
-/** Row by row: one statement could lock them in another order than `count` does. */
+/** Row by row: a single statement could lock them in another order than `count`, and deadlock. */
 async function takeBack(db: Database, keys: readonly string[]): Promise<void> {
   for (const key of keys) {
     await db
@@ -108,12 +108,12 @@ async function takeBack(db: Database, keys: readonly string[]): Promise<void> {
   }
 }
 
-/** Skips rows that are locked right now. */
-async function forgetOld(db: Database): Promise<void> {
+/** Skips locked rows. */
+async function deleteOld(db: Database): Promise<void> {
   const old = db
     .select({ key: signInAttempt.key })
     .from(signInAttempt)
-    .where(lt(signInAttempt.updatedAt, sql`now() - ${forgetAfter}`))
+    .where(lt(signInAttempt.updatedAt, sql`now() - ${expireAfter}`))
     .for("update", { skipLocked: true });
   await db.delete(signInAttempt).where(inArray(signInAttempt.key, old));
 }
@@ -126,7 +126,7 @@ async function waitOf(db: Database, keys: readonly string[]): Promise<number> {
   return Math.max(1, Number(row?.seconds ?? 1));
 }
 
-/** Whether somebody is signed in to the account from that address. */
+/** Whether the account has a session from that address. */
 async function isKnownAddress(db: Database, email: string, address: string | null): Promise<boolean> {
   if (address === null) return false;
   const [row] = await db

@@ -4,17 +4,17 @@ import { type OidcSettings, oidcCallbackPath, oidcProviderId } from "./oidc.ts";
 
 type BetterAuth = ReturnType<typeof betterAuthFor>;
 
-/** Where `/login` and `/signup` go, with the cookies that the round trip needs; or why not. */
+/** Where `/login` and `/signup` redirect, with the cookies that sign-in needs; or why they can't. */
 export type SignInStart =
   | { readonly kind: "redirect"; readonly location: string; readonly headers: Headers }
   | { readonly kind: "issuer_unreachable" }
   | { readonly kind: "too_many_attempts" };
 
-/** Calls an endpoint of better-auth as an outside request would, rate limits included. */
+/** Calls an endpoint of better-auth like a request from outside, with its rate limits. */
 type Post = (path: string, body: unknown, headers: Headers) => Promise<Response>;
 
 /**
- * Sends the browser to the provider (AUTH-1): to the issuer's authorize URL, or to the embedded provider's pages.
+ * Redirects the browser to the issuer's authorize URL, or to the embedded provider's pages (AUTH-1).
  * `returnPath` must have passed `safeReturnPath`.
  */
 export async function startSignIn(
@@ -41,21 +41,21 @@ async function startAtIssuer(
   const provider = oidcProviderId(oidc.issuer);
   const { socialProviders } = await auth.$context;
   if (!socialProviders.some((known) => known.id === provider)) return { kind: "issuer_unreachable" };
-  const body = {
+  const request = {
     provider,
     callbackURL: `${baseUrl}${call.returnPath}`,
     errorCallbackURL: `${baseUrl}${signInProblemPath}`,
     disableRedirect: true,
   };
-  const response = await post("/sign-in/social", body, call.headers);
+  const response = await post("/sign-in/social", request, call.headers);
   if (response.status === 429) return { kind: "too_many_attempts" };
-  const answer: unknown = response.ok ? await response.json().catch(() => null) : null;
-  const location = typeof answer === "object" && answer !== null && "url" in answer ? answer.url : null;
+  const body: unknown = response.ok ? await response.json().catch(() => null) : null;
+  const location = typeof body === "object" && body !== null && "url" in body ? body.url : null;
   if (typeof location !== "string") return { kind: "issuer_unreachable" };
   return { kind: "redirect", location, headers: response.headers };
 }
 
-/** Hands the issuer's answer, which comes to one constant address, to the provider it belongs to. */
+/** Rewrites the constant callback path to that of the issuer's provider. */
 export function oidcCallbackRequest(oidc: OidcSettings, request: Request): Request {
   const url = new URL(request.url);
   url.pathname = url.pathname.replace(oidcCallbackPath, `/api/auth/callback/${oidcProviderId(oidc.issuer)}`);

@@ -5,7 +5,7 @@ import type { GitHubConfig } from "./contract.ts";
 import { GitHubError, isGitHubError } from "./errors.ts";
 import { apiPath, requestJson } from "./request.ts";
 
-/** What an installation token may reach. One repository, or none named: only for listing. */
+/** What an installation token may access. Without `repository`: all of the installation's repositories, for listing them. */
 export type TokenScope = {
   readonly installationId: number;
   readonly repository?: { readonly name: string } | { readonly id: number };
@@ -17,14 +17,14 @@ const tokenSchema = z.object({ token: z.string(), expires_at: z.iso.datetime({ o
 type InstallationToken = z.infer<typeof tokenSchema>;
 type CachedToken = { readonly token: Promise<string>; expiresAtMs: number };
 
-/** A token is not used in its last five minutes, so that it does not die during a download. */
+/** A token isn't used in its last five minutes, so that it doesn't expire during a download. */
 const expiryMarginMs = 5 * 60_000;
-const cacheLimit = 500;
+const maxCachedTokens = 500;
 
 export type AppCredentials = {
-  /** Authorization header of the App itself; good for nine minutes. */
+  /** Authorization header of the App itself; expires in nine minutes. */
   appAuthorization(): Promise<string>;
-  /** Runs a call with a token of that scope. A cached token that GitHub no longer takes is replaced once. */
+  /** Makes a call with a token of that scope; if GitHub rejects a cached token, once more with a new one. */
   withInstallationToken<Result>(scope: TokenScope, call: (authorization: string) => Promise<Result>): Promise<Result>;
 };
 
@@ -42,7 +42,7 @@ async function requestToken(
   try {
     return (await requestJson({ method: "POST", url, authorization, body }, tokenSchema)).value;
   } catch (error) {
-    // 422: the installation does not reach that repository. To the caller it does not exist.
+    // 422: the installation has no access to that repository, so for the caller it doesn't exist.
     if (repository && isGitHubError(error, "invalid")) {
       throw new GitHubError("not_found", { status: error.status, detail: error.message, cause: error });
     }
@@ -50,14 +50,14 @@ async function requestToken(
   }
 }
 
-/** Makes and keeps the App's tokens: in memory only, by scope, never written anywhere (GH-2). */
+/** Creates the App's tokens and caches them by scope, in memory only (GH-2). */
 export function createAppCredentials(config: GitHubConfig): AppCredentials {
   const key = createPrivateKey(config.privateKey);
   const cache = new Map<string, CachedToken>();
 
   async function appAuthorization(): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
-    // A minute back, as GitHub advises, for clocks that differ; ten minutes is the most that GitHub takes.
+    // Issued a minute ago, as GitHub recommends, to allow for clock drift. GitHub accepts at most ten minutes.
     const jwt = new SignJWT({}).setProtectedHeader({ alg: "RS256", typ: "JWT" }).setIssuer(config.appId);
     return `Bearer ${await jwt
       .setIssuedAt(now - 60)
@@ -75,8 +75,8 @@ export function createAppCredentials(config: GitHubConfig): AppCredentials {
     const cached = cache.get(cacheKey);
     if (cached && cached.expiresAtMs > Date.now()) return cached.token;
     const oldest = cache.keys().next().value;
-    if (cache.size >= cacheLimit && oldest !== undefined) cache.delete(oldest);
-    // Concurrent callers share the request; the expiry becomes known with its answer.
+    if (cache.size >= maxCachedTokens && oldest !== undefined) cache.delete(oldest);
+    // Concurrent callers share the request; its response sets the expiry.
     const entry: CachedToken = { token: fetchToken(scope, () => entry), expiresAtMs: Number.POSITIVE_INFINITY };
     cache.delete(cacheKey);
     cache.set(cacheKey, entry);

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { createGitHub } from "./client.ts";
 import type { GitHub } from "./contract.ts";
 
-/* Upstream at the network's edge: what the forge cannot be made to do (other hosts, rate limits, broken answers). */
+// A fake GitHub at the network level, for what the forge can't do: other hosts, rate limits, malformed responses.
 
 type Handler = (request: IncomingMessage, body: string, response: ServerResponse) => void;
 type Seen = { readonly path: string; readonly authorization: string | undefined; readonly body: string };
@@ -48,7 +48,7 @@ function json(response: ServerResponse, status: number, body: unknown, headers: 
 }
 
 const isTokenRequest = (request: IncomingMessage) => request.url?.endsWith("/access_tokens") ?? false;
-const tokenAnswer = (token: string, lifetimeMs = 3_600_000) => ({
+const tokenResponse = (token: string, lifetimeMs = 3_600_000) => ({
   token,
   expires_at: new Date(Date.now() + lifetimeMs).toISOString(),
 });
@@ -68,7 +68,7 @@ const address = { installationId: 5, owner: "ada", name: "tools" };
 
 test("GH-2 the token request names one repository and read permissions only", async () => {
   const { url, seen } = await upstream((request, _, response) =>
-    isTokenRequest(request) ? json(response, 201, tokenAnswer("t")) : json(response, 200, repository),
+    isTokenRequest(request) ? json(response, 201, tokenResponse("t")) : json(response, 200, repository),
   );
   await client(url).repository(address);
   expect(seen.map(({ path }) => path)).toEqual(["/app/installations/5/access_tokens", "/repos/ada/tools"]);
@@ -80,13 +80,13 @@ test("GH-2 the token request names one repository and read permissions only", as
   expect(seen[1]?.authorization).toBe("Bearer t");
 });
 
-test("GH-2 a token is kept for its scope, and not into its last five minutes", async () => {
+test("GH-2 a token is cached for its scope, but not used in its last five minutes", async () => {
   let lifetime = 3_600_000;
   let count = 0;
   const { url, seen } = await upstream((request, _, response) => {
     if (!isTokenRequest(request)) return json(response, 200, repository);
     count += 1;
-    json(response, 201, tokenAnswer(`t${count}`, lifetime));
+    json(response, 201, tokenResponse(`t${count}`, lifetime));
   });
   const gitHub = client(url);
   const tokenRequests = () => seen.filter(({ path }) => path.endsWith("/access_tokens")).length;
@@ -99,13 +99,13 @@ test("GH-2 a token is kept for its scope, and not into its last five minutes", a
   expect(tokenRequests()).toBe(3);
 });
 
-test("GH-2 a cached token that GitHub no longer takes is replaced once", async () => {
+test("GH-2 a cached token that GitHub rejects is replaced once", async () => {
   let count = 0;
   let revoked = "";
   const { url } = await upstream((request, _, response) => {
     if (isTokenRequest(request)) {
       count += 1;
-      return json(response, 201, tokenAnswer(`t${count}`));
+      return json(response, 201, tokenResponse(`t${count}`));
     }
     if (request.headers.authorization === `Bearer ${revoked}`)
       return json(response, 401, { message: "Bad credentials" });
@@ -118,10 +118,10 @@ test("GH-2 a cached token that GitHub no longer takes is replaced once", async (
   expect(count).toBe(2);
 });
 
-test("GH-2 the tarball's other host does not get the token", async () => {
+test("GH-2 the host to which a tarball redirects doesn't get the token", async () => {
   const storage = await upstream((_, __, response) => response.writeHead(200).end("tar"));
   const api = await upstream((request, _, response) => {
-    if (isTokenRequest(request)) return json(response, 201, tokenAnswer("t"));
+    if (isTokenRequest(request)) return json(response, 201, tokenResponse("t"));
     response.writeHead(302, { location: `${storage.url}/archive?sig=1` }).end();
   });
   const sha = "a".repeat(40);
@@ -132,9 +132,9 @@ test("GH-2 the tarball's other host does not get the token", async () => {
   expect(storage.seen).toEqual([{ path: "/archive?sig=1", authorization: undefined, body: "" }]);
 });
 
-test("GH-2 no error text holds a token, a key or a query", async () => {
+test("GH-2 no error text contains a token, a key or a query", async () => {
   const { url } = await upstream((request, _, response) => {
-    if (isTokenRequest(request)) return json(response, 201, tokenAnswer("very-secret-token"));
+    if (isTokenRequest(request)) return json(response, 201, tokenResponse("very-secret-token"));
     json(response, 500, { message: "broken" });
   });
   const error = await client(url)
@@ -145,7 +145,7 @@ test("GH-2 no error text holds a token, a key or a query", async () => {
   expect(text).not.toMatch(/very-secret-token|secret-ref|PRIVATE KEY/);
 });
 
-test("GH-1 every refusal has its code", async () => {
+test("GH-1 each error status has its code", async () => {
   const cases = [
     [401, {}, "unauthorized"],
     [403, {}, "forbidden"],
@@ -164,7 +164,7 @@ test("GH-1 every refusal has its code", async () => {
   }
 });
 
-test("GH-1 a rate limit says when it ends", async () => {
+test("GH-1 a rate limit error says when the limit ends", async () => {
   const { url } = await upstream((_, __, response) => json(response, 429, {}, { "retry-after": "60" }));
   const error = await client(url)
     .app()
@@ -173,7 +173,7 @@ test("GH-1 a rate limit says when it ends", async () => {
   expect(Math.abs(at - Date.now() - 60_000)).toBeLessThan(5000);
 });
 
-test("GH-1 an answer of another shape or no JSON is unexpected and says where", async () => {
+test("GH-1 a response of an unexpected shape or without JSON is an error that says where", async () => {
   const shape = await upstream((_, __, response) => json(response, 200, { id: "one", slug: "s" }));
   await expect(client(shape.url).app()).rejects.toMatchObject({
     code: "unexpected",
@@ -183,7 +183,7 @@ test("GH-1 an answer of another shape or no JSON is unexpected and says where", 
   await expect(client(html.url).app()).rejects.toMatchObject({ code: "unexpected" });
 });
 
-test("GH-1 reading is tried again when GitHub is away for a moment, writing is not", async () => {
+test("GH-1 reads are retried when GitHub is briefly unavailable, writes are not", async () => {
   let failures = 2;
   const { url, seen } = await upstream((_, __, response) => {
     failures -= 1;
@@ -197,15 +197,15 @@ test("GH-1 reading is tried again when GitHub is away for a moment, writing is n
   expect(seen).toHaveLength(4);
 });
 
-test("GH-1 an installation that does not reach the repository is not found", async () => {
+test("GH-1 a repository that the installation has no access to is not found", async () => {
   const { url } = await upstream((_, __, response) =>
     json(response, 422, { message: "not accessible to the parent installation" }),
   );
   await expect(client(url).repository(address)).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("GH-1 no name climbs to another endpoint", async () => {
-  const { url, seen } = await upstream((_, __, response) => json(response, 201, tokenAnswer("t")));
+test("GH-1 no name leads to another endpoint", async () => {
+  const { url, seen } = await upstream((_, __, response) => json(response, 201, tokenResponse("t")));
   await expect(client(url).branch(address, "..")).rejects.toMatchObject({ code: "invalid" });
   await expect(client(url).repository({ ...address, owner: ".." })).rejects.toMatchObject({ code: "invalid" });
   await client(url)
@@ -214,9 +214,9 @@ test("GH-1 no name climbs to another endpoint", async () => {
   expect(seen.map(({ path }) => path)).toContain("/repos/ada/tools/branches/..%2F..%2Fuser");
 });
 
-test("GH-1 the caller's abort ends a download and is not GitHub's failure", async () => {
+test("GH-1 when the caller aborts, a download ends with the caller's reason", async () => {
   const { url } = await upstream((request, _, response) => {
-    if (isTokenRequest(request)) return json(response, 201, tokenAnswer("t"));
+    if (isTokenRequest(request)) return json(response, 201, tokenResponse("t"));
     response.writeHead(200).write("begin");
   });
   const abort = new AbortController();
@@ -225,7 +225,7 @@ test("GH-1 the caller's abort ends a download and is not GitHub's failure", asyn
   await expect(new Response(stream).text()).rejects.toThrow("build canceled");
 });
 
-test("GH-1 URLs for browsers carry state and redirect", () => {
+test("GH-1 URLs for browsers contain state and redirect", () => {
   const gitHub = client("https://github.example");
   const authorize = new URL(gitHub.userAuthorizeUrl({ state: "a&b", redirectUri: "http://localhost:3000/cb" }));
   expect(authorize.pathname).toBe("/login/oauth/authorize");

@@ -4,16 +4,15 @@ import { createContentCalls } from "./contents.ts";
 import type { GitHub, GitHubConfig } from "./contract.ts";
 import { createRepositoryFromSample } from "./create-repository.ts";
 import { gitHubAppSchema, gitHubDeliverySchema, gitHubInstallationSchema } from "./github.schema.ts";
-import { createRepositoryCalls } from "./repositories.ts";
-import { createRepositoryReader } from "./repository-reader.ts";
+import { createRepositoryCalls, createRepositoryReader } from "./repositories.ts";
 import { apiPath, nextFromLink, requestJson } from "./request.ts";
 import { createUserCalls } from "./user-authorization.ts";
 
 /**
- * The only door to GitHub (GH-1). The same code talks to github.com, to an Enterprise host and to the local forge; the
- * configuration's URLs and credentials are the whole difference. Nothing connects before the first call.
+ * The only GitHub client (GH-1). It talks to github.com, an Enterprise host or the local forge, depending on the
+ * configuration. Doesn't connect before the first call.
  *
- * Throws when the private key cannot be read.
+ * @throws when the private key can't be parsed
  */
 export function createGitHub(config: GitHubConfig): GitHub {
   const credentials = createAppCredentials(config);

@@ -29,7 +29,7 @@ export type GitHubConfig = {
   readonly apiUrl: string;
 };
 
-/** A repository as one installation sees it. Every token made for it reaches this repository only. */
+/** A repository as one installation sees it. Tokens created for it can access only this repository. */
 export type RepositoryAddress = {
   readonly installationId: number;
   readonly owner: string;
@@ -42,7 +42,7 @@ type Page<Item> = {
   readonly nextPage: number | null;
 };
 
-/** A user's token. Belongs in memory or encrypted storage; never in a log or a URL. */
+/** A user's token. Keep it in memory or encrypted storage, never in a log or a URL. */
 export type UserToken = {
   readonly accessToken: string;
   /** null: does not expire. */
@@ -61,7 +61,7 @@ export type SampleFile = { readonly path: string; readonly content: string };
 
 export type NewRepository = {
   readonly userToken: string;
-  /** Taken names get -2, -3, … up to -9. */
+  /** Names that are taken get -2, -3, … up to -9. */
   readonly name: string;
   readonly description?: string;
   readonly private?: boolean;
@@ -75,7 +75,7 @@ export type CreatedRepository = {
   /** The commit that holds the files; the head of the default branch. */
   readonly commitSha: string;
   /**
-   * The installation that can read the new repository. null: the App is not installed on the account, or only on chosen
+   * The installation that can read the new repository. null: the App is not installed on the account, or only on selected
    * repositories without this one; then send the user to `settingsUrl`.
    */
   readonly installationId: number | null;
@@ -87,7 +87,7 @@ export type CreatedRepository = {
 export type GitHub = {
   readonly config: Pick<GitHubConfig, "appId" | "appSlug" | "clientId" | "url" | "apiUrl">;
 
-  /** The App as GitHub knows it. Proves that id and private key fit together. */
+  /** The App's own record. Succeeds only if the private key belongs to the App's id. */
   app(): Promise<GitHubApp>;
 
   // Users
@@ -98,14 +98,15 @@ export type GitHub = {
   refreshUserToken(refreshToken: string): Promise<UserToken>;
   viewer(userToken: string): Promise<GitHubUser>;
   /**
-   * All installations that this user may manage or use. Reading one repository of an account is enough to be shown its
-   * installation. `administers` says whether the user may claim it.
+   * All installations that this user may manage or use, which includes those of accounts of which they can read a single
+   * repository. `administers` tells whether the user may claim one.
    */
   userInstallations(userToken: string): Promise<readonly GitHubInstallation[]>;
   /**
-   * Whether the user of the token is the account, or an owner of it when it is an organization. `forbidden`: GitHub
-   * doesn't tell, because the App lacks the permission to read the organization's members, or the organization keeps
-   * the App out.
+   * Whether the user of the token owns the account: it is their own, or an organization of which they are an owner.
+   *
+   * @throws GitHubError `forbidden` when the App lacks the permission to read the organization's members, or the
+   * organization restricts the App.
    */
   administers(userToken: string, viewer: GitHubUser, account: GitHubInstallation["account"]): Promise<boolean>;
   /** Repositories of an installation that this user may read. */
@@ -135,18 +136,16 @@ export type GitHub = {
   commit(address: RepositoryAddress, ref: string): Promise<GitHubCommit>;
   /** True for a file; false for a directory, an absent path and an absent ref. */
   fileExists(address: RepositoryAddress, path: string, ref: string): Promise<boolean>;
-  /** null when there is none; larger than 1 MB: `invalid`. */
-  readFile(address: RepositoryAddress, path: string, ref: string): Promise<string | null>;
   /** Files of the tree. `truncated`: GitHub left some out (over 100,000 entries or 7 MB). */
   listFiles(address: RepositoryAddress, ref: string): Promise<{ files: readonly RepositoryFile[]; truncated: boolean }>;
   /**
-   * A gzipped tar with one top directory. The caller must read it to its end or cancel it. 30 s to its first byte; then
-   * `signal` decides.
+   * A gzipped tar with one top-level directory. Read it to its end or cancel it. Times out after 30 s without a first
+   * byte; from then on only `signal` ends it.
    */
   tarball(input: TarballInput, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 
   // Webhooks
-  /** Newest first. For the sweep that finds missed ones. */
+  /** Newest first. */
   webhookDeliveries(page?: {
     cursor?: string;
   }): Promise<{ deliveries: readonly GitHubDelivery[]; nextCursor: string | null }>;

@@ -10,10 +10,10 @@ const shaSchema = z.object({ sha: z.string() });
 const refSchema = z.object({ object: shaSchema });
 const installationIdSchema = z.object({ id: z.number().int() });
 
-const nameAttempts = 9;
+const maxNameAttempts = 9;
 const settling = { minTimeout: 400, factor: 1 };
 
-/** GitHub makes a new repository's first commit, and the App's access to it, a moment after it has answered. */
+/** GitHub creates a new repository's first commit, and the App's access to it, a moment after it has responded. */
 const onceSettled = <Result>(call: () => Promise<Result>): Promise<Result> =>
   pRetry(call, {
     ...settling,
@@ -25,18 +25,18 @@ async function createUnderFreeName(config: GitHubConfig, input: NewRepository): 
   for (let count = 1; ; count += 1) {
     const name = count === 1 ? input.name : `${input.name}-${count}`;
     try {
-      // The git database of an empty repository takes no objects, hence auto_init.
+      // auto_init: GitHub accepts no git objects for an empty repository.
       const body = { name, description: input.description, private: input.private ?? false, auto_init: true };
       const request = { method: "POST", url: `${config.apiUrl}/user/repos`, body } as const;
       const authorization = `Bearer ${input.userToken}`;
       return (await requestJson({ ...request, authorization }, gitHubRepositorySchema)).value;
     } catch (error) {
-      if (!isGitHubError(error, "name_taken") || count === nameAttempts) throw error;
+      if (!isGitHubError(error, "name_taken") || count === maxNameAttempts) throw error;
     }
   }
 }
 
-/** One commit with exactly these files on top of the first one. Returns its sha. */
+/** Adds a commit with exactly these files. Returns its sha. */
 async function commitFiles(config: GitHubConfig, input: NewRepository, repository: GitHubRepository): Promise<string> {
   const authorization = `Bearer ${input.userToken}`;
   const git = `${config.apiUrl}${apiPath("repos", repository.owner.login, repository.name, "git")}`;
@@ -76,12 +76,12 @@ async function settingsUrlOf(config: GitHubConfig, authorization: string, login:
 }
 
 /**
- * Creates the repository in the account of the token's user and commits the files (ONB-4). Needs the App's permissions
- * administration and contents, both write.
+ * Creates the repository in the account of the token's user and commits the files (ONB-4). Requires write access to
+ * administration and contents.
  *
- * An installation on chosen repositories gets those that the App itself creates without being asked. Should it not,
- * nothing can be done from here: GitHub takes `PUT /user/installations/…/repositories/…` from classic personal tokens
- * only. The answer then has no installation, and the page where the owner adds the repository.
+ * GitHub adds repositories that the App creates to an installation on selected repositories. If it doesn't, we can't:
+ * `PUT /user/installations/…/repositories/…` accepts only classic personal access tokens. The result then has no
+ * installation, but the URL of the page where the owner can add the repository.
  */
 export async function createRepositoryFromSample(
   config: GitHubConfig,

@@ -1,4 +1,6 @@
-/** Every way in which a call to GitHub can fail. Callers branch on the code, never on a message. */
+import { z } from "zod";
+
+/** Every way in which a call to GitHub can fail. Callers check the code, never the message. */
 export type GitHubErrorCode =
   | "not_found"
   | "unauthorized"
@@ -11,30 +13,28 @@ export type GitHubErrorCode =
   | "unexpected";
 
 const publicTexts: Record<GitHubErrorCode, string> = {
-  not_found: "GitHub does not know this, or the App has no access to it.",
-  unauthorized: "GitHub did not accept the credentials. Connect GitHub again.",
-  forbidden: "GitHub did not allow this. The App may lack a permission, or access to the repository.",
-  rate_limited: "GitHub's rate limit is used up. Try again in a few minutes.",
-  name_taken: "A repository of this name exists already in this account.",
+  not_found: "GitHub can't find this, or the App has no access to it.",
+  unauthorized: "GitHub rejected the credentials. Connect GitHub again.",
+  forbidden: "GitHub denied access. The App may lack a permission, or access to the repository.",
+  rate_limited: "GitHub's rate limit was exceeded. Try again in a few minutes.",
+  name_taken: "This account already has a repository of this name.",
   conflict: "The repository was changed at the same time. Try again.",
-  invalid: "GitHub did not accept the request.",
-  unavailable: "GitHub cannot be reached at the moment. Try again in a minute.",
-  unexpected: "GitHub gave an answer that was not understood.",
+  invalid: "GitHub rejected the request.",
+  unavailable: "GitHub can't be reached right now. Try again in a minute.",
+  unexpected: "GitHub sent an unexpected response. Try again; if the problem persists, ask the operator.",
 };
 
 export type GitHubErrorDetail = {
-  /** HTTP status of the answer, null when there was none. */
+  /** HTTP status of the response; null when there was none. */
   readonly status?: number | null;
-  /** For logs only: method, path and upstream message. Holds no token, query or body. */
+  /** For logs only: method, path and GitHub's message. Contains no token, query or body. */
   readonly detail?: string;
-  /** When a rate limit ends, as far as the answer said so. */
+  /** When the rate limit ends; null when GitHub didn't say. */
   readonly retryAfter?: Date | null;
-  /** Replaces the code's general public text where more can be said. */
-  readonly publicText?: string;
   readonly cause?: unknown;
 };
 
-/** `publicText` may be shown to anybody; `message` carries private detail for logs. */
+/** `publicText` may be shown to users; `message` contains private detail for logs. */
 export class GitHubError extends Error {
   readonly code: GitHubErrorCode;
   readonly publicText: string;
@@ -45,7 +45,7 @@ export class GitHubError extends Error {
     super(`${code}: ${detail.detail ?? publicTexts[code]}`, { cause: detail.cause });
     this.name = "GitHubError";
     this.code = code;
-    this.publicText = detail.publicText ?? publicTexts[code];
+    this.publicText = publicTexts[code];
     this.status = detail.status ?? null;
     this.retryAfter = detail.retryAfter ?? null;
   }
@@ -53,4 +53,67 @@ export class GitHubError extends Error {
 
 export function isGitHubError(error: unknown, code?: GitHubErrorCode): error is GitHubError {
   return error instanceof GitHubError && (code === undefined || error.code === code);
+}
+
+const errorBodySchema = z.object({
+  message: z.string().default(""),
+  errors: z.array(z.object({ field: z.string().nullish(), message: z.string().nullish() })).catch([]),
+});
+
+/** GitHub has no error code for a repository name that is taken, only this field and text. */
+function saysNameTaken(errors: z.infer<typeof errorBodySchema>["errors"]): boolean {
+  return errors.some((error) => error.field === "name" && /already exists/i.test(error.message ?? ""));
+}
+
+/** Primary rate limits answer 403 or 429 with no requests remaining, secondary ones send Retry-After. */
+function isRateLimit(response: Response): boolean {
+  if (response.status === 429) return true;
+  if (response.status !== 403) return false;
+  return response.headers.get("x-ratelimit-remaining") === "0" || response.headers.has("retry-after");
+}
+
+function retryAfter(response: Response): Date | null {
+  const seconds = Number(response.headers.get("retry-after"));
+  if (seconds > 0) return new Date(Date.now() + seconds * 1000);
+  const reset = Number(response.headers.get("x-ratelimit-reset"));
+  return reset > 0 ? new Date(reset * 1000) : null;
+}
+
+function codeOf(response: Response, body: z.infer<typeof errorBodySchema>): GitHubErrorCode {
+  if (isRateLimit(response)) return "rate_limited";
+  switch (response.status) {
+    case 401:
+      return "unauthorized";
+    case 403:
+      return "forbidden";
+    case 404:
+    case 410:
+      return "not_found";
+    case 409:
+      return "conflict";
+    case 400:
+    case 413:
+      return "invalid";
+    case 422:
+      return saysNameTaken(body.errors) ? "name_taken" : "invalid";
+    default:
+      return response.status >= 500 ? "unavailable" : "unexpected";
+  }
+}
+
+/** The error for a response outside 2xx. `call`: method and path, for the log. */
+export function errorFromResponse(call: string, response: Response, bodyText: string): GitHubError {
+  let json: unknown = {};
+  try {
+    json = JSON.parse(bodyText);
+  } catch {
+    // Not JSON, such as a proxy's error page. The status decides.
+  }
+  const parsed = errorBodySchema.safeParse(json);
+  const body = parsed.success ? parsed.data : { message: "", errors: [] };
+  return new GitHubError(codeOf(response, body), {
+    status: response.status,
+    detail: `${call} answered ${response.status} ${body.message.slice(0, 300)}`.trim(),
+    retryAfter: retryAfter(response),
+  });
 }

@@ -1,9 +1,43 @@
 import { hmacSha256 } from "@towpath/crypto";
 import { z } from "zod";
 import { isGitHubError } from "./errors.ts";
-import type { ForgeAdmin, ForgeAdminConfig } from "./forge-admin.contract.ts";
-import { gitHubRepositorySchema, gitHubUserSchema } from "./github.schema.ts";
+import { type GitHubRepository, type GitHubUser, gitHubRepositorySchema, gitHubUserSchema } from "./github.schema.ts";
 import { requestJson } from "./request.ts";
+
+export type ForgeAdminConfig = {
+  /** The forge, without a trailing slash: GITHUB_URL of a local instance. */
+  readonly url: string;
+  /** GITHUB_CLIENT_SECRET. The operator token is derived from it; the secret itself is never sent. */
+  readonly clientSecret: string;
+};
+
+export type ForgePushTarget = {
+  readonly repository: GitHubRepository;
+  /** Without a credential. */
+  readonly cloneUrl: string;
+  /** Contains the account's push token: keep it out of logs and out of stored git settings. */
+  readonly pushUrl: string;
+};
+
+/** Operator calls of the local forge, all idempotent. They throw `GitHubError`. */
+export type ForgeAdmin = {
+  /** Whether a Towpath forge answers at the URL. Sends no credential. */
+  available(): Promise<boolean>;
+  ensureAccount(input: { login: string; name?: string; email?: string }): Promise<GitHubUser>;
+  /** Installs the App on the account for all its repositories. Doesn't change an existing installation. */
+  ensureInstallation(input: { login: string }): Promise<{ installationId: number }>;
+  /**
+   * Creates the repository, and adds it to the account's installation if that is for selected repositories.
+   *
+   * @throws GitHubError `conflict` when a person has created a repository of this name.
+   */
+  ensureRepository(input: {
+    owner: string;
+    name: string;
+    description?: string;
+    private?: boolean;
+  }): Promise<ForgePushTarget>;
+};
 
 const pushTargetSchema = z
   .object({ repository: gitHubRepositorySchema, clone_url: z.string(), push_url: z.string() })
@@ -11,12 +45,12 @@ const pushTargetSchema = z
 
 const installationSchema = z.object({ installation_id: z.number().int() });
 
-/** The credential of the forge's operator routes. Web and forge both hold the client secret, so no further setting is needed. */
+/** Token of the forge's operator routes. Derived from the client secret, which web and forge share anyway. */
 export function forgeOperatorToken(clientSecret: string): string {
   return hmacSha256(clientSecret, "towpath forge operator");
 }
 
-/** Client of the local forge's operator routes (GH-3). Not for github.com, which has none. */
+/** Client for the local forge's operator routes (GH-3). github.com has no such routes. */
 export function createForgeAdmin(config: ForgeAdminConfig): ForgeAdmin {
   const authorization = `Bearer ${forgeOperatorToken(config.clientSecret)}`;
 

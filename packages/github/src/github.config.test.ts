@@ -13,7 +13,7 @@ const settings = {
   GITHUB_WEBHOOK_SECRET: "sixteen letters!",
 };
 
-test("GH-1 the private key may be PEM, PEM with escaped line ends, or base64 of it", () => {
+test("GH-1 the private key may be PEM, PEM with escaped line breaks, or base64 of it", () => {
   for (const value of [pem, pem.replaceAll("\n", "\\n"), Buffer.from(pem).toString("base64")]) {
     const config = gitHubConfigFrom(gitHubSettingsSchema.parse({ ...settings, GITHUB_APP_PRIVATE_KEY: value }));
     expect(config.privateKey).toBe(pem);
@@ -21,7 +21,7 @@ test("GH-1 the private key may be PEM, PEM with escaped line ends, or base64 of 
   }
 });
 
-test("GH-1 all problems are told at once, without quoting a secret", () => {
+test("GH-1 all invalid settings are reported at once, without quoting a secret", () => {
   const parsed = gitHubSettingsSchema.safeParse({
     ...settings,
     GITHUB_APP_PRIVATE_KEY: "not-a-key",

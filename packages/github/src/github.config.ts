@@ -4,7 +4,7 @@ import type { GitHubConfig } from "./contract.ts";
 
 const withoutTrailingSlash = (url: string) => url.replace(/\/+$/, "");
 
-/** PEM as it is, or base64 of it, since many places that hold settings do not take line breaks. */
+/** PEM, or base64 of it: many secret stores don't accept line breaks. */
 const privateKeySchema = z.string().transform((value, context) => {
   const text = value.includes("-----BEGIN")
     ? value.replaceAll("\\n", "\n")
@@ -12,9 +12,9 @@ const privateKeySchema = z.string().transform((value, context) => {
   try {
     if (createPrivateKey(text).asymmetricKeyType === "rsa") return text;
   } catch {
-    // Falls through: what the parser says about a broken key helps nobody, and may quote it.
+    // Don't report the parser's own message: it may quote the key.
   }
-  context.addIssue({ code: "custom", message: "must be an RSA private key in PEM, or base64 of that" });
+  context.addIssue({ code: "custom", message: "must be an RSA private key in PEM, or base64 of it" });
   return z.NEVER;
 });
 

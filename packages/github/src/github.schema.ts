@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /*
- * The shapes of GitHub's REST answers as far as Towpath uses them (spec.md section 3). Unknown keys are dropped.
+ * The parts of GitHub's REST responses that Towpath uses (spec.md section 3). Unknown keys are dropped.
  * Source: GitHub REST API, version 2022-11-28.
  */
 
@@ -44,7 +44,7 @@ export const gitHubRepositorySchema = z.object({
 });
 export type GitHubRepository = z.infer<typeof gitHubRepositorySchema>;
 
-/** What the list of branches says: the newest commit's id only. */
+/** A branch in a list: only the id of its newest commit. */
 export const gitHubBranchSummarySchema = z.object({
   name: z.string(),
   commit: z.object({ sha: z.string(), url: z.string() }),
@@ -106,7 +106,7 @@ export const gitHubInstallationSchema = z.object({
     avatar_url: z.string(),
   }),
   repository_selection: z.enum(["all", "selected"]),
-  /** Page on which the account's owner chooses repositories. */
+  /** Page on which the account's owner selects repositories. */
   html_url: z.string(),
   permissions: z.record(z.string(), z.string()).default({}),
   suspended_at: z
@@ -116,7 +116,7 @@ export const gitHubInstallationSchema = z.object({
 });
 export type GitHubInstallation = z.infer<typeof gitHubInstallationSchema>;
 
-/** What a user is in an organization. Source: GitHub REST API, "Get an organization membership for the authenticated user". */
+/** A user's membership in an organization. Source: GitHub REST API, "Get an organization membership for the authenticated user". */
 export const gitHubMembershipSchema = z.object({
   /** active | pending */
   state: z.string(),

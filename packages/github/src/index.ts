@@ -7,8 +7,7 @@ export type {
   UserToken,
 } from "./contract.ts";
 export { isGitHubError } from "./errors.ts";
-export type { ForgeAdmin, ForgePushTarget } from "./forge-admin.contract.ts";
-export { createForgeAdmin, forgeOperatorToken } from "./forge-admin.ts";
+export { createForgeAdmin, type ForgeAdmin, type ForgePushTarget, forgeOperatorToken } from "./forge-admin.ts";
 export { gitHubConfigFrom, gitHubSettingsSchema } from "./github.config.ts";
 export type {
   GitHubInstallation,

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { GitHub } from "./contract.ts";
+import type { AppCredentials, TokenScope } from "./app-credentials.ts";
+import type { GitHub, GitHubConfig, RepositoryAddress } from "./contract.ts";
 import {
   gitHubBranchSchema,
   gitHubBranchSummarySchema,
@@ -7,8 +8,46 @@ import {
   gitHubPullRequestSchema,
   gitHubRepositorySchema,
 } from "./github.schema.ts";
-import { type RepositoryReader, readOnly } from "./repository-reader.ts";
-import { apiPath, nextFromLink } from "./request.ts";
+import { apiPath, type JsonResponse, nextFromLink, requestJson } from "./request.ts";
+
+/** Permissions for reading a repository's contents. */
+export const readOnly = { metadata: "read", contents: "read" } as const;
+
+export type RepositoryReader = {
+  /** GET with a token of the scope. */
+  get<Schema extends z.ZodType>(
+    scope: TokenScope,
+    path: string,
+    schema: Schema,
+  ): Promise<JsonResponse<z.infer<Schema>>>;
+  /** GET of a path below a repository, with a token that can read only that repository (GH-2). */
+  getOf<Schema extends z.ZodType>(
+    address: RepositoryAddress,
+    path: string,
+    schema: Schema,
+  ): Promise<JsonResponse<z.infer<Schema>>>;
+};
+
+export function createRepositoryReader(config: GitHubConfig, credentials: AppCredentials): RepositoryReader {
+  function get<Schema extends z.ZodType>(
+    scope: TokenScope,
+    path: string,
+    schema: Schema,
+  ): Promise<JsonResponse<z.infer<Schema>>> {
+    const url = config.apiUrl + path;
+    return credentials.withInstallationToken(scope, (authorization) =>
+      requestJson({ method: "GET", url, authorization }, schema),
+    );
+  }
+
+  return {
+    get,
+    async getOf({ installationId, owner, name }, path, schema) {
+      const scope = { installationId, repository: { name }, permissions: readOnly };
+      return get(scope, apiPath("repos", owner, name) + path, schema);
+    },
+  };
+}
 
 const repositoriesSchema = z.object({ repositories: z.array(gitHubRepositorySchema) });
 
@@ -19,7 +58,7 @@ type RepositoryCalls = Pick<
 
 const nextPage = (link: string | null, page: number) => (nextFromLink(link, "page") === null ? null : page + 1);
 
-/** Repositories, branches and commits, read as an installation. */
+/** Reads repositories, branches and commits as an installation. */
 export function createRepositoryCalls({ get, getOf }: RepositoryReader): RepositoryCalls {
   return {
     async repositories(installationId, page = 1) {

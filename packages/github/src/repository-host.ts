@@ -18,8 +18,8 @@ const codes: Readonly<Record<GitHubErrorCode, ErrorCode>> = {
 };
 
 /**
- * Runs calls to GitHub; what goes wrong there becomes a TowpathError with GitHub's public text. GitHub's "forbidden"
- * is about its own permissions and not about ours, so it must not read as our Access Denied.
+ * Runs calls to GitHub and turns their errors into a TowpathError with GitHub's public text. GitHub's "forbidden" concerns
+ * GitHub's permissions, not ours, so it must not show as our Access Denied.
  */
 export async function withGitHub<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
@@ -30,7 +30,7 @@ export async function withGitHub<Result>(work: () => Promise<Result>): Promise<R
   }
 }
 
-/** GitHub or the local forge as core's verbs see it. */
+/** Implements core's port on GitHub or the local forge. */
 export function createRepositoryHost(
   gitHub: Pick<GitHub, "repository" | "branch" | "commit" | "fileExists">,
 ): RepositoryHost {

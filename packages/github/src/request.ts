@@ -1,35 +1,34 @@
 import pRetry from "p-retry";
 import type { z } from "zod";
-import { GitHubError, isGitHubError } from "./errors.ts";
-import { errorFromResponse } from "./response-error.ts";
+import { errorFromResponse, GitHubError, isGitHubError } from "./errors.ts";
 
 export type GitHubRequest = {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-  /** Absolute. Built by `apiPath`, so that no part of it can climb to another endpoint. */
+  /** Absolute. Build it with `apiPath`, so that no part of it can lead to another endpoint. */
   readonly url: string;
-  /** Whole header value. Goes to the URL's own origin only, whatever it redirects to. */
+  /** Header value. Sent to the URL's origin only, never to where it redirects. */
   readonly authorization?: string;
   readonly body?: unknown;
   readonly signal?: AbortSignal;
 };
 
-/** Until the whole answer is here, or for a stream until its first byte. */
+/** For the whole response, or for a stream's first byte. */
 const timeoutMs = 30_000;
-const retriesOfGet = 2;
-const firstPauseMs = 250;
-const redirectLimit = 4;
-/** GitHub's largest JSON answers, trees, are cut at 7 MB. */
-const bodyLimitBytes = 32 * 1024 * 1024;
+const maxRetriesOfGet = 2;
+const retryDelayMs = 250;
+const maxRedirects = 4;
+/** GitHub truncates its largest JSON responses, trees, at 7 MB. */
+const maxBodyBytes = 32 * 1024 * 1024;
 
-/** One part of a path. Refuses what URL parsing would resolve to another place. */
+/** One part of a path. Rejects parts that URL parsing would resolve to another path. */
 function pathPart(value: string | number): string {
   const text = String(value);
   if (text === "" || text === "." || text === "..")
-    throw new GitHubError("invalid", { detail: "not a usable path part" });
+    throw new GitHubError("invalid", { detail: "not a valid path part" });
   return encodeURIComponent(text);
 }
 
-/** A path of the API from parts; each is escaped. */
+/** Builds an API path from parts and escapes each. */
 export function apiPath(...parts: readonly (string | number)[]): string {
   return parts.map((part) => `/${pathPart(part)}`).join("");
 }
@@ -50,13 +49,13 @@ function headersOf(request: GitHubRequest, withCredential: boolean): Headers {
 }
 
 /**
- * Follows redirects by hand: GitHub answers 301 for renamed repositories and 302 for tarballs, the latter to another
- * host, which must not get the token (GH-2). Plain HTTP is never reached from HTTPS.
+ * Follows redirects itself: GitHub answers 301 for renamed repositories and 302 for tarballs, the latter to another
+ * host, which must not get the token (GH-2). Never follows from HTTPS to plain HTTP.
  */
 async function follow(request: GitHubRequest, signal: AbortSignal): Promise<Response> {
   const origin = new URL(request.url).origin;
   let url = new URL(request.url);
-  for (let hop = 0; hop <= redirectLimit; hop += 1) {
+  for (let hop = 0; hop <= maxRedirects; hop += 1) {
     const response = await fetch(url, {
       method: request.method,
       headers: headersOf(request, url.origin === origin),
@@ -73,7 +72,7 @@ async function follow(request: GitHubRequest, signal: AbortSignal): Promise<Resp
     if (isDowngrade || !mayFollow) break;
     url = next;
   }
-  throw new GitHubError("unexpected", { detail: `${nameOf(request)} redirected to where we do not follow` });
+  throw new GitHubError("unexpected", { detail: `${nameOf(request)} redirected to a URL that we don't follow` });
 }
 
 async function readText(response: Response): Promise<string> {
@@ -81,7 +80,7 @@ async function readText(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > bodyLimitBytes) throw new GitHubError("unexpected", { detail: "answer is larger than 32 MB" });
+    if (size > maxBodyBytes) throw new GitHubError("unexpected", { detail: "the response is larger than 32 MB" });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -89,42 +88,42 @@ async function readText(response: Response): Promise<string> {
 
 async function attempt<Result>(
   request: GitHubRequest,
-  read: (response: Response, stopClock: () => void) => Promise<Result>,
+  read: (response: Response, clearTimer: () => void) => Promise<Result>,
 ): Promise<Result> {
-  const clock = new AbortController();
-  const timer = setTimeout(() => clock.abort(), timeoutMs);
-  const signal = request.signal ? AbortSignal.any([clock.signal, request.signal]) : clock.signal;
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs);
+  const signal = request.signal ? AbortSignal.any([timeout.signal, request.signal]) : timeout.signal;
   try {
     const response = await follow(request, signal);
     if (!response.ok) throw errorFromResponse(nameOf(request), response, await readText(response));
     return await read(response, () => clearTimeout(timer));
   } catch (error) {
     if (error instanceof GitHubError) throw error;
-    // The caller's own abort is not GitHub's failure.
+    // If the caller aborted, don't blame GitHub.
     request.signal?.throwIfAborted();
-    const detail = `${nameOf(request)} ${clock.signal.aborted ? "timed out" : "got no answer"}`;
+    const detail = `${nameOf(request)} ${timeout.signal.aborted ? "timed out" : "got no response"}`;
     throw new GitHubError("unavailable", { detail, cause: error });
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Only GET may be sent twice. */
+/** Retries only GET, which has no effects. */
 const withRetries = <Result>(request: GitHubRequest, run: () => Promise<Result>): Promise<Result> =>
   pRetry(run, {
-    retries: request.method === "GET" ? retriesOfGet : 0,
-    minTimeout: firstPauseMs,
+    retries: request.method === "GET" ? maxRetriesOfGet : 0,
+    minTimeout: retryDelayMs,
     shouldRetry: ({ error }) => isGitHubError(error, "unavailable"),
     signal: request.signal,
   });
 
-export type JsonAnswer<Value> = { readonly value: Value; readonly link: string | null };
+export type JsonResponse<Value> = { readonly value: Value; readonly link: string | null };
 
-/** Sends, and parses the body by the schema; another shape is `unexpected`. GET is tried three times when GitHub is away. */
+/** Sends a request and parses the body with the schema; a mismatch is `unexpected`. Retries GET when GitHub is unavailable. */
 export async function requestJson<Schema extends z.ZodType>(
   request: GitHubRequest,
   schema: Schema,
-): Promise<JsonAnswer<z.infer<Schema>>> {
+): Promise<JsonResponse<z.infer<Schema>>> {
   const { text, link } = await withRetries(request, () =>
     attempt(request, async (response) => ({ text: await readText(response), link: response.headers.get("link") })),
   );
@@ -132,26 +131,26 @@ export async function requestJson<Schema extends z.ZodType>(
   try {
     json = text === "" ? null : JSON.parse(text);
   } catch (cause) {
-    throw new GitHubError("unexpected", { detail: `${nameOf(request)} answered no JSON`, cause });
+    throw new GitHubError("unexpected", { detail: `${nameOf(request)} returned no JSON`, cause });
   }
   const parsed = schema.safeParse(json);
   if (parsed.success) return { value: parsed.data, link };
   const where = parsed.error.issues.map((issue) => issue.path.join(".")).join(", ");
-  throw new GitHubError("unexpected", { detail: `${nameOf(request)} answered another shape at ${where}` });
+  throw new GitHubError("unexpected", { detail: `${nameOf(request)} returned an unexpected shape at ${where}` });
 }
 
-/** The body as it comes. After the first byte only the request's own signal ends it. */
+/** The body as a stream. After the first byte only the request's own signal ends it. */
 export async function requestStream(request: GitHubRequest): Promise<ReadableStream<Uint8Array>> {
   return withRetries(request, () =>
-    attempt(request, async (response, stopClock) => {
-      stopClock();
+    attempt(request, async (response, clearTimer) => {
+      clearTimer();
       if (response.body === null) throw new GitHubError("unexpected", { detail: `${nameOf(request)} has no body` });
       return response.body;
     }),
   );
 }
 
-/** A query parameter of the `rel="next"` link, null when there is none (RFC 8288). */
+/** A query parameter of the `rel="next"` link; null when there is none (RFC 8288). */
 export function nextFromLink(link: string | null, parameter: string): string | null {
   const next = link?.split(",").find((part) => /;\s*rel="next"/.test(part));
   const url = next ? /<([^<>]+)>/.exec(next)?.[1] : undefined;

@@ -10,8 +10,8 @@ import {
 } from "./github.schema.ts";
 import { apiPath, nextFromLink, requestJson } from "./request.ts";
 
-/** GitHub answers 200 also for a refused code, with `error` in the body. */
-const tokenAnswerSchema = z.union([
+/** GitHub answers 200 even when it rejects a code, with `error` in the body. */
+const tokenResponseSchema = z.union([
   z.object({ error: z.string(), error_description: z.string().optional() }),
   z.object({
     access_token: z.string(),
@@ -24,8 +24,8 @@ const tokenAnswerSchema = z.union([
 const installationsSchema = z.object({ installations: z.array(gitHubInstallationSchema) });
 const repositoriesSchema = z.object({ repositories: z.array(gitHubRepositorySchema) });
 
-/** A user sees few installations; the bound only stops an endless upstream. */
-const installationPageLimit = 20;
+/** A user sees few installations. Guards against endless paging. */
+const maxInstallationPages = 20;
 
 function inSeconds(seconds: number | undefined): Date | null {
   return seconds === undefined ? null : new Date(Date.now() + seconds * 1000);
@@ -41,9 +41,10 @@ async function requestUserToken(
       url: `${config.url}/login/oauth/access_token`,
       body: { client_id: config.clientId, client_secret: config.clientSecret, ...parameters },
     },
-    tokenAnswerSchema,
+    tokenResponseSchema,
   );
-  if ("error" in value) throw new GitHubError("unauthorized", { detail: `code or token refused: ${value.error}` });
+  if ("error" in value)
+    throw new GitHubError("unauthorized", { detail: `GitHub rejected the code or token: ${value.error}` });
   return {
     accessToken: value.access_token,
     expiresAt: inSeconds(value.expires_in),
@@ -54,7 +55,7 @@ async function requestUserToken(
 
 async function allInstallations(config: GitHubConfig, authorization: string): Promise<GitHubInstallation[]> {
   const installations: GitHubInstallation[] = [];
-  for (let page = 1; page <= installationPageLimit; page += 1) {
+  for (let page = 1; page <= maxInstallationPages; page += 1) {
     const url = `${config.apiUrl}/user/installations?per_page=100&page=${page}`;
     const { value, link } = await requestJson({ method: "GET", url, authorization }, installationsSchema);
     installations.push(...value.installations);
@@ -71,7 +72,7 @@ async function ownsOrganization(
   const url = config.apiUrl + apiPath("user", "memberships", "orgs", account.login);
   try {
     const { value } = await requestJson({ method: "GET", url, authorization }, gitHubMembershipSchema);
-    // By id: a login can change hands between the two questions.
+    // By id: the login can be renamed and taken by another account between the two requests.
     return value.organization.id === account.id && value.state === "active" && value.role === "admin";
   } catch (error) {
     if (isGitHubError(error, "not_found")) return false;
@@ -90,7 +91,7 @@ type UserCalls = Pick<
   | "userRepositories"
 >;
 
-/** The calls made as a user who authorized the App. Source: GitHub docs, "Generating a user access token for a GitHub App". */
+/** Calls made as a user who authorized the App. Source: GitHub docs, "Generating a user access token for a GitHub App". */
 export function createUserCalls(config: GitHubConfig): UserCalls {
   return {
     userAuthorizeUrl({ state, redirectUri, codeChallenge }) {

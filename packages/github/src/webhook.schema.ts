@@ -134,7 +134,7 @@ type DeleteEvent = z.infer<typeof deleteEventSchema>;
 type RepositoryEvent = z.infer<typeof repositoryEventSchema>;
 type PingEvent = z.infer<typeof pingEventSchema>;
 
-/** `ignored`: an event that Towpath has no use for; it is answered like the others. */
+/** `ignored`: an event that Towpath doesn't use. */
 export type WebhookEvent =
   | { readonly event: "push"; readonly payload: PushEvent }
   | { readonly event: "pull_request"; readonly payload: PullRequestEvent }

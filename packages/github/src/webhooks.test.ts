@@ -4,7 +4,7 @@ import { parseWebhook, signWebhook, verifyWebhook } from "./webhooks.ts";
 
 const secret = "It's a Secret to Everybody";
 const body = Buffer.from("Hello, World!");
-/** The example of GitHub's documentation, "Validating webhook deliveries". */
+/** From GitHub's documentation, "Validating webhook deliveries". */
 const documented = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
 
 test("BLD-12 the documented example verifies, as bytes and as text", () => {
@@ -37,7 +37,7 @@ test("BLD-12 one changed byte, another secret or no secret does not verify", () 
   expect(verifyWebhook("", body, signWebhook("", body))).toBe(false);
 });
 
-test("BLD-12 the signature is over the bytes: the same JSON written otherwise does not verify", () => {
+test("BLD-12 the signature covers the bytes: the same JSON serialized differently does not verify", () => {
   const signature = signWebhook(secret, '{"a":1,"b":"\\u00e9"}');
   expect(verifyWebhook(secret, JSON.stringify(JSON.parse('{"a":1,"b":"\\u00e9"}')), signature)).toBe(false);
 });
@@ -52,7 +52,7 @@ const repository = {
   owner: { name: "ada", login: "ada" },
 };
 
-test("BLD-12 a push says its branch; a tag has none; a deletion has no head", () => {
+test("BLD-12 a push names its branch, a tag has none, a deletion is recognized", () => {
   const push = { ref: "refs/heads/feature/x", before: "a", after: "b", head_commit: null, commits: [], repository };
   const parse = (change: object) => parseWebhook("push", JSON.stringify({ ...push, ...change }));
   expect(parse({})).toMatchObject({ event: "push", payload: { branch: "feature/x", deleted: false } });
@@ -61,7 +61,7 @@ test("BLD-12 a push says its branch; a tag has none; a deletion has no head", ()
   expect(() => parse({ repository: null })).toThrow();
 });
 
-test("BLD-12 events without use are told apart from broken ones", () => {
+test("BLD-12 unused events are ignored, malformed ones are errors", () => {
   expect(parseWebhook("star", "{}")).toEqual({ event: "ignored", name: "star" });
   expect(parseWebhook("ping", '{"zen":"Keep it logically awesome.","hook_id":1}')).toMatchObject({ event: "ping" });
   expect(() => parseWebhook("push", "{")).toThrow(SyntaxError);

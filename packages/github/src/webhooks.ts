@@ -16,8 +16,8 @@ export function signWebhook(secret: string, rawBody: Uint8Array | string): strin
 }
 
 /**
- * Whether the body was signed with the secret (BLD-12). The body must be the bytes as they came: JSON that was parsed
- * and written again has another signature. Compares in constant time; an empty secret verifies nothing.
+ * Whether the body was signed with the secret (BLD-12). Pass the bytes as received: JSON that was parsed and serialized
+ * again has another signature. Compares in constant time; an empty secret verifies nothing.
  */
 export function verifyWebhook(
   secret: string,
@@ -29,9 +29,9 @@ export function verifyWebhook(
 }
 
 /**
- * Reads a verified body. `name` is the X-GitHub-Event header.
+ * Parses a verified body. `name` is the X-GitHub-Event header.
  *
- * Throws a ZodError when the payload of a known event has another shape, a SyntaxError when it is not JSON.
+ * @throws ZodError when the payload of a known event has an unexpected shape, SyntaxError when it is not JSON
  */
 export function parseWebhook(name: string, rawBody: Uint8Array | string): WebhookEvent {
   const text = typeof rawBody === "string" ? rawBody : new TextDecoder().decode(rawBody);

@@ -3,25 +3,25 @@ import { crc32 } from "node:zlib";
 import { sha256 } from "@towpath/crypto";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** 62^43 > 2^256, so 43 characters hold 32 bytes; 62^6 > 2^32, so 6 hold the checksum. */
+/** 62^43 > 2^256, so 43 characters encode 32 bytes; 62^6 > 2^32, so 6 encode the checksum. */
 const secretLength = 43;
 const checksumLength = 6;
 const pattern = new RegExp(`^tp_[0-9A-Za-z]{${secretLength + checksumLength}}$`);
 
-/** What all keys begin with, so that secret scanners can find them. */
+/** All keys start with it, so that secret scanners can find them. */
 export const apiKeyPrefix = "tp_";
 
-/** A new API key: `key` is shown once, `hash` is stored, `start` lets people tell keys apart (KEY-3). */
+/** Creates an API key: `key` is shown once, `hash` is stored, `start` helps users tell keys apart (KEY-3). */
 export function newApiKey(): { key: string; hash: string; start: string } {
   const secret = toBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), secretLength);
   const key = `${apiKeyPrefix}${secret}${checksum(secret)}`;
   return { key, hash: hashApiKey(key), start: key.slice(0, apiKeyPrefix.length + 4) };
 }
 
-/** SHA-256 of the key, base64url without padding: what `apikey.key` holds. Keys carry 256 bits, so no salt. */
+/** SHA-256 of the key, base64url without padding, as stored in `apikey.key`. Keys have 256 random bits, so they need no salt. */
 export const hashApiKey = (key: string): string => sha256(key);
 
-/** Whether a text can be a key at all: form and checksum. Rejects a mistyped key without asking the database. */
+/** Checks form and checksum, to reject a mistyped key without a database query. */
 export function isWellFormedApiKey(key: string): boolean {
   if (!pattern.test(key)) return false;
   const secret = key.slice(apiKeyPrefix.length, apiKeyPrefix.length + secretLength);

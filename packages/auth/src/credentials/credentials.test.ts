@@ -33,7 +33,7 @@ async function storeKey(changes: { enabled?: boolean; expiresAt?: Date } = {}) {
 }
 
 describe("API keys", () => {
-  test("KEY-3 a key has prefix, 256 bits and a checksum; only its hash is stored", () => {
+  test("KEY-3 a key has a prefix, 256 random bits and a checksum; only its hash is stored", () => {
     const { key, hash, start } = newApiKey();
     expect(key).toMatch(/^tp_[0-9A-Za-z]{49}$/);
     expect(hash).toBe(hashApiKey(key));
@@ -53,7 +53,7 @@ describe("API keys", () => {
     expect(broken.filter(isWellFormedApiKey)).toEqual([]);
   });
 
-  test("GW-4 an enabled key is its organization's; unknown, disabled and expired ones identify no one", async () => {
+  test("GW-4 an enabled key authenticates its organization; unknown, disabled and expired keys are invalid", async () => {
     const good = await storeKey({ expiresAt: new Date(Date.now() + 60_000) });
     expect(await verifyApiKey(database.pool, good.key)).toEqual({
       keyId: good.keyId,
@@ -66,7 +66,7 @@ describe("API keys", () => {
     expect(await verifyApiKey(database.pool, (await storeKey({ expiresAt: new Date(Date.now() - 1) })).key)).toBeNull();
   });
 
-  test("GW-4 the database tells of keys that end or change hands, not of each mark of use", async () => {
+  test("GW-4 the database announces disabled, expired and deleted keys, but not each use", async () => {
     const listener = await database.pool.connect();
     let heard = 0;
     listener.on("notification", () => {
@@ -76,7 +76,7 @@ describe("API keys", () => {
     const heardAfter = async (statement: string) => {
       heard = 0;
       await database.pool.query(statement);
-      // Notifications of what was committed before come with the answer.
+      // Notifications of earlier commits arrive before this result.
       await listener.query("SELECT 1");
       return heard;
     };
@@ -89,7 +89,7 @@ describe("API keys", () => {
     listener.release(true);
   });
 
-  test("GW-4 a remembered key ends with its time, its expiry or a revocation", async () => {
+  test("GW-4 a cached key is valid until its cache time, its expiry or its revocation", async () => {
     let now = Date.now();
     const expiring = await storeKey({ expiresAt: new Date(now + 10_000) });
     const lasting = await storeKey();
@@ -106,11 +106,11 @@ describe("API keys", () => {
     expect(await checker.verify(lasting.key)).toBeNull();
   });
 
-  test("GW-4 a clock that is set back does not prolong what is remembered", async () => {
+  test("GW-4 setting the clock back does not extend the cache time", async () => {
     const key = await storeKey();
     const wallClock = vi.spyOn(Date, "now");
     onTestFinished(() => wallClock.mockRestore());
-    const checker = createApiKeyChecker(database.pool, { rememberMs: 50 });
+    const checker = createApiKeyChecker(database.pool, { cacheMs: 50 });
     expect(await checker.verify(key.key)).not.toBeNull();
     await database.pool.query("DELETE FROM apikey");
     wallClock.mockReturnValue(Date.now() - 3_600_000);
@@ -118,7 +118,7 @@ describe("API keys", () => {
     expect(await checker.verify(key.key)).toBeNull();
   });
 
-  test("GW-4 an answer read before a revocation is not remembered after it", async () => {
+  test("GW-4 a result read before a revocation is not cached after it", async () => {
     const key = await storeKey();
     const checker = createApiKeyChecker(database.pool);
     const early = checker.verify(key.key);
@@ -128,7 +128,7 @@ describe("API keys", () => {
     expect(await checker.verify(key.key)).toBeNull();
   });
 
-  test("GW-4 when the database cannot be asked the check fails instead of passing", async () => {
+  test("GW-4 when the database is unavailable the check throws", async () => {
     const gone = await createTestDatabase();
     await gone.close();
     const { Pool } = await import("pg").then((module) => module.default);
@@ -138,7 +138,7 @@ describe("API keys", () => {
   });
 });
 
-test("GW-4 of open answers' credentials only the current ones remain: enabled keys and members who may call", async () => {
+test("GW-4 of the credentials of open responses only valid ones remain: enabled keys, and members who may call", async () => {
   const [good, disabled, expired] = [
     await storeKey(),
     await storeKey({ enabled: false }),
@@ -166,7 +166,7 @@ test("GW-4 of open answers' credentials only the current ones remain: enabled ke
   const [member, viewer] = [await memberOf("member"), await memberOf("viewer")];
   const stranger = { userId: member.userId, organizationId: randomUUID() };
   expect(await currentMemberships(database.pool, [member, viewer, stranger])).toEqual([member]);
-  const isMember = createMembershipChecker(database.pool, { rememberMs: 0 });
+  const isMember = createMembershipChecker(database.pool, { cacheMs: 0 });
   expect([await isMember(member), await isMember(viewer), await isMember(stranger)]).toEqual([true, false, false]);
   await database.pool.query("DELETE FROM member WHERE user_id = $1", [member.userId]);
   expect(await isMember(member)).toBe(false);
@@ -176,7 +176,7 @@ describe("tokens for a project", () => {
   const secret = "s".repeat(32);
   const projectId = randomUUID();
 
-  test("PRJ-10 GW-4 a token says which project it is for, and whom it speaks for", async () => {
+  test("PRJ-10 GW-4 a token names its project and whom it authenticates", async () => {
     const { token, expiresAt } = await signAdminJwt({ secret, projectId, userId: "user-1" });
     expect(expiresAt.getTime() - Date.now()).toBeLessThanOrEqual(3_600_000);
     const admin = { principal: "admin", projectId, userId: "user-1", expiresAt: expiresAt.getTime() };
@@ -193,7 +193,7 @@ describe("tokens for a project", () => {
     expect(await verifyProjectJwt({ secret, token: "nope" })).toBeNull();
   });
 
-  test("GW-4 no token lives longer than an hour, and none of another making or kind passes", async () => {
+  test("GW-4 no token is valid for more than an hour, and tokens of another signer or kind are rejected", async () => {
     const long = await signAdminJwt({ secret, projectId, ttlSeconds: 999_999 });
     expect(long.expiresAt.getTime()).toBeLessThanOrEqual(Date.now() + 3_600_000);
     const none = `${btoa('{"alg":"none","typ":"towpath-admin+jwt"}')}.${btoa(JSON.stringify({ principal: "admin", aud: projectId, iss: "towpath", exp: 9e9, iat: 1 }))}.`;
@@ -206,7 +206,7 @@ describe("tokens for a project", () => {
       .setExpirationTime("1h")
       .sign(new TextEncoder().encode(secret));
     expect(await verifyProjectJwt({ secret, token: rootSigned })).toBeNull();
-    // A user's token with its type and claim rewritten to an admin's has the wrong key.
+    // A user's token whose type was changed to admin is signed with the wrong key.
     const [, claims = "", signature = ""] = (await signUserJwt({ secret, projectId, userId: "u" })).token.split(".");
     const header = Buffer.from('{"alg":"HS256","typ":"towpath-admin+jwt"}').toString("base64url");
     expect(await verifyProjectJwt({ secret, token: `${header}.${claims}.${signature}` })).toBeNull();

@@ -1,34 +1,31 @@
 import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 
-/**
- * The roles that may call servers: those to which core's policy grants `server.call`, for the gateway, which has no
- * core.
- */
+/** The roles to which core's policy grants `server.call`. Repeated here for the gateway, which doesn't import core. */
 export const callingRoles: readonly string[] = ["owner", "admin", "member"];
 
 export type Membership = { readonly userId: string; readonly organizationId: string };
 
-/** Whether a person may call an organization's servers now. @throws when the database cannot be asked. */
+/** Whether a user may call an organization's servers now. @throws when the database is unavailable */
 export type MembershipChecker = (membership: Membership) => Promise<boolean>;
 
 /**
- * Makes a check that caches positive answers for `rememberMs`, by default 5 s: a removed member can call for that long.
+ * Creates a checker that caches positive results for `cacheMs`, by default 5 s: a removed member can call for that long.
  */
-export function createMembershipChecker(pool: Pool, options: { rememberMs?: number } = {}): MembershipChecker {
-  const rememberMs = options.rememberMs ?? 5000;
-  const rememberedUntil = new LRUCache<string, number>({ max: 10_000 });
+export function createMembershipChecker(pool: Pool, options: { cacheMs?: number } = {}): MembershipChecker {
+  const cacheMs = options.cacheMs ?? 5000;
+  const cachedUntil = new LRUCache<string, number>({ max: 10_000 });
   return async (membership) => {
     const key = keyOf(membership);
-    if ((rememberedUntil.get(key) ?? 0) > performance.now()) return true;
+    if ((cachedUntil.get(key) ?? 0) > performance.now()) return true;
     const [found] = await currentMemberships(pool, [membership]);
     if (!found) return false;
-    rememberedUntil.set(key, performance.now() + rememberMs);
+    cachedUntil.set(key, performance.now() + cacheMs);
     return true;
   };
 }
 
-/** Filters memberships: those that still exist, with a role that may call servers. */
+/** Returns those memberships that still exist, with a role that may call servers. */
 export async function currentMemberships(pool: Pool, memberships: readonly Membership[]): Promise<Membership[]> {
   if (memberships.length === 0) return [];
   const { rows } = await pool.query<Membership>(

@@ -2,19 +2,19 @@ import { deriveKey, type KeyPurpose } from "@towpath/crypto";
 import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
 
 const issuer = "towpath";
-/** The longest life of a token for a project, seconds. */
-const projectJwtMaxSeconds = 3600;
+/** Maximum lifetime of a token for a project, in seconds. */
+const maxLifetimeSeconds = 3600;
 
 /**
- * Who a token speaks for at the servers of one project: the principal `admin`, or a person. An admin token may name
- * the person who asked for it. `expiresAt` is in milliseconds since 1970.
+ * Whom a token authenticates to the servers of one project: the principal `admin`, or a user. An admin token may name
+ * the user who requested it. `expiresAt`: milliseconds since 1970.
  */
 export type ProjectIdentity = { projectId: string; expiresAt: number } & (
   | { principal: "admin"; userId: string | null }
   | { principal: "user"; userId: string }
 );
 
-// Each kind has its own type and key, so that neither passes for the other.
+// Each kind has its own type and key, so that one kind is never accepted as the other.
 const kinds = {
   admin: { type: "towpath-admin+jwt", purpose: "admin-jwt" },
   user: { type: "towpath-user+jwt", purpose: "user-jwt" },
@@ -36,8 +36,8 @@ function keyOf(kind: Kind, secret: string): Uint8Array {
 type Signed = { token: string; expiresAt: Date };
 
 /**
- * Signs an admin JWT for one project (PRJ-10): HS256, `aud` is the project's id, life of `ttlSeconds` (default and
- * at most one hour).
+ * Signs an admin JWT for one project (PRJ-10): HS256, `aud` is the project's id. `ttlSeconds`: by default and at most
+ * one hour.
  */
 export function signAdminJwt(input: {
   secret: string;
@@ -48,7 +48,7 @@ export function signAdminJwt(input: {
   return sign("admin", input);
 }
 
-/** The same for a person: the server and the request log see the user as the caller. */
+/** Signs a JWT for a user: the server and the request log see them as the caller. */
 export function signUserJwt(input: {
   secret: string;
   projectId: string;
@@ -63,7 +63,7 @@ async function sign(
   input: { secret: string; projectId: string; userId?: string; ttlSeconds?: number },
 ): Promise<Signed> {
   const issuedAt = Math.floor(Date.now() / 1000);
-  const expiresAt = issuedAt + Math.min(Math.max(input.ttlSeconds ?? projectJwtMaxSeconds, 1), projectJwtMaxSeconds);
+  const expiresAt = issuedAt + Math.min(Math.max(input.ttlSeconds ?? maxLifetimeSeconds, 1), maxLifetimeSeconds);
   const jwt = new SignJWT({ principal: kind })
     .setProtectedHeader({ alg: "HS256", typ: kinds[kind].type })
     .setIssuer(issuer)
@@ -75,9 +75,8 @@ async function sign(
 }
 
 /**
- * Verifies a token and returns whom it speaks for and **at which project**: the caller must compare `projectId` and
- * check the person's membership. Null for anything but a valid token of this instance: wrong key, algorithm or type,
- * expired, or issued for longer than an hour.
+ * Verifies a token. The caller must compare `projectId` and check the user's membership. Null for anything but a valid
+ * token of this instance: wrong key, algorithm or type, expired, or issued for longer than an hour.
  */
 export async function verifyProjectJwt(input: { secret: string; token: string }): Promise<ProjectIdentity | null> {
   try {
@@ -88,7 +87,7 @@ export async function verifyProjectJwt(input: { secret: string; token: string })
       typ: kinds[kind].type,
       issuer,
       requiredClaims: ["iat", "exp", "aud"],
-      maxTokenAge: projectJwtMaxSeconds,
+      maxTokenAge: maxLifetimeSeconds,
     });
     const { principal, aud, exp, sub } = payload;
     if (principal !== kind || typeof aud !== "string" || exp === undefined) return null;

@@ -5,17 +5,17 @@ import { hashApiKey, isWellFormedApiKey } from "./api-key.ts";
 /** A valid key: its id and the organization that owns it. */
 export type ApiKeyIdentity = { keyId: string; organizationId: string };
 
-/** Channel on which the database says that keys changed; the payload is the key's id. */
+/** Channel on which the database announces changed keys; the payload is the key's id. */
 export const apiKeyChannel = "towpath_apikey";
 
-/** `expiresInMs`: by the clock of the database. */
+/** `expiresInMs`: by the database's clock. */
 type Checked = ApiKeyIdentity & { expiresInMs: number };
 
 /**
- * Checks an API key against the database: known, enabled, not expired. Null when it is not valid.
- * Marks the key as used, at most once a minute.
+ * Checks in the database whether an API key exists, is enabled and has not expired; null if not. Records that the key was
+ * used, at most once a minute.
  *
- * @throws when the database cannot be asked; the caller must then refuse.
+ * @throws when the database is unavailable; the caller must then reject the request
  */
 export async function verifyApiKey(pool: Pool, key: string): Promise<ApiKeyIdentity | null> {
   const checked = await readKey(pool, key);
@@ -41,7 +41,7 @@ async function readKey(pool: Pool, key: string): Promise<Checked | null> {
   };
 }
 
-/** Filters keys: those that are still enabled, have not expired, and still belong to that organization. */
+/** Returns those keys that are still enabled, have not expired and still belong to that organization. */
 export async function currentApiKeys(pool: Pool, keys: readonly ApiKeyIdentity[]): Promise<ApiKeyIdentity[]> {
   if (keys.length === 0) return [];
   const { rows } = await pool.query<ApiKeyIdentity>(
@@ -54,37 +54,34 @@ export async function currentApiKeys(pool: Pool, keys: readonly ApiKeyIdentity[]
   return rows;
 }
 
-/** A key check for the hot path: the same answer as `verifyApiKey`, remembered for a short while. */
+/** `verifyApiKey` with a cache, for the hot path. */
 export type ApiKeyChecker = {
   verify: (key: string) => Promise<ApiKeyIdentity | null>;
-  /** Forgets what is remembered of one key, or of all: call it for every notification on `towpath_apikey`. */
+  /** Removes one key, or all, from the cache. Call it for each notification on `towpath_apikey`. */
   forget: (keyId?: string) => void;
 };
 
 /**
- * Makes a checker with an in-process cache. Only valid keys are remembered, for `rememberMs` (at most and by default
- * 30 s) and never past their expiry; a revocation is at once when `forget` is wired to `towpath_apikey`. `now`:
- * milliseconds that only grow, so that a clock set back does not keep a key alive.
+ * Caches valid keys only, for `cacheMs` (by default and at most 30 s) and never beyond their expiry. A revocation takes
+ * effect at once if `forget` is called for the notifications on `towpath_apikey`. `now`: monotonic milliseconds, so that
+ * setting the clock back doesn't extend a key's life.
  */
-export function createApiKeyChecker(
-  pool: Pool,
-  options: { rememberMs?: number; now?: () => number } = {},
-): ApiKeyChecker {
-  const rememberMs = Math.min(options.rememberMs ?? 30_000, 30_000);
+export function createApiKeyChecker(pool: Pool, options: { cacheMs?: number; now?: () => number } = {}): ApiKeyChecker {
+  const cacheMs = Math.min(options.cacheMs ?? 30_000, 30_000);
   const now = options.now ?? (() => performance.now());
-  const remembered = new LRUCache<string, { identity: ApiKeyIdentity; until: number }>({ max: 10_000 });
+  const cache = new LRUCache<string, { identity: ApiKeyIdentity; until: number }>({ max: 10_000 });
   const pending = new Map<string, Promise<ApiKeyIdentity | null>>();
-  // Raised by `forget`: an answer that was read before a revocation must not be remembered after it.
+  // Incremented by `forget`: a result read before a revocation must not be cached after it.
   let generation = 0;
 
-  const ask = async (hash: string, key: string) => {
-    const asked = generation;
-    const askedAt = now();
+  const check = async (hash: string, key: string) => {
+    const generationBefore = generation;
+    const startedAt = now();
     const checked = await readKey(pool, key);
     if (!checked) return null;
     const identity = { keyId: checked.keyId, organizationId: checked.organizationId };
-    if (asked === generation) {
-      remembered.set(hash, { identity, until: askedAt + Math.min(rememberMs, checked.expiresInMs) });
+    if (generationBefore === generation) {
+      cache.set(hash, { identity, until: startedAt + Math.min(cacheMs, checked.expiresInMs) });
     }
     return identity;
   };
@@ -93,21 +90,21 @@ export function createApiKeyChecker(
     async verify(key) {
       if (!isWellFormedApiKey(key)) return null;
       const hash = hashApiKey(key);
-      const hit = remembered.get(hash);
+      const hit = cache.get(hash);
       if (hit && hit.until > now()) return hit.identity;
       const running = pending.get(hash);
       if (running) return running;
-      const asking = ask(hash, key).finally(() => {
-        if (pending.get(hash) === asking) pending.delete(hash);
+      const checking = check(hash, key).finally(() => {
+        if (pending.get(hash) === checking) pending.delete(hash);
       });
-      pending.set(hash, asking);
-      return asking;
+      pending.set(hash, checking);
+      return checking;
     },
     forget(keyId) {
       generation++;
       pending.clear();
-      for (const [hash, entry] of remembered) {
-        if (keyId === undefined || entry.identity.keyId === keyId) remembered.delete(hash);
+      for (const [hash, entry] of cache) {
+        if (keyId === undefined || entry.identity.keyId === keyId) cache.delete(hash);
       }
     },
   };

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import { argv } from "node:process";
 import Provider from "oidc-provider";
 
-// A real OpenID Connect issuer for tests, as a process of its own: `node issuer.ts PORT REDIRECT_URI`. Whoever signs in
-// as `name` has the subject `name`; the e-mail address is `name@example.com`, unless the name holds one itself.
+// A real OpenID Connect issuer for tests, in its own process: `node issuer.ts PORT REDIRECT_URI`. Signing in as `name`
+// gives the subject `name` and the e-mail address `name@example.com`; as `name~address`, that address.
 
 const [port = "", redirectUri = ""] = argv.slice(2);
 const issuer = `http://localhost:${port}`;

@@ -1,4 +1,4 @@
-/** The package has no types of its own; this is what the test issuer uses of it. */
+/** The package has no types; these cover what the test issuer uses. */
 declare module "oidc-provider" {
   import type { RequestListener } from "node:http";
 
