@@ -6,7 +6,7 @@ import { eq } from "drizzle-orm";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { expectAccessible } from "./accessible.ts";
-import { type Member, seededMember } from "./seed.ts";
+import { type Member, seededMember } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 let database: TestDatabase;

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callServerFunction } from "./call-server-function.ts";
 import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
-import { signedUpVisitor, type Visitor } from "./visitor.ts";
+import { callServerFunction, signedUpVisitor, type Visitor } from "./visitor.ts";
 import { freePort, startWeb, type WebProcess } from "./web-process.ts";
 
 // Dashboard, quickstart, REST and terminal deploy by one verb: each refuses the same input with the same text.

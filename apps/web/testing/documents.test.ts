@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtWeb } from "./built-web.ts";
-import { seededMember } from "./seed.ts";
-import { newVisitor, signedUpVisitor } from "./visitor.ts";
+import { newVisitor, seededMember, signedUpVisitor } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 let database: TestDatabase;

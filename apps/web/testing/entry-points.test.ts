@@ -6,10 +6,8 @@ import { build, deployment, member, project, user } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callServerFunction } from "./call-server-function.ts";
 import { listRouteHandlers, listServerFunctions } from "./list-entry-points.ts";
-import { type Member, seededMember } from "./seed.ts";
-import { newVisitor, signedUpVisitor, type Visitor } from "./visitor.ts";
+import { callServerFunction, type Member, newVisitor, seededMember, signedUpVisitor, type Visitor } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 const functions = await listServerFunctions();

@@ -2,11 +2,9 @@ import { githubInstallation, user, verification } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callServerFunction } from "./call-server-function.ts";
 import { startFakeGitHub } from "./fake-github.ts";
 import { forgeSettings } from "./forge-process.ts";
-import { type Member, seededMember } from "./seed.ts";
-import { newVisitor } from "./visitor.ts";
+import { callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
 import { freePort, startWeb, type WebProcess } from "./web-process.ts";
 
 let database: TestDatabase;

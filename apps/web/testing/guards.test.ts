@@ -4,9 +4,7 @@ import { githubInstallation, member, organization, session, user } from "@towpat
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callServerFunction } from "./call-server-function.ts";
-import { seededMember } from "./seed.ts";
-import { newVisitor, signedUpVisitor } from "./visitor.ts";
+import { callServerFunction, newVisitor, seededMember, signedUpVisitor } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 let database: TestDatabase;

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "./accessible.ts";
-import { type Member, seededMember } from "./seed.ts";
+import { type Member, seededMember } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 let database: TestDatabase;

@@ -7,8 +7,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Member, seededMember } from "./seed.ts";
-import { newVisitor, type Visitor } from "./visitor.ts";
+import { type Member, newVisitor, seededMember, type Visitor } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 let database: TestDatabase;

@@ -5,8 +5,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Member, seededMember } from "./seed.ts";
-import { newVisitor } from "./visitor.ts";
+import { type Member, newVisitor, seededMember } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 let database: TestDatabase;

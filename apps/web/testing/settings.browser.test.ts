@@ -8,8 +8,7 @@ import { eq } from "drizzle-orm";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "./accessible.ts";
-import { callServerFunction } from "./call-server-function.ts";
-import { type Member, seededMember } from "./seed.ts";
+import { callServerFunction, type Member, seededMember } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 let database: TestDatabase;

@@ -1,3 +1,10 @@
+import { newId } from "@towpath/core/ids";
+import { type SeededOrganization, seedOrganization } from "@towpath/core/testing";
+import type { Database } from "@towpath/db";
+import { member, user } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import { toJSONAsync } from "seroval";
+
 /** A browser as far as requests go: cookies, and the headers that say where a request comes from. */
 export type Visitor = {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
@@ -50,4 +57,39 @@ export async function signedUpVisitor(origin: string, email = `${crypto.randomUU
   const response = await visitor.submit("/provider/sign-up", fields);
   if (response.status !== 303) throw new Error(`sign-up answered ${response.status}: ${await response.text()}`);
   return visitor;
+}
+
+/** Calls a server function over the wire as the browser does. `id` is `file.function`: `session.getProfile`. */
+export async function callServerFunction(
+  visitor: Visitor,
+  id: string,
+  method: "GET" | "POST",
+  data: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ readonly status: number; readonly text: string }> {
+  const payload = JSON.stringify(await toJSONAsync({ data }));
+  const sent = { "x-tsr-serverFn": "true", accept: "application/json", "sec-fetch-site": "same-origin", ...headers };
+  const path = `/_serverFn/${encodeURIComponent(id)}`;
+  const response =
+    method === "GET"
+      ? await visitor.request(`${path}?payload=${encodeURIComponent(payload)}`, { headers: sent })
+      : await visitor.request(path, {
+          method: "POST",
+          body: payload,
+          headers: { "content-type": "application/json", ...sent },
+        });
+  return { status: response.status, text: await response.text() };
+}
+
+export type Member = { readonly visitor: Visitor; readonly userId: string; readonly organization: SeededOrganization };
+
+/** Somebody with an account who owns an organization of their own, with a GitHub installation. */
+export async function seededMember(url: string, db: Database): Promise<Member> {
+  const email = `${crypto.randomUUID()}@example.com`;
+  const visitor = await signedUpVisitor(url, email);
+  const [account] = await db.select({ id: user.id }).from(user).where(eq(user.email, email));
+  if (!account) throw new Error("the account is not there");
+  const organization = await seedOrganization(db);
+  await db.insert(member).values({ id: newId(), organizationId: organization.id, userId: account.id, role: "owner" });
+  return { visitor, userId: account.id, organization };
 }

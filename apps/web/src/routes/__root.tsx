@@ -2,7 +2,6 @@ import { createRootRouteWithContext, HeadContent, Outlet, ScriptOnce, Scripts } 
 import { lazy, type ReactNode, Suspense, useSyncExternalStore } from "react";
 import type { RouterContext } from "~/features/session/guards.ts";
 import styles from "~/styles.css?url";
-import { earlyClickScript } from "~/ui/early-clicks.ts";
 import { themeScript } from "~/ui/theme.ts";
 import { toastsWanted } from "~/ui/toast.ts";
 
@@ -70,3 +69,24 @@ function Toasts() {
     </Suspense>
   ) : null;
 }
+
+/**
+ * Runs in the head, before the page's modules. Pressing a button that React has not hydrated yet would do nothing, and
+ * submitting such a form would reload the page with its fields in the URL. This remembers the last press and repeats it
+ * once React owns the element, which React marks with a property of this prefix. Needs the CSP nonce.
+ */
+const earlyClickScript = `(()=>{
+const owned=e=>Object.keys(e).some(k=>k.startsWith("__reactProps$"));
+let kept=null;
+const repeat=()=>{
+if(!kept||!kept.isConnected)return;
+if(!owned(kept))return setTimeout(repeat,50);
+const button=kept;kept=null;button.click()};
+const keep=button=>{const waits=kept!==null;kept=button;if(!waits)setTimeout(repeat)};
+addEventListener("click",event=>{
+const button=event.target instanceof Element?event.target.closest("button"):null;
+if(button&&button.type!=="submit"&&!owned(button))setTimeout(()=>owned(button)||keep(button))},true);
+addEventListener("submit",event=>{
+const form=event.target,button=event.submitter;
+if(!button||owned(form)||form.getAttribute("method")==="post")return;
+event.preventDefault();setTimeout(()=>owned(form)||keep(button))},true)})()`;

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
-import { CopyButton } from "./copy-button.tsx";
+import { CopyButton } from "./icon-button.tsx";
 
 /** Text to read or copy as it is. It scrolls sideways by itself and can be reached by keyboard. */
 export function CodeBlock({
@@ -37,5 +37,19 @@ export function CodeBlock({
       </pre>
       {copy && <CopyButton text={code} label={`Copy ${label}`} className="absolute top-1.5 right-1.5 bg-sunken" />}
     </div>
+  );
+}
+
+/** A sentence in which `backticks` mark code; everything stays text. */
+export function InlineCode({ text }: { text: string }) {
+  return text.split(/`([^`\n]+)`/).map((part, index) =>
+    index % 2 === 1 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of a constant text
+      <code key={index} className="rounded-sm bg-hover/70 px-1 py-px break-words">
+        {part}
+      </code>
+    ) : (
+      part
+    ),
   );
 }

@@ -2,8 +2,7 @@ import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
 import { Callout } from "./callout.tsx";
 import { Dialog } from "./dialog.tsx";
-import { Field } from "./field.tsx";
-import { Input } from "./input.tsx";
+import { Field, Input } from "./field.tsx";
 import { failureText } from "./toast.ts";
 
 /** A button that deletes something for good, behind a dialog that says what goes and asks for its name. */

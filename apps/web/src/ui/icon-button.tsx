@@ -1,6 +1,8 @@
-import type { ReactNode } from "react";
+import { Check, Copy } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Button, type ButtonProps } from "./button.tsx";
 import { classNames } from "./class-names.ts";
+import { toast } from "./toast.ts";
 import { Tooltip } from "./tooltip.tsx";
 
 const squares = { sm: "size-7 px-0", md: "size-8 px-0", lg: "size-10 px-0", inline: "" };
@@ -26,5 +28,40 @@ export function IconButton({
         {children}
       </Button>
     </Tooltip>
+  );
+}
+
+/** Copies `text`; the icon says for two seconds that it did. `label` says what is copied: "Copy URL". */
+export function CopyButton({
+  text,
+  label = "Copy",
+  size = "sm",
+  className,
+}: {
+  text: string | (() => string);
+  label?: string;
+  size?: "sm" | "md";
+  className?: string;
+}) {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), 2000);
+    return () => clearTimeout(timer);
+  }, [copied]);
+
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
+      setCopied(true);
+    } catch {
+      toast.error("The browser did not allow copying. Select the text and copy it by hand.");
+    }
+  };
+
+  return (
+    <IconButton label={copied ? "Copied" : label} size={size} onClick={copy} className={className}>
+      {copied ? <Check className="text-ok" aria-hidden /> : <Copy aria-hidden />}
+    </IconButton>
   );
 }

@@ -2,7 +2,7 @@ import { Select as BaseSelect } from "@base-ui/react/select";
 import { Check, ChevronsUpDown } from "lucide-react";
 import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
-import { controlLook } from "./input.tsx";
+import { controlLook } from "./field.tsx";
 
 type SelectOption<Value extends string> = {
   value: Value;

@@ -1,5 +1,5 @@
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
-import { CopyButton } from "~/ui/copy-button.tsx";
+import { CopyButton } from "~/ui/icon-button.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
 /** Who one is here, and what one may do in the active organization (ORG-8). */

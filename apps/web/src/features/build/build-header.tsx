@@ -1,8 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
-import { Breadcrumbs } from "~/ui/breadcrumbs.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { PageHeader } from "~/ui/page-header.tsx";
+import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { commitTitle, isRunning, triggerLabels } from "./build-status.ts";

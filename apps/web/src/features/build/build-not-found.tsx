@@ -1,7 +1,7 @@
 import { Link, useParams } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
+import { EmptyState } from "~/ui/callout.tsx";
 
 /** A build's address that names none of this project. */
 export function BuildNotFound() {

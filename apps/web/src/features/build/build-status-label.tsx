@@ -1,5 +1,5 @@
 import type { BuildStatus } from "@towpath/core/build/contract";
-import { StatusDot } from "~/ui/status-dot.tsx";
+import { StatusDot } from "~/ui/badge.tsx";
 import { isRunning, statusLooks } from "./build-status.ts";
 import { withWarnings } from "./build-warnings.tsx";
 

@@ -1,5 +1,5 @@
 import type { BuildStatus, BuildTrigger } from "@towpath/core/build/contract";
-import type { Tone } from "~/ui/status-dot.tsx";
+import type { Tone } from "~/ui/badge.tsx";
 
 /** Words and colours of BLD-1's statuses. */
 export const statusLooks: Readonly<Record<BuildStatus, { label: string; tone: Tone }>> = {

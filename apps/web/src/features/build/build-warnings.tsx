@@ -1,6 +1,6 @@
 import type { BuildWarning } from "@towpath/core/build/contract";
 import { Callout } from "~/ui/callout.tsx";
-import { InlineCode } from "~/ui/inline-code.tsx";
+import { InlineCode } from "~/ui/code-block.tsx";
 
 /** A build's warnings, each with its cause and what to do; nothing when there are none. */
 export function BuildWarnings({ warnings }: { warnings: readonly BuildWarning[] }) {

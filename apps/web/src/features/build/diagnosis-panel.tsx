@@ -3,9 +3,8 @@ import { ArrowDown, CircleX, FileCode, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { CodeBlock } from "~/ui/code-block.tsx";
-import { InlineCode } from "~/ui/inline-code.tsx";
-import { plainText } from "~/ui/log-viewer/ansi.ts";
+import { CodeBlock, InlineCode } from "~/ui/code-block.tsx";
+import { plainText } from "~/ui/log-viewer/log-line.ts";
 
 const phaseWords: Readonly<Record<BuildPhase, string>> = {
   fetch: "fetching the source",

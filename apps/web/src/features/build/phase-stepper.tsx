@@ -1,7 +1,7 @@
 import type { BuildPhase } from "@towpath/core/build/contract";
 import { Check, Circle, Minus, X } from "lucide-react";
 import { classNames } from "~/ui/class-names.ts";
-import { Spinner } from "~/ui/spinner.tsx";
+import { Spinner } from "~/ui/loading.tsx";
 import { Duration, RunningDuration } from "~/ui/time.tsx";
 import type { PhaseState } from "./build-log.ts";
 

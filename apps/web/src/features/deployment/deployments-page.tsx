@@ -1,8 +1,8 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { GitCommitHorizontal } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
+import { EmptyState } from "~/ui/callout.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { buildsQuery } from "../build/build.queries.ts";
 import { BuildTable } from "../build/build-table.tsx";

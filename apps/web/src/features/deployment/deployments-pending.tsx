@@ -1,6 +1,6 @@
 import { Card } from "~/ui/card.tsx";
+import { Skeleton, SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { Skeleton, SkeletonRows } from "~/ui/skeleton.tsx";
 
 /** The deployments screen while it loads: the shape of what comes. */
 export function DeploymentsPending() {

@@ -1,7 +1,7 @@
 import { useRouter } from "@tanstack/react-router";
 import { CloudOff, SearchX } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
+import { EmptyState } from "~/ui/callout.tsx";
 import { classifyError } from "~/ui/error-screen.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 

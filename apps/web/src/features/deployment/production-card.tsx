@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { ScrollText, SquareTerminal } from "lucide-react";
+import { StatusDot } from "~/ui/badge.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
-import { StatusDot } from "~/ui/status-dot.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { isRunning } from "../build/build-status.ts";
 import { BuildStatusLabel } from "../build/build-status-label.tsx";

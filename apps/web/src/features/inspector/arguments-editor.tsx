@@ -1,8 +1,7 @@
 import { lazy, type ReactNode, Suspense, useId, useMemo, useState } from "react";
 import { Callout } from "~/ui/callout.tsx";
-import { Field } from "~/ui/field.tsx";
-import { Textarea } from "~/ui/input.tsx";
-import { Skeleton } from "~/ui/skeleton.tsx";
+import { Field, Textarea } from "~/ui/field.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
 import { type Arguments, parseArguments, toArguments } from "./schema-form/form-arguments.ts";
 import { prepareSchema, takesNoArguments } from "./schema-form/prepare-schema.ts";

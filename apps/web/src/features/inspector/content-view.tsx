@@ -3,7 +3,7 @@ import { Badge } from "~/ui/badge.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
-import { formatBytes } from "~/ui/time-format.ts";
+import { formatBytes } from "~/ui/time.tsx";
 import { type ContentBlock, isWebAddress, jsonOf } from "./content-blocks.ts";
 
 /** One block of a result. Everything in it was written by a stranger: texts stay texts. */

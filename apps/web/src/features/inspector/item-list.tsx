@@ -1,7 +1,7 @@
 import { Search } from "lucide-react";
 import { useState } from "react";
 import { classNames } from "~/ui/class-names.ts";
-import { Input } from "~/ui/input.tsx";
+import { Input } from "~/ui/field.tsx";
 import { filterItems, type InspectorItem, itemTexts } from "./inspector-items.ts";
 
 const searchableFrom = 8;

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import { CopyButton } from "~/ui/copy-button.tsx";
+import { CopyButton } from "~/ui/icon-button.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
 import { Duration, RelativeTime } from "~/ui/time.tsx";

@@ -1,6 +1,5 @@
 import { type ReactNode, useState } from "react";
-import { Field } from "~/ui/field.tsx";
-import { Input } from "~/ui/input.tsx";
+import { Field, Input } from "~/ui/field.tsx";
 import { expandTemplate, templateVariables } from "./uri-template.ts";
 
 type TextArgument = {

@@ -1,7 +1,7 @@
 import { CircleX, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
+import { StatusDot } from "~/ui/badge.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { StatusDot } from "~/ui/status-dot.tsx";
 
 /** Two things that other people usually do without, shown as they look. */
 export function Exhibits() {

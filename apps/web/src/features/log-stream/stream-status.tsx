@@ -1,5 +1,5 @@
+import { StatusDot, type Tone } from "~/ui/badge.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import { StatusDot, type Tone } from "~/ui/status-dot.tsx";
 import type { StreamState } from "./log-connection.ts";
 import type { LogStream } from "./use-log-stream.ts";
 

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { beginConnection } from "~/features/github/github.functions.ts";
 import { installationsQuery } from "~/features/github/github.queries.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
+import { EmptyState } from "~/ui/callout.tsx";
 import { Select } from "~/ui/select.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";

@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
-import { Field } from "~/ui/field.tsx";
-import { Input } from "~/ui/input.tsx";
+import { Field, Input } from "~/ui/field.tsx";
 
 /** A path in the repository, with those that were found there to choose from (VAL-2, VAL-3). */
 export function PathField({

@@ -4,10 +4,9 @@ import { Lock, Search } from "lucide-react";
 import { useState } from "react";
 import { repositoriesQuery } from "~/features/github/github.queries.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
-import { Input } from "~/ui/input.tsx";
-import { Spinner } from "~/ui/spinner.tsx";
+import { Callout, EmptyState } from "~/ui/callout.tsx";
+import { Input } from "~/ui/field.tsx";
+import { Spinner } from "~/ui/loading.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 

@@ -2,9 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { projectNameSchema } from "@towpath/core/project/schema";
 import { Dices } from "lucide-react";
 import { useEffect, useState } from "react";
-import { Field } from "~/ui/field.tsx";
+import { Field, Input } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
-import { Input } from "~/ui/input.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { checkProjectName, proposeServerName } from "./onboarding.functions.ts";
 

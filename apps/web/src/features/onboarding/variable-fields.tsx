@@ -1,8 +1,8 @@
 import { Eye, EyeOff, Plus, X } from "lucide-react";
 import { type ReactNode, useId, useRef, useState } from "react";
 import { Button } from "~/ui/button.tsx";
+import { Input, Textarea } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
-import { Input, Textarea } from "~/ui/input.tsx";
 import { isEnvBlock, type Variable } from "./env-block.ts";
 import type { RowProblem, VariableRow, Variables } from "./use-variables.ts";
 

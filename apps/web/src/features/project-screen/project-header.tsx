@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { ProjectDetailView } from "@towpath/core/project";
 import { GitBranch, Plug } from "lucide-react";
-import { Breadcrumbs } from "~/ui/breadcrumbs.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Drawer } from "~/ui/drawer.tsx";
+import { Breadcrumbs } from "~/ui/page-header.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
 import { AuthModeBadge, LiveLabel } from "./project-labels.tsx";
 import { ServerUrl } from "./server-url.tsx";

@@ -2,9 +2,8 @@ import type { ProjectView } from "@towpath/core/project";
 import type { AuthMode } from "@towpath/core/project/schema";
 import { Globe, KeyRound, Server } from "lucide-react";
 import { withWarnings } from "~/features/build/build-warnings.tsx";
-import { Badge } from "~/ui/badge.tsx";
+import { Badge, StatusDot } from "~/ui/badge.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { StatusDot } from "~/ui/status-dot.tsx";
 import { Tooltip } from "~/ui/tooltip.tsx";
 
 const looks = {

@@ -1,6 +1,6 @@
 import { Fragment } from "react";
 import { classNames } from "~/ui/class-names.ts";
-import { CopyButton } from "~/ui/copy-button.tsx";
+import { CopyButton } from "~/ui/icon-button.tsx";
 
 /** After a single slash and after a hyphen: where a narrow screen may break an address without cutting a word. */
 const breaks = /(?<=[^:/]\/)|(?<=-)/;

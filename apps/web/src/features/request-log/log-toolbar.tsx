@@ -1,8 +1,8 @@
 import type { LogSearch, RequestLogStats, TimeRange } from "@towpath/logs/schema";
 import { Pause, Play } from "lucide-react";
+import { StatusDot } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Select } from "~/ui/select.tsx";
-import { StatusDot } from "~/ui/status-dot.tsx";
 import { methodOptions, timeRangeLabels } from "./log-filters.ts";
 
 const noStats = { methods: [], tools: [] };

@@ -1,10 +1,10 @@
 import type { RequestLogEntry } from "@towpath/logs/schema";
 import { Timer } from "lucide-react";
 import type { KeyboardEvent } from "react";
+import { StatusDot, type Tone } from "~/ui/badge.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { StatusDot, type Tone } from "~/ui/status-dot.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
-import { formatAbsoluteTime, formatDuration } from "~/ui/time-format.ts";
+import { formatAbsoluteTime, formatDuration } from "~/ui/time.tsx";
 
 /** Moves the focus to the button of the row before or after; opening follows when a row is open already. */
 function moveFocus(event: KeyboardEvent<HTMLElement>, onMove: (id: string) => void): void {

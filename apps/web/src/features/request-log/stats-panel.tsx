@@ -1,8 +1,8 @@
 import type { RequestLogStats } from "@towpath/logs/schema";
 import { lazy, Suspense } from "react";
 import { Card } from "~/ui/card.tsx";
-import { Skeleton } from "~/ui/skeleton.tsx";
-import { formatDuration } from "~/ui/time-format.ts";
+import { Skeleton } from "~/ui/loading.tsx";
+import { formatDuration } from "~/ui/time.tsx";
 
 // The chart library is the heaviest part of this screen: the rows do not wait for it.
 const RequestChart = lazy(() => import("./request-chart.tsx"));

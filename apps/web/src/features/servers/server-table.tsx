@@ -3,7 +3,7 @@ import type { ProjectListItem } from "@towpath/core/project";
 import { BuildStatusLabel } from "~/features/build/build-status-label.tsx";
 import { AuthModeBadge, LiveLabel } from "~/features/project-screen/project-labels.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { CopyButton } from "~/ui/copy-button.tsx";
+import { CopyButton } from "~/ui/icon-button.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 

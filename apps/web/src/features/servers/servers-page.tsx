@@ -5,12 +5,11 @@ import { useEffect, useState } from "react";
 import { DiskBanner, IsolationBanner } from "~/features/instance/instance-banners.tsx";
 import { useMay } from "~/features/session/use-may.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
-import { Input } from "~/ui/input.tsx";
+import { Callout, EmptyState } from "~/ui/callout.tsx";
+import { Input } from "~/ui/field.tsx";
+import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
-import { SkeletonRows } from "~/ui/skeleton.tsx";
 import { ServerTable } from "./server-table.tsx";
 import { serversQuery } from "./servers.queries.ts";
 

@@ -1,5 +1,5 @@
+import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { SkeletonRows } from "~/ui/skeleton.tsx";
 
 export function ServersPending() {
   return (

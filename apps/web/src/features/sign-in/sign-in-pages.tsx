@@ -1,8 +1,7 @@
 import type { ComponentProps } from "react";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import { Field } from "~/ui/field.tsx";
-import { Input } from "~/ui/input.tsx";
+import { Field, Input } from "~/ui/field.tsx";
 import { Logo } from "~/ui/logo.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
 

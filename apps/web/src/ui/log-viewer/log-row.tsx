@@ -1,7 +1,6 @@
 import { memo } from "react";
 import { classNames } from "../class-names.ts";
-import { parseAnsi } from "./ansi.ts";
-import { type LogLine, splitAtMatches } from "./log-line.ts";
+import { type LogLine, parseAnsi, splitAtMatches } from "./log-line.ts";
 
 const tones: Record<LogLine["tone"], string> = {
   step: "font-medium text-ink",

@@ -1,8 +1,7 @@
 import { ArrowDownToLine, ChevronDown, ChevronUp, Search, WrapText } from "lucide-react";
 import type { KeyboardEvent, ReactNode } from "react";
-import { CopyButton } from "../copy-button.tsx";
-import { IconButton } from "../icon-button.tsx";
-import { Input } from "../input.tsx";
+import { Input } from "../field.tsx";
+import { CopyButton, IconButton } from "../icon-button.tsx";
 import type { LogNavigation } from "./use-log-navigation.ts";
 
 /** Search, wrap, follow and copy above the lines. `filters` stands first. */

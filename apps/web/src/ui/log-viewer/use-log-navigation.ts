@@ -1,7 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { plainText } from "./ansi.ts";
-import { findMatches, type LogLine } from "./log-line.ts";
+import { findMatches, type LogLine, plainText } from "./log-line.ts";
 
 /** Distance from the end, in pixels, within which the viewer counts as being at the end. */
 const tailSlack = 32;

@@ -10,8 +10,8 @@ import {
 import { ArrowDown, ArrowUp, Plus, Trash2 } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
+import { Input } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
-import { Input } from "~/ui/input.tsx";
 
 /** Label, description, control and problems of one field. Texts come from tenants and stay texts. */
 export function FieldTemplate(props: FieldTemplateProps) {

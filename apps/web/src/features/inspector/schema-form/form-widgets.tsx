@@ -1,7 +1,7 @@
 import { enumOptionSelectedValue, enumOptionValueDecoder, getInputProps, type WidgetProps } from "@rjsf/utils";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { controlLook, Input, Textarea } from "~/ui/input.tsx";
+import { controlLook, Input, Textarea } from "~/ui/field.tsx";
 
 const invalid = (props: WidgetProps) => (props.rawErrors && props.rawErrors.length > 0 ? true : undefined);
 const describedBy = (props: WidgetProps) =>

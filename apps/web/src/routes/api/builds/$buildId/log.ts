@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { answering } from "~/http/error-response.server.ts";
 import { withPermission } from "~/http/route-access.ts";
-import { buildLogStream } from "~/http/streams/build-log-stream.server.ts";
+import { buildLogStream } from "~/http/streams/log-streams.server.ts";
 
 /** PRJ-3 */
 export const Route = createFileRoute("/api/builds/$buildId/log")({

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { answering } from "~/http/error-response.server.ts";
 import { withPermission } from "~/http/route-access.ts";
-import { serverLogStream } from "~/http/streams/server-log-stream.server.ts";
+import { serverLogStream } from "~/http/streams/log-streams.server.ts";
 
 /** PRJ-3 */
 export const Route = createFileRoute("/api/deployments/$deploymentId/log")({

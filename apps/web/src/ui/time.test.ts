@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatAbsoluteTime, formatBytes, formatDuration, formatRelativeTime } from "./time-format.ts";
+import { formatAbsoluteTime, formatBytes, formatDuration, formatRelativeTime } from "./time.tsx";
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0);
 
