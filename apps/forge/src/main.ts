@@ -3,15 +3,12 @@ import { pino } from "pino";
 import { processConfig } from "./config.ts";
 import { startForge } from "./forge.ts";
 
-/** From the signal on; the supervisor sends SIGKILL soon after. */
-const stopWithinMs = 6_500;
-
 const config = settingsOrExit(processConfig);
 const log = pino({ level: config.logLevel, base: { role: "forge" } });
 
 try {
   const forge = await startForge(config, log);
-  stopOnSignal(log, () => forge.stop(), stopWithinMs);
+  stopOnSignal(log, () => forge.stop());
   reportReady(log, { url: config.url, port: forge.port });
 } catch (error) {
   const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";

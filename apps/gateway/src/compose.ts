@@ -156,7 +156,7 @@ export async function startGateway(
       leases.stop();
       await Promise.all([recorder.stop(), upstreams.destroy(), runner.close()]);
       // A database that hangs does not answer a goodbye either.
-      await Promise.race([Promise.all([notifications.close(), pool.end()]), sleep(1000, undefined, { ref: false })]);
+      await Promise.race([Promise.all([notifications.close(), pool.end()]), sleep(500, undefined, { ref: false })]);
     },
   };
 }

@@ -1,30 +1,31 @@
 import cluster from "node:cluster";
-import { exitOnFailure, reportReady, settingsOrExit, stopOnSignal } from "@towpath/role";
+import { exitOnFailure, reportReady, settingsOrExit, stopLimits, stopOnSignal } from "@towpath/role";
 import pino, { type Logger } from "pino";
 import { configOfWorker, type GatewayConfig, readConfig } from "./config.ts";
 import type { Peers } from "./workers/peers.ts";
 
-/** Time that running requests have to end after SIGTERM. */
+/** Time that running requests have to end after SIGTERM. What is buffered is written in the 1.3 s after it. */
 const graceMs = 4000;
-/** From the signal on. More than the primary gives its workers, which it ends itself. */
-const stopWithinMs = 9_000;
+/** The primary kills workers in time to exit by itself; a worker exits by itself in time before that. */
+const workerKillMs = stopLimits.exitMs - 500;
+const workerExitMs = workerKillMs - 300;
 
 /** Serves in this process. Resolves to the port. */
 async function serve(settings: GatewayConfig, log: Logger, peers?: Peers): Promise<number> {
   const { startGateway } = await import("./compose.ts");
   const gateway = await startGateway(settings, log, peers);
-  stopOnSignal(log, () => gateway.stop(graceMs), stopWithinMs);
+  stopOnSignal(log, () => gateway.stop(graceMs), peers ? workerExitMs : stopLimits.exitMs);
   return gateway.port;
 }
 
 async function serveByWorkers({ workers }: GatewayConfig, log: Logger): Promise<number> {
   const { Primary } = await import("./workers/primary.ts");
   const primary = new Primary(workers, log);
-  stopOnSignal(log, () => primary.stop(), stopWithinMs);
+  stopOnSignal(log, () => primary.stop(workerKillMs));
   try {
     return await primary.ready;
   } catch (error) {
-    await primary.stop();
+    await primary.stop(workerKillMs);
     throw error;
   }
 }

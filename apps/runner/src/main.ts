@@ -4,15 +4,12 @@ import { pino } from "pino";
 import { startRunner } from "./compose.ts";
 import { readConfig } from "./config.ts";
 
-/** From the signal on; the supervisor sends SIGKILL soon after. */
-const stopWithinMs = 6_500;
-
 const config = settingsOrExit(readConfig);
 const log = pino({ level: config.logLevel, base: { role: "runner" } });
 
 try {
   const runner = await startRunner(config, log);
-  stopOnSignal(log, () => runner.close(), stopWithinMs);
+  stopOnSignal(log, () => runner.close());
   reportReady(log, { address: endpointKey(runner.address) });
 } catch (error) {
   exitOnFailure(log, error);

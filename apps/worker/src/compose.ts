@@ -5,6 +5,7 @@ import { openDatabase } from "@towpath/db";
 import { createGitHub } from "@towpath/github";
 import { backfillRollups, foldRequestLogs } from "@towpath/logs";
 import { openWorkerQueue } from "@towpath/queue";
+import { stopLimits } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
 import { createSandboxDriver } from "@towpath/runtime";
 import type { Logger } from "pino";
@@ -22,8 +23,8 @@ const foldEveryMs = 2000;
 const heartbeatMs = 5_000;
 /** A start may wait a minute for its place and take another one. */
 const runnerTimeoutMs = 150_000;
-/** The process has 8 s from SIGTERM to its end; the rest is for releasing builds and closing connections. */
-const jobsEndWithinMs = 5_000;
+/** The rest of the time until the process must exit is for closing connections. */
+const jobsEndWithinMs = stopLimits.exitMs - 1_500;
 
 export type RunningWorker = { stop(): Promise<void> };
 

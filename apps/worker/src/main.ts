@@ -3,15 +3,12 @@ import { pino } from "pino";
 import { startWorker } from "./compose.ts";
 import { readConfig } from "./config.ts";
 
-/** From the signal on; the supervisor sends SIGKILL soon after. */
-const stopWithinMs = 6_500;
-
 const config = settingsOrExit(readConfig);
 const log = pino({ level: config.logLevel, base: { role: "worker" } });
 
 try {
   const worker = await startWorker(config, log);
-  stopOnSignal(log, () => worker.stop(), stopWithinMs);
+  stopOnSignal(log, () => worker.stop());
   reportReady(log);
 } catch (error) {
   exitOnFailure(log, error);

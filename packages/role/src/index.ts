@@ -2,6 +2,13 @@
 // process is ready, and after SIGTERM it exits on its own before the supervisor sends SIGKILL.
 import type { Logger } from "pino";
 
+/**
+ * Milliseconds from SIGTERM. Ctrl-C ends an instance within 10 s: its processes have 7 s and PostgreSQL, which they
+ * write to until they end, the other 3. A process exits by itself earlier, so that it closes its children and says in
+ * its log what it was waiting for.
+ */
+export const stopLimits = { exitMs: 6_500, killMs: 7_000 } as const;
+
 /** Reads the settings. When they are invalid, prints what is wrong, without a stack, and exits with status 1. */
 export function settingsOrExit<Settings>(read: () => Settings): Settings {
   try {
@@ -29,14 +36,18 @@ export function exitOnFailure(log: Logger, error: unknown, reason?: string): nev
  * On the first SIGTERM or SIGINT runs `stop`, then exits: with status 0, or 1 if `stop` resolved to false, rejected or
  * took longer than `withinMs`.
  */
-export function stopOnSignal(log: Logger, stop: () => Promise<unknown>, withinMs: number): void {
+export function stopOnSignal(log: Logger, stop: () => Promise<unknown>, withinMs: number = stopLimits.exitMs): void {
   let isStopping = false;
   const end = async (signal: string) => {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, "stopping");
     // A database that drops packets must not delay the exit; others find what is left undone.
-    setTimeout(() => process.exit(1), withinMs).unref();
+    const giveUp = () => {
+      log.error({ withinMs }, "could not stop in time");
+      process.exit(1);
+    };
+    setTimeout(giveUp, withinMs).unref();
     const isClean = await stop().then(
       (result) => result !== false,
       (error: unknown) => {

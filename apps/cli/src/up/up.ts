@@ -1,6 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { migrateDatabase } from "@towpath/db";
+import { stopLimits } from "@towpath/role";
 import { findRunning, type Identity, openDataDirectory, startTimeOf, writePrivate } from "../instance/instance.ts";
 import { bold, CommandError, dim, print, step, yellow } from "../terminal/terminal.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
@@ -10,9 +11,6 @@ import { resolvesLocalhostNames, serverUrlOf } from "./server-url.ts";
 import { SupervisedPostgres } from "./supervised-postgres.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
 import { ensureWebBuild } from "./web-build.ts";
-
-/** Leaves PostgreSQL 3 s of the 10 s that Ctrl-C may take. */
-const roleGraceMs = 7_000;
 
 type Started = { readonly processes: SupervisedProcess[]; postgres: SupervisedPostgres | null };
 
@@ -34,7 +32,7 @@ async function startDatabase(options: UpOptions): Promise<{ url: string; postgre
 }
 
 async function stopAll({ processes, postgres }: Started, options: UpOptions): Promise<void> {
-  await Promise.all(processes.map((process) => process.stop(roleGraceMs)));
+  await Promise.all(processes.map((process) => process.stop(stopLimits.killMs)));
   await postgres?.stop();
   await rm(join(options.dataDirectory, "running.json"), { force: true });
 }

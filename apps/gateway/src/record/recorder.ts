@@ -14,7 +14,7 @@ const replayMs = 1000;
 /** First and longest pause before retrying a segment that the database rejects for an unclear reason. */
 const firstDoubtMs = 1000;
 const maxDoubtMs = 60_000;
-const closeWithinMs = 3000;
+const closeWithinMs = 800;
 
 /** Numbers since the start: rows in the database, on disk, lost, and put aside as the database refuses them. */
 export type RecorderCounters = { written: number; spooled: number; dropped: number; refused: number };

@@ -8,9 +8,6 @@ const firstPauseMs = 100;
 const maxPauseMs = 10_000;
 /** A worker that does not answer within this, as one whose event loop is blocked, is left out. */
 const answerWithinMs = 1000;
-/** A worker drains for up to 8 s; what is left then is killed. */
-const stopWithinMs = 8500;
-
 const pingEveryMs = 2000;
 /** A worker that leaves this many pings in a row unanswered hangs. Counted, so that a sleep of the machine is none. */
 const maxUnanswered = 5;
@@ -67,8 +64,8 @@ export class Primary {
     return this.#ready.promise;
   }
 
-  /** Lets all workers drain and end. Resolves to whether all did so by themselves. */
-  async stop(): Promise<boolean> {
+  /** Lets all workers drain and exit; kills those left after `withinMs`. Resolves to whether none was killed. */
+  async stop(withinMs: number): Promise<boolean> {
     this.#isStopping = true;
     clearInterval(this.#pings);
     const { promise: empty, resolve } = Promise.withResolvers<void>();
@@ -76,7 +73,7 @@ export class Primary {
     const timer = setTimeout(() => {
       this.#wasKilled = true;
       for (const worker of running()) worker.process.kill("SIGKILL");
-    }, stopWithinMs);
+    }, withinMs);
     for (const worker of running()) worker.process.kill("SIGTERM");
     if (running().length === 0) resolve();
     await empty;
