@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { ArtifactStore } from "@towpath/artifacts";
+import { unlessBuilding } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
-import { organizationsOfCaches, type Removal, referencedLayers, runParts } from "@towpath/core/retention";
+import { existingOrganizations, type Removal, referencedLayers, runParts } from "@towpath/core/retention";
 import { removeDirectory } from "@towpath/runtime";
 import { directoryBytes } from "./disk.ts";
 
@@ -88,17 +89,21 @@ async function removeOldFiles(directory: string, { now }: FileSweep): Promise<nu
 
 /**
  * uv's cache of each organization goes as a whole: when the organization is gone, when the cache has outgrown its limit,
- * and when the disk is nearly full. It is filled again by the next build. One that a build uses now stays.
+ * and when the disk is nearly full. It is filled again by the next build. One that a build uses stays, and none begins
+ * while it is moved: a build makes the directory and mounts it later.
  */
 async function removeCaches(sweep: FileSweep): Promise<number> {
   const directory = join(sweep.dataDirectory, "cache", "uv");
   const sizes = await directoryBytes(directory, sweep.signal);
-  const { existing, building } = await organizationsOfCaches({ ctx: sweep.ctx, input: { ids: [...sizes.keys()] } });
+  const { ctx } = sweep;
+  const existing = await existingOrganizations({ ctx, input: { ids: [...sizes.keys()] } });
   return countRemoved(sizes, sweep.signal, async ([organizationId, bytes]) => {
-    const goes = !existing.has(organizationId) || bytes > sweep.cacheBytes || sweep.low;
-    if (!goes || building.has(organizationId)) return false;
-    await discard(sweep.dataDirectory, join(directory, organizationId));
-    return true;
+    if (existing.has(organizationId) && bytes <= sweep.cacheBytes && !sweep.low) return false;
+    const moved = await unlessBuilding({ ctx, input: { organizationId } }, async () => {
+      await discard(sweep.dataDirectory, join(directory, organizationId));
+      return true;
+    });
+    return moved ?? false;
   });
 }
 
@@ -121,7 +126,7 @@ async function discard(dataDirectory: string, path: string): Promise<void> {
   await rename(path, join(trashOf(dataDirectory), randomUUID()));
 }
 
-/** A build that began while its cache was moved here still uses it; when the disk is nearly full, none begins. */
+/** A worker that hung so long that its build was given to another one may still use a cache that was moved here. */
 async function emptyTrash({ dataDirectory, low, now, signal }: FileSweep): Promise<number> {
   return countRemoved(await readdir(trashOf(dataDirectory)).catch(() => []), signal, async (name) => {
     const path = join(trashOf(dataDirectory), name);

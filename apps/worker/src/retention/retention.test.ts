@@ -2,16 +2,24 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { get, type IncomingMessage } from "node:http";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { referencedLayers } from "@towpath/core/retention";
+import { startBuild, takeBuild } from "@towpath/core/build";
+import { aloneAmongWorkers, referencedLayers } from "@towpath/core/retention";
 import { type SeededOrganization, seedOrganization, seedProject, testContext } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
 import { dayMs, fillCache, openSite, push, type Site, storeLayer, sweepSite } from "../testing/retention-bench.ts";
+import { openBench } from "../testing/worker-bench.ts";
+import { retentionConfigFrom, retentionSettings } from "./config.ts";
 import { Disk, directoryBytes } from "./disk.ts";
 import { RetentionMetrics } from "./metrics.ts";
+import { startRetention } from "./retention.ts";
 
 let database: TestDatabase;
 let site: Site;
@@ -82,9 +90,12 @@ async function digestOf(digest: string): Promise<string> {
 
 test("LOG-6 build caches go with their organization, past their limit, and all when the disk is nearly full", async () => {
   const other = await seedOrganization(database.db);
+  const building = await seedOrganization(database.db);
+  await beginBuild(building);
   const gone = "0192a000-0000-7000-8000-000000000000";
   await fillCache(site, team.id, 50_000);
   await fillCache(site, other.id, 200_000);
+  await fillCache(site, building.id, 200_000);
   await fillCache(site, gone, 10);
   const resolutions = join(site.dataDirectory, "cache", "resolutions");
   await mkdir(resolutions, { recursive: true });
@@ -97,15 +108,68 @@ test("LOG-6 build caches go with their organization, past their limit, and all w
   }
   await sweepSite(site, new Date());
   const caches = () => readdir(join(site.dataDirectory, "cache", "uv"));
-  expect(await caches()).toEqual([team.id]);
+  expect((await caches()).toSorted()).toEqual([team.id, building.id].toSorted());
   expect(await readdir(resolutions)).toEqual(["new"]);
   // A build that had begun may still read what was moved away.
   expect(await readdir(join(site.dataDirectory, "trash"))).toHaveLength(2);
   await sweepSite(site, new Date(Date.now() + 2 * 3_600_000));
   expect(await readdir(join(site.dataDirectory, "trash"))).toEqual([]);
   await sweepSite(site, new Date(), { low: true });
-  expect(await caches()).toEqual([]);
+  expect(await caches()).toEqual([building.id]);
 });
+
+async function beginBuild(owner: SeededOrganization): Promise<void> {
+  const project = await seedProject(database.db, owner);
+  const input = { orgSlug: owner.slug, projectName: project.name, commitSha: "a".repeat(40) };
+  const { build } = await startBuild({ ctx: testContext(database.db, owner.owner), input });
+  const ctx = testContext(database.db, { kind: "job", job: "build.run" });
+  expect(await takeBuild({ ctx, input: { buildId: build.id } })).not.toBeNull();
+}
+
+test("LOG-6 of a host's workers one at a time sweeps its files, and each serves its metrics on a socket", async () => {
+  const bench = await openBench();
+  const { services } = bench;
+  const shared = await openSite(services.database, site.dataDirectory);
+  const settings = z.object(retentionSettings).parse({ TOWPATH_RETENTION_EVERY_MS: "100" });
+  const config = retentionConfigFrom(settings);
+  const disk = new Disk({ directory: site.dataDirectory, ...config.disk });
+  const unused = await storeLayer(site, 1000, at(-2));
+  const [sweeping, swept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const otherWorker = aloneAmongWorkers(
+    testContext(services.database.db, { kind: "job", job: "sweep" }),
+    `towpath_retention_files ${hostname()}`,
+    () => {
+      sweeping.resolve();
+      return swept.promise;
+    },
+  );
+  await sweeping.promise;
+  const socketPath = join(site.dataDirectory, "worker.sock");
+  // As a worker that was killed leaves it.
+  await writeFile(socketPath, "");
+  const stop = await startRetention({ services, config, ...shared, disk }, socketPath);
+  try {
+    const metrics = async () => (await getOverSocket(socketPath, "/-/metrics")).text;
+    const rounds = /towpath_retention_last_round_timestamp_seconds [1-9]/;
+    await expect.poll(metrics, { timeout: 20_000 }).toMatch(rounds);
+    expect(await stored()).toEqual([unused]);
+    swept.resolve();
+    await expect.poll(metrics, { timeout: 20_000 }).toContain('towpath_retention_removed_total{what="layer"} 1');
+    expect(await stored()).toEqual([]);
+    expect((await getOverSocket(socketPath, "/")).status).toBe(404);
+  } finally {
+    swept.resolve();
+    await otherWorker;
+    await stop();
+    await bench.close();
+  }
+  await expect(getOverSocket(socketPath, "/-/metrics")).rejects.toThrow();
+});
+
+async function getOverSocket(socketPath: string, path: string): Promise<{ status: number; text: string }> {
+  const [response] = (await once(get({ socketPath, path }), "response")) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, text: await text(response) };
+}
 
 test("LOG-6 directories in which earlier versions stored layers go", async () => {
   for (const name of ["deps", "code"])
@@ -144,15 +208,15 @@ test("LOG-6 what is left of the disk is its free space or the rest of the budget
   metrics.swept({ removed: { layer: 3 }, problems: [{ name: "session", error: new Error("x") }] });
   const close = await metrics.listen(0);
   await close();
-  const text = await metrics.text();
+  const shown = await metrics.text();
   for (const line of [
     'towpath_retention_removed_total{what="layer"} 3',
     'towpath_retention_problems_total{what="session"} 1',
     'towpath_disk_bytes{kind="reserve"} 200000',
   ])
-    expect(text).toContain(line);
-  expect(text).toMatch(/towpath_data_bytes\{folder="artifacts"\} \d{6}/);
-  expect(text).toMatch(/towpath_retention_last_round_timestamp_seconds \d/);
+    expect(shown).toContain(line);
+  expect(shown).toMatch(/towpath_data_bytes\{folder="artifacts"\} \d{6}/);
+  expect(shown).toMatch(/towpath_retention_last_round_timestamp_seconds \d/);
 });
 
 /** Rows of the tables in which pushes leave something, and bytes on disk. */

@@ -33,6 +33,7 @@ import {
   requeueLostBuilds,
   startBuild,
   takeBuild,
+  unlessBuilding,
 } from "./index.ts";
 
 let database: TestDatabase;
@@ -333,4 +334,37 @@ test("PRJ-2 LOG-5 a list of builds does not read their manifests", async () => {
   expect(data.map((each) => each.id)).toEqual([made.id]);
   expect(asked.join()).toContain('from "build"');
   expect(asked.join()).not.toContain('"manifest"');
+});
+
+test("LOG-6 no build of an organization is taken while files of its builds are removed, nor are they while one runs", async () => {
+  const owner = await seedOrganization(database.db);
+  const project = await seedProject(database.db, owner);
+  const { build } = await startBuild({
+    ctx: testContext(database.db, owner.owner),
+    input: { orgSlug: owner.slug, projectName: project.name, commitSha: shaOf("cache") },
+  });
+  const input = { organizationId: owner.id };
+  const [removing, removed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const events: string[] = [];
+  const removal = unlessBuilding({ ctx: worker(), input }, async () => {
+    removing.resolve();
+    await removed.promise;
+    events.push("removed");
+    return true;
+  });
+  await removing.promise;
+  const taking = takeBuild({ ctx: worker(), input: { buildId: build.id } }).then(() => events.push("taken"));
+  const isWaiting = async () => {
+    const { rows } = await database.pool.query(
+      `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
+    return rows.length > 0;
+  };
+  await expect.poll(isWaiting, { timeout: 20_000 }).toBe(true);
+  removed.resolve();
+  expect(await removal).toBe(true);
+  await taking;
+  expect(events).toEqual(["removed", "taken"]);
+  expect(await unlessBuilding({ ctx: worker(), input }, async () => true)).toBeNull();
 });

@@ -8,4 +8,4 @@ export { redeployBuild } from "./redeploy-build.ts";
 export { requeueLostBuilds } from "./requeue-lost-builds.ts";
 export { failBuild, keepBuild, releaseBuild } from "./run-build.ts";
 export { startBuild } from "./start-build.ts";
-export { type TakenBuild, takeBuild, takeNextBuild } from "./take-build.ts";
+export { type TakenBuild, takeBuild, takeNextBuild, unlessBuilding } from "./take-build.ts";

@@ -34,6 +34,34 @@ export type TakenBuild = {
   };
 };
 
+/** The lock that builds of an organization are taken under. */
+const takingBuilds = sql.raw("hashtext('towpath_take_build')");
+
+/**
+ * Runs `work` while the organization, which may be deleted, has no build under way and none can be taken: `work` must
+ * be short. Null when it has one, or one is being taken.
+ */
+export function unlessBuilding<Result>(
+  call: { ctx: Context; input: { readonly organizationId: string } },
+  work: () => Promise<Result>,
+): Promise<Result | null> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  return ctx.db.transaction(async (tx) => {
+    const { rows } = await tx.execute<{ held: boolean }>(
+      sql`SELECT pg_try_advisory_xact_lock(${takingBuilds}, hashtext(${input.organizationId})) AS held`,
+    );
+    if (!rows[0]?.held) return null;
+    const underWay = await tx
+      .select({ id: build.id })
+      .from(build)
+      .innerJoin(project, eq(project.id, build.projectId))
+      .where(and(eq(project.organizationId, input.organizationId), eq(build.status, "building")))
+      .limit(1);
+    return underWay.length === 0 ? work() : null;
+  });
+}
+
 /** Takes a queued build for one worker. Null when it is not queued (any more): then there is nothing to do. */
 export async function takeBuild(call: {
   ctx: Context;
@@ -42,16 +70,26 @@ export async function takeBuild(call: {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   if (!isId(input.buildId)) return null;
-  const [taken] = await ctx.db
-    .update(build)
-    .set({
-      status: "building",
-      attempt: sql`${build.attempt} + 1`,
-      startedAt: sql`coalesce(${build.startedAt}, now())`,
-      updatedAt: sql`now()`,
-    })
-    .where(and(eq(build.id, input.buildId), inArray(build.status, [...expectedBefore("building")])))
-    .returning();
+  const taken = await ctx.db.transaction(async (tx) => {
+    const [owner] = await tx
+      .select({ organizationId: project.organizationId })
+      .from(build)
+      .innerJoin(project, eq(project.id, build.projectId))
+      .where(eq(build.id, input.buildId));
+    if (!owner) return null;
+    await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${takingBuilds}, hashtext(${owner.organizationId}))`);
+    const [row] = await tx
+      .update(build)
+      .set({
+        status: "building",
+        attempt: sql`${build.attempt} + 1`,
+        startedAt: sql`coalesce(${build.startedAt}, now())`,
+        updatedAt: sql`now()`,
+      })
+      .where(and(eq(build.id, input.buildId), inArray(build.status, [...expectedBefore("building")])))
+      .returning();
+    return row;
+  });
   if (!taken) return null;
   const [of] = await ctx.db
     .select({ project, branch, organizationId: organization.id })

@@ -1,4 +1,4 @@
-import { build, deployment, organization, project } from "@towpath/db/schema";
+import { build, deployment, organization } from "@towpath/db/schema";
 import { eq, inArray, isNotNull, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
@@ -18,19 +18,14 @@ export async function referencedLayers(call: { ctx: Context }): Promise<Readonly
   return new Set(rows.flatMap(({ dependencies, code }) => [dependencies, code]).filter((each) => each !== null));
 }
 
-/** Which of these organizations exist, and which of them have a build under way. */
-export async function organizationsOfCaches(call: {
+/** Which of these organizations exist. */
+export async function existingOrganizations(call: {
   ctx: Context;
   input: { readonly ids: readonly string[] };
-}): Promise<{ readonly existing: ReadonlySet<string>; readonly building: ReadonlySet<string> }> {
+}): Promise<ReadonlySet<string>> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   const ids = [...input.ids];
   const existing = await ctx.db.select({ id: organization.id }).from(organization).where(inArray(organization.id, ids));
-  const building = await ctx.db
-    .selectDistinct({ id: project.organizationId })
-    .from(build)
-    .innerJoin(project, eq(project.id, build.projectId))
-    .where(eq(build.status, "building"));
-  return { existing: new Set(existing.map(({ id }) => id)), building: new Set(building.map(({ id }) => id)) };
+  return new Set(existing.map(({ id }) => id));
 }
