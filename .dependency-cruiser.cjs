@@ -27,7 +27,7 @@ const allowed = {
   "apps/runner": ["core", "db", "logs", "runtime", "artifacts", "role", "runner-api"],
   "apps/worker": ["core", "db", "logs", "runtime", "artifacts", "builder", "github", "queue", "role", "runner-api"],
   "apps/forge": ["github", "role"],
-  "apps/cli": ["db", coreSchemas, "runner-api"],
+  "apps/cli": ["db", coreSchemas, "role", "runner-api"],
 };
 
 const rules = Object.entries(allowed).map(([name, targets]) => {
