@@ -3,7 +3,7 @@ import { createRouter } from "@tanstack/react-router";
 import { setupRouterSsrQueryIntegration } from "@tanstack/react-router-ssr-query";
 import { getGlobalStartContext } from "@tanstack/react-start";
 import { TowpathError } from "@towpath/core/errors";
-import { DocumentBoundary, RenderError, UnmatchedRoute } from "./features/error-screens/document-error.tsx";
+import { DocumentBoundary, RenderError, UnmatchedRoute } from "./features/error-screens/error-screens.tsx";
 import type { RouterContext } from "./features/session/guards.ts";
 import { routeTree } from "./routeTree.gen.ts";
 

@@ -2,10 +2,10 @@ import { createFileRoute } from "@tanstack/react-router";
 import { AccountPage } from "~/features/account/account-page.tsx";
 import { AppShell } from "~/features/app-shell/app-shell.tsx";
 import { OrganizationLinks, settingsHrefs } from "~/features/app-shell/organization-links.tsx";
-import { PageError } from "~/features/error-screens/page-error.tsx";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
 import { activeOrganization } from "~/features/session/destinations.ts";
 import { requireProfile } from "~/features/session/guards.ts";
-import { organizationQuery } from "~/features/session/session.queries.ts";
+import { organizationQuery } from "~/features/session/session.functions.ts";
 
 /** ORG-8 */
 export const Route = createFileRoute("/account")({

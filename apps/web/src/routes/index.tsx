@@ -3,7 +3,7 @@ import { LandingPage } from "~/features/landing/landing-page.tsx";
 import { PublicLayout } from "~/features/public-site/public-layout.tsx";
 import { getSite } from "~/features/public-site/site.functions.ts";
 import { homeDestination } from "~/features/session/destinations.ts";
-import { currentAuthQuery, profileQuery } from "~/features/session/session.queries.ts";
+import { currentAuthQuery, profileQuery } from "~/features/session/session.functions.ts";
 
 /** PUB-4 for visitors, PUB-5 for those who are signed in. */
 export const Route = createFileRoute("/")({

@@ -7,8 +7,7 @@ import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
-import { endApiKey, removeApiKey } from "./api-keys.functions.ts";
-import { apiKeysQuery } from "./api-keys.queries.ts";
+import { apiKeysQuery, endApiKey, removeApiKey } from "./api-keys.functions.ts";
 
 const looks = {
   active: { tone: "ok", label: "Active" },

@@ -6,7 +6,7 @@ import { Callout, EmptyState } from "~/ui/callout.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { ApiKeyTable } from "./api-key-table.tsx";
-import { apiKeysQuery } from "./api-keys.queries.ts";
+import { apiKeysQuery } from "./api-keys.functions.ts";
 import { CreateApiKeyDialog } from "./create-api-key-dialog.tsx";
 
 /** Keys with which MCP clients call the organization's servers. */

@@ -1,3 +1,4 @@
+import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { createApiKey, deleteApiKey, listApiKeys, revokeApiKey } from "@towpath/core/api-key";
 import { createApiKeySchema } from "@towpath/core/api-key/schema";
@@ -9,7 +10,7 @@ const organizationInput = z.object({ orgSlug: z.string() });
 const keyInput = organizationInput.extend({ keyId: z.uuid() });
 
 /** The organization's keys, without the keys themselves (KEY-3). */
-export const getApiKeys = createServerFn({ method: "GET" })
+const getApiKeys = createServerFn({ method: "GET" })
   .middleware([organizationAccess("apiKey.read")])
   .validator(input(organizationInput))
   .handler(({ context, data }) => listApiKeys({ ctx: context.ctx, input: data }));
@@ -31,3 +32,9 @@ export const removeApiKey = createServerFn({ method: "POST" })
   .middleware([organizationAccess("apiKey.create")])
   .validator(input(keyInput))
   .handler(({ context, data }) => deleteApiKey({ ctx: context.ctx, input: data }));
+
+export const apiKeysQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["api-keys", orgSlug],
+    queryFn: ({ signal }) => getApiKeys({ data: { orgSlug }, signal }),
+  });

@@ -7,8 +7,7 @@ import { Dialog } from "~/ui/dialog.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { Select } from "~/ui/select.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { addApiKey } from "./api-keys.functions.ts";
-import { apiKeysQuery } from "./api-keys.queries.ts";
+import { addApiKey, apiKeysQuery } from "./api-keys.functions.ts";
 
 const lives = [
   { value: "30", label: "30 days" },

@@ -1,11 +1,13 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
+import { SearchX } from "lucide-react";
+import { buttonLook } from "~/ui/button.tsx";
+import { EmptyState } from "~/ui/callout.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { commitTitle, isRunning, triggerLabels } from "./build-status.ts";
-import { BuildStatusLabel } from "./build-status-label.tsx";
+import { BuildStatusLabel, commitTitle, isRunning, triggerLabels } from "./build-status.tsx";
 import { CommitLine } from "./commit-line.tsx";
 import { RedeployButton } from "./redeploy-button.tsx";
 
@@ -81,5 +83,23 @@ export function BuildHeader({
         </>
       }
     />
+  );
+}
+
+/** A build's address that names none of this project. */
+export function BuildNotFound() {
+  const { orgSlug, projectName } = useParams({ from: "/$orgSlug/$projectName" });
+  return (
+    <EmptyState
+      icon={<SearchX aria-hidden />}
+      title="No such build"
+      actions={
+        <Link to="/$orgSlug/$projectName/deployments" params={{ orgSlug, projectName }} className={buttonLook()}>
+          All deployments
+        </Link>
+      }
+    >
+      This server has no build with this address. It may have been deleted with its branch.
+    </EmptyState>
   );
 }

@@ -7,9 +7,8 @@ import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { Duration, RelativeTime, RunningDuration } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { useMay } from "../session/use-may.ts";
-import { buildDuration, commitTitle, isRunning, triggerLabels } from "./build-status.ts";
-import { BuildStatusLabel } from "./build-status-label.tsx";
+import { useMay } from "../session/guards.ts";
+import { BuildStatusLabel, buildDuration, commitTitle, isRunning, triggerLabels } from "./build-status.tsx";
 import { CommitLine } from "./commit-line.tsx";
 import { useRedeploy } from "./redeploy-button.tsx";
 

@@ -1,5 +1,5 @@
 import { GitBranch, GitPullRequest } from "lucide-react";
-import { commitTitle } from "./build-status.ts";
+import { commitTitle } from "./build-status.tsx";
 
 type Commit = {
   commitSha: string;

@@ -4,8 +4,8 @@ import { RotateCw } from "lucide-react";
 import { Button, type ButtonLook } from "~/ui/button.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { projectQueryKey } from "../project-screen/project-screen.queries.ts";
-import { useMay } from "../session/use-may.ts";
+import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { useMay } from "../session/guards.ts";
 import { redeploy } from "./build.functions.ts";
 
 /** A button that builds the same commit again (PRJ-13); nothing for a role that may not start builds. */

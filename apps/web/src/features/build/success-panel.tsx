@@ -5,9 +5,9 @@ import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { Duration } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { ServerUrl } from "../project-screen/server-url.tsx";
-import { buildDuration } from "./build-status.ts";
-import { BuildWarnings, withWarnings } from "./build-warnings.tsx";
+import { ServerUrl } from "../project-screen/project-labels.tsx";
+import { BuildWarnings, withWarnings } from "./build-problems.tsx";
+import { buildDuration } from "./build-status.tsx";
 
 const shownNames = 12;
 

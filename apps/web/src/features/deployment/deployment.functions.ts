@@ -1,11 +1,26 @@
+import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { input } from "~/http/input.ts";
 import { projectAccess } from "~/http/server-function.ts";
-import { projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { isRunning } from "../build/build-status.tsx";
+import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { branchItems } from "./branch-items.server.ts";
 
 /** Branches with what is live on each (PRJ-2). */
-export const getBranchesWithDeployments = createServerFn({ method: "GET" })
+const getBranchesWithDeployments = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => branchItems(context.ctx, data));
+
+/** Branches of a project; looks again every 2 s while one builds, else every 5 s: a push shall be seen. */
+export const branchesQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "branches"],
+    queryFn: ({ signal }) => getBranchesWithDeployments({ data: key, signal }),
+    refetchInterval: ({ state }) =>
+      state.data?.some((branch) => branch.latestBuild && isRunning(branch.latestBuild.status)) ? 2000 : 5_000,
+    ...projectCache,
+  });
+
+export type { BranchItem } from "./branch-items.server.ts";

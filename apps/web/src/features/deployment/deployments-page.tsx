@@ -1,15 +1,19 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { GitCommitHorizontal } from "lucide-react";
-import { Button } from "~/ui/button.tsx";
+import { Link } from "@tanstack/react-router";
+import { GitCommitHorizontal, SquareTerminal } from "lucide-react";
+import { Button, buttonLook } from "~/ui/button.tsx";
 import { EmptyState } from "~/ui/callout.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { buildsQuery } from "../build/build.queries.ts";
+import { RelativeTime } from "~/ui/time.tsx";
+import { buildsQuery } from "../build/build.functions.ts";
+import { BuildStatusLabel } from "../build/build-status.tsx";
 import { BuildTable } from "../build/build-table.tsx";
+import { CommitSummary } from "../build/commit-line.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { projectQuery } from "../project-screen/project-screen.queries.ts";
-import { branchesQuery } from "./deployment.queries.ts";
-import { PreviewList } from "./preview-list.tsx";
+import { ServerUrl } from "../project-screen/project-labels.tsx";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { type BranchItem, branchesQuery } from "./deployment.functions.ts";
 import { ProductionCard } from "./production-card.tsx";
 
 /** What is live, previews by branch, and every build (PRJ-2). */
@@ -57,5 +61,58 @@ export function DeploymentsPage({ projectKey }: { projectKey: ProjectKey }) {
         </Card>
       </div>
     </>
+  );
+}
+
+/** Every other branch with a deployment or build, each under its own URL. */
+function PreviewList({ project, branches }: { project: ProjectKey; branches: readonly BranchItem[] }) {
+  if (branches.length === 0) return null;
+  return (
+    <Card>
+      <CardHeader title="Previews" description="Each branch has a URL of its own, apart from production." />
+      <ul className="divide-y border-t">
+        {branches.map((branch) => (
+          <li key={branch.id} className="flex flex-wrap items-center gap-x-5 gap-y-2 px-4 py-2.5 text-sm">
+            <div className="flex min-w-0 flex-1 basis-64 flex-col gap-0.5">
+              {branch.latestBuild ? (
+                <CommitSummary
+                  commit={{
+                    ...branch.latestBuild,
+                    branch: branch.name,
+                    prNumber: branch.prNumber,
+                    prUrl: branch.prUrl,
+                  }}
+                />
+              ) : (
+                branch.name
+              )}
+            </div>
+            {branch.latestBuild && (
+              <Link
+                to="/$orgSlug/$projectName/build-logs/$buildId"
+                params={{ ...project, buildId: branch.latestBuild.id }}
+                className="flex items-center gap-2 underline-offset-3 hover:underline"
+              >
+                <BuildStatusLabel status={branch.latestBuild.status} />
+                <RelativeTime time={branch.latestBuild.createdAt} className="text-xs text-muted" />
+              </Link>
+            )}
+            {branch.deployment && (
+              <div className="flex max-w-full min-w-0 items-center gap-2">
+                <ServerUrl url={branch.deployment.url} />
+                <Link
+                  to="/$orgSlug/$projectName/inspector"
+                  params={project}
+                  search={{ branchId: branch.id }}
+                  className={buttonLook({ size: "sm" })}
+                >
+                  <SquareTerminal aria-hidden /> Inspect
+                </Link>
+              </div>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }

@@ -4,14 +4,13 @@ import { StatusDot } from "~/ui/badge.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
-import { isRunning } from "../build/build-status.ts";
-import { BuildStatusLabel } from "../build/build-status-label.tsx";
-import { BuildWarnings, withWarnings } from "../build/build-warnings.tsx";
+import { BuildWarnings, withWarnings } from "../build/build-problems.tsx";
+import { BuildStatusLabel, isRunning } from "../build/build-status.tsx";
 import { CommitSummary } from "../build/commit-line.tsx";
 import { RedeployButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { ServerUrl } from "../project-screen/server-url.tsx";
-import type { BranchItem } from "./deployment.queries.ts";
+import { ServerUrl } from "../project-screen/project-labels.tsx";
+import type { BranchItem } from "./deployment.functions.ts";
 
 /** What callers reach under the project's name: the default branch's live deployment. */
 export function ProductionCard({ project, branch }: { project: ProjectKey; branch: BranchItem }) {

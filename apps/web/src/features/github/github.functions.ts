@@ -1,3 +1,4 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { listInstallations, requireInstallation } from "@towpath/core/installation";
 import { withGitHub } from "@towpath/github";
@@ -6,7 +7,7 @@ import { services } from "~/compose.server.ts";
 import { addressOf, gitHub } from "~/github.server.ts";
 import { input } from "~/http/input.ts";
 import { organizationAccess } from "~/http/server-function.ts";
-import { entrypointCandidates } from "./entrypoint-candidates.ts";
+import { entrypointCandidates } from "./repository-proposals.ts";
 import { beginRoundTrip, callbackUrl } from "./round-trip.server.ts";
 
 const orgSlug = z.string().min(1).max(100);
@@ -47,7 +48,7 @@ export const getInstallations = createServerFn({ method: "GET" })
   .handler(({ context, data }) => listInstallations({ ctx: context.ctx, input: data }));
 
 /** A page of an installation's repositories, up to 100 (GH-1). */
-export const getRepositories = createServerFn({ method: "GET" })
+const getRepositories = createServerFn({ method: "GET" })
   .middleware([organizationAccess("installation.read")])
   .validator(input(z.object({ orgSlug, installationId, page: z.number().int().min(1).max(100).default(1) })))
   .handler(async ({ context, data }) => {
@@ -77,4 +78,20 @@ export const getRepositoryForDeploy = createServerFn({ method: "GET" })
       const files = tree?.files.map(({ path }) => path) ?? [];
       return { repository, branch, ...entrypointCandidates(files) };
     });
+  });
+
+export const installationsQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["installations", orgSlug],
+    queryFn: ({ signal }) => getInstallations({ data: { orgSlug }, signal }),
+    staleTime: 30_000,
+  });
+
+export const repositoriesQuery = (orgSlug: string, installationId: number) =>
+  infiniteQueryOptions({
+    queryKey: ["repositories", orgSlug, installationId],
+    queryFn: ({ pageParam, signal }) => getRepositories({ data: { orgSlug, installationId, page: pageParam }, signal }),
+    initialPageParam: 1,
+    getNextPageParam: ({ nextPage }) => nextPage,
+    staleTime: 30_000,
   });

@@ -5,9 +5,9 @@ import { buttonLook } from "~/ui/button.tsx";
 import { EmptyState } from "~/ui/callout.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
-import { branchesQuery } from "../deployment/deployment.queries.ts";
+import { branchesQuery } from "../deployment/deployment.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { inspectedBranch } from "./inspector.queries.ts";
+import { inspectedBranch } from "./inspector.functions.ts";
 import type { InspectorSearch } from "./inspector-search.ts";
 import { InspectorWorkbench } from "./inspector-workbench.tsx";
 

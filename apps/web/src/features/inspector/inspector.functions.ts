@@ -1,16 +1,21 @@
+import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getRequest } from "@tanstack/react-start/server";
+import type { BuildWarning } from "@towpath/core/build/contract";
 import { getLastSuccessfulBuildByBranch } from "@towpath/core/deployment";
+import type { Manifest } from "@towpath/mcp/manifest";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { input } from "~/http/input.ts";
 import { projectAccess } from "~/http/server-function.ts";
-import { projectKeySchema } from "../project-screen/project-key.schema.ts";
+import type { BranchItem } from "../deployment/deployment.functions.ts";
+import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { callServer } from "./call-server.server.ts";
 import { callServerSchema } from "./inspector.schema.ts";
 
 /** What the server of a branch offers, from the handshake of its last successful build (BLD-6). */
-export const getBranchManifest = createServerFn({ method: "GET", strict: { output: false } })
+const getBranchManifest = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("build.read")])
   .validator(input(projectKeySchema.extend({ branchId: z.uuid() })))
   .handler(async ({ context, data }) => {
@@ -27,3 +32,27 @@ export const callServerFunction = createServerFn({ method: "POST", strict: { out
   .handler(({ context, data }) =>
     callServer({ ctx: context.ctx, secret: services().config.secret, signal: getRequest().signal, input: data }),
   );
+
+export type BranchManifest = {
+  readonly buildId: string;
+  readonly commitSha: string;
+  readonly manifest: Manifest | null;
+  readonly warnings: readonly BuildWarning[];
+} | null;
+
+/** A branch's manifest; manifest lists are renewed every 30 s (PRJ-7). */
+export const branchManifestQuery = (key: ProjectKey, branchId: string) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "manifest", branchId],
+    queryFn: ({ signal }): Promise<BranchManifest> => getBranchManifest({ data: { ...key, branchId }, signal }),
+    refetchInterval: 30_000,
+    ...projectCache,
+  });
+
+// Apart from the page: a loader needs it, and must not pull the page into what every visitor loads.
+
+/** The branch whose deployment is inspected: the one in the address, else production, else any that is live. */
+export function inspectedBranch(branches: readonly BranchItem[], branchId: string | undefined): BranchItem | null {
+  const live = branches.filter((branch) => branch.deployment !== null);
+  return live.find((branch) => branch.id === branchId) ?? live.find((branch) => branch.isDefault) ?? live[0] ?? null;
+}

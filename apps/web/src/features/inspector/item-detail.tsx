@@ -5,7 +5,7 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
-import { useMay } from "../session/use-may.ts";
+import { useMay } from "../session/guards.ts";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
 import type { ServerCall } from "./inspector.schema.ts";
 import { type InspectorItem, itemTexts } from "./inspector-items.ts";

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useMay } from "~/features/session/use-may.ts";
+import { useMay } from "~/features/session/guards.ts";
 import { Callout } from "~/ui/callout.tsx";
-import { diskWarningQuery, missingProtectionsQuery } from "./instance.queries.ts";
+import { diskWarningQuery, missingProtectionsQuery } from "./instance.functions.ts";
 import { protectionWords } from "./protections.ts";
 
 /** Warns above the list of servers while a protection is missing. */

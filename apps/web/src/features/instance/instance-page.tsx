@@ -7,7 +7,7 @@ import { Callout, EmptyState } from "~/ui/callout.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
-import { instanceIsolationQuery, instanceStorageQuery } from "./instance.queries.ts";
+import { instanceIsolationQuery, instanceStorageQuery } from "./instance.functions.ts";
 import { protectionWords } from "./protections.ts";
 
 /** Which protections isolate servers on the host that runs them, and which exceptions its operator made. */

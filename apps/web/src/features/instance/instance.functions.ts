@@ -1,3 +1,4 @@
+import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getHostIsolation, getIsolationWarning } from "@towpath/core/host-isolation";
 import { getHostStorage, getStorageWarning } from "@towpath/core/host-storage";
@@ -8,25 +9,58 @@ import { organizationAccess } from "~/http/server-function.ts";
 const organizationInput = z.object({ orgSlug: z.string() });
 
 /** Which protections are in force where the organization's servers run (RUN-1). */
-export const getInstanceIsolation = createServerFn({ method: "GET" })
+const getInstanceIsolation = createServerFn({ method: "GET" })
   .middleware([organizationAccess("organization.manage")])
   .validator(input(organizationInput))
   .handler(({ context, data }) => getHostIsolation({ ctx: context.ctx, input: data }));
 
 /** Which protections are missing, for every member; null when none is. */
-export const getMissingProtections = createServerFn({ method: "GET" })
+const getMissingProtections = createServerFn({ method: "GET" })
   .middleware([organizationAccess("project.read")])
   .validator(input(organizationInput))
   .handler(({ context, data }) => getIsolationWarning({ ctx: context.ctx, input: data }));
 
 /** The disks of the hosts that build (LOG-6). */
-export const getInstanceStorage = createServerFn({ method: "GET" })
+const getInstanceStorage = createServerFn({ method: "GET" })
   .middleware([organizationAccess("organization.manage")])
   .validator(input(organizationInput))
   .handler(({ context, data }) => getHostStorage({ ctx: context.ctx, input: data }));
 
 /** Whether new builds are refused because the disk is nearly full, for every member. */
-export const getDiskWarning = createServerFn({ method: "GET" })
+const getDiskWarning = createServerFn({ method: "GET" })
   .middleware([organizationAccess("project.read")])
   .validator(input(organizationInput))
   .handler(({ context, data }) => getStorageWarning({ ctx: context.ctx, input: data }));
+
+/** The runner reports every half minute. */
+const reportedEveryMs = 30_000;
+
+export const instanceIsolationQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["instance-isolation", orgSlug],
+    queryFn: ({ signal }) => getInstanceIsolation({ data: { orgSlug }, signal }),
+    refetchInterval: reportedEveryMs,
+  });
+
+export const missingProtectionsQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["missing-protections", orgSlug],
+    queryFn: ({ signal }) => getMissingProtections({ data: { orgSlug }, signal }),
+    staleTime: reportedEveryMs,
+    refetchInterval: reportedEveryMs,
+  });
+
+export const instanceStorageQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["instance-storage", orgSlug],
+    queryFn: ({ signal }) => getInstanceStorage({ data: { orgSlug }, signal }),
+    refetchInterval: reportedEveryMs,
+  });
+
+export const diskWarningQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["disk-warning", orgSlug],
+    queryFn: ({ signal }) => getDiskWarning({ data: { orgSlug }, signal }),
+    staleTime: reportedEveryMs,
+    refetchInterval: reportedEveryMs,
+  });

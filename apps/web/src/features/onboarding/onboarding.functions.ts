@@ -11,8 +11,8 @@ import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { input } from "~/http/input.ts";
 import { organizationAccess, selfAccess } from "~/http/server-function.ts";
+import { serverNameFrom } from "../github/repository-proposals.ts";
 import { runQuickstart } from "./quickstart.server.ts";
-import { serverNameFrom } from "./server-name-from.ts";
 
 /** Creates an organization and makes it the session's own (ONB-1). */
 export const createOrganization = createServerFn({ method: "POST" })

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Lock, Search } from "lucide-react";
 import { useState } from "react";
-import { repositoriesQuery } from "~/features/github/github.queries.ts";
+import { repositoriesQuery } from "~/features/github/github.functions.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout, EmptyState } from "~/ui/callout.tsx";
 import { Input } from "~/ui/field.tsx";

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type AuthMode, entrypointProblem, requirementsProblem } from "@towpath/core/project/schema";
 import { useState } from "react";
-import { profileQuery } from "~/features/session/session.queries.ts";
+import { profileQuery } from "~/features/session/session.functions.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { failureText } from "~/ui/toast.ts";
 import { deployRepository } from "./onboarding.functions.ts";

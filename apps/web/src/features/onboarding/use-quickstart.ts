@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { profileQuery } from "~/features/session/session.queries.ts";
+import { profileQuery } from "~/features/session/session.functions.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { failureText } from "~/ui/toast.ts";
 import { startQuickstart } from "./onboarding.functions.ts";

@@ -5,7 +5,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
 import { type ConnectCommand, connectCommands } from "./connect-commands.ts";
-import { ServerUrl } from "./server-url.tsx";
+import { ServerUrl } from "./project-labels.tsx";
 
 /** How to connect a client to the server: its URL, the key it may need, and what to paste where. */
 export function ConnectPanel({ project }: { project: ProjectDetailView }) {

@@ -5,8 +5,7 @@ import { Button } from "~/ui/button.tsx";
 import { Drawer } from "~/ui/drawer.tsx";
 import { Breadcrumbs } from "~/ui/page-header.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
-import { AuthModeBadge, LiveLabel } from "./project-labels.tsx";
-import { ServerUrl } from "./server-url.tsx";
+import { AuthModeBadge, LiveLabel, ServerUrl } from "./project-labels.tsx";
 
 /** Head of every project screen: which server, whether it is live, where, for whom, and how to connect. */
 export function ProjectHeader({ project }: { project: ProjectDetailView }) {

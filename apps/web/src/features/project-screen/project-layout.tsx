@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { type SidebarGroup, SidebarLayout } from "~/ui/sidebar-layout.tsx";
 import { ProjectHeader } from "./project-header.tsx";
 import type { ProjectKey } from "./project-key.schema.ts";
-import { projectQuery } from "./project-screen.queries.ts";
+import { projectQuery } from "./project-screen.functions.ts";
 
 /** Only screens that exist are offered; the groups keep their places for those that come. */
 function sidebarGroups(key: ProjectKey, onBuild: boolean): readonly SidebarGroup[] {

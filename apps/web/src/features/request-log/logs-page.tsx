@@ -12,7 +12,7 @@ import { PageHeader } from "~/ui/page-header.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { connectCommands } from "../project-screen/connect-commands.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { projectQuery } from "../project-screen/project-screen.queries.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { isFiltered, timeRangeLabels } from "./log-filters.ts";
 import { LogToolbar } from "./log-toolbar.tsx";
 import { RequestDetail } from "./request-detail.tsx";

@@ -7,7 +7,7 @@ import { CopyButton } from "~/ui/icon-button.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { formatAbsoluteTime, formatBytes, formatDuration } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { logEntryQuery } from "./request-log.queries.ts";
+import { logEntryQuery } from "./request-log.functions.ts";
 import { OutcomeLabel } from "./request-table.tsx";
 
 /** Everything that is known of one call, beside the list, which stays usable. */

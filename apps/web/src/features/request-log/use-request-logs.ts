@@ -3,8 +3,8 @@ import type { LogSearch, RequestLogEntry } from "@towpath/logs/schema";
 import { timeRangeMs } from "@towpath/logs/search";
 import { useMemo, useState } from "react";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { projectQueryKey } from "../project-screen/project-screen.queries.ts";
-import { logStatsQuery, newestLogsQuery, type OlderRange, olderLogsQuery } from "./request-log.queries.ts";
+import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { logStatsQuery, newestLogsQuery, type OlderRange, olderLogsQuery } from "./request-log.functions.ts";
 import { useLogChanges } from "./use-log-changes.ts";
 
 /** When the server does not tell of changes, as too many pages are open. */

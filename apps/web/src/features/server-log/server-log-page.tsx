@@ -4,10 +4,9 @@ import { useMemo, useState } from "react";
 import { EmptyState } from "~/ui/callout.tsx";
 import { LogViewer } from "~/ui/log-viewer/log-viewer.tsx";
 import { Select } from "~/ui/select.tsx";
-import { buildQuery } from "../build/build.queries.ts";
+import { buildQuery } from "../build/build.functions.ts";
 import { BuildHeader } from "../build/build-header.tsx";
-import { StreamProblem, StreamStateLabel } from "../log-stream/stream-status.tsx";
-import { useLogStream } from "../log-stream/use-log-stream.ts";
+import { StreamProblem, StreamStateLabel, useLogStream } from "../log-stream/log-stream.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { atLeast, type ServerLogLevel, type ServerLogLine, serverLogLineSchema, toLogLine } from "./server-log-line.ts";
 

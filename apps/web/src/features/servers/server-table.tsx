@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { ProjectListItem } from "@towpath/core/project";
-import { BuildStatusLabel } from "~/features/build/build-status-label.tsx";
+import { BuildStatusLabel } from "~/features/build/build-status.tsx";
 import { AuthModeBadge, LiveLabel } from "~/features/project-screen/project-labels.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { CopyButton } from "~/ui/icon-button.tsx";

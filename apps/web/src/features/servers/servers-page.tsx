@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Plus, Search, Server } from "lucide-react";
 import { useEffect, useState } from "react";
 import { DiskBanner, IsolationBanner } from "~/features/instance/instance-banners.tsx";
-import { useMay } from "~/features/session/use-may.ts";
+import { useMay } from "~/features/session/guards.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout, EmptyState } from "~/ui/callout.tsx";
 import { Input } from "~/ui/field.tsx";
@@ -11,7 +11,7 @@ import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
 import { ServerTable } from "./server-table.tsx";
-import { serversQuery } from "./servers.queries.ts";
+import { serversQuery } from "./servers.functions.ts";
 
 type ServersSearch = {
   readonly type: "all" | "private" | "open";

@@ -1,3 +1,4 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { listProjects } from "@towpath/core/project";
 import { projectListSchema } from "@towpath/core/project/schema";
@@ -6,7 +7,23 @@ import { input } from "~/http/input.ts";
 import { organizationAccess } from "~/http/server-function.ts";
 
 /** The organization's servers, filtered (ORG-2). */
-export const getServers = createServerFn({ method: "GET" })
+const getServers = createServerFn({ method: "GET" })
   .middleware([organizationAccess("project.read")])
   .validator(input(projectListSchema.extend({ orgSlug: z.string() })))
   .handler(({ context, data }) => listProjects({ ctx: context.ctx, input: data }));
+
+const runningEveryMs = 3000;
+const idleEveryMs = 5000;
+
+/** Asked again soon while something is being built: the screen shows builds as they go. */
+export const serversQuery = (data: { orgSlug: string; type: "all" | "private" | "open"; text: string }) =>
+  queryOptions({
+    queryKey: ["servers", data.orgSlug, data.type, data.text],
+    queryFn: ({ signal }) => getServers({ data, signal }),
+    staleTime: 2000,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.data?.some(({ latestBuild }) => latestBuild?.status === "queued" || latestBuild?.status === "building")
+        ? runningEveryMs
+        : idleEveryMs,
+  });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { buildQuery, buildsQuery } from "../build/build.queries.ts";
-import { branchesQuery } from "../deployment/deployment.queries.ts";
-import { projectQuery } from "../project-screen/project-screen.queries.ts";
-import { currentAuthQuery, organizationQuery, profileQuery } from "./session.queries.ts";
+import { buildQuery, buildsQuery } from "../build/build.functions.ts";
+import { branchesQuery } from "../deployment/deployment.functions.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { currentAuthQuery, organizationQuery, profileQuery } from "./session.functions.ts";
 
 const minute = 60_000;
 const project = { orgSlug: "acme", projectName: "echo-server" };

@@ -1,9 +1,9 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { redirect } from "@tanstack/react-router";
+import { redirect, useRouteContext } from "@tanstack/react-router";
+import type { Permission } from "@towpath/core/authorize";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { activeOrganization, inOrganization, signInHref } from "./destinations.ts";
-import { syncOrganizationSession } from "./session.functions.ts";
-import { currentAuthQuery, organizationQuery, profileQuery } from "./session.queries.ts";
+import { currentAuthQuery, organizationQuery, profileQuery, syncOrganizationSession } from "./session.functions.ts";
 
 // Guards decide where to go. What may be read or done is decided by the server functions, each for itself.
 
@@ -46,3 +46,10 @@ export async function requireOrganization(call: GuardInput & { readonly params: 
   const organization = await context.queryClient.ensureQueryData(organizationQuery(active.slug));
   return { auth, profile, organization };
 }
+
+/**
+ * Whether the person's role in this organization allows something: what it doesn't is not offered. Works on pages below
+ * `/$orgSlug`. The server functions check it again.
+ */
+export const useMay = (permission: Permission): boolean =>
+  useRouteContext({ from: "/$orgSlug", select: ({ organization }) => organization.permissions.includes(permission) });

@@ -1,3 +1,4 @@
+import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getOrganizationAccess, getProfile as getProfileVerb } from "@towpath/core/organization";
 import { z } from "zod";
@@ -7,7 +8,7 @@ import { input } from "~/http/input.ts";
 import { organizationAccess, publicAccess, selfAccess } from "~/http/server-function.ts";
 
 /** Who is signed in, or null (AUTH-4). */
-export const getCurrentAuth = createServerFn({ method: "GET" })
+const getCurrentAuth = createServerFn({ method: "GET" })
   .middleware([publicAccess])
   .handler(({ context }) => {
     const { signedIn } = context;
@@ -15,7 +16,7 @@ export const getCurrentAuth = createServerFn({ method: "GET" })
   });
 
 /** The signed-in user's profile; null when the account is gone, which is logged (AUTH-7). */
-export const getProfile = createServerFn({ method: "GET" })
+const getProfile = createServerFn({ method: "GET" })
   .middleware([selfAccess])
   .handler(async ({ context }) => {
     try {
@@ -30,7 +31,7 @@ export const getProfile = createServerFn({ method: "GET" })
 const organizationInput = z.object({ orgSlug: z.string().min(1).max(100) });
 
 /** What the user is in an organization, and may do there (ORG-11). */
-export const getOrganization = createServerFn({ method: "GET" })
+const getOrganization = createServerFn({ method: "GET" })
   .middleware([organizationAccess("organization.read")])
   .validator(input(organizationInput))
   .handler(({ context, data }) => getOrganizationAccess({ ctx: context.ctx, input: data }));
@@ -53,4 +54,35 @@ export const syncOrganizationSession = createServerFn({ method: "POST" })
   .validator(input(organizationInput))
   .handler(async ({ context }) => {
     await services().auth.setActiveOrganization(context.signedIn.sessionId, context.organization.id);
+  });
+
+const minute = 60_000;
+
+/** How long what is known of a session counts as fresh and is kept, milliseconds (AUTH-9). */
+const cacheTimes = {
+  auth: { staleTime: 5 * minute, gcTime: 30 * minute },
+  profile: { staleTime: 2 * minute },
+  organization: { staleTime: 2 * minute, gcTime: 5 * minute },
+} as const;
+
+/** Fresh 5 minutes, kept 30 (AUTH-9). */
+export const currentAuthQuery = queryOptions({
+  queryKey: ["auth", "current"],
+  queryFn: ({ signal }) => getCurrentAuth({ signal }),
+  ...cacheTimes.auth,
+});
+
+/** Fresh 2 minutes (AUTH-9). Whoever creates an organization, an installation or a project must invalidate it. */
+export const profileQuery = queryOptions({
+  queryKey: ["profile"],
+  queryFn: ({ signal }) => getProfile({ signal }),
+  ...cacheTimes.profile,
+});
+
+/** Fresh 2 minutes, kept 5 (AUTH-9). */
+export const organizationQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["organization", orgSlug],
+    queryFn: ({ signal }) => getOrganization({ data: { orgSlug }, signal }),
+    ...cacheTimes.organization,
   });

@@ -9,7 +9,7 @@ import { failureText } from "~/ui/toast.ts";
 import { AuthModeChoice } from "../onboarding/auth-mode-choice.tsx";
 import { PathField } from "../onboarding/path-field.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { projectQuery, projectQueryKey } from "../project-screen/project-screen.queries.ts";
+import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { type Saved, SavedNote } from "./saved-note.tsx";
 import { saveBuildSettings } from "./settings.functions.ts";
 

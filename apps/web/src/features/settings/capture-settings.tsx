@@ -5,7 +5,7 @@ import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
 import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { projectQuery, projectQueryKey } from "../project-screen/project-screen.queries.ts";
+import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { saveCapture } from "./settings.functions.ts";
 
 /** Switches the capture of payloads (GW-7), and says beforehand what that stores. */

@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Callout } from "~/ui/callout.tsx";
 import { RedeployButton } from "../build/redeploy-button.tsx";
-import { branchesQuery } from "../deployment/deployment.queries.ts";
+import { branchesQuery } from "../deployment/deployment.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 
 /** What was saved last. */

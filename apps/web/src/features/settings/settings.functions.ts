@@ -1,3 +1,4 @@
+import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { authModeSchema, deleteProject, updateProject } from "@towpath/core/project";
 import { entrypointSchema, requirementsSchema } from "@towpath/core/project/schema";
@@ -6,7 +7,8 @@ import { setSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { input } from "~/http/input.ts";
 import { projectAccess } from "~/http/server-function.ts";
-import { projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 
 const buildSettingsSchema = projectKeySchema.extend({
   entrypoint: entrypointSchema.optional(),
@@ -16,7 +18,7 @@ const buildSettingsSchema = projectKeySchema.extend({
 });
 
 /** Names of the project's variables, never their values (KEY-1). */
-export const getVariables = createServerFn({ method: "GET" })
+const getVariables = createServerFn({ method: "GET" })
   .middleware([projectAccess("secret.read")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => listSecrets({ ctx: context.ctx, input: data }));
@@ -59,4 +61,12 @@ export const removeProject = createServerFn({ method: "POST" })
   .validator(input(projectKeySchema.extend({ confirmation: z.string().max(200) })))
   .handler(async ({ context, data }) => {
     await deleteProject({ ctx: context.ctx, input: data });
+  });
+
+/** Names of a project's variables. */
+export const variablesQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "variables"],
+    queryFn: ({ signal }) => getVariables({ data: key, signal }),
+    ...projectCache,
   });

@@ -8,8 +8,7 @@ import { useVariables } from "../onboarding/use-variables.ts";
 import { EnvironmentVariables } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { type Saved, SavedNote } from "./saved-note.tsx";
-import { saveVariables } from "./settings.functions.ts";
-import { variablesQuery } from "./settings.queries.ts";
+import { saveVariables, variablesQuery } from "./settings.functions.ts";
 import { VariableList } from "./variable-list.tsx";
 
 /** The variables of the server's process: by name, since nobody is shown a value again (KEY-1). */

@@ -1,7 +1,7 @@
 import { createFileRoute, Outlet } from "@tanstack/react-router";
 import { AppShell } from "~/features/app-shell/app-shell.tsx";
 import { OrganizationLinks, settingsHrefs } from "~/features/app-shell/organization-links.tsx";
-import { PageError } from "~/features/error-screens/page-error.tsx";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
 import { requireOrganization } from "~/features/session/guards.ts";
 
 export const Route = createFileRoute("/$orgSlug")({

@@ -1,7 +1,7 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
-import { missingProtectionsQuery } from "~/features/instance/instance.queries.ts";
-import { serversQuery } from "~/features/servers/servers.queries.ts";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { missingProtectionsQuery } from "~/features/instance/instance.functions.ts";
+import { serversQuery } from "~/features/servers/servers.functions.ts";
 import { ServersPage } from "~/features/servers/servers-page.tsx";
 import { ServersPending } from "~/features/servers/servers-pending.tsx";
 import { oneOf, searchParameters, text, withDefault } from "~/http/search-parameters.ts";

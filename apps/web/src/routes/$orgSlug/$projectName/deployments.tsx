@@ -1,10 +1,13 @@
 import { createFileRoute, notFound } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
-import { buildsQuery } from "~/features/build/build.queries.ts";
-import { branchesQuery } from "~/features/deployment/deployment.queries.ts";
+import { buildsQuery } from "~/features/build/build.functions.ts";
+import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
 import { DeploymentsPage } from "~/features/deployment/deployments-page.tsx";
-import { DeploymentsPending } from "~/features/deployment/deployments-pending.tsx";
-import { DeploymentsError, DeploymentsNotFound } from "~/features/deployment/deployments-problem.tsx";
+import {
+  DeploymentsError,
+  DeploymentsNotFound,
+  DeploymentsPending,
+} from "~/features/deployment/deployments-states.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/deployments")({
   loader: async ({ context, params }) => {

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { branchesQuery } from "~/features/deployment/deployment.queries.ts";
-import { branchManifestQuery, inspectedBranch } from "~/features/inspector/inspector.queries.ts";
+import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
+import { branchManifestQuery, inspectedBranch } from "~/features/inspector/inspector.functions.ts";
 import { InspectorPage } from "~/features/inspector/inspector-page.tsx";
 import { type InspectorSearch, inspectorSearchParameters } from "~/features/inspector/inspector-search.ts";
 

@@ -2,7 +2,7 @@ import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { LogSearch } from "@towpath/logs/schema";
 import { defaultLogSearch, logSearchParameters } from "~/features/request-log/log-filters.ts";
 import { LogsPage } from "~/features/request-log/logs-page.tsx";
-import { newestLogsQuery } from "~/features/request-log/request-log.queries.ts";
+import { newestLogsQuery } from "~/features/request-log/request-log.functions.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
   validateSearch: logSearchParameters,

@@ -1,7 +1,7 @@
 import { createFileRoute, notFound, Outlet } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
 import { ProjectLayout } from "~/features/project-screen/project-layout.tsx";
-import { projectQuery } from "~/features/project-screen/project-screen.queries.ts";
+import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { ErrorScreen } from "~/ui/error-screen.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName")({

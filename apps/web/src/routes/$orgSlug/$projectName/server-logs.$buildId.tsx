@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { loadBuild } from "~/features/build/build.queries.ts";
-import { BuildNotFound } from "~/features/build/build-not-found.tsx";
+import { loadBuild } from "~/features/build/build.functions.ts";
+import { BuildNotFound } from "~/features/build/build-header.tsx";
 import { ServerLogPage } from "~/features/server-log/server-log-page.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/server-logs/$buildId")({

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { branchesQuery } from "~/features/deployment/deployment.queries.ts";
-import { variablesQuery } from "~/features/settings/settings.queries.ts";
+import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
+import { variablesQuery } from "~/features/settings/settings.functions.ts";
 import { SettingsPage } from "~/features/settings/settings-page.tsx";
 import { SettingsError, SettingsPending } from "~/features/settings/settings-states.tsx";
 

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
-import { instanceIsolationQuery, instanceStorageQuery } from "~/features/instance/instance.queries.ts";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { instanceIsolationQuery, instanceStorageQuery } from "~/features/instance/instance.functions.ts";
 import { InstancePage } from "~/features/instance/instance-page.tsx";
 
 /** RUN-1 */

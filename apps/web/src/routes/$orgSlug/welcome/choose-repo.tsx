@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { installationsQuery } from "~/features/github/github.queries.ts";
-import { ChooseRepoError } from "~/features/onboarding/choose-repo-error.tsx";
+import { installationsQuery } from "~/features/github/github.functions.ts";
 import { ChooseRepoPage } from "~/features/onboarding/choose-repo-page.tsx";
+import { ChooseRepoError } from "~/features/onboarding/onboarding-frame.tsx";
 import { positiveInteger, searchParameters } from "~/http/search-parameters.ts";
 
 const validateSearch = searchParameters({ installationId: positiveInteger });

@@ -1,8 +1,8 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
 import { getRepositoryForDeploy } from "~/features/github/github.functions.ts";
-import { ChooseRepoError } from "~/features/onboarding/choose-repo-error.tsx";
 import { deploySearchParameters } from "~/features/onboarding/deploy-search.ts";
 import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
+import { ChooseRepoError } from "~/features/onboarding/onboarding-frame.tsx";
 import { ServerDeployPage } from "~/features/onboarding/server-deploy-page.tsx";
 
 /** ONB-5 */

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
 import { getGitHubApp, getInstallations } from "~/features/github/github.functions.ts";
 import { setupSearchParameters } from "~/features/onboarding/deploy-search.ts";
 import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";

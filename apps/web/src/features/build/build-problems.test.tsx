@@ -1,7 +1,7 @@
 import type { BuildWarning } from "@towpath/core/build/contract";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { BuildWarnings, withWarnings } from "./build-warnings.tsx";
+import { BuildWarnings, withWarnings } from "./build-problems.tsx";
 
 const warning: BuildWarning = {
   code: "nothing_offered",

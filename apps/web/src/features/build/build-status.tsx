@@ -1,8 +1,9 @@
 import type { BuildStatus, BuildTrigger } from "@towpath/core/build/contract";
-import type { Tone } from "~/ui/badge.tsx";
+import { StatusDot, type Tone } from "~/ui/badge.tsx";
+import { withWarnings } from "./build-problems.tsx";
 
 /** Words and colours of BLD-1's statuses. */
-export const statusLooks: Readonly<Record<BuildStatus, { label: string; tone: Tone }>> = {
+const statusLooks: Readonly<Record<BuildStatus, { label: string; tone: Tone }>> = {
   queued: { label: "Queued", tone: "neutral" },
   building: { label: "Building", tone: "info" },
   succeeded: { label: "Succeeded", tone: "ok" },
@@ -30,4 +31,16 @@ export function commitTitle(message: string | null): string {
 export function buildDuration(build: { startedAt: string | null; endedAt: string | null }): number | null {
   if (!build.startedAt || !build.endedAt) return null;
   return new Date(build.endedAt).getTime() - new Date(build.startedAt).getTime();
+}
+
+/** Dot and word of a build's status. Green only for a build without warnings. */
+export function BuildStatusLabel({ status, warnings = 0 }: { status: BuildStatus; warnings?: number }) {
+  const look = statusLooks[status];
+  return (
+    <span className="inline-flex items-center gap-2 font-medium whitespace-nowrap">
+      <StatusDot tone={warnings > 0 ? "warn" : look.tone} pulse={isRunning(status)} />
+      {look.label}
+      {withWarnings(warnings)}
+    </span>
+  );
 }

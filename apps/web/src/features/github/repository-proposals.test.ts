@@ -1,5 +1,7 @@
+import { projectNameSchema } from "@towpath/core/project/schema";
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { entrypointCandidates } from "./entrypoint-candidates.ts";
+import { entrypointCandidates, serverNameFrom } from "./repository-proposals.ts";
 
 test("ONB-5 files that may be the server are offered, likeliest first", () => {
   const { entrypoints, requirementFiles } = entrypointCandidates([
@@ -24,4 +26,20 @@ test("ONB-5 a repository without Python offers nothing, and paths too long to be
     entrypoints: [],
     requirementFiles: [],
   });
+});
+
+test("VAL-1 a repository's name is proposed when it can be a server's name", () => {
+  expect(serverNameFrom("Weather_Server")).toBe("weather-server");
+  expect(serverNameFrom("a.very-long_repository.name-that_does.not-fit")).toBe("a-very-long-repository-name-that");
+  expect(serverNameFrom("mcp")).toBeNull();
+  expect(serverNameFrom("---")).toBeNull();
+});
+
+test("VAL-1 property: what is proposed is always valid", () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 120 }), (repository) => {
+      const name = serverNameFrom(repository);
+      if (name !== null) expect(projectNameSchema.safeParse(name).success).toBe(true);
+    }),
+  );
 });

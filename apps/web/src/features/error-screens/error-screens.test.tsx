@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test, vi } from "vitest";
-import { DocumentError } from "./document-error.tsx";
+import { DocumentError } from "./error-screens.tsx";
 
 // Only a build gives the style sheet its address.
 vi.mock("~/styles.css?url", () => ({ default: "/assets/styles.css" }));

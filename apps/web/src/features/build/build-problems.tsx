@@ -1,7 +1,8 @@
-import type { BuildPhase, Diagnosis } from "@towpath/core/build/contract";
+import type { BuildPhase, BuildWarning, Diagnosis } from "@towpath/core/build/contract";
 import { ArrowDown, CircleX, FileCode, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
 import { buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { CodeBlock, InlineCode } from "~/ui/code-block.tsx";
 import { plainText } from "~/ui/log-viewer/log-line.ts";
@@ -92,4 +93,38 @@ function Excerpt({ text }: { text: string }) {
       ))}
     </CodeBlock>
   );
+}
+
+/** A build's warnings, each with its cause and what to do; nothing when there are none. */
+export function BuildWarnings({ warnings }: { warnings: readonly BuildWarning[] }) {
+  if (warnings.length === 0) return null;
+  return (
+    <ul aria-label="Warnings" className="flex flex-col gap-2">
+      {warnings.map((warning) => (
+        <li key={`${warning.code} ${warning.title}`}>
+          <Callout
+            tone="warn"
+            title={
+              <>
+                Warning: <InlineCode text={warning.title} />
+              </>
+            }
+          >
+            <p className="whitespace-pre-line">
+              <InlineCode text={warning.detail} />
+            </p>
+            <p className="mt-1">
+              <span className="font-medium">What to do:</span> <InlineCode text={warning.remedy} />
+            </p>
+          </Callout>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** ", with 2 warnings", to append to a headline; empty without any. */
+export function withWarnings(count: number): string {
+  if (count === 0) return "";
+  return count === 1 ? ", with a warning" : `, with ${count} warnings`;
 }

@@ -1,3 +1,5 @@
+import { projectNameSchema } from "@towpath/core/project/schema";
+
 const usualNames = ["server.py", "main.py", "app.py", "mcp_server.py", "echo.py", "__main__.py"];
 const skipped = /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|site-packages|venv)\//i;
 const requirementsPattern = /(^|\/)(requirements[\w.-]*\.txt)$/i;
@@ -30,4 +32,14 @@ function rank(path: string): number {
   const depth = path.split("/").length - 1;
   const quality = usual === -1 ? (/mcp|server/.test(name) ? usualNames.length : usualNames.length + 4) : usual;
   return quality + depth * 5;
+}
+
+/** A repository's name as a server name, null when it cannot be one (VAL-1). */
+export function serverNameFrom(repository: string): string | null {
+  const name = repository
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 32)
+    .replace(/^-|-$/g, "");
+  return projectNameSchema.safeParse(name).success ? name : null;
 }
