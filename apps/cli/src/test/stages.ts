@@ -10,10 +10,15 @@ import { CommandError } from "../terminal/terminal.ts";
 
 export type Totals = { readonly passed: number; readonly failed: number };
 
+/** Where a stage prints: the terminal, or the descriptor of a file. */
+export type Output = "inherit" | number;
+
 export type Stage = {
   readonly name: string;
   readonly title: string;
-  readonly run: () => Promise<Totals>;
+  readonly run: (output: Output) => Promise<Totals>;
+  /** Runs at the same time as the stage after it, which mostly waits. */
+  readonly besideNext?: boolean;
   /** Runs only when it is named: it takes longer than people wait for tests. */
   readonly onlyWhenNamed?: boolean;
 };
@@ -29,19 +34,15 @@ function programOf(packageName: string, bin: string): string {
   return found;
 }
 
-function exec(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<number> {
+function exec(output: Output, command: string, args: readonly string[]): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, {
-      cwd: root,
-      stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, ...env },
-    });
+    const child = spawn(command, args, { cwd: root, stdio: ["ignore", output, output] });
     child.on("error", () => resolve(127));
     child.on("close", (code) => resolve(code ?? 1));
   });
 }
 
-const node = (program: string, ...args: string[]) => exec(process.execPath, [program, ...args]);
+const node = (output: Output, program: string, ...args: string[]) => exec(output, process.execPath, [program, ...args]);
 
 /** A check that has no parts of its own counts as one test. */
 const asOne = async (status: Promise<number>): Promise<Totals> =>
@@ -58,12 +59,13 @@ const vitestReport = z.object({
   numFailedTestSuites: z.number(),
 });
 
-async function vitest(config: string): Promise<Totals> {
+async function vitest(output: Output, config: string): Promise<Totals> {
   const directory = await mkdtemp(join(tmpdir(), "towpath-report-"));
   const report = join(directory, "report.json");
   try {
     const program = programOf("vitest", "vitest.mjs");
     const status = await node(
+      output,
       program,
       "run",
       "--config",
@@ -83,11 +85,11 @@ async function vitest(config: string): Promise<Totals> {
   }
 }
 
-async function pytest(directory: string): Promise<Totals> {
+async function pytest(output: Output, directory: string): Promise<Totals> {
   const reports = await mkdtemp(join(tmpdir(), "towpath-report-"));
   const report = join(reports, "report.xml");
   try {
-    await exec("uv", [
+    await exec(output, "uv", [
       "run",
       "--no-project",
       "--with",
@@ -109,22 +111,28 @@ async function pytest(directory: string): Promise<Totals> {
   }
 }
 
-const tsc = (project: string) => node(programOf("typescript", "bin/tsc"), "--noEmit", "-p", project);
+const tsc = (output: Output, project: string) =>
+  node(output, programOf("typescript", "bin/tsc"), "--noEmit", "-p", project);
 
 /** In the order in which a mistake is cheapest to learn of. */
 export const stages: readonly Stage[] = [
-  { name: "types", title: "Types", run: () => asAll(tsc("tsconfig.json"), tsc("apps/web/tsconfig.json")) },
+  {
+    name: "types",
+    title: "Types",
+    run: (output) => asAll(tsc(output, "tsconfig.json"), tsc(output, "apps/web/tsconfig.json")),
+  },
   {
     name: "lint",
     title: "Lint and format",
-    run: () => asOne(node(programOf("@biomejs/biome", "bin/biome"), "ci", "--error-on-warnings", ".")),
+    run: (output) => asOne(node(output, programOf("@biomejs/biome", "bin/biome"), "ci", "--error-on-warnings", ".")),
   },
   {
     name: "imports",
     title: "Import rules",
-    run: () =>
+    run: (output) =>
       asOne(
         node(
+          output,
           programOf("dependency-cruiser", "bin/dependency-cruiser.mjs"),
           "--config",
           ".dependency-cruiser.cjs",
@@ -137,15 +145,20 @@ export const stages: readonly Stage[] = [
   {
     name: "unused",
     title: "Nothing unused",
-    run: () => asOne(node(programOf("knip", "bin/knip.js"), "--treat-config-hints-as-errors")),
+    run: (output) => asOne(node(output, programOf("knip", "bin/knip.js"), "--treat-config-hints-as-errors")),
   },
   {
     name: "requirements",
     title: "Promises with a test",
-    run: () => asOne(node("docs/list-unproven-requirements.ts", "--check")),
+    run: (output) => asOne(node(output, "docs/list-unproven-requirements.ts", "--check")),
   },
-  { name: "unit", title: "Packages and processes", run: () => vitest("vitest.config.ts") },
-  { name: "harness", title: "Python harness", run: () => pytest("python/towpath_runner/tests") },
-  { name: "e2e", title: "End to end", run: () => vitest("tests/vitest.config.ts") },
-  { name: "chaos", title: "Chaos", run: () => asOne(node("tests/chaos/run.ts")), onlyWhenNamed: true },
+  { name: "unit", title: "Packages and processes", run: (output) => vitest(output, "vitest.config.ts") },
+  {
+    name: "harness",
+    title: "Python harness",
+    run: (output) => pytest(output, "python/towpath_runner/tests"),
+    besideNext: true,
+  },
+  { name: "e2e", title: "End to end", run: (output) => vitest(output, "tests/vitest.config.ts") },
+  { name: "chaos", title: "Chaos", run: (output) => asOne(node(output, "tests/chaos/run.ts")), onlyWhenNamed: true },
 ];

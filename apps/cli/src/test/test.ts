@@ -1,5 +1,10 @@
+import { open, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { asCommandError, bold, CommandError, dim, print, printError, red } from "../terminal/terminal.ts";
-import { stages, type Totals } from "./stages.ts";
+import { type Output, type Stage, stages, type Totals } from "./stages.ts";
+
+type Result = { readonly title: string; readonly totals: Totals; readonly seconds: number };
 
 /** `towpath test`: every stage even after a failure, then the totals alone on the last line. */
 export async function test(names: string[]): Promise<number> {
@@ -9,18 +14,25 @@ export async function test(names: string[]): Promise<number> {
       `There is no stage ${unknown.join(", ")}. Stages: ${stages.map((stage) => stage.name).join(", ")}.`,
     );
   }
-  const chosen = stages.filter(
-    ({ name, onlyWhenNamed }) => names.includes(name) || (names.length === 0 && !onlyWhenNamed),
+  return await runStages(
+    stages.filter(({ name, onlyWhenNamed }) => names.includes(name) || (names.length === 0 && !onlyWhenNamed)),
   );
-  const results: { title: string; totals: Totals; seconds: number }[] = [];
-  for (const stage of chosen) {
+}
+
+/** Runs these stages and prints their totals; resolves with the exit status. */
+export async function runStages(chosen: readonly Stage[]): Promise<number> {
+  const results: Result[] = [];
+  let beside: Promise<() => Promise<Result>> | undefined;
+  for (const [index, stage] of chosen.entries()) {
+    if (stage.besideNext && index + 1 < chosen.length) {
+      beside = runToFile(stage);
+      continue;
+    }
     print(`\n${bold(stage.title)}`);
-    const begun = performance.now();
-    const totals = await stage.run().catch((error: unknown): Totals => {
-      printError(`${red("✗")} ${asCommandError(error).message}`);
-      return { passed: 0, failed: 1 };
-    });
-    results.push({ title: stage.title, totals, seconds: (performance.now() - begun) / 1000 });
+    const result = await run(stage, "inherit");
+    if (beside) results.push(await (await beside)());
+    beside = undefined;
+    results.push(result);
   }
   print("");
   for (const { title, totals, seconds } of results) {
@@ -33,4 +45,27 @@ export async function test(names: string[]): Promise<number> {
   const failed = sum((totals) => totals.failed);
   print(`\n${sum((totals) => totals.passed)} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
+}
+
+async function run(stage: Stage, output: Output): Promise<Result> {
+  const begun = performance.now();
+  const totals = await stage.run(output).catch((error: unknown): Totals => {
+    printError(`${red("✗")} ${asCommandError(error).message}`);
+    return { passed: 0, failed: 1 };
+  });
+  return { title: stage.title, totals, seconds: (performance.now() - begun) / 1000 };
+}
+
+/** Runs a stage that prints into a file. Resolves with a function that prints all of it. */
+async function runToFile(stage: Stage): Promise<() => Promise<Result>> {
+  const path = join(tmpdir(), `towpath-stage-${process.pid}-${stage.name}`);
+  const file = await open(path, "w");
+  const result = await run(stage, file.fd);
+  await file.close();
+  return async () => {
+    print(`\n${bold(stage.title)}`);
+    print(await readFile(path, "utf8"));
+    await rm(path);
+    return result;
+  };
 }
