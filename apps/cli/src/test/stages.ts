@@ -34,9 +34,18 @@ function programOf(packageName: string, bin: string): string {
   return found;
 }
 
-function exec(output: Output, command: string, args: readonly string[]): Promise<number> {
+function exec(
+  output: Output,
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, stdio: ["ignore", output, output] });
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ["ignore", output, output],
+      env: { ...process.env, ...env },
+    });
     child.on("error", () => resolve(127));
     child.on("close", (code) => resolve(code ?? 1));
   });
@@ -59,21 +68,20 @@ const vitestReport = z.object({
   numFailedTestSuites: z.number(),
 });
 
-async function vitest(output: Output, config: string): Promise<Totals> {
+/** Without `only`, a part of their paths, all files that the config includes. */
+async function vitest(
+  output: Output,
+  config: string,
+  only: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Totals> {
   const directory = await mkdtemp(join(tmpdir(), "towpath-report-"));
   const report = join(directory, "report.json");
   try {
     const program = programOf("vitest", "vitest.mjs");
-    const status = await node(
-      output,
-      program,
-      "run",
-      "--config",
-      config,
-      "--reporter=default",
-      "--reporter=json",
-      `--outputFile.json=${report}`,
-    );
+    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+    const args = [program, "run", "--config", config, ...reporters, ...only];
+    const status = await exec(output, process.execPath, args, env);
     const totals = vitestReport.parse(JSON.parse(await readFile(report, "utf8")));
     // A file that does not even load, an unhandled error or a leaked handle fails the run without failing a test.
     const unseen = status !== 0 && totals.numFailedTests === 0 ? Math.max(1, totals.numFailedTestSuites) : 0;
@@ -160,5 +168,11 @@ export const stages: readonly Stage[] = [
     besideNext: true,
   },
   { name: "e2e", title: "End to end", run: (output) => vitest(output, "tests/vitest.config.ts") },
+  {
+    name: "interleavings",
+    title: "Interleavings of deliveries",
+    run: (output) => vitest(output, "vitest.config.ts", ["webhook/interleavings"], { TEST_INTERLEAVINGS: "1000" }),
+    onlyWhenNamed: true,
+  },
   { name: "chaos", title: "Chaos", run: (output) => asOne(node(output, "tests/chaos/run.ts")), onlyWhenNamed: true },
 ];

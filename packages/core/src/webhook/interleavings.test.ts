@@ -250,8 +250,8 @@ const counterexamples: [number[]][] = [
   [[590, 165, 363, 0, 0, 0, 0, 0, 0, 0, 0]],
 ];
 
-/** For a longer search: `TEST_INTERLEAVINGS=3000`. */
-const numRuns = Number(process.env.TEST_INTERLEAVINGS ?? 100);
+/** `./towpath test interleavings` plays a thousand. */
+const numRuns = Number(process.env.TEST_INTERLEAVINGS ?? 30);
 
 test("BLD-7 BLD-11 BLD-12 in every interleaving of what happens at GitHub, deliveries, questions and builds, the live commit never goes back and ends where GitHub is", {
   timeout: numRuns * 2400,
