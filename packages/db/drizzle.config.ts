@@ -1,6 +1,6 @@
 import { defineConfig } from "drizzle-kit";
 
-// Only used to write a first draft of a migration: `npx drizzle-kit generate`. Migrations are read and finished by hand.
+// Only for `npx drizzle-kit generate`, which drafts a migration. Review and finish it by hand.
 export default defineConfig({
   dialect: "postgresql",
   schema: "./src/schema/index.ts",

@@ -1,14 +1,17 @@
+import { fileURLToPath } from "node:url";
 import { drizzle } from "drizzle-orm/node-postgres";
+import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
 import * as schema from "./schema/index.ts";
 
-/** Drizzle over one pool, or over the transaction that `db.transaction` hands out. */
+/** Drizzle on a pool. */
 export type Database = ReturnType<typeof drizzle<typeof schema, pg.Pool>>;
+/** What `db.transaction` passes to its callback. */
 export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
 export type DatabaseClient = {
   readonly db: Database;
-  /** The same pool for code that speaks SQL itself (logs, gateway). */
+  /** The same pool, for code that writes its own SQL (logs, gateway). */
   readonly pool: pg.Pool;
   close(): Promise<void>;
 };
@@ -17,13 +20,13 @@ const connectionTimeoutMillis = 15_000;
 
 /**
  * Opens a pool; connects on first use. `url` may name a unix socket:
- * `postgresql://user@/database?host=/folder&port=5432`.
+ * `postgresql://user@/database?host=/directory&port=5432`.
  */
 export function openDatabase(
   url: string,
   options: {
     readonly maxConnections?: number;
-    /** Longest time of one statement; PostgreSQL ends a longer one with SQLSTATE 57014. */
+    /** PostgreSQL cancels a statement that takes longer, with SQLSTATE 57014. */
     readonly statementTimeoutMs?: number;
   } = {},
 ): DatabaseClient {
@@ -33,10 +36,28 @@ export function openDatabase(
     max: maxConnections,
     ...(statementTimeoutMs === undefined ? {} : { statement_timeout: statementTimeoutMs }),
     idleTimeoutMillis: 30_000,
-    // A database that swallows packets, or a pool that is used up, becomes an error instead of a request without end.
+    // When the database drops packets or the pool is exhausted, fail instead of waiting forever.
     connectionTimeoutMillis,
   });
-  // A connection that breaks while idle raises here; the pool replaces it, and the next query says what is wrong.
+  // An idle connection broke. The pool replaces it, and the next query reports a lasting problem.
   pool.on("error", () => {});
   return { db: drizzle(pool, { schema, casing: "snake_case" }), pool, close: () => pool.end() };
+}
+
+export const migrationsDirectory = fileURLToPath(new URL("../migrations", import.meta.url));
+
+/** Migrates the schema. If several processes start at once, the first one migrates and the others wait. */
+export async function migrateDatabase(url: string): Promise<void> {
+  const { db, pool, close } = openDatabase(url, { maxConnections: 2 });
+  const lock = await pool.connect();
+  try {
+    await lock.query("SELECT pg_advisory_lock(hashtext('towpath_migrate'))");
+    await migrate(db, { migrationsFolder: migrationsDirectory });
+    await lock.query(
+      "SELECT towpath_ensure_log_partitions(day::date) FROM generate_series(now(), now() + interval '2 days', interval '1 day') day",
+    );
+  } finally {
+    lock.release(true);
+    await close();
+  }
 }

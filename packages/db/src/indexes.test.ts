@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "./testing/index.ts";
+import { createTestDatabase, type TestDatabase } from "./testing/test-database.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("LOG-5 every foreign key has an index that begins with its columns", async () => {
+test("LOG-5 every foreign key has an index that starts with its columns", async () => {
   const { rows } = await database.pool.query(
     `SELECT conrelid::regclass::text || '(' || string_agg(attname, ', ') || ')' AS missing
      FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND attnum = ANY (conkey)
@@ -19,8 +19,8 @@ test("LOG-5 every foreign key has an index that begins with its columns", async 
   expect(rows.map((row) => row.missing)).toEqual([]);
 });
 
-/** The indexes that a query's plan reads when reading the whole table is not an option. */
-async function indexesOf(query: string): Promise<string> {
+/** A query's plan, with sequential scans and sorts disabled. */
+async function planOf(query: string): Promise<string> {
   const client = await database.pool.connect();
   try {
     await client.query("BEGIN");
@@ -34,22 +34,22 @@ async function indexesOf(query: string): Promise<string> {
   }
 }
 
-test("BLD-12 the sweep finds deliveries that nobody processed by their index", async () => {
-  const plan = await indexesOf(
+test("BLD-12 the sweep finds unprocessed deliveries by an index", async () => {
+  const plan = await planOf(
     `SELECT id FROM webhook_delivery WHERE processed_at IS NULL
        AND received_at BETWEEN now() - interval '1 day' AND now() ORDER BY received_at LIMIT 100`,
   );
   expect(plan).toContain("webhook_delivery_open_index");
 });
 
-test("LOG-5 a day's error rows of a project are read by their index, in order", async () => {
+test("LOG-5 a project's error rows are read in order from an index", async () => {
   const day = (await database.pool.query("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD') AS day")).rows[0].day;
   const { rows } = await database.pool.query(
     "SELECT indexdef FROM pg_indexes WHERE tablename = $1 AND indexdef LIKE '%WHERE is_error'",
     [`request_log_${day}`],
   );
   expect(rows).toHaveLength(1);
-  const plan = await indexesOf(
+  const plan = await planOf(
     `SELECT id FROM request_log WHERE project_id = '0192a000-0000-7000-8000-000000000000' AND time >= now() - interval '1 hour'
        AND is_error ORDER BY time DESC NULLS LAST, id DESC NULLS LAST LIMIT 101`,
   );

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openNotifications } from "./notifications.ts";
-import { createTestDatabase, type TestDatabase } from "./testing/index.ts";
+import { createTestDatabase, type TestDatabase } from "./testing/test-database.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ function open(url: string, options: { pingMs?: number } = {}) {
 }
 const notify = (channel: string, payload = "") =>
   database.pool.query("SELECT pg_notify($1, $2)", [channel, payload]).then(() => {});
-/** Lets what was notified so far arrive. */
+/** Waits for notifications that are under way. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 100));
 
 function counter() {
@@ -31,14 +31,14 @@ function counter() {
 const expectAtLeast = (count: { calls: number }, calls: number) =>
   expect.poll(() => count.calls, { timeout: 10_000 }).toBeGreaterThanOrEqual(calls);
 
-test("GW-10 subscribers hear of their channel, or of their payload on it, and of nothing else", async () => {
+test("GW-10 subscribers get the notifications of their channel, or of their payload on it, and no others", async () => {
   const { notifications } = open(database.url);
   const [all, one, other] = [counter(), counter(), counter()];
   notifications.subscribe({ channel: "letters" }, all.add);
   const stop = notifications.subscribe({ channel: "letters", payload: "a" }, one.add);
-  // At the first connection everybody is to read.
+  // All are called after the first connect.
   await Promise.all([all.reaches(1), one.reaches(1)]);
-  // A channel that comes later needs no other connection.
+  // A channel added later uses the same connection.
   notifications.subscribe({ channel: "digits", payload: "1" }, other.add);
   await other.reaches(1);
   await notify("letters", "a");
@@ -58,7 +58,7 @@ test("GW-10 subscribers hear of their channel, or of their payload on it, and of
   expect(rows).toHaveLength(1);
 });
 
-test("GW-10 a lost connection is made again, and then everybody reads what it may have missed", async () => {
+test("GW-10 after a reconnect all subscribers are called, as they may have missed notifications", async () => {
   const { notifications, problems } = open(database.url);
   const heard = counter();
   notifications.subscribe({ channel: "letters" }, heard.add);
@@ -73,8 +73,8 @@ test("GW-10 a lost connection is made again, and then everybody reads what it ma
   await heard.reaches(before + 1);
 });
 
-test("GW-10 a connection on which nothing arrives any more is noticed and made again", async () => {
-  // postgresql://user@/database?host=<folder of the socket>&port=<port>
+test("GW-10 a silently cut connection is detected and replaced", async () => {
+  // postgresql://user@/database?host=<directory of the socket>&port=<port>
   const [, directory = "", port = ""] = /[?&]host=([^&]+)&port=(\d+)/.exec(database.url) ?? [];
   const proxyDirectory = await mkdtemp(join(tmpdir(), "tp-listen-"));
   const sockets: Socket[] = [];
@@ -94,13 +94,13 @@ test("GW-10 a connection on which nothing arrives any more is noticed and made a
   const heard = counter();
   notifications.subscribe({ channel: "letters" }, heard.add);
   await heard.reaches(1);
-  // Neither an end nor an error: packets just stop.
+  // Drop packets, without end or error.
   for (const upstream of sockets) upstream.unpipe();
   await heard.reaches(2);
   expect(sockets).toHaveLength(2);
 }, 20_000);
 
-test("GW-10 without a database at the start it goes on trying, and says so", async () => {
+test("GW-10 while the database is unavailable at the start, it retries and reports each failure", async () => {
   const { notifications, problems } = open("postgresql://nobody@127.0.0.1:1/none");
   notifications.subscribe({ channel: "letters" }, () => {});
   await expect.poll(() => problems.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(2);

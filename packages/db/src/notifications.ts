@@ -1,25 +1,24 @@
 import pg from "pg";
 
-/** What is listened to: a channel, or one payload on it only. */
+/** A channel, or only one payload on it. */
 type Topic = { readonly channel: string; readonly payload?: string };
 
 /** Wakes subscribers when the database notifies (`NOTIFY channel, payload`). */
 export type Notifications = {
   /**
-   * Calls `onNotify` at each notification of the topic, and after each connection, the first one included:
-   * notifications may have been missed before it, so read again what they are about. Returns a function that ends the
-   * subscription.
+   * Calls `onNotify` for each notification of the topic, and after each connect, including the first: notifications may
+   * have been missed before, so read the data again. Returns a function that unsubscribes.
    */
   subscribe(topic: Topic, onNotify: () => void): () => void;
   close(): Promise<void>;
 };
 
 type NotificationOptions = {
-  /** As the database's list of connections shows it. */
+  /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** Told when the connection cannot be made or is lost; it is tried again until `close`. */
+  /** Called when connecting fails or the connection is lost. It reconnects until `close`. */
   readonly onProblem: (error: unknown) => void;
-  /** Milliseconds between two looks at whether the connection still works. */
+  /** Milliseconds between health checks of the connection. */
   readonly pingMs?: number;
 };
 
@@ -27,8 +26,8 @@ const reconnectMs = 1000;
 const timeoutMs = 5000;
 
 /**
- * All subscribers share one connection, opened for the first of them. `url` must lead to the database itself: a pooler
- * that hands connections out by transaction does not deliver notifications.
+ * All subscribers share one connection, opened for the first of them. `url` must lead to the database itself: poolers in
+ * transaction mode don't deliver notifications.
  */
 export function openNotifications(url: string, options: NotificationOptions): Notifications {
   return new PgNotifications(url, options);
@@ -52,7 +51,7 @@ class PgNotifications implements Notifications {
   subscribe({ channel, payload }: Topic, onNotify: () => void): () => void {
     const key = keyOf(channel, payload);
     const subscribers = this.#subscribers.get(key) ?? new Set();
-    // One function may be subscribed twice.
+    // Wrapped, because the same function may subscribe twice.
     const wake = () => onNotify();
     this.#subscribers.set(key, subscribers.add(wake));
     if (!this.#channels.has(channel)) {
@@ -83,18 +82,18 @@ class PgNotifications implements Notifications {
       keepAlive: true,
     });
     this.#client = client;
-    client.on("error", (error) => this.#lose(client, error));
-    client.on("end", () => this.#lose(client, new Error("the connection ended")));
+    client.on("error", (error) => this.#disconnected(client, error));
+    client.on("end", () => this.#disconnected(client, new Error("the connection ended")));
     client.on("notification", ({ channel, payload }) => {
       this.#wake(keyOf(channel, undefined));
       this.#wake(keyOf(channel, payload ?? ""));
     });
     try {
       await client.connect();
-      // A channel that is subscribed to meanwhile is seen by this loop.
+      // The loop includes channels that are added while it runs.
       for (const channel of this.#channels) await this.#listen(client, channel);
     } catch (error) {
-      return this.#lose(client, error);
+      return this.#disconnected(client, error);
     }
     if (this.#client !== client) return;
     this.#isConnected = true;
@@ -110,17 +109,17 @@ class PgNotifications implements Notifications {
     for (const wake of [...(this.#subscribers.get(key) ?? [])]) wake();
   }
 
-  /** A connection that was cut without a word looks like one on which nothing happens. */
+  /** Detects a connection that was cut silently, which otherwise looks idle. */
   #schedulePing(client: pg.Client): void {
     const ping = () =>
       client.query("SELECT 1").then(
         () => this.#client === client && this.#schedulePing(client),
-        (error: unknown) => this.#lose(client, error),
+        (error: unknown) => this.#disconnected(client, error),
       );
     this.#timer = setTimeout(() => void ping(), this.#options.pingMs ?? 30_000).unref();
   }
 
-  #lose(client: pg.Client, error: unknown): void {
+  #disconnected(client: pg.Client, error: unknown): void {
     if (this.#client !== client) return;
     this.#client = null;
     this.#isConnected = false;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "./testing/index.ts";
+import { createTestDatabase, type TestDatabase } from "./testing/test-database.ts";
 
 let database: TestDatabase;
 const [organization, project, branch, build, deployment] = Array.from({ length: 5 }, () => randomUUID());
@@ -40,7 +40,7 @@ async function insert({ kind, ...target }: Target): Promise<void> {
   await database.pool.query("DELETE FROM route");
 }
 
-test("OPS-3 a route has exactly one target, of the kind that it names", async () => {
+test("OPS-3 a route has exactly one target, of its kind", async () => {
   await insert({ kind: "deployment", branch, deployment });
   await insert({ kind: "external", external: randomUUID() });
   await insert({ kind: "portal", portal: randomUUID() });
@@ -60,7 +60,7 @@ test("OPS-3 a route has exactly one target, of the kind that it names", async ()
   }
 });
 
-test("OPS-3 the previous version, which knows of no kinds, goes on writing routes", async () => {
+test("OPS-3 the previous version, which has no target kinds, can still write routes", async () => {
   const statement = `INSERT INTO route (label, project_id, branch_id, deployment_id, sequence) VALUES ('server', $1, $2, $3, 1)
      ON CONFLICT (branch_id) DO UPDATE SET deployment_id = excluded.deployment_id WHERE route.sequence <= excluded.sequence`;
   for (let time = 0; time < 2; time++) await database.pool.query(statement, [project, branch, deployment]);

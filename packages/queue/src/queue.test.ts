@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openJobQueue, openWorkerQueue, type WorkerOptions } from "./index.ts";
+import { openJobQueue, openWorkerQueue, type WorkerOptions } from "./queue.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -30,12 +30,12 @@ async function startWorkers(options: WorkerOptions) {
 async function until(what: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!(await what())) {
-    if (Date.now() > end) throw new Error("waited in vain");
+    if (Date.now() > end) throw new Error("timed out");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-test("BLD-12 a job waits once for each key, and appears only when its transaction commits", async () => {
+test("BLD-12 of each key one job waits, and it appears only when its transaction commits", async () => {
   const queue = await openJobQueue(settings());
   const seen: string[] = [];
   const commit = (id: string, fail: boolean) =>
@@ -58,7 +58,7 @@ test("BLD-12 a job waits once for each key, and appears only when its transactio
   });
   await until(() => seen.includes("other"));
   expect(seen.toSorted()).toEqual(["kept", "other"]);
-  // A key that is being worked on may wait again: what came meanwhile is not lost.
+  // While a job runs, another one of its key may wait, so that no change is lost.
   await queue.enqueue("webhook.process", { deliveryId: "kept" }, { key: "kept" });
   await until(() => seen.length === 3);
   await workers.stop(1000);
@@ -66,7 +66,7 @@ test("BLD-12 a job waits once for each key, and appears only when its transactio
   expect(problems).toEqual([]);
 });
 
-test("OPS-1 processes that start at the same time on a new database all get their queue", async () => {
+test("OPS-1 processes can open the queue concurrently on a new database", async () => {
   const fresh = await createTestDatabase();
   const opened = await Promise.all(
     Array.from({ length: 3 }, () => openJobQueue({ databaseUrl: fresh.url, onProblem })),
@@ -80,7 +80,7 @@ test("OPS-1 processes that start at the same time on a new database all get thei
   await fresh.close();
 });
 
-test("BLD-12 a failed job comes back, and stopping aborts what runs", async () => {
+test("BLD-12 a failed job is retried, and stopping aborts running jobs", async () => {
   const queue = await openJobQueue(settings());
   let runs = 0;
   let aborted = false;
@@ -112,7 +112,7 @@ test("BLD-12 a failed job comes back, and stopping aborts what runs", async () =
   await queue.close();
 });
 
-test("OPS-3 a worker of a new version gives existing queues its settings", async () => {
+test("OPS-3 a worker of a new version updates the settings of existing queues", async () => {
   await (await openJobQueue(settings())).close();
   const expiry = async () => {
     const { rows } = await database.pool.query("SELECT expire_seconds FROM pgboss.queue WHERE name = 'build.run'");
@@ -125,7 +125,7 @@ test("OPS-3 a worker of a new version gives existing queues its settings", async
   await workers.stop(1000);
 });
 
-test("BLD-12 while a job waits for another try, enqueuing it again adds none", async () => {
+test("BLD-12 while a job waits for a retry, enqueuing it again adds none", async () => {
   const queue = await openJobQueue(settings());
   const job = { projectId: "0192a000-0000-7000-8000-000000000002", branch: "main" };
   const enqueue = () => queue.enqueue("branch.sync", job, { key: "one" });
@@ -142,7 +142,7 @@ test("BLD-12 while a job waits for another try, enqueuing it again adds none", a
       ...idle,
       "branch.sync": async () => {
         runs++;
-        throw new Error("GitHub is away");
+        throw new Error("GitHub is unavailable");
       },
     },
   });
@@ -184,7 +184,7 @@ test("RUN-8 the job of a worker killed with -9 is taken over within 90 s", { tim
   await queue.close();
 });
 
-test("LOG-6 a job that has ended is deleted a day later, and one that no worker takes within two weeks", async () => {
+test("LOG-6 an ended job is deleted after a day, and one that no worker takes within two weeks", async () => {
   const queue = await openJobQueue(settings());
   const { rows } = await database.pool.query(
     "SELECT name, deletion_seconds AS ended, retention_seconds AS waiting FROM pgboss.queue WHERE name NOT LIKE '\\_\\_%'",
@@ -194,7 +194,7 @@ test("LOG-6 a job that has ended is deleted a day later, and one that no worker 
     expect(row.ended, row.name).toBe(86_400);
     expect(row.waiting, row.name).toBeLessThanOrEqual(14 * 86_400);
   }
-  // The tables in which something could gather beside the jobs.
+  // Other tables that could grow.
   const others = ["warning", "bam", "job_dependency", "subscription", "schedule"];
   for (const table of others) {
     const found = await database.pool.query(`SELECT count(*)::int AS n FROM pgboss.${table}`);

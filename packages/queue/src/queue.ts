@@ -1,23 +1,53 @@
 import { type JobName, type JobPayloads, type JobQueue, jobPayloadSchemas } from "@towpath/core/ports";
 import { sql } from "drizzle-orm";
-import { fromDrizzle, PgBoss } from "pg-boss";
-import { jobNames, queueSchema, queues } from "./queues.ts";
+import { fromDrizzle, PgBoss, type Queue } from "pg-boss";
 
-export type QueueSettings = {
+/** Schema of pg-boss's tables. */
+const queueSchema = "pgboss";
+
+type QueueOptions = Omit<Queue, "name">;
+
+/**
+ * `short`: of each key at most one job waits for its first run, and any number run. When a worker dies, another one gets
+ * its job after `heartbeatSeconds`; handlers are therefore fenced.
+ */
+const defaults = {
+  policy: "short",
+  notify: true,
+  heartbeatSeconds: 20,
+  retryDelay: 2,
+  deleteAfterSeconds: 86_400,
+} satisfies QueueOptions;
+
+/** For jobs that fail while GitHub is unavailable. After the last retry the sweep enqueues them again, for a day. */
+const withRetries = { ...defaults, retryLimit: 12, retryBackoff: true, retryDelayMax: 60 } satisfies QueueOptions;
+
+const queues: Readonly<Record<JobName, QueueOptions>> = {
+  "webhook.process": { ...withRetries, expireInSeconds: 120 },
+  // Several requests to GitHub of up to 30 s, each possibly retried.
+  "branch.sync": { ...withRetries, expireInSeconds: 600 },
+  "installation.sync": { ...withRetries, expireInSeconds: 600 },
+  // Longer than a build and its rollout may take; their own limits end them earlier.
+  "build.run": { ...defaults, retryLimit: 3, expireInSeconds: 1800 },
+};
+
+const jobNames = Object.keys(queues) as readonly JobName[];
+
+type QueueSettings = {
   readonly databaseUrl: string;
-  /** Told of problems that the queue survives: a lost connection, a slow query. */
+  /** Called for problems that the queue recovers from: a lost connection, a slow query. */
   readonly onProblem: (problem: unknown) => void;
 };
 
 export type OpenJobQueue = JobQueue & { close(): Promise<void> };
 
-/** For processes that only add jobs (web). Creates the queue's tables when this is the first process. */
+/** For processes that only add jobs (web). The first process creates the queue's tables. */
 export async function openJobQueue(settings: QueueSettings): Promise<OpenJobQueue> {
   const boss = await openBoss(settings, { works: false });
   return { ...queueOn(boss), close: () => boss.stop({ graceful: false }) };
 }
 
-/** Does one job. A throw gives it back to the queue, which tries again as the queue's settings say. */
+/** Each runs one job. When it throws, the queue retries the job as its settings say. */
 export type JobHandlers = {
   readonly [Name in JobName]: (payload: JobPayloads[Name], signal: AbortSignal) => Promise<void>;
 };
@@ -26,29 +56,29 @@ export type WorkerOptions = {
   readonly handlers: JobHandlers;
   /** How many jobs of each kind this process runs at a time. */
   readonly concurrency: Readonly<Record<JobName, number>>;
-  /** How many of these with the same group; as many as of all without it. */
+  /** How many of these may have the same group. Default: no limit. */
   readonly groupConcurrency?: Readonly<Partial<Record<JobName, number>>>;
 };
 
 export type WorkerQueue = {
   readonly queue: JobQueue;
-  /** Starts taking jobs. NOTIFY announces new ones at once; polling finds those whose notification was lost. */
+  /** Starts taking jobs. NOTIFY announces new ones; polling finds those whose notification was lost. */
   work(options: WorkerOptions): Promise<void>;
-  /** Takes no further jobs, aborts the signal of those that run and waits at most `timeoutMs` for them. */
+  /** Takes no more jobs, aborts the signals of running ones and waits at most `timeoutMs` for them. */
   stop(timeoutMs: number): Promise<void>;
 };
 
-/** For processes that run jobs: the queue is open at once, jobs come when `work` is called. */
+/** For processes that run jobs. Takes none before `work` is called. */
 export async function openWorkerQueue(settings: QueueSettings): Promise<WorkerQueue> {
   const boss = await openBoss(settings, { works: true });
-  // pg-boss aborts the signals of running jobs only after its own grace period.
+  // pg-boss itself aborts the signals of running jobs only after its grace period.
   const stopping = new AbortController();
   async function workOn<Name extends JobName>(name: Name, options: WorkerOptions): Promise<void> {
     const localGroupConcurrency = options.groupConcurrency?.[name];
     const settings = {
       localConcurrency: options.concurrency[name],
       ...(localGroupConcurrency !== undefined && { localGroupConcurrency }),
-      // NOTIFY wakes an idle worker at once; after a job it waits this long before it looks for the next one.
+      // NOTIFY wakes an idle worker at once. After a job the worker polls for the next one.
       pollingIntervalSeconds: 1,
       notifyPollingIntervalSeconds: 1,
     };
@@ -70,7 +100,7 @@ export async function openWorkerQueue(settings: QueueSettings): Promise<WorkerQu
   };
 }
 
-/** `works`: this process runs jobs and watches the heartbeats of all. */
+/** `works`: this process runs jobs, and monitors the heartbeats of all workers. */
 async function openBoss(settings: QueueSettings, { works }: { readonly works: boolean }): Promise<PgBoss> {
   const boss = new PgBoss({
     connectionString: settings.databaseUrl,
@@ -79,7 +109,7 @@ async function openBoss(settings: QueueSettings, { works }: { readonly works: bo
     max: works ? 4 : 2,
     schedule: false,
     supervise: works,
-    // Both: how soon the job of a worker that died is found, on top of its heartbeat.
+    // Both delay finding a dead worker's job, in addition to its heartbeat.
     superviseIntervalSeconds: 5,
     monitorIntervalSeconds: 5,
     useListenNotify: works,
@@ -100,8 +130,8 @@ function queueOn(boss: PgBoss): JobQueue {
   return {
     async enqueue(name, payload, { key, group, transaction }) {
       const connection = transaction && { db: fromDrizzle(transaction, sql) };
-      // The policy `short` refuses a second job that waits for its first run, but not one beside a job that waits for
-      // another try: while GitHub is away, every sweep would add one.
+      // The policy `short` rejects a second job that waits for its first run, but not one beside a job that waits for a
+      // retry: while GitHub is unavailable, every sweep would add one.
       const waiting = await boss.findJobs(name, { key, queued: true, ...connection });
       if (waiting.length > 0) return;
       await boss.send(name, payload, { singletonKey: key, ...(group && { group: { id: group } }), ...connection });

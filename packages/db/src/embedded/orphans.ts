@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
-const goneWithinMs = 5_000;
+const timeoutMs = 5_000;
 
 const isAlive = (pid: number) => {
   try {
@@ -21,25 +21,25 @@ async function processesIn(directory: string, program: string): Promise<number[]
 }
 
 /**
- * Ends the server processes that a killed PostgreSQL has left behind on a data folder. They hold its shared memory, and
- * no new server starts while one of them is busy; recovery rolls back what they were doing. Does nothing while the
- * folder's own server runs.
+ * Kills the server processes that a killed PostgreSQL has left behind in a data directory. They keep its shared memory, and
+ * no new server starts while one of them is busy. Recovery rolls back their transactions. Does nothing while the
+ * directory's postmaster is running.
  */
 export async function endOrphans(dataDirectory: string, program: string): Promise<void> {
   const lock = await readFile(join(dataDirectory, "postmaster.pid"), "utf8").catch(() => "");
   const postmaster = Number(lock.split("\n")[0]);
   if (!Number.isInteger(postmaster) || postmaster < 1) return;
   const [directory, executable] = await Promise.all([realpath(dataDirectory), realpath(program)]);
-  const deadline = Date.now() + goneWithinMs;
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const left = await processesIn(directory, executable);
-    // The process id may belong to another program by now.
+    // The postmaster's process id may belong to another program by now.
     if (left.length === 0 || (isAlive(postmaster) && left.includes(postmaster)) || Date.now() > deadline) return;
     for (const pid of left) {
       try {
         process.kill(pid, "SIGKILL");
       } catch {
-        // It has just ended.
+        // It has already ended.
       }
     }
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -9,12 +9,12 @@ import { startEmbeddedPostgres } from "./postgres.ts";
 
 const module = fileURLToPath(new URL("./postgres.ts", import.meta.url));
 
-test("OPS-1 a first start that was killed half-way leaves nothing that the next one takes for a database", async () => {
+test("OPS-1 a first start that was killed leaves no partial database behind", async () => {
   const directory = await mkdtemp("/tmp/tw-");
   const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: false };
   const code = `(await import(${JSON.stringify(module)})).startEmbeddedPostgres(${JSON.stringify(options)})`;
   const killed = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: "ignore" });
-  // The first file that initdb writes, long before it is done.
+  // The first file that initdb writes.
   const begun = () => readdirSync(directory).some((name) => existsSync(`${directory}/${name}/PG_VERSION`));
   while (!begun() && killed.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 2));
   killed.kill("SIGKILL");

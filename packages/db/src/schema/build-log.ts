@@ -19,5 +19,5 @@ export const buildLog = pgTable(
   (table) => [primaryKey({ columns: [table.buildId, table.line] })],
 );
 
-/** With its build at the latest, earlier by age. */
+/** Deleted by age, at the latest with the build. */
 export const buildLogRetention: RetentionRule = { until: "verb", verb: "removeBuildLogs" };

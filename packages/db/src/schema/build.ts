@@ -25,9 +25,9 @@ export const build = pgTable(
     pullRequestUrl: text(),
     /** quickstart | import | push | redeploy | cli */
     trigger: text().notNull(),
-    /** Order of pushes on the branch; a rollout with a lower one never replaces a higher one. */
+    /** Order of pushes on the branch; a rollout never replaces a higher sequence with a lower one. */
     sequence: bigint({ mode: "number" }).notNull(),
-    /** Raised whenever a worker takes the build; a worker whose attempt is not the current one must stop. */
+    /** Incremented when a worker takes the build; a worker with an older attempt must stop. */
     attempt: integer().notNull().default(0),
     /** Entrypoint and requirements as they were when the build was created. */
     entrypoint: text().notNull(),
@@ -37,8 +37,8 @@ export const build = pgTable(
     /** `BuildWarning[]`; null = none. */
     warnings: jsonb(),
     /**
-     * `Manifest` of the mcp package; null until the server answered, and when a server that does its own sign-in kept
-     * it. `json`, not `jsonb`: forms keep the order of arguments.
+     * `Manifest` of the mcp package; null until the server responded, and when a server with its own sign-in doesn't
+     * disclose it. `json` rather than `jsonb`, which loses the order of arguments.
      */
     manifest: json(),
     /** `Layers`: python version, dependency and code layer digests. */
@@ -52,8 +52,8 @@ export const build = pgTable(
     endedAt: instant(),
   },
   (table) => [
-    // Ascending: read backwards they serve `ORDER BY … DESC` as it stands. Drizzle's `.desc()` would make them
-    // `DESC NULLS LAST`, which only a query that says so can use.
+    // Ascending: scanned backwards they serve `ORDER BY … DESC`. Drizzle's `.desc()` would create `DESC NULLS LAST`,
+    // which only queries with the same clause can use.
     index().on(table.projectId, table.createdAt, table.id),
     index().on(table.branchId, table.sequence),
     index().on(table.status),
@@ -61,5 +61,5 @@ export const build = pgTable(
   ],
 );
 
-/** The latest of each branch, and what has a deployment. */
+/** Keeps the latest builds of each branch, and those with a deployment. */
 export const buildRetention: RetentionRule = { until: "verb", verb: "removeSuperseded" };

@@ -5,7 +5,7 @@ import { instant } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
-/** A build made servable. Immutable: what is live is said by `route`. */
+/** A build that can be served. Immutable; `route` says which deployment is live. */
 export const deployment = pgTable(
   "deployment",
   {
@@ -32,5 +32,5 @@ export const deployment = pgTable(
   ],
 );
 
-/** What is live, and the latest of each branch. */
+/** Keeps live deployments, and the latest of each branch. */
 export const deploymentRetention: RetentionRule = { until: "verb", verb: "removeSuperseded" };

@@ -3,8 +3,8 @@ import { instant } from "./columns.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
 /**
- * Rows that were deleted while logs still refer to them without a foreign key. Triggers on these tables fill it
- * (see migrations), so no verb can forget it; the sweep erases the logs.
+ * Deleted rows to which logs still refer without a foreign key. Triggers on their tables fill it (see migrations), so that
+ * no verb can forget to. The sweep erases the logs.
  */
 export const erasure = pgTable(
   "erasure",
@@ -13,11 +13,11 @@ export const erasure = pgTable(
     kind: text().notNull(),
     subjectId: uuid().notNull(),
     requestedAt: instant().notNull().defaultNow(),
-    /** When the sweep looks (again): log rows may still wait on a gateway's disk. */
+    /** When the sweep checks next: log rows may still be buffered on a gateway's disk. */
     nextAt: instant().notNull().defaultNow(),
   },
   (table) => [primaryKey({ columns: [table.kind, table.subjectId] }), index().on(table.nextAt)],
 );
 
-/** A day after the deletion, when nothing was left. */
+/** Removed a day after the deletion, once no log row is left. */
 export const erasureRetention: RetentionRule = { until: "verb", verb: "eraseLogs" };

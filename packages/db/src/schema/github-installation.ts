@@ -15,7 +15,7 @@ export const githubInstallation = pgTable(
     accountLogin: text().notNull(),
     /** User | Organization, as GitHub says it. */
     accountType: text().notNull(),
-    /** Since when the account's owner has suspended the App: nothing can be read through it meanwhile. */
+    /** When the account's owner suspended the App, which then can't read anything. */
     suspendedAt: instant(),
     installedByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),

@@ -3,7 +3,7 @@ import { jsonb, pgTable, text } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-/** What each host's runner last reported about its isolation, every half minute (RUN-1). */
+/** The last isolation report of each host's runner, sent every 30 seconds (RUN-1). */
 export const hostIsolation = pgTable("host_isolation", {
   /** Name of the host. */
   host: text().primaryKey(),
@@ -12,7 +12,7 @@ export const hostIsolation = pgTable("host_isolation", {
   reportedAt: instant().notNull(),
 });
 
-/** Hosts that no longer report; the newest report is always kept. */
+/** Removes hosts that no longer report, but keeps the newest report. */
 export const hostIsolationRetention: RetentionRule = {
   until: "expired",
   condition: (moment) => sql`${hostIsolation.reportedAt} < ${daysBefore(moment, 7)}

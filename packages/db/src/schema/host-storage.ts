@@ -3,7 +3,7 @@ import { jsonb, pgTable, text } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-/** What each host's worker last reported about its disk, every 20 seconds (LOG-6). */
+/** The last disk report of each host's worker, sent every 20 seconds (LOG-6). */
 export const hostStorage = pgTable("host_storage", {
   /** Name of the host. */
   host: text().primaryKey(),
@@ -12,7 +12,7 @@ export const hostStorage = pgTable("host_storage", {
   reportedAt: instant().notNull(),
 });
 
-/** Hosts that no longer report. */
+/** Removes hosts that no longer report. */
 export const hostStorageRetention: RetentionRule = {
   until: "expired",
   condition: (moment) => sql`${hostStorage.reportedAt} < ${daysBefore(moment, 1)}`,

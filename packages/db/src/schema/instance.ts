@@ -4,7 +4,7 @@ import { instant } from "./columns.ts";
 import { deployment } from "./deployment.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-/** What the runner knows of a server process. One row an instance that was ever started. */
+/** A server process, as its runner reports it. One row per started instance. */
 export const instance = pgTable(
   "instance",
   {
@@ -12,18 +12,18 @@ export const instance = pgTable(
     deploymentId: uuid()
       .notNull()
       .references(() => deployment.id, { onDelete: "cascade" }),
-    /** The runner that it belongs to; only that one changes the row. Null in rows of older versions. */
+    /** The runner that owns the instance and alone changes the row. Null in rows of older versions. */
     runner: uuid(),
-    /** Which start of that runner has it: a runner that has been replaced changes nothing any more. */
+    /** Which start of that runner owns it: a replaced runner must not change the row. */
     generation: integer(),
-    /** Where it listens, once it is ready: `Endpoint` of packages/runner-api. */
+    /** Where it listens once ready: `Endpoint` of packages/runner-api. */
     endpoint: jsonb(),
     /** starting | ready | frozen | stopping | stopped | crashed */
     state: text().notNull(),
     startedAt: instant().notNull().defaultNow(),
     readyAt: instant(),
     endedAt: instant(),
-    /** Why it ended, for people; null while it runs. */
+    /** Why it ended, as shown to users; null while it runs. */
     endReason: text(),
     exitCode: integer(),
     restarts: integer().notNull().default(0),
@@ -34,7 +34,7 @@ export const instance = pgTable(
   ],
 );
 
-/** Ended instances of the last week; the others with their deployment. */
+/** Ended instances are removed after a week. */
 export const instanceRetention: RetentionRule = {
   until: "expired",
   condition: (moment) => sql`${instance.endedAt} < ${daysBefore(moment, 7)}`,

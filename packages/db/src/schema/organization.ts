@@ -58,7 +58,7 @@ export const apikey = pgTable(
     /** The organization that owns the key. */
     organizationId: uuid("reference_id").notNull(),
     name: text(),
-    /** The first characters of the key, for people to tell keys apart. */
+    /** The first characters of the key, which help users tell keys apart. */
     start: text(),
     /** SHA-256 of the key, base64url without padding. The key itself is shown once and never stored. */
     hash: text("key").notNull(),
@@ -78,11 +78,11 @@ export const organizationRetention: RetentionRule = { until: "deleted" };
 
 export const memberRetention: RetentionRule = { until: "owner" };
 
-/** Whatever became of it, a month after it could last be accepted. */
+/** Removed a month after it expired, accepted or not. */
 export const invitationRetention: RetentionRule = {
   until: "expired",
   condition: (moment) => sql`${invitation.expiresAt} < ${daysBefore(moment, 30)}`,
 };
 
-/** Expired and revoked ones too: people see in the list what they had given out. */
+/** Includes expired and revoked keys: the list shows users which keys they created. */
 export const apikeyRetention: RetentionRule = { until: "deleted" };

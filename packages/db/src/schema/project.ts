@@ -12,13 +12,13 @@ export const project = pgTable(
     organizationId: uuid()
       .notNull()
       .references(() => organization.id, { onDelete: "cascade" }),
-    /** Unique over the whole instance, case-insensitively: it is the host label of the server. */
+    /** Unique in the whole instance, ignoring case: it is the host label of the server. */
     name: text().notNull(),
     /** hosted | external */
     kind: text().notNull().default("hosted"),
     description: text(),
     installationId: bigint({ mode: "number" }),
-    /** Numeric id at GitHub; webhooks find the project by it, because a repository can be renamed. */
+    /** Numeric id at GitHub. Webhooks find the project by it, because a repository can be renamed. */
     repositoryId: bigint({ mode: "number" }),
     /** owner/name as last seen. */
     repositoryFullName: text(),

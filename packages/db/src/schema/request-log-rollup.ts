@@ -15,9 +15,9 @@ import {
 import { instant } from "./columns.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-// What every statistic of the request log reads instead of its rows (docs/decisions/013-request-log-roll-ups.md).
-// A trigger sums up each INSERT into `request_log` as one row per project of `request_log_delta`, in the same
-// transaction; the worker folds deltas into the tables below. Readers add the deltas that are not folded yet.
+// Aggregates of the request log, from which all statistics are read (docs/decisions/013-request-log-roll-ups.md).
+// A trigger aggregates each INSERT into `request_log` to one row of `request_log_delta` per project, in the same
+// transaction. The worker folds deltas into the other tables. Readers add the deltas that are not folded yet.
 
 /** Sums of the rows that one statement inserted for one project; deleted when they are folded. */
 export const requestLogDelta = pgTable(
@@ -29,7 +29,7 @@ export const requestLogDelta = pgTable(
     lastMinute: instant().notNull(),
     /** An array [minute (epoch seconds), deployment, HTTP method, method, target, class, calls, sum of ms, latency] per series. */
     series: jsonb().notNull(),
-    // Columns of the callers within ten minutes: elements of one position belong together.
+    // Callers per ten minutes, as parallel arrays.
     callerDeployments: uuid().array().notNull(),
     callerSessions: text().array().notNull(),
     callerPrincipals: text().array().notNull(),
@@ -46,7 +46,7 @@ export const requestLogDelta = pgTable(
   (table) => [index().on(table.projectId)],
 );
 
-/** What calls are counted by. The id is a hash of the columns, so nobody needs to look it up to count. */
+/** The dimensions by which calls are counted. The id is a hash of the columns, so that counting needs no lookup. */
 export const requestLogSeries = pgTable(
   "request_log_series",
   {
@@ -58,7 +58,7 @@ export const requestLogSeries = pgTable(
     target: text(),
     /** 0: succeeded; 1: error; 2: refused by the gateway (4xx) before any server was asked. */
     class: smallint().notNull(),
-    /** Stands for calls of a project that made up too many names in a day: method and target are unknown. */
+    /** Counts the calls beyond the number of new names that a project may have in a day, without method and target. */
     isOverflow: boolean().notNull().default(false),
     firstSeen: instant().notNull(),
     lastSeen: instant().notNull(),
@@ -70,7 +70,7 @@ export const requestLogSeries = pgTable(
   ],
 );
 
-/** Calls of a series in a period that begins at `time`. Partitioned by day. */
+/** Calls of a series in the period from `time`. Partitioned by day. */
 const rollup = (name: string) =>
   pgTable(
     name,
@@ -91,7 +91,7 @@ export const requestLogTenMinutes = rollup("request_log_ten_minutes");
 export const requestLogHour = rollup("request_log_hour");
 export const requestLogHalfDay = rollup("request_log_half_day");
 
-/** Who called: one row per session; calls without a session are one caller per principal and client. */
+/** One row per session; calls without a session count as one caller per principal and client. */
 export const requestLogCaller = pgTable(
   "request_log_caller",
   {
@@ -103,9 +103,9 @@ export const requestLogCaller = pgTable(
     principal: text().notNull(),
     clientName: text(),
     clientVersion: text(),
-    /** Session, principal and client name in lower case, one a line: what a search looks through. */
+    /** Session, principal and client name in lower case, one per line, for the search. */
     searchText: text().notNull(),
-    /** Stands for callers beyond the number that a project may have new in a day. */
+    /** Counts the callers beyond the number of new ones that a project may have in a day. */
     isOverflow: boolean().notNull().default(false),
     firstSeen: instant().notNull(),
     lastSeen: instant().notNull(),
@@ -121,7 +121,7 @@ export const requestLogCaller = pgTable(
   ],
 );
 
-/** What a caller did within ten minutes that begin at `time`. Partitioned by day. */
+/** Calls of a caller in the ten minutes from `time`. Partitioned by day. */
 export const requestLogCallerSlot = pgTable(
   "request_log_caller_slot",
   {
@@ -140,12 +140,12 @@ export const requestLogCallerSlot = pgTable(
   ],
 );
 
-/** Error messages that occurred, for the search. */
+/** Distinct error messages, for the search. */
 export const requestLogMessage = pgTable(
   "request_log_message",
   {
     projectId: uuid().notNull(),
-    /** hashtextextended(message, 0); 0 with an empty text stands for messages beyond what a project may have new in a day. */
+    /** hashtextextended(message, 0). 0 with an empty text: all messages beyond the number of new ones per day. */
     id: bigint({ mode: "bigint" }).notNull(),
     /** In lower case. */
     searchText: text().notNull(),

@@ -1,31 +1,31 @@
 import { type SQL, sql } from "drizzle-orm";
 
-/** How long things are kept. Days are 24 hours before the sweep's clock. */
+/** How long data is kept. A day is 24 hours before the sweep's time. */
 export type RetentionPolicy = {
   readonly requestLogDays: number;
   readonly serverLogDays: number;
   readonly buildLogDays: number;
   readonly auditDays: number;
-  /** After its end a preview branch goes with its builds. */
+  /** A preview branch is removed with its builds this long after it ended. */
   readonly endedBranchDays: number;
-  /** The latest of each branch. */
+  /** How many of the latest are kept. */
   readonly buildsPerBranch: number;
-  /** The latest of each branch, whose layers stay stored; what is live is always kept. */
+  /** How many of the latest are kept, with their layers. Live deployments are always kept. */
   readonly deploymentsPerBranch: number;
 };
 
 export type RetentionMoment = { readonly now: Date; readonly policy: RetentionPolicy };
 
 /**
- * How long the rows of a table live. Every table states it beside its schema (LOG-6); `retention.ts` collects the rules
- * and a test compares them with the database.
+ * How long the rows of a table are kept. Every table states it beside its schema (LOG-6); `retention.ts` collects the
+ * rules, and a test compares them with the database.
  *
- * - `deleted`: until a person (or GitHub) deletes them.
- * - `owner`: with the row that a foreign key with `ON DELETE CASCADE` refers to.
- * - `expired`: until the condition holds; the sweep removes them in batches. It must be served by an index.
- * - `days`: partitioned by day, in the column `time`; days before the cutoff are dropped whole.
- * - `verb`: a verb of core's `retention` (or `foldRequestLogs` of packages/logs) decides, because it takes more than a
- *   condition.
+ * - `deleted`: until a user (or GitHub) deletes them.
+ * - `owner`: as long as the row to which a foreign key with `ON DELETE CASCADE` refers.
+ * - `expired`: until the condition is true; the sweep removes them in batches. The condition needs an index.
+ * - `days`: partitioned by day of the column `time`; partitions before the cutoff are dropped.
+ * - `verb`: decided by a verb of core's `retention` (or `foldRequestLogs` of packages/logs), because a condition isn't
+ *   enough.
  */
 export type RetentionRule =
   | { readonly until: "deleted" }
@@ -34,6 +34,6 @@ export type RetentionRule =
   | { readonly until: "days"; readonly days: (policy: RetentionPolicy) => number }
   | { readonly until: "verb"; readonly verb: "removeSuperseded" | "removeBuildLogs" | "eraseLogs" | "foldRequestLogs" };
 
-/** `days` before the sweep's clock, as a parameter. */
+/** `days` before the sweep's time, as a query parameter. */
 export const daysBefore = (moment: RetentionMoment, days: number): SQL =>
   sql`${new Date(moment.now.getTime() - days * 86_400_000).toISOString()}::timestamptz`;

@@ -7,8 +7,8 @@ import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
 /**
- * Host label → target: exactly one of a deployment, an external server and a portal. The project is whose auth mode,
- * limits and request log apply. A promotion, rollout or rollback changes this row only.
+ * Host label → target: exactly one of a deployment, an external server and a portal. The project's auth mode, limits and
+ * request log apply. A promotion, rollout or rollback changes only this row.
  */
 export const route = pgTable(
   "route",
@@ -20,13 +20,13 @@ export const route = pgTable(
     targetKind: text({ enum: ["deployment", "external", "portal"] })
       .notNull()
       .default("deployment"),
-    /** The branch whose deployments the label follows; null for targets that have none. */
+    /** The branch whose live deployment the label points to; null for other targets. */
     branchId: uuid().references(() => branch.id, { onDelete: "cascade" }),
     deploymentId: uuid().references(() => deployment.id, { onDelete: "cascade" }),
-    // The tables that these refer to come with the features; so do their foreign keys.
+    // Foreign keys will come with the tables that these refer to.
     externalServerId: uuid(),
     portalId: uuid(),
-    /** `build.sequence` of the deployment: the fence of the compare-and-swap. 0 for other targets. */
+    /** `build.sequence` of the deployment, which fences the compare-and-swap. 0 for other targets. */
     sequence: bigint({ mode: "number" }).notNull().default(0),
     updatedAt: instant().notNull().defaultNow(),
   },

@@ -4,7 +4,7 @@ import type { RetentionRule } from "./retention-rule.ts";
 
 // Partitioned by day, like request_log.
 
-/** A line that a server wrote to stdout or stderr, or that the platform says about it. */
+/** A line that a server wrote to stdout or stderr, or that the platform wrote about it. */
 export const serverLog = pgTable(
   "server_log",
   {

@@ -3,7 +3,7 @@ import { bigint, boolean, index, integer, pgTable, text, uniqueIndex, uuid } fro
 import { instant } from "./columns.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-// better-auth writes these tables; their shapes follow its core schema. Columns marked "ours" are Towpath's.
+// better-auth writes these tables and defines their columns. Columns marked "ours" are Towpath's.
 
 export const user = pgTable("user", {
   id: uuid().primaryKey(),
@@ -17,7 +17,7 @@ export const user = pgTable("user", {
   firstName: text(),
   /** ours */
   lastName: text(),
-  /** ours: the numeric account id at GitHub (or the forge), set once the user has authorized the App. */
+  /** ours: the numeric user id at GitHub (or the forge), set when the user authorizes the App. */
   githubUserId: bigint({ mode: "number" }),
 });
 
@@ -46,9 +46,9 @@ export const account = pgTable(
     userId: uuid()
       .notNull()
       .references(() => user.id, { onDelete: "cascade" }),
-    /** The provider: `credential` for the embedded one, else a name derived from the OpenID issuer. */
+    /** `credential` for the embedded provider, else derived from the OpenID issuer. */
     providerId: text().notNull(),
-    /** The subject at that provider. Identity is (provider, subject), never an e-mail address (AUTH-11). */
+    /** The subject at that provider. The identity is (provider, subject), never an e-mail address (AUTH-11). */
     accountId: text().notNull(),
     accessToken: text(),
     refreshToken: text(),
@@ -76,7 +76,7 @@ export const verification = pgTable(
   (table) => [index().on(table.identifier), index().on(table.expiresAt)],
 );
 
-/** Requests to the sign-in endpoints by address and path, so that better-auth's limit survives a restart. */
+/** better-auth's rate limits by client address and path, which survive a restart. */
 export const rateLimit = pgTable(
   "rate_limit",
   {
@@ -96,7 +96,7 @@ export const signInAttempt = pgTable(
     /** A hash; the account need not exist. */
     key: text().primaryKey(),
     failures: integer().notNull(),
-    /** Until then attempts are refused without checking the password. */
+    /** Until then attempts are rejected without checking the password. */
     retryAt: instant().notNull(),
     updatedAt: instant().notNull(),
   },
@@ -105,7 +105,7 @@ export const signInAttempt = pgTable(
 
 export const userRetention: RetentionRule = { until: "deleted" };
 
-/** A day after they ended. */
+/** Removed a day after they expired. */
 export const sessionRetention: RetentionRule = {
   until: "expired",
   condition: (moment) => sql`${session.expiresAt} < ${daysBefore(moment, 1)}`,
@@ -118,7 +118,7 @@ export const verificationRetention: RetentionRule = {
   condition: (moment) => sql`${verification.expiresAt} < ${daysBefore(moment, 1)}`,
 };
 
-/** Windows are minutes long. */
+/** A window is one minute. */
 export const rateLimitRetention: RetentionRule = {
   until: "expired",
   condition: (moment) =>

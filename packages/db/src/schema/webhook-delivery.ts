@@ -9,7 +9,7 @@ export const webhookDelivery = pgTable(
     /** X-GitHub-Delivery */
     id: text().primaryKey(),
     event: text().notNull(),
-    /** Null once it was processed. */
+    /** Null once processed. */
     payload: jsonb(),
     receivedAt: instant().notNull().defaultNow(),
     processedAt: instant(),
@@ -21,8 +21,8 @@ export const webhookDelivery = pgTable(
 );
 
 /**
- * The id, so that a redelivery is known: GitHub redelivers for three days. Deliveries that nobody could process are
- * tried again for one day and go too.
+ * Kept to recognize redeliveries, which GitHub sends for up to three days. Failed deliveries are retried for one day and
+ * removed too.
  */
 export const webhookDeliveryRetention: RetentionRule = {
   until: "expired",

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { startEmbeddedPostgres } from "../embedded/index.ts";
-import { migrateDatabase } from "../migrate.ts";
+import { migrateDatabase } from "../client.ts";
+import { startEmbeddedPostgres } from "../embedded/postgres.ts";
 import { templateName } from "./test-database.ts";
 
 /** Vitest's global set-up: one PostgreSQL for the run, with a migrated template database. */

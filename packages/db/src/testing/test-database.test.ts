@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createTestDatabase } from "./index.ts";
+import { createTestDatabase } from "./test-database.ts";
 
-test("a test database is migrated, empty and gone after close", async () => {
+test("a test database is migrated and empty", async () => {
   const database = await createTestDatabase();
   const tables = await database.pool.query(
     "SELECT count(*)::int AS n FROM information_schema.tables WHERE table_schema = 'public'",

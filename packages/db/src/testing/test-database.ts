@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
-import { type DatabaseClient, openDatabase } from "../client.ts";
-import { migrationsFolder } from "../migrate.ts";
+import { type DatabaseClient, migrationsDirectory, openDatabase } from "../client.ts";
 
 export const templateName = "towpath_template";
 
@@ -15,7 +14,7 @@ function urlOf(database: string): string {
   const base = process.env.TOWPATH_TEST_DATABASE_URL;
   if (!base)
     throw new Error(
-      "TOWPATH_TEST_DATABASE_URL is not set: run the test through vitest, whose set-up starts PostgreSQL.",
+      "TOWPATH_TEST_DATABASE_URL is not set. Run the test with vitest, whose global set-up starts PostgreSQL.",
     );
   return base.replace(/\/[^/?]*\?/, `/${database}?`);
 }
@@ -30,7 +29,7 @@ async function administer(statement: string): Promise<void> {
   }
 }
 
-/** A migrated database of the test file's own, cloned from the template in about 30 ms. `close` drops it. */
+/** Creates a migrated database for one test file, cloned from the template in about 30 ms. `close` drops it. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   await administer(`CREATE DATABASE ${name} TEMPLATE ${templateName}`);
@@ -45,18 +44,18 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Empties a test's database and migrates it no further than `last` (the name of a migration), as an old version left it. */
+/** Empties a test's database and migrates it only up to `last` (a migration's name), as an old version left it. */
 export async function migrateAnewTo({ db, pool }: TestDatabase, last: string): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "tp-migrations-"));
+  const directory = await mkdtemp(join(tmpdir(), "tp-migrations-"));
   try {
-    await cp(migrationsFolder, folder, { recursive: true });
-    const path = join(folder, "meta", "_journal.json");
+    await cp(migrationsDirectory, directory, { recursive: true });
+    const path = join(directory, "meta", "_journal.json");
     const journal: { entries: { tag: string }[] } = JSON.parse(await readFile(path, "utf8"));
     journal.entries.splice(journal.entries.findIndex(({ tag }) => tag === last) + 1);
     await writeFile(path, JSON.stringify(journal));
     await pool.query("DROP SCHEMA public CASCADE; DROP SCHEMA drizzle CASCADE; CREATE SCHEMA public");
-    await migrate(db, { migrationsFolder: folder });
+    await migrate(db, { migrationsFolder: directory });
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
 }

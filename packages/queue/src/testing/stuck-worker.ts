@@ -1,6 +1,6 @@
-import { openWorkerQueue } from "../index.ts";
+import { openWorkerQueue } from "../queue.ts";
 
-// A worker that takes build jobs and never ends them: a test kills it to see what becomes of the job.
+// A worker whose build jobs never end. A test kills it.
 const workers = await openWorkerQueue({
   databaseUrl: process.argv[2] ?? "",
   onProblem: (problem) => console.error(problem),

@@ -1,1 +1,0 @@
-export { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "./postgres.ts";

@@ -1,1 +1,0 @@
-export { createTestDatabase, migrateAnewTo, type TestDatabase } from "./test-database.ts";

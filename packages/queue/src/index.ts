@@ -1,8 +1,0 @@
-export {
-  type JobHandlers,
-  type OpenJobQueue,
-  openJobQueue,
-  openWorkerQueue,
-  type WorkerOptions,
-  type WorkerQueue,
-} from "./queue.ts";
