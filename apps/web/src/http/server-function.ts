@@ -1,11 +1,12 @@
 import { createMiddleware } from "@tanstack/react-start";
-import { authorize, authorizeProject, type Permission } from "@towpath/core/authorize";
+import { authorize, authorizeProject, type Permission, withAccess } from "@towpath/core/authorize";
 import { authorizeBuild } from "@towpath/core/build";
 import { TowpathError } from "@towpath/core/errors";
 import { currentSession, signedInContext } from "./caller.server.ts";
 
 // Every server function names one of these middlewares: it says who may call. "Signed in" is no permission: whatever
-// belongs to an organization names one of the matrix in core/authorize. testing/entry-points.test.ts checks it.
+// belongs to an organization names one of the matrix in core/authorize. testing/entry-points.test.ts checks it. The verb
+// that the handler calls checks its own permission too, without reading the access again (`withAccess`).
 
 /** Anybody may call; `context.signedIn` says who does, or null. */
 export const publicAccess = createMiddleware({ type: "function" }).server(async ({ next }) => {
@@ -27,7 +28,7 @@ export const organizationAccess = (permission: Permission) =>
     .server(async ({ next, data }) => {
       const context = await signedInContext();
       const access = await authorize(context.ctx, permission, { orgSlug: data.orgSlug });
-      return next({ context: { ...context, organization: access.organization, role: access.role } });
+      return next({ context: { ...context, ...access, ctx: withAccess(context.ctx, access) } });
     });
 
 /** The same for a project, by `data.orgSlug` and `data.projectName`; `context.project` is its row. */
@@ -40,8 +41,8 @@ export const projectAccess = (permission: Permission) =>
     }))
     .server(async ({ next, data }) => {
       const context = await signedInContext();
-      const { organization, project, role } = await authorizeProject(context.ctx, permission, data);
-      return next({ context: { ...context, organization, project, role } });
+      const access = await authorizeProject(context.ctx, permission, data);
+      return next({ context: { ...context, ...access, ctx: withAccess(context.ctx, access) } });
     });
 
 /** The same for the project of the build `data.buildId`. */
@@ -50,8 +51,8 @@ export const buildAccess = (permission: Permission) =>
     .validator((data: { readonly buildId: string }) => ({ ...data, buildId: text(data, "buildId") }))
     .server(async ({ next, data }) => {
       const context = await signedInContext();
-      const { organization, project, role } = await authorizeBuild(context.ctx, permission, data.buildId);
-      return next({ context: { ...context, organization, project, role } });
+      const access = await authorizeBuild(context.ctx, permission, data.buildId);
+      return next({ context: { ...context, ...access, ctx: withAccess(context.ctx, access) } });
     });
 
 /** Middleware runs before the function's own validator: anything but a string must not reach SQL. */

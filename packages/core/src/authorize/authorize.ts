@@ -21,41 +21,53 @@ const noAccess = () =>
 
 const lowerRole = () => new TowpathError("forbidden", "Forbidden: your role in this team does not allow this.");
 
+/** What a request has been authorized for. Not part of the context: a copy of it with another actor must not have it. */
+const accessOf = new WeakMap<Context, OrganizationAccess | ProjectAccess>();
+
 /**
- * Checks that the actor may do something in an organization, and says which one it is and with what role.
+ * A context for the rest of a request whose access the caller has checked. Verbs still check their own permission, but
+ * don't read organization, project and role again. One request only: it doesn't notice later changes of them.
+ */
+export function withAccess(ctx: Context, access: OrganizationAccess | ProjectAccess): Context {
+  const authorized = { ...ctx };
+  accessOf.set(authorized, access);
+  return authorized;
+}
+
+/**
+ * Checks that the actor has a permission in an organization; returns the organization and the actor's role.
  *
- * @throws TowpathError `forbidden`: the same for an organization that does not exist and one of others (ERR-1).
+ * @throws TowpathError `forbidden`, with the same text for an organization that doesn't exist and one of others (ERR-1)
  */
 export async function authorize(
   ctx: Context,
   permission: Permission,
   scope: OrganizationScope,
 ): Promise<OrganizationAccess> {
-  const found = await findOrganization(ctx, scope);
-  const role = found && (await roleOf(ctx, found.id));
-  if (!found || !role) throw noAccess();
-  if (!roleMay(role, permission)) throw lowerRole();
-  return { organization: found, role };
+  const access = knownOrganization(ctx, scope) ?? (await readOrganizationAccess(ctx, scope));
+  if (!access) throw noAccess();
+  if (!roleMay(access.role, permission)) throw lowerRole();
+  return access;
 }
 
 /**
  * The same for a project, by its name (or id) within an organization or by its id alone.
  *
- * @throws TowpathError `not_found` for what is absent or of others, `forbidden` for a role that is too low.
+ * @throws TowpathError `not_found` for a project that doesn't exist or belongs to others, `forbidden` for a role without
+ * the permission
  */
 export async function authorizeProject(
   ctx: Context,
   permission: Permission,
   scope: ProjectScope,
 ): Promise<ProjectAccess> {
-  const found = await findProject(ctx, scope);
-  const role = found && (await roleOf(ctx, found.organization.id));
-  if (!found || !role) throw notFound("project");
-  if (!roleMay(role, permission)) throw lowerRole();
-  return { ...found, role };
+  const access = knownProject(ctx, scope) ?? (await readProjectAccess(ctx, scope));
+  if (!access) throw notFound("project");
+  if (!roleMay(access.role, permission)) throw lowerRole();
+  return access;
 }
 
-/** For verbs that only the platform's own jobs and its operator may run. */
+/** For verbs that only jobs and the operator may run. */
 export function authorizePlatform(ctx: Context): void {
   if (ctx.actor.kind === "user") throw new TowpathError("forbidden", "Forbidden: only the platform may do this.");
 }
@@ -66,16 +78,33 @@ export function requireUser(ctx: Context): string {
   throw new TowpathError("forbidden", "Forbidden: only a signed-in user may do this.");
 }
 
-async function findOrganization(ctx: Context, scope: OrganizationScope) {
+function knownOrganization(ctx: Context, scope: OrganizationScope): OrganizationAccess | undefined {
+  const access = accessOf.get(ctx);
+  const { id, slug } = access?.organization ?? {};
+  return ("orgSlug" in scope ? scope.orgSlug === slug : scope.organizationId === id) ? access : undefined;
+}
+
+function knownProject(ctx: Context, scope: ProjectScope): ProjectAccess | undefined {
+  const access = accessOf.get(ctx);
+  if (!access || !("project" in access)) return undefined;
+  const { project, organization } = access;
+  if ("projectId" in scope) return scope.projectId === project.id ? access : undefined;
+  const { orgSlug, projectName } = scope;
+  const isSame = projectName === project.id || projectName.toLowerCase() === project.name.toLowerCase();
+  return orgSlug === organization.slug && isSame ? access : undefined;
+}
+
+async function readOrganizationAccess(ctx: Context, scope: OrganizationScope): Promise<OrganizationAccess | undefined> {
   if ("organizationId" in scope && !isId(scope.organizationId)) return undefined;
   const [found] = await ctx.db
     .select({ id: organization.id, slug: organization.slug, name: organization.name })
     .from(organization)
     .where("orgSlug" in scope ? eq(organization.slug, scope.orgSlug) : eq(organization.id, scope.organizationId));
-  return found;
+  const role = found && (await roleOf(ctx, found.id));
+  return role && { organization: found, role };
 }
 
-async function findProject(ctx: Context, scope: ProjectScope) {
+async function readProjectAccess(ctx: Context, scope: ProjectScope): Promise<ProjectAccess | undefined> {
   if ("projectId" in scope && !isId(scope.projectId)) return undefined;
   const [found] = await ctx.db
     .select({
@@ -89,22 +118,22 @@ async function findProject(ctx: Context, scope: ProjectScope) {
         ? eq(project.id, scope.projectId)
         : and(eq(organization.slug, scope.orgSlug), namedBy(scope.projectName)),
     );
-  return found;
+  const role = found && (await roleOf(ctx, found.organization.id));
+  return role && { ...found, role };
 }
 
-/** A project with the name of a page is addressed by its id. No name is as long as an id. */
+/** A project with the same name as a page is addressed by its id. Names are shorter than ids. */
 function namedBy(name: string) {
-  const lower = name.toLowerCase();
-  return isId(name) ? eq(project.id, name) : eq(sql`lower(${project.name})`, lower);
+  return isId(name) ? eq(project.id, name) : eq(sql`lower(${project.name})`, name.toLowerCase());
 }
 
-/** The operator and jobs act as owners everywhere; a user acts by membership. */
+/** The operator and jobs are owners of every organization; users have the role of their membership. */
 async function roleOf(ctx: Context, organizationId: string): Promise<Role | undefined> {
   if (ctx.actor.kind !== "user") return "owner";
   const [membership] = await ctx.db
     .select({ role: member.role })
     .from(member)
     .where(and(eq(member.organizationId, organizationId), eq(member.userId, ctx.actor.userId)));
-  // A role that is not ours (a row written by a later version) gives nothing.
+  // An unknown role, written by a later version, gives no access.
   return roles.find((role) => role === membership?.role);
 }

@@ -6,5 +6,6 @@ export {
   type ProjectAccess,
   type ProjectScope,
   requireUser,
+  withAccess,
 } from "./authorize.ts";
 export { type Permission, permissions, permissionsOf, roleMay } from "./permission.policy.ts";

@@ -1,7 +1,7 @@
 import type { Role } from "../context/index.ts";
 
-/** The least role that each permission takes. Roles rise: viewer, member, admin, owner. */
-const leastRole = {
+/** The lowest role that has each permission. Roles from low to high: viewer, member, admin, owner. */
+const lowestRole = {
   "organization.read": "viewer",
   "organization.manage": "admin",
   "organization.delete": "owner",
@@ -22,17 +22,17 @@ const leastRole = {
   "apiKey.manage": "admin",
 } as const satisfies Record<string, Role>;
 
-export type Permission = keyof typeof leastRole;
+export type Permission = keyof typeof lowestRole;
 
-export const permissions = Object.keys(leastRole) as readonly Permission[];
+export const permissions = Object.keys(lowestRole) as readonly Permission[];
 
 const rank: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 };
 
-/** Whether a role carries a permission. */
+/** Whether a role has a permission. */
 export function roleMay(role: Role, permission: Permission): boolean {
-  return rank[role] >= rank[leastRole[permission]];
+  return rank[role] >= rank[lowestRole[permission]];
 }
 
-/** All that a role may do, for the account page and the members screen. */
+/** All permissions of a role, for the account page and the members screen. */
 export const permissionsOf = (role: Role): readonly Permission[] =>
   permissions.filter((permission) => roleMay(role, permission));

@@ -1,0 +1,69 @@
+import { member } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { and, eq } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  refusalCode,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  seedUser,
+  testContext,
+} from "../testing/index.ts";
+import { authorize, authorizeProject, withAccess } from "./index.ts";
+
+let database: TestDatabase;
+let team: SeededOrganization;
+let others: SeededOrganization;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  others = await seedOrganization(database.db);
+});
+beforeEach(async () => {
+  team = await seedOrganization(database.db);
+});
+afterAll(() => database.close());
+
+/** A viewer's context after the check at the start of a request, and the end of the membership right after that. */
+async function checkedViewer() {
+  const account = await seedUser(database.db);
+  const row = { id: account.id, organizationId: team.id, userId: account.id, role: "viewer" };
+  await database.db.insert(member).values(row);
+  const project = await seedProject(database.db, team);
+  const before = testContext(database.db, account.actor);
+  const scope = { orgSlug: team.slug, projectName: project.name };
+  const ctx = withAccess(before, await authorizeProject(before, "project.read", scope));
+  await database.db.delete(member).where(and(eq(member.organizationId, team.id), eq(member.userId, account.id)));
+  return { before, ctx, project, scope };
+}
+
+test("PRJ-1 within one request access is read once, and each verb checks its own permission against it", async () => {
+  const { before, ctx, project, scope } = await checkedViewer();
+  const expected = { project: { id: project.id }, organization: { id: team.id }, role: "viewer" };
+  const named = { ...scope, projectName: project.name.toUpperCase() };
+  for (const same of [scope, named, { ...scope, projectName: project.id }, { projectId: project.id }]) {
+    expect(await authorizeProject(ctx, "build.read", same)).toMatchObject(expected);
+    expect(await refusalCode(authorizeProject(ctx, "build.start", same))).toBe("forbidden");
+  }
+  expect(await authorize(ctx, "project.read", { orgSlug: team.slug })).toMatchObject({ role: "viewer" });
+  expect(await refusalCode(authorize(ctx, "project.create", { organizationId: team.id }))).toBe("forbidden");
+  expect(await refusalCode(authorizeProject(before, "project.read", scope))).toBe("not_found");
+});
+
+test("PRJ-1 ERR-1 access to one project is no access to others, nor for another actor", async () => {
+  const { ctx, project, scope } = await checkedViewer();
+  const sibling = await seedProject(database.db, team);
+  const theirs = await seedProject(database.db, others);
+  for (const other of [
+    { projectId: sibling.id },
+    { ...scope, projectName: sibling.name },
+    { projectId: theirs.id },
+    { orgSlug: others.slug, projectName: project.name },
+    { orgSlug: others.slug, projectName: project.id },
+  ]) {
+    expect(await refusalCode(authorizeProject(ctx, "project.read", other)), JSON.stringify(other)).toBe("not_found");
+  }
+  expect(await refusalCode(authorize(ctx, "project.read", { orgSlug: others.slug }))).toBe("forbidden");
+  const copy = { ...ctx, actor: others.owner };
+  expect(await refusalCode(authorizeProject(copy, "project.read", scope))).toBe("not_found");
+});
