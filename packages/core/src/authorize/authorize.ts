@@ -124,7 +124,8 @@ async function readProjectAccess(ctx: Context, scope: ProjectScope): Promise<Pro
 
 /** A project with the same name as a page is addressed by its id. Names are shorter than ids. */
 function namedBy(name: string) {
-  return isId(name) ? eq(project.id, name) : eq(sql`lower(${project.name})`, name.toLowerCase());
+  const lower = name.toLowerCase();
+  return isId(name) ? eq(project.id, name) : eq(sql`lower(${project.name})`, lower);
 }
 
 /** The operator and jobs are owners of every organization; users have the role of their membership. */
