@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiKeyChannel, createApiKeyChecker, createMembershipChecker } from "@towpath/auth/credentials";
 import { openNotifications } from "@towpath/db/notifications";
@@ -21,7 +22,7 @@ import { OpenCalls } from "./record/open-calls.ts";
 import { Recorder } from "./record/recorder.ts";
 import { RefusedRows } from "./record/refused-rows.ts";
 import { rowsOf } from "./record/rows.ts";
-import { adoptSpools, maxSpoolBytes, Spool, spoolDirectory } from "./record/spool.ts";
+import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
 import { RouteTable } from "./route/route-table.ts";
 import { closeHttpServer, createHttpServer } from "./server.ts";
@@ -73,10 +74,7 @@ export async function startGateway(
     applicationName: "towpath-gateway-listen",
     onProblem: (error) => log.debug({ err: error }, "cannot listen to the database"),
   });
-  if (config.workerIndex === 0) adoptSpools(config.stateDirectory, config.workers);
-  const spool = new Spool(spoolDirectory(config.stateDirectory, config.workerIndex), {
-    maxBytes: maxSpoolBytes * config.share,
-  });
+  const spool = await Spool.open(join(config.stateDirectory, "spool"), { maxBytes: maxSpoolBytes * config.share });
   const recorder = new Recorder({ pool, spool, log, share: config.share });
   const upstreams = new Upstreams();
   const runner = createRunnerClient(config.runner, { timeoutMs: config.holdMs * 2 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GatewayProcess, startGatewayProcess } from "./testing/gateway-process.ts";
-import { createRig, type Rig } from "./testing/rig.ts";
+import { createRig, type Rig, until } from "./testing/rig.ts";
 
 let rig: Rig;
 let directory: string;
@@ -19,22 +19,25 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
+const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
+const toolCall = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}';
+
 const start = () => startGatewayProcess(rig, directory, { TOWPATH_GATEWAY_WORKERS: "1" });
 
 test("RUN-8 GW-10 a gateway that is killed under load loses no row of an answered call, and writes none twice", async () => {
   const server = await rig.deploy((request, response) => {
     request.resume();
-    response.writeHead(200, { "content-type": "application/json" }).end('{"jsonrpc":"2.0","id":1,"result":{}}');
+    response.writeHead(200, { "content-type": "application/json" }).end(answer);
   });
-  let answered = 0;
+  const call = () => fetch(`http://127.0.0.1:${gateway.port}/${server.label}/mcp`, { method: "POST", body: toolCall });
+  // The route has come to this process, too.
+  await until(async () => (await call()).status === 200);
+  let answered = 1;
   for (let round = 0; round < 3; round++) {
     await Promise.all(
-      Array.from({ length: 40 }, async (_, at) => {
+      Array.from({ length: 40 }, async () => {
         for (let turn = 0; turn < 5; turn++) {
-          const response = await fetch(`http://127.0.0.1:${gateway.port}/${server.label}/mcp`, {
-            method: "POST",
-            body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t${at}"}}`,
-          });
+          const response = await call();
           await response.text();
           if (response.status === 200) answered++;
         }
@@ -44,7 +47,7 @@ test("RUN-8 GW-10 a gateway that is killed under load loses no row of an answere
     await gateway.ended;
     gateway = await start();
   }
-  expect(answered).toBe(600);
+  expect(answered).toBe(601);
   const rows = async () => {
     const { rows: found } = await rig.database.pool.query(
       "SELECT count(*)::int AS count FROM request_log WHERE project_id = $1",
@@ -52,7 +55,28 @@ test("RUN-8 GW-10 a gateway that is killed under load loses no row of an answere
     );
     return found[0].count;
   };
-  await expect.poll(rows, { timeout: 10_000 }).toBe(600);
+  await expect.poll(rows, { timeout: 10_000 }).toBe(601);
   await new Promise((resolve) => setTimeout(resolve, 1500));
-  expect(await rows()).toBe(600);
+  expect(await rows()).toBe(601);
 });
+
+test("GW-10 GW-14 a row that a gateway keeps after another one has started beside it is not lost when it is killed", async () => {
+  const held: (() => void)[] = [];
+  const server = await rig.deploy((request, response) => {
+    request.resume();
+    held.push(() => response.writeHead(200, { "content-type": "application/json" }).end(answer));
+  });
+  const orphan = gateway;
+  const call = () => fetch(`http://127.0.0.1:${orphan.port}/${server.label}/mcp`, { method: "POST", body: toolCall });
+  const answers = [call(), call()];
+  await until(() => held.length === 2);
+  held[0]?.();
+  await Promise.race(answers);
+  // On the same state directory: by mistake, or because the orphaned worker of a killed primary still answers.
+  gateway = await start();
+  held[1]?.();
+  for (const each of await Promise.all(answers)) expect([each.status, await each.text()]).toEqual([200, answer]);
+  orphan.child.kill("SIGKILL");
+  await orphan.ended;
+  expect(await rig.rows(server.projectId, 2, 20_000)).toHaveLength(2);
+}, 60_000);

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { readdir } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectModern, connectOld } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { createRig, type DeployedServer, type Rig, segmentsIn, until } from "./testing/rig.ts";
 import { startUnixServer } from "./testing/unix-server.ts";
 
 let rig: Rig;
@@ -35,6 +34,7 @@ const set = (server: DeployedServer, change: object) => {
   if (!instance) throw new Error("not deployed");
   rig.runner.servers.set(server.deploymentId, { ...instance, ...change });
 };
+const segments = () => segmentsIn(join(rig.config.stateDirectory, "spool"));
 const leasesOf = (server: DeployedServer) => rig.runner.ensured.filter((id) => id === server.deploymentId).length;
 
 describe("starting servers", () => {
@@ -208,7 +208,7 @@ describe("without the database", () => {
     expect((await call(guarded, { authorization: `Bearer ${newApiKey().key}` })).status).toBe(503);
     await rig.restart({ databaseUrl });
     expect(await rig.rows(server.projectId, 21)).toHaveLength(21);
-    await until(async () => (await readdir(join(rig.config.stateDirectory, "spool"))).length === 0);
+    await until(async () => (await segments()).length === 0);
     expect(await rig.rows(server.projectId, 21)).toHaveLength(21);
   });
 
@@ -268,10 +268,10 @@ describe("without the database", () => {
     const { pool } = rig.database;
     await pool.query("ALTER TABLE request_log RENAME TO request_log_away");
     for (let at = 0; at < 50; at++) expect((await call(server)).status).toBe(200);
-    await until(async () => (await readdir(join(rig.config.stateDirectory, "spool"))).length > 0);
+    await until(async () => (await segments()).length > 0);
     await pool.query("ALTER TABLE request_log_away RENAME TO request_log");
     expect((await rig.rows(server.projectId, 51)).length).toBe(51);
-    await until(async () => (await readdir(join(rig.config.stateDirectory, "spool"))).length === 0);
+    await until(async () => (await segments()).length === 0);
     expect((await rig.rows(server.projectId, 51)).length).toBe(51);
   });
 

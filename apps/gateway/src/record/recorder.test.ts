@@ -1,16 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { queryRequestLogs, type RequestLogRow } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
+import pg from "pg";
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { until } from "../testing/rig.ts";
+import { segmentsIn, until } from "../testing/rig.ts";
 import { Recorder } from "./recorder.ts";
 import { newRowId } from "./rows.ts";
-import { adoptSpools, Spool, spoolDirectory } from "./spool.ts";
+import { Spool } from "./spool.ts";
 
 const log = pino({ level: "silent" });
 let database: TestDatabase;
@@ -35,7 +36,14 @@ const count = async (projectId: string) => {
   ]);
   return rows[0].count as number;
 };
-const newSpool = () => new Spool(join(root, randomUUID()));
+const newSpool = () => Spool.open(join(root, randomUUID()));
+/** A recorder that shares the spool's root with others, as a process of its own would. */
+const recorderIn = async (spoolRoot: string) =>
+  new Recorder({ pool: database.pool, spool: await Spool.open(spoolRoot), log });
+/** As when all processes that have a directory in this root were killed: their sockets take no connections any more. */
+async function killAll(spoolRoot: string): Promise<void> {
+  for (const name of await readdir(spoolRoot)) if (name.endsWith(".sock")) await rm(join(spoolRoot, name));
+}
 const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 /** Makes every write of the request log fail, as a database does that is away, until the result is called. */
@@ -46,12 +54,13 @@ async function takeTableAway(): Promise<() => Promise<unknown>> {
 
 test("GW-10 a row is on disk within the turn that ended its call, and gone from there when it is in the database", async () => {
   const directory = join(root, randomUUID());
-  const recorder = new Recorder({ pool: database.pool, spool: new Spool(directory), log });
+  const recorder = await recorderIn(directory);
   const projectId = randomUUID();
   for (let at = 0; at < 40; at++) recorder.add(row(projectId));
   await turn();
   // Not started, not flushed: a process that is killed here leaves the rows to the next one.
-  const afterKill = new Recorder({ pool: database.pool, spool: new Spool(directory), log });
+  await killAll(directory);
+  const afterKill = await recorderIn(directory);
   afterKill.start();
   await until(async () => (await count(projectId)) === 40);
   // The killed one, in truth alive, writes them too: nothing is doubled.
@@ -61,35 +70,37 @@ test("GW-10 a row is on disk within the turn that ended its call, and gone from 
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("GW-10 GW-14 rows of workers that there are no more of are taken over, also from segments of the same name", async () => {
-  const state = join(root, randomUUID());
+test("GW-10 GW-14 nobody takes the segments of a living process, however late it appends; one of many takes them after its end", async () => {
+  const directory = join(root, randomUUID());
   const projectId = randomUUID();
-  for (const index of [0, 1, 2, 3]) {
-    const killed = new Recorder({ pool: database.pool, spool: new Spool(spoolDirectory(state, index)), log });
-    killed.add(row(projectId));
-    await turn();
-    const [segment = ""] = await readdir(spoolDirectory(state, index));
-    await rename(
-      join(spoolDirectory(state, index), segment),
-      join(spoolDirectory(state, index), `${"1".repeat(15)}-000000.ndjson`),
-    );
+  // It can't write its rows itself: they are on disk only.
+  const noDatabase = new pg.Pool({ connectionString: "postgresql://127.0.0.1:1/none" });
+  const living = new Recorder({ pool: noDatabase, spool: await Spool.open(directory), log });
+  living.add(row(projectId));
+  await turn();
+  const others = await Promise.all([1, 2, 3].map(() => recorderIn(directory)));
+  for (const other of others) other.start();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  // After the others have looked: to the same segment, and to one that they have not seen.
+  for (let at = 0; at < 2000; at++) {
+    living.add(row(projectId));
+    if (at % 50 === 0) await turn();
   }
-  adoptSpools(state, 2);
-  // The second worker is still there: its spool is its own.
-  expect((await readdir(state)).toSorted()).toEqual(["spool", "spool-1"]);
-  const first = new Recorder({ pool: database.pool, spool: new Spool(spoolDirectory(state, 0)), log });
-  first.start();
-  await until(async () => (await count(projectId)) === 3);
-  await first.stop();
-  expect(await readdir(spoolDirectory(state, 0))).toEqual([]);
-  expect(await readdir(spoolDirectory(state, 1))).toHaveLength(1);
-});
+  await turn();
+  const [owner = ""] = (await segmentsIn(directory)).map((name) => name.split("/")[0] ?? "");
+  await rm(join(directory, `${owner}.sock`));
+  await until(async () => (await segmentsIn(directory)).length === 0, 15_000);
+  expect(await count(projectId)).toBe(2001);
+  expect(await readdir(directory)).not.toContain(owner);
+  for (const recorder of [living, ...others]) await recorder.stop();
+  expect(await readdir(directory)).toEqual([]);
+  await noDatabase.end();
+}, 30_000);
 
 test("GW-10 with the disk full and the database away, rows wait in memory", async () => {
   const directory = join(root, randomUUID());
-  const spool = new Spool(directory);
-  await rm(directory, { recursive: true });
-  await writeFile(directory, "no file can be made in what is no folder");
+  await writeFile(directory, "nothing can be created below a file");
+  const spool = await Spool.open(directory);
   const recorder = new Recorder({ pool: database.pool, spool, log });
   recorder.start();
   const projectId = randomUUID();
@@ -102,11 +113,17 @@ test("GW-10 with the disk full and the database away, rows wait in memory", asyn
   await bringBack();
   await until(async () => (await count(projectId)) === 2800);
   expect(recorder.counters).toMatchObject({ dropped: 0, spooled: 0 });
+  // As soon as the disk has room again, rows are safe again.
+  await rm(directory);
+  await until(() => {
+    recorder.add(row(projectId));
+    return recorder.counters.spooled > 0;
+  }, 15_000);
   await recorder.stop();
-});
+}, 30_000);
 
 test("GW-10 when disk and memory are full, the chatty project loses rows, and they are counted", async () => {
-  const spool = new Spool(join(root, randomUUID()), { maxBytes: 0 });
+  const spool = await Spool.open(join(root, randomUUID()), { maxBytes: 0 });
   const recorder = new Recorder({ pool: database.pool, spool, log });
   const [quiet, chatty] = [randomUUID(), randomUUID()];
   const bringBack = await takeTableAway();
@@ -120,7 +137,7 @@ test("GW-10 when disk and memory are full, the chatty project loses rows, and th
 });
 
 test("GW-10 what memory has no room for is read from disk again", async () => {
-  const recorder = new Recorder({ pool: database.pool, spool: newSpool(), log });
+  const recorder = new Recorder({ pool: database.pool, spool: await newSpool(), log });
   recorder.start();
   const projectId = randomUUID();
   const bringBack = await takeTableAway();
@@ -135,7 +152,7 @@ test("GW-10 what memory has no room for is read from disk again", async () => {
 });
 
 test("GW-10 a row that the database refuses is put aside and counted; the others are written", async () => {
-  const recorder = new Recorder({ pool: database.pool, spool: newSpool(), log });
+  const recorder = new Recorder({ pool: database.pool, spool: await newSpool(), log });
   const projectId = randomUUID();
   for (let at = 0; at < 20; at++) recorder.add(row(projectId, at === 7 ? { time: Number.NaN } : {}));
   recorder.add(row("no uuid"));
@@ -150,16 +167,17 @@ test("GW-10 rows on disk that are refused for no reason of their own hold up no 
   const projectId = randomUUID();
   // Two segments of killed processes: the first one holds nothing but such a row.
   for (const target of ["doubtful", "fine"]) {
-    const killed = new Recorder({ pool: database.pool, spool: new Spool(directory), log });
+    const killed = await recorderIn(directory);
     killed.add(row(projectId, { target }));
     await turn();
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  const recorder = new Recorder({ pool: database.pool, spool: new Spool(directory), log });
+  await killAll(directory);
+  const recorder = await recorderIn(directory);
   recorder.start();
   await until(async () => (await count(projectId)) === 1);
   await until(() => recorder.counters.refused === 1);
-  expect(await readdir(directory)).toEqual([]);
+  await until(async () => (await segmentsIn(directory)).length === 0);
   await refuses.end();
   await recorder.stop();
 });
@@ -177,7 +195,7 @@ async function refuseTarget(target: string): Promise<{ end: () => Promise<unknow
 }
 
 test("GW-7 a row is bounded before it is held, whatever a client calls itself", async () => {
-  const spool = newSpool();
+  const spool = await newSpool();
   const recorder = new Recorder({ pool: database.pool, spool, log });
   const projectId = randomUUID();
   const long = "é".repeat(1024 * 1024);

@@ -11,6 +11,8 @@ const maxHeldBytes = 64 * 1024 * 1024;
 /** A turn of the event loop that ends more calls than this writes them to disk in several steps. */
 const maxRowsPerAppend = 64;
 const replayMs = 1000;
+/** Pause between two searches for rows of processes that have ended. */
+const adoptMs = 5000;
 /** First and longest pause before retrying a segment that the database rejects for an unclear reason. */
 const firstDoubtMs = 1000;
 const maxDoubtMs = 60_000;
@@ -24,8 +26,8 @@ type Held = { readonly row: RequestLogRow; readonly bytes: number; segment: Segm
 
 /**
  * Takes request-log rows off the hot path. Each goes to disk within the turn of the event loop that ended its call,
- * so that a gateway that is killed loses none, and from memory to the database in batches (GW-10). What was on disk
- * and not in the database is written after the next start; a row that was written already is left alone.
+ * so that a gateway that is killed loses none, and from memory to the database in batches (GW-10). What a process leaves
+ * on disk is written by another one soon after it has ended; a row that was written already is left alone.
  *
  * A row is lost only when memory is full and the disk has no room for it; it is counted.
  */
@@ -41,6 +43,7 @@ export class Recorder {
   /** Segments that the database rejects without saying whether the rows or the table are at fault. */
   readonly #doubtful = new Map<Segment, { since: number; retryAt: number; pauseMs: number }>();
   #isReplaying = false;
+  #adoptAt = Number.NEGATIVE_INFINITY;
   #replayTimer: NodeJS.Timeout | undefined;
 
   /** `share`: the part of the bounds in memory that is this process's. */
@@ -114,7 +117,7 @@ export class Recorder {
       inMemoryOnly.map(({ row }) => lineOf(row)),
     );
     this.counters.dropped += inMemoryOnly.filter(({ segment }) => segment === null).length;
-    this.#spool.close();
+    await this.#spool.close();
   }
 
   readonly #endTurn = (): void => {
@@ -155,13 +158,15 @@ export class Recorder {
     else this.counters.dropped++;
   }
 
-  /** Writes what only the disk has: rows of an earlier process, and those that memory had no room for. */
+  /** Writes what only the disk has: rows of processes that have ended, and those that memory had no room for. */
   async #replay(): Promise<void> {
-    // While the database is away, writing the rows in memory detects when it is back.
-    if (this.#isReplaying || (this.#writer.isAway && this.#writer.size > 0)) return;
+    if (this.#isReplaying) return;
     this.#isReplaying = true;
     const isDue = (segment: Segment) => this.#isDue(segment);
     try {
+      await this.#adopt();
+      // While the database is away, writing the rows in memory detects when it is back.
+      if (this.#writer.isAway && this.#writer.size > 0) return;
       for (let next = await this.#spool.nextToReplay(isDue); next; next = await this.#spool.nextToReplay(isDue)) {
         const outcome = await this.#replaySegment(next.segment, next.rows);
         if (outcome === "away") return;
@@ -175,6 +180,16 @@ export class Recorder {
       this.#log.error({ err: error }, "the log spool cannot be read");
     } finally {
       this.#isReplaying = false;
+    }
+  }
+
+  async #adopt(): Promise<void> {
+    if (performance.now() < this.#adoptAt) return;
+    this.#adoptAt = performance.now() + adoptMs;
+    try {
+      await this.#spool.adopt();
+    } catch (error) {
+      this.#log.error({ err: error }, "log rows of processes that have ended cannot be taken over");
     }
   }
 

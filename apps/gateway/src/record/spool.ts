@@ -1,26 +1,15 @@
-import {
-  closeSync,
-  existsSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import { readFile } from "node:fs/promises";
+import { closeSync, ftruncateSync, openSync, rmSync, writeSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RequestLogRow } from "@towpath/logs";
 import { z } from "zod";
+import { SpoolDirectory } from "./spool-directory.ts";
 
 const segmentBytes = 1024 * 1024;
 /** Of the gateway as a whole. */
 export const maxSpoolBytes = 1024 * 1024 * 1024;
 /** Pause after a failed write. */
 const pauseMs = 1000;
-const segmentName = /^\d{15}-\d{6}\.ndjson$/;
 
 // Rows were written by this program; the check only has to detect lines truncated by a crash.
 const lineSchema = z.custom<RequestLogRow>(
@@ -45,24 +34,43 @@ export type SpoolLine = { readonly projectId: string; readonly text: string };
  * Rows on disk until the database has them: segments of JSON lines. Appends are synchronous: when `append` returns,
  * the operating system has the rows, and a gateway that is killed loses none of them. Not synced to the disk: a power
  * cut may lose the last seconds.
+ *
+ * Only the process that owns a segment appends to it, reads it or deletes it (SpoolDirectory).
  */
 export class Spool {
-  readonly #directory: string;
+  readonly #root: string;
+  #directory: SpoolDirectory | null = null;
   readonly #maxBytes: number;
   readonly #segments = new Map<string, Segment>();
   readonly #bytesOfProject = new Map<string, number>();
   #bytes = 0;
   #file: { descriptor: number; segment: Segment } | null = null;
-  #number = 0;
   #pausedUntil = 0;
 
-  constructor(directory: string, options: { maxBytes?: number } = {}) {
-    this.#directory = directory;
-    this.#maxBytes = options.maxBytes ?? maxSpoolBytes;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    for (const name of readdirSync(directory).sort()) {
-      if (!segmentName.test(name)) continue;
-      const bytes = statSync(join(directory, name)).size;
+  private constructor(root: string, maxBytes: number) {
+    this.#root = root;
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Opens this process's spool in a directory that processes share. Never rejects: without a directory, as on a full
+   * disk, `append` returns null, and each `adopt` tries again to make one.
+   */
+  static async open(root: string, { maxBytes = maxSpoolBytes }: { maxBytes?: number } = {}): Promise<Spool> {
+    const spool = new Spool(root, maxBytes);
+    spool.#directory = await SpoolDirectory.create(root).catch(() => null);
+    return spool;
+  }
+
+  /**
+   * Takes over the segments of processes that have ended.
+   *
+   * @throws Error of the file system
+   */
+  async adopt(): Promise<void> {
+    this.#directory ??= await SpoolDirectory.create(this.#root);
+    for await (const name of this.#directory.takeAbandoned()) {
+      const { size: bytes } = await stat(join(this.#directory.path, name));
       this.#segments.set(name, { name, bytes, bytesOfProject: new Map(), heldRows: 0, mustReplay: true });
       this.#bytes += bytes;
     }
@@ -116,7 +124,7 @@ export class Spool {
     for (const segment of this.#segments.values()) {
       if (!segment.mustReplay || !isDue(segment)) continue;
       if (segment === this.#file?.segment) this.#seal();
-      const content = await readFile(join(this.#directory, segment.name), "utf8");
+      const content = await readFile(this.#pathOf(segment), "utf8");
       return { segment, rows: content.split("\n").flatMap(parseLine) };
     }
     return null;
@@ -128,17 +136,30 @@ export class Spool {
     this.#removeIfDone(segment);
   }
 
-  close(): void {
+  /** Rows that are still on disk are left to the next process. */
+  async close(): Promise<void> {
     this.#seal();
+    await this.#directory?.close();
   }
 
   #open(): { descriptor: number; segment: Segment } {
-    const name = `${String(Date.now()).padStart(15, "0")}-${String(this.#number++ % 1_000_000).padStart(6, "0")}.ndjson`;
-    const descriptor = openSync(join(this.#directory, name), "a", 0o600);
-    const segment = { name, bytes: 0, bytesOfProject: new Map(), heldRows: 0, mustReplay: false };
+    if (!this.#directory) throw new Error("the spool has no directory");
+    const segment = {
+      name: this.#directory.newSegmentName(),
+      bytes: 0,
+      bytesOfProject: new Map(),
+      heldRows: 0,
+      mustReplay: false,
+    };
+    const descriptor = openSync(this.#pathOf(segment), "a", 0o600);
     this.#file = { descriptor, segment };
-    this.#segments.set(name, segment);
+    this.#segments.set(segment.name, segment);
     return this.#file;
+  }
+
+  #pathOf({ name }: Segment): string {
+    if (!this.#directory) throw new Error("there are no segments without a directory");
+    return join(this.#directory.path, name);
   }
 
   /** A nearly full disk may accept part of a write: truncate the file to its last complete line. */
@@ -166,40 +187,8 @@ export class Spool {
     if (segment === this.#file?.segment) this.#seal();
     this.#bytes -= segment.bytes;
     for (const [projectId, bytes] of segment.bytesOfProject) addTo(this.#bytesOfProject, projectId, -bytes);
-    rmSync(join(this.#directory, segment.name), { force: true });
+    rmSync(this.#pathOf(segment), { force: true });
   }
-}
-
-/** Each worker has a spool of its own, so that no two processes write or delete the same files. */
-export function spoolDirectory(stateDirectory: string, workerIndex: number): string {
-  return join(stateDirectory, workerIndex === 0 ? "spool" : `spool-${workerIndex}`);
-}
-
-/**
- * Takes the segments of workers that there were when the gateway had more of them into the first worker's spool. Call
- * it before that is opened.
- */
-export function adoptSpools(stateDirectory: string, workers: number): void {
-  if (!existsSync(stateDirectory)) return;
-  const own = spoolDirectory(stateDirectory, 0);
-  for (const entry of readdirSync(stateDirectory)) {
-    const index = Number(/^spool-(\d+)$/.exec(entry)?.[1] ?? 0);
-    if (index < workers) continue;
-    mkdirSync(own, { recursive: true, mode: 0o700 });
-    const directory = join(stateDirectory, entry);
-    for (const name of readdirSync(directory)) if (segmentName.test(name)) moveSegment(directory, own, name);
-    rmSync(directory, { recursive: true });
-  }
-}
-
-/** Two workers may have named segments alike. */
-function moveSegment(from: string, to: string, name: string): void {
-  const [time = ""] = name.split("-");
-  let target = name;
-  for (let number = 0; existsSync(join(to, target)); number++) {
-    target = `${time}-${String(999_999 - number).padStart(6, "0")}.ndjson`;
-  }
-  renameSync(join(from, name), join(to, target));
 }
 
 function addTo(bytesOfProject: Map<string, number>, projectId: string, bytes: number): void {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ export type Rig = {
   /** Adds project, deployment and route, and a server that runs `listener`. */
   deploy: (listener: RequestListener, options?: ServerOptions) => Promise<DeployedServer>;
   /** Rows of a project once there are `count`, newest first. */
-  rows: (projectId: string, count: number) => Promise<RequestLogDetail[]>;
+  rows: (projectId: string, count: number, withinMs?: number) => Promise<RequestLogDetail[]>;
   restart: (change?: Partial<GatewayConfig>) => Promise<void>;
   close: () => Promise<void>;
 };
@@ -73,7 +73,7 @@ export async function createRig(environment: Record<string, string> = {}): Promi
       await routesKnown(rig);
       return { ...server, upstream, url: new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`) };
     },
-    async rows(projectId, count) {
+    async rows(projectId, count, withinMs) {
       let rows: RequestLogDetail[] = [];
       await until(async () => {
         const { data } = await queryRequestLogs(database.pool, { projectId });
@@ -82,7 +82,7 @@ export async function createRig(environment: Record<string, string> = {}): Promi
         );
         rows = (await Promise.all(details)).filter((row) => row !== null);
         return rows.length >= count;
-      });
+      }, withinMs);
       return rows;
     },
     async restart(change = {}) {
@@ -101,13 +101,18 @@ export async function createRig(environment: Record<string, string> = {}): Promi
   return rig;
 }
 
-/** Waits for a condition, up to 5 s by default. */
-export async function until(condition: () => Promise<boolean> | boolean, withinMs = 5000): Promise<void> {
+/** Waits for a condition, up to 20 s by default. */
+export async function until(condition: () => Promise<boolean> | boolean, withinMs = 20_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`the condition did not come true within ${withinMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+/** Names of the log spool's segments of all processes that share its root. */
+export async function segmentsIn(spoolRoot: string): Promise<string[]> {
+  return (await readdir(spoolRoot, { recursive: true })).filter((name) => name.endsWith(".ndjson"));
 }
 
 type ServerOptions = { authMode?: Route["authMode"]; capturePayloads?: boolean; label?: string };
