@@ -21,7 +21,6 @@ import { createReadModel } from "./read-model/routes.ts";
 import { OpenCalls } from "./record/open-calls.ts";
 import { Recorder } from "./record/recorder.ts";
 import { RefusedRows } from "./record/refused-rows.ts";
-import { rowsOf } from "./record/rows.ts";
 import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
 import { RouteTable } from "./route/route-table.ts";
@@ -79,17 +78,12 @@ export async function startGateway(
   const upstreams = new Upstreams();
   const runner = createRunnerClient(config.runner, { timeoutMs: config.holdMs * 2 });
   const leases = new Leases({ runner, upstreams });
-  const openCalls = new OpenCalls(
-    (call) => {
-      for (const row of rowsOf(call)) recorder.add(row);
-    },
-    {
-      share: config.share,
-      ...(peers.count > 0 && {
-        onCanceledElsewhere: (session, requestId) => peers.ask({ kind: "canceled", session, requestId }),
-      }),
-    },
-  );
+  const openCalls = new OpenCalls((call) => recorder.record(call), {
+    share: config.share,
+    ...(peers.count > 0 && {
+      onCanceledElsewhere: (session, requestId) => peers.ask({ kind: "canceled", session, requestId }),
+    }),
+  });
   const refusedRows = new RefusedRows({ share: config.share });
   const metrics = new Metrics(config.workerIndex);
   const connections = new Connections(config.connections);

@@ -80,3 +80,24 @@ test("GW-10 GW-14 a row that a gateway keeps after another one has started besid
   await orphan.ended;
   expect(await rig.rows(server.projectId, 2, 20_000)).toHaveLength(2);
 }, 60_000);
+
+test("GW-7 GW-10 a client that has its answer from a stream which is still open finds its row, although the gateway was killed", async () => {
+  const server = await rig.deploy((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`data: ${answer}\n\n`);
+  });
+  const call = () => fetch(`http://127.0.0.1:${gateway.port}/${server.label}/mcp`, { method: "POST", body: toolCall });
+  let answered = 0;
+  await until(async () => {
+    const response = await call();
+    if (response.status !== 200) return false;
+    await response.body?.getReader().read();
+    answered++;
+    return answered === 5;
+  });
+  gateway.child.kill("SIGKILL");
+  await gateway.ended;
+  gateway = await start();
+  expect(await rig.rows(server.projectId, answered)).toHaveLength(answered);
+});

@@ -53,6 +53,24 @@ test("GW-3 headers and events pass the moment they are sent, byte for byte", asy
   expect((await reader?.read())?.done).toBe(true);
 });
 
+test("GW-7 an answer in a stream has its row before the stream ends, and only one", async () => {
+  const { promise, resolve } = Promise.withResolvers<ServerResponse>();
+  serve = (request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('data: {"jsonrpc":"2.0","id":1,"result":{"isError":true}}\n\n');
+    resolve(response);
+  };
+  const answer = await post(rpc("prompts/get"));
+  const own = async () => (await rig.rows(server.projectId, 1)).filter(({ method }) => method === "prompts/get");
+  await until(async () => (await own()).length > 0);
+  (await promise).end();
+  expect(await answer.text()).toContain("isError");
+  await post(rpc("prompts/list")).then((last) => last.body?.cancel());
+  await until(async () => (await rig.rows(server.projectId, 1))[0]?.method === "prompts/list");
+  expect(await own()).toMatchObject([{ outcome: "tool_error", isError: true, httpStatus: 200 }]);
+});
+
 test("GW-3 a client that closes a stream ends the server's request at once", async () => {
   const closed = Promise.withResolvers<number>();
   const opened = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BlockList } from "node:net";
 import { siteOf } from "./forward/cookies.ts";
 import { forwardedHeaders, headerOf, headersForServer, sessionIdHeader, withSessionId } from "./forward/headers.ts";
-import { type Passing, type PassParts, pass } from "./forward/pass.ts";
+import { type AdmittedRequest, type ProxyParts, proxy } from "./forward/proxy.ts";
 import { credentialsEnded, GatewayError, gatewayFailed, sendError, unknownServer } from "./gateway-error.ts";
 import { discardBody, readBody } from "./police/body.ts";
 import { answerPreflight, checkOrigin, corsHeaders, isNavigation, isPreflight } from "./police/browsers.ts";
@@ -11,14 +11,13 @@ import type { Authenticate } from "./police/credentials.ts";
 import type { OpenAnswers } from "./police/open-answers.ts";
 import { claimSession } from "./police/sessions.ts";
 import type { Route } from "./read-model/routes.ts";
-import { beginExchange, type Exchange, takeBody } from "./record/exchange.ts";
-import type { Recorder } from "./record/recorder.ts";
+import { addBody, beginExchange, type Exchange } from "./record/exchange.ts";
 import type { RefusedRows } from "./record/refused-rows.ts";
 import { rowsOf } from "./record/rows.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
 
-export type GatewayParts = PassParts & {
+export type GatewayParts = ProxyParts & {
   serverAddress: ServerAddress;
   allowedOrigins: readonly string[];
   proxies: BlockList;
@@ -26,7 +25,6 @@ export type GatewayParts = PassParts & {
   authenticate: Authenticate;
   openAnswers: OpenAnswers;
   capacity: Capacity;
-  recorder: Recorder;
   refusedRows: RefusedRows;
   /** The gateway's own pages (text, health, metrics). */
   platform: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
@@ -50,19 +48,19 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   if (destination.kind === "platform") return parts.platform(request, response, destination.path);
   if (parts.routes.opening) await parts.routes.opening;
   const target = decide(parts, destination);
-  const exchange = target.found && beginExchange(target.found, request);
+  const exchange = target.found && beginExchange(target.found, request, target.isMcp);
 
-  let passing: Passing | null = null;
+  let admitted: AdmittedRequest | null = null;
   let isAwaited = false;
   try {
     // Police: may this caller ask it, and is the request one to pass on?
-    const admitted = await admit(parts, { request, response, target, exchange });
-    if (admitted === null) return;
-    passing = admitted;
+    const allowed = await admit(parts, { request, response, target, exchange });
+    if (allowed === null) return;
+    admitted = allowed;
     // Forward: to a warm instance, passing bytes and closes both ways.
-    isAwaited = await parts.openCalls.during(admitted.exchange, async () => {
-      await pass(parts, admitted);
-      if (parts.openAnswers.wasRevoked(response)) admitted.exchange.refusal ??= credentialsEnded();
+    isAwaited = await parts.openCalls.during(allowed.exchange, async () => {
+      await proxy(parts, allowed);
+      if (parts.openAnswers.wasRevoked(response)) allowed.exchange.refusal ??= credentialsEnded();
     });
   } catch (error) {
     if (!exchange) throw error;
@@ -74,7 +72,7 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
   }
 
   // Record: one row for each JSON-RPC message, kept before the client has all of its answer.
-  if (exchange) record(parts, { exchange, passing, isRecorded: target.isMcp && !isAwaited });
+  if (exchange) record(parts, { exchange, admitted, isAwaited });
 }
 
 /** `found` is undefined for an unknown name, which must look like a private server to strangers. */
@@ -111,7 +109,7 @@ type Arrival = {
  *
  * @throws GatewayError
  */
-async function admit(parts: GatewayParts, arrival: Arrival): Promise<Passing | null> {
+async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedRequest | null> {
   const { request, response, target, exchange } = arrival;
   const { found, label, path, isMcp } = target;
   const site = siteOf(parts.serverAddress, { label, isMcp, cookiesSent: request.headers.cookie });
@@ -135,7 +133,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<Passing | n
   const passed = headersForServer(request.rawHeaders, { principal, forwarded, site });
   const body = await readBody(request, place);
   if (body === null) return null;
-  takeBody(exchange, body, request);
+  addBody(exchange, body, request);
   const owner = { projectId: route.projectId, label, principal: principal.id };
   const session = claimSession(parts.sessionIds, headerOf(request, sessionIdHeader), owner);
   if (session) {
@@ -147,17 +145,24 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<Passing | n
   return { request, response, path, site, headers, body, exchange, owner, session, sendEnd: null };
 }
 
-type Ended = { exchange: Exchange; passing: Passing | null; isRecorded: boolean };
+type Ended = { exchange: Exchange; admitted: AdmittedRequest | null; isAwaited: boolean };
 
-function record(parts: GatewayParts, { exchange, passing, isRecorded }: Ended): void {
+function record(parts: GatewayParts, { exchange, admitted, isAwaited }: Ended): void {
   exchange.endedAt ??= performance.now();
-  for (const row of isRecorded ? rowsOf(exchange) : []) {
-    // Anybody can cause these, as often as they like.
-    const kept = passing === null ? parts.refusedRows.admit(row) : row;
+  if (exchange.isMcp && !isAwaited) {
+    if (admitted) parts.recorder.record(exchange);
+    else recordRefused(parts, exchange);
+  }
+  if (admitted?.sendEnd) parts.recorder.whenSpooled(admitted.sendEnd);
+  parts.metrics.ended(exchange.status, exchange.end, exchange.endedAt - exchange.startedAt);
+}
+
+/** Anybody can cause these, as often as they like: their number is limited. */
+function recordRefused(parts: GatewayParts, exchange: Exchange): void {
+  for (const row of rowsOf(exchange)) {
+    const kept = parts.refusedRows.admit(row);
     if (kept) parts.recorder.add(kept);
   }
-  if (passing?.sendEnd) parts.recorder.whenSpooled(passing.sendEnd);
-  parts.metrics.ended(exchange.status, exchange.end, exchange.endedAt - exchange.startedAt);
 }
 
 /** The response to an error: any that is not a refusal is a bug of ours. */

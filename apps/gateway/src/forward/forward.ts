@@ -21,7 +21,9 @@ export type ForwardRequest = {
    */
   onStart: (status: number, headers: Readonly<Record<string, string | string[] | undefined>>) => string | null;
   onData: (chunk: Buffer) => void;
-  /** The answer has come whole. The client gets its end, and all of a short answer, when `sendEnd` is called. */
+  /** Calls `send` once the rows that were recorded so far are on disk, in the order of the calls; mostly at once. */
+  whenRecorded: (send: () => void) => void;
+  /** The whole answer has come. The client gets its end when `sendEnd` is called. */
   onWhole: (sendEnd: () => void) => void;
 };
 
@@ -39,6 +41,7 @@ export type ForwardEnd =
   /** The connection broke before an answer began; the server may or may not have acted. */
   | "no-answer";
 
+/** Up to this size an answer goes out in one write with its head. */
 const oneWriteBytes = 16 * 1024;
 const clientClosed = new Error("the client closed the connection");
 
@@ -48,7 +51,7 @@ const clientClosed = new Error("the client closed the connection");
  */
 export function forward(request: ForwardRequest): Promise<ForwardEnd> {
   return new Promise((resolve) => {
-    const handler = new Passage(request, resolve);
+    const handler = new ForwardHandler(request, resolve);
     request.response.once("close", handler.onClientClose);
     request.upstream.dispatch(
       {
@@ -64,17 +67,18 @@ export function forward(request: ForwardRequest): Promise<ForwardEnd> {
   });
 }
 
-class Passage implements Dispatcher.DispatchHandler {
+class ForwardHandler implements Dispatcher.DispatchHandler {
   readonly #request: ForwardRequest;
   readonly #resolve: (end: ForwardEnd) => void;
   #controller: Dispatcher.DispatchController | null = null;
   #started = false;
   #ended = false;
   #clientClosed = false;
-  /** Bytes of the answer still to come when they have not begun to pass; -1 for a stream or once they have. */
-  #wholeBytes = -1;
-  /** A short answer that came in one piece, as text of single bytes. */
-  #shortAnswer: string | null = null;
+  #hasWritten = false;
+  /** Bytes of the answer still to come; null for a stream. */
+  #bytesLeft: number | null = null;
+  /** The last piece of an answer of known length: with it the client has the answer, so it is sent with the end. */
+  #lastPiece: Buffer | null = null;
 
   constructor(request: ForwardRequest, resolve: (end: ForwardEnd) => void) {
     this.#request = request;
@@ -110,46 +114,56 @@ class Passage implements Dispatcher.DispatchHandler {
     // the body follows at once, and both are sent together.
     const length = headers["content-length"];
     if (length === undefined) response.flushHeaders();
-    else this.#wholeBytes = Number(length);
+    else this.#bytesLeft = Number(length);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ended) return;
-    const { response, onData } = this.#request;
+    const { onData, whenRecorded } = this.#request;
     onData(chunk);
-    if (chunk.length === this.#wholeBytes && chunk.length <= oneWriteBytes) {
-      // A string is written together with the head; a buffer would take a second, slower write.
-      this.#shortAnswer = chunk.toString("latin1");
-      this.#wholeBytes = -1;
-      return;
+    if (this.#bytesLeft !== null) {
+      this.#bytesLeft -= chunk.length;
+      if (this.#bytesLeft === 0) {
+        this.#lastPiece = chunk;
+        return;
+      }
     }
-    this.#wholeBytes = -1;
-    if (response.write(chunk)) return;
-    controller.pause();
-    response.once("drain", () => controller.resume());
+    whenRecorded(() => this.#write(controller, chunk));
   }
 
   onResponseEnd(): void {
     if (this.#ended) return;
     const { response, onWhole } = this.#request;
-    const shortAnswer = this.#shortAnswer;
     this.#end("complete");
     onWhole(() => {
+      const last = this.#lastPiece;
       if (response.destroyed) return;
-      if (shortAnswer === null) response.end();
-      else response.end(shortAnswer, "latin1");
+      if (last === null) response.end();
+      // A string is written together with the head; a buffer would take a second, slower write.
+      else if (!this.#hasWritten && last.length <= oneWriteBytes) response.end(last.toString("latin1"), "latin1");
+      else response.end(last);
     });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#ended) return;
     if (this.#started) {
-      // Not `end`: a truncated response must not look complete.
-      this.#request.response.destroy();
+      const { response, whenRecorded } = this.#request;
       this.#end("server-closed");
+      // Not `end`: a truncated response must not look complete.
+      whenRecorded(() => response.destroy());
       return;
     }
     this.#end(isBacklogFull(error) ? "backlog-full" : isDialFailure(error) ? "dial-failed" : "no-answer");
+  }
+
+  #write(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { response } = this.#request;
+    if (response.destroyed) return;
+    this.#hasWritten = true;
+    if (response.write(chunk)) return;
+    controller.pause();
+    response.once("drain", () => controller.resume());
   }
 
   #end(end: ForwardEnd): void {

@@ -14,9 +14,13 @@ import type { Session } from "../police/sessions.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
 import { captureBytes } from "./redact.ts";
 
-/** What is learned of one HTTP exchange with an MCP endpoint while it passes, to become request-log rows (GW-7). */
+/** One HTTP exchange with a server as it is observed, to become request-log rows (GW-7). */
 export type Exchange = {
   readonly route: Route;
+  /** Whether it is with the MCP endpoint: the server's other pages get no rows. */
+  readonly isMcp: boolean;
+  /** Its rows have been handed to the recorder. */
+  isRecorded: boolean;
   readonly httpMethod: string;
   /** The caller; anonymous until authenticated. */
   principal: string;
@@ -54,9 +58,11 @@ export type Exchange = {
 };
 
 /** The exchange of a request that has just come for a known server. */
-export function beginExchange(route: Route, request: IncomingMessage): Exchange {
+export function beginExchange(route: Route, request: IncomingMessage, isMcp: boolean): Exchange {
   return {
     route,
+    isMcp,
+    isRecorded: false,
     httpMethod: request.method ?? "GET",
     principal: "anonymous",
     peek: peekHeaders(hintsOf(request)),
@@ -83,8 +89,8 @@ export function beginExchange(route: Route, request: IncomingMessage): Exchange 
   };
 }
 
-/** Notes what a request's body says of it. */
-export function takeBody(exchange: Exchange, body: Buffer, request: IncomingMessage): void {
+/** Adds a request's body, and what it says. */
+export function addBody(exchange: Exchange, body: Buffer, request: IncomingMessage): void {
   exchange.body = body;
   exchange.requestBytes = body.length;
   exchange.peek = peekRequest(body, hintsOf(request));
@@ -99,8 +105,8 @@ function hintsOf(request: IncomingMessage): PeekHints {
 }
 
 /**
- * Begins to look at a response, as its kind allows: JSON and event streams, not compressed, that answer requests or
- * bring the rest of an earlier answer.
+ * A reader of the answers in a response; null for one that can't be read: only uncompressed JSON and event streams that
+ * answer requests, or bring the rest of an earlier answer, are.
  */
 export function answersOf(
   exchange: Exchange,

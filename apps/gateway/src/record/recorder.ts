@@ -1,6 +1,8 @@
 import { BatchWriter, cutTexts, type RequestLogRow, writeRequestLogs } from "@towpath/logs";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import type { Exchange } from "./exchange.ts";
+import { rowsOf } from "./rows.ts";
 import type { Segment, Spool, SpoolLine } from "./spool.ts";
 
 const flushMs = 250;
@@ -87,6 +89,13 @@ export class Recorder {
     void this.#replay();
     this.#replayTimer = setInterval(() => void this.#replay(), replayMs);
     this.#replayTimer.unref();
+  }
+
+  /** Adds the rows of an exchange, unless that has been done. */
+  record(exchange: Exchange): void {
+    if (exchange.isRecorded) return;
+    exchange.isRecorded = true;
+    for (const row of rowsOf(exchange)) this.add(row);
   }
 
   add(uncut: RequestLogRow): void {

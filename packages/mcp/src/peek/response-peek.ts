@@ -80,6 +80,12 @@ export class ResponsePeek {
     return this.answers.length >= this.#waiting;
   }
 
+  /** Whether an event stream has brought every awaited answer: its client may go on while the stream stays open. */
+  get isStreamAnswered(): boolean {
+    const isCaptured = this.#captureBytes === 0 || this.#answersBeforeMessage === this.answers.length;
+    return this.#reader !== null && this.isDone && isCaptured;
+  }
+
   push(chunk: Buffer): void {
     if (this.isDone && this.#captureBytes === 0) return;
     if (this.#reader) this.#reader.push(chunk);

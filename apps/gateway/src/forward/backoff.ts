@@ -6,10 +6,10 @@ const firstPauseMs = 20;
 const maxPauseMs = 500;
 
 /**
- * The time that one request may wait for its server, all waits together. Clients fail on an error and don't retry, so
- * the gateway waits as long as nothing of the request has been sent.
+ * Bounds how long one request waits for its server, all waits together, and paces its attempts. Clients fail on an error
+ * and don't retry, so the gateway waits as long as nothing of the request has been sent.
  */
-export class Hold {
+export class Backoff {
   readonly #holdMs: number;
   readonly #response: ServerResponse;
   readonly #gauge: { held: number };
@@ -30,10 +30,10 @@ export class Hold {
   /**
    * Waits for a start that other requests may share. Null when the client disconnects; the start goes on.
    *
-   * @throws GatewayError 504 or that of an earlier attempt when the hold ends first, and whatever the start fails with
+   * @throws GatewayError 504, or the error of an earlier attempt, when the time is up first; else whatever the start fails with
    */
-  async until<T>(start: Promise<T>): Promise<T | null> {
-    const { promise: given, resolve, reject } = Promise.withResolvers<T | null>();
+  async waitFor<T>(start: Promise<T>): Promise<T | null> {
+    const { promise: settled, resolve, reject } = Promise.withResolvers<T | null>();
     const leave = () => resolve(null);
     const from = performance.now();
     const timer = setTimeout(() => reject(this.#tooLong()), Math.max(0, this.#deadline - from));
@@ -41,7 +41,7 @@ export class Hold {
     this.#gauge.held++;
     start.then(resolve, reject);
     try {
-      return await given;
+      return await settled;
     } finally {
       clearTimeout(timer);
       this.#response.off("close", leave);
@@ -53,8 +53,8 @@ export class Hold {
   /**
    * Waits before the next attempt: as long as `refusal` says, else a little longer each time.
    *
-   * @throws `refusal` immediately when waiting would not help or would exceed the hold: the client should learn the
-   * reason now, not in a minute
+   * @throws `refusal` immediately when waiting would not help or would take too long: the client should learn the reason now,
+   * not in a minute
    */
   async beforeRetry(refusal: GatewayError): Promise<void> {
     if (refusal.waitMs === null) throw refusal;
@@ -62,7 +62,7 @@ export class Hold {
     const pauseMs = Math.max(refusal.waitMs, this.#pauseMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, maxPauseMs);
     if (performance.now() + pauseMs > this.#deadline) throw refusal;
-    await this.until(new Promise((resolve) => setTimeout(resolve, pauseMs).unref()));
+    await this.waitFor(new Promise((resolve) => setTimeout(resolve, pauseMs).unref()));
   }
 
   /** After failed attempts, their reason is more useful than the time-out. */

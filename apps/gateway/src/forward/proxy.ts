@@ -13,23 +13,25 @@ import {
 import { deploymentOf } from "../read-model/routes.ts";
 import { answersOf, type Exchange } from "../record/exchange.ts";
 import type { OpenCalls } from "../record/open-calls.ts";
+import type { Recorder } from "../record/recorder.ts";
+import { Backoff } from "./backoff.ts";
 import type { Site } from "./cookies.ts";
 import { type ForwardEnd, forward } from "./forward.ts";
 import { sessionIdHeader } from "./headers.ts";
-import { Hold } from "./hold.ts";
 import type { Lease, Leases } from "./leases.ts";
 
-export type PassParts = {
+export type ProxyParts = {
   holdMs: number;
   sessionIds: SessionIds;
   leases: Leases;
   openCalls: OpenCalls;
+  recorder: Recorder;
   metrics: Metrics;
   log: Logger;
 };
 
-/** A request that was admitted. */
-export type Passing = {
+/** A request that passed all checks, and what it is to be forwarded with. */
+export type AdmittedRequest = {
   request: IncomingMessage;
   response: ServerResponse;
   path: string;
@@ -39,31 +41,31 @@ export type Passing = {
   exchange: Exchange;
   owner: SessionOwner;
   session: SessionClaim | null;
-  /** Sends the end of an answer that has come whole. */
+  /** Sends the end of the answer once all of it has come. */
   sendEnd: (() => void) | null;
 };
 
 /** Forwards a request at most once (GW-13). Waits for an unavailable server only while nothing has been sent. */
-export async function pass(parts: PassParts, passing: Passing): Promise<void> {
-  const { response, exchange } = passing;
+export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promise<void> {
+  const { response, exchange } = admitted;
   const { deploymentId } = exchange;
   if (deploymentId === null) throw unsupportedTarget(targetName(exchange));
-  const hold = new Hold(parts.holdMs, { response, gauge: parts.metrics });
+  const backoff = new Backoff(parts.holdMs, { response, gauge: parts.metrics });
   parts.leases.enter(deploymentId);
   try {
     while (!response.destroyed) {
-      const lease = await ensure(parts, passing, { deploymentId, hold });
+      const lease = await ensure(parts, admitted, { deploymentId, backoff });
       // Client disconnected; send nothing.
       if (lease === null || response.destroyed) break;
-      exchange.end = await send(parts, passing, lease);
+      exchange.end = await send(parts, admitted, lease);
       switch (exchange.end) {
         case "dial-failed":
           parts.leases.drop(lease);
-          await hold.beforeRetry(unreachable());
+          await backoff.beforeRetry(unreachable());
           break;
         case "backlog-full":
           // The server is alive and keeps its sessions; only its accept queue is full.
-          await hold.beforeRetry(busy());
+          await backoff.beforeRetry(busy());
           break;
         case "no-answer":
           // Never 404: clients would initialize and send the request again, although it may have been carried out.
@@ -75,7 +77,7 @@ export async function pass(parts: PassParts, passing: Passing): Promise<void> {
     }
     exchange.end = "client-closed";
   } finally {
-    exchange.heldMs = hold.heldMs;
+    exchange.heldMs = backoff.heldMs;
     parts.leases.leave(deploymentId);
   }
 }
@@ -85,16 +87,16 @@ function targetName({ route: { target } }: Exchange): string {
 }
 
 /**
- * A lease on the instance that the request must reach; null when the client left while it was held.
+ * A lease on the instance that the request must reach; null when the client disconnected meanwhile.
  *
- * @throws GatewayError when the server cannot be had within the hold, or when the session's process is gone
+ * @throws GatewayError when the server is not available in time, or when the session's process is gone
  */
 async function ensure(
-  parts: PassParts,
-  passing: Passing,
-  { deploymentId, hold }: { deploymentId: string; hold: Hold },
+  parts: ProxyParts,
+  admitted: AdmittedRequest,
+  { deploymentId, backoff }: { deploymentId: string; backoff: Backoff },
 ): Promise<Lease | null> {
-  const { response, exchange, session } = passing;
+  const { response, exchange, session } = admitted;
   const { leases } = parts;
   const bound = session?.session;
   while (!response.destroyed) {
@@ -103,19 +105,19 @@ async function ensure(
       const isEarlier = bound && bound.deploymentId !== deploymentOf(exchange.route);
       if (isEarlier && !(await leases.isRunning(bound.deploymentId, bound.instanceId))) throw sessionNotFound();
       const acquired = leases.acquire(deploymentId);
-      const lease = acquired instanceof Promise ? await hold.until(acquired) : acquired;
+      const lease = acquired instanceof Promise ? await backoff.waitFor(acquired) : acquired;
       if (lease && bound && bound.instanceId !== lease.instanceId) throw sessionNotFound();
       return lease;
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      await hold.beforeRetry(error);
+      await backoff.beforeRetry(error);
     }
   }
   return null;
 }
 
-function send(parts: PassParts, passing: Passing, lease: Lease): Promise<ForwardEnd> {
-  const { request, response, path, site, headers, body, exchange, owner, session } = passing;
+function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promise<ForwardEnd> {
+  const { request, response, path, site, headers, body, exchange, owner, session } = admitted;
   return forward({
     upstream: lease.upstream,
     method: exchange.httpMethod,
@@ -139,9 +141,14 @@ function send(parts: PassParts, passing: Passing, lease: Lease): Promise<Forward
       exchange.responseBytes += chunk.length;
       exchange.answers?.push(chunk);
       parts.openCalls.take(exchange);
+      // The client has its answer with this piece, however long the stream stays open.
+      if (exchange.isMcp && exchange.resumes === null && exchange.answers?.isStreamAnswered) {
+        parts.recorder.record(exchange);
+      }
     },
+    whenRecorded: (callback) => parts.recorder.whenSpooled(callback),
     onWhole: (sendEnd) => {
-      passing.sendEnd = sendEnd;
+      admitted.sendEnd = sendEnd;
     },
   });
 }
