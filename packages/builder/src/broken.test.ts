@@ -7,7 +7,7 @@ import { openWorkshop, type Workshop } from "./testing/try-build.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-// BLD-2: each named failure, tried with a repository that has it.
+// BLD-2: each failure, with a repository that causes it.
 let workshop: Workshop;
 beforeAll(async () => {
   workshop = await openWorkshop({
@@ -27,24 +27,24 @@ async function failure(files: Record<string, string>, more?: Partial<BuildReques
   if (result.ok) throw new Error(`The build succeeded:\n${text}`);
   const { title, detail, remedy } = result.diagnosis;
   for (const part of [title, detail, remedy]) expect(part).not.toBe("");
-  // What the page shows stands in the log too.
+  // The log has what the page shows.
   expect(text).toContain(title);
   expect(text).toContain(remedy);
   return result.diagnosis;
 }
 
-test("BLD-2 entrypoint not found", async () => {
+test("BLD-2 an entrypoint that does not exist", async () => {
   const found = await failure({ "main.py": server, ...requirements });
   expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "plan" });
   expect(found.remedy).toContain("`main.py`");
 });
 
-test("BLD-2 syntax error: file and line", async () => {
+test("BLD-2 a syntax error, with file and line", async () => {
   const found = await failure({ "server.py": `${server}def broken(:\n`, ...requirements });
   expect(found).toMatchObject({ code: "syntax_error", phase: "inspect", file: "server.py", line: 3 });
 });
 
-test("BLD-2 module missing: the remedy names the package and the file that the plan used", async () => {
+test("BLD-2 a missing module: the remedy names the package and the file to add it to", async () => {
   const found = await failure({ "server.py": `import yaml_nope\n${server}`, ...requirements });
   expect(found).toMatchObject({ code: "module_missing", file: "server.py", line: 1 });
   expect(found.remedy).toContain("`yaml-nope`");
@@ -63,13 +63,13 @@ test("BLD-2 a package that the index does not have", async () => {
   expect(version).toMatchObject({ code: "dependency_not_found", title: expect.stringContaining("fastmcp==99.1") });
 });
 
-test("BLD-2 versions that exclude each other", async () => {
+test("BLD-2 conflicting versions", async () => {
   const found = await failure({ "server.py": server, "requirements.txt": "fastmcp>=4\nstarlette<0.20\n" });
   expect(found).toMatchObject({ code: "dependency_conflict", phase: "install", file: "requirements.txt" });
   expect(found.excerpt).toContain("starlette");
 });
 
-test("BLD-2 BLD-18 Python version that the platform does not have: names those that it has", async () => {
+test("BLD-2 BLD-18 a Python version that the platform lacks: the diagnosis lists those it has", async () => {
   const project = '[project]\nname = "old"\nversion = "1"\nrequires-python = "<3.10"\n';
   const files = { "server.py": server, ".python-version": "3.9\n", "pyproject.toml": project, ...requirements };
   const found = await failure(files);
@@ -78,7 +78,7 @@ test("BLD-2 BLD-18 Python version that the platform does not have: names those t
   expect(found.detail).toContain("pyproject.toml requires <3.10");
 });
 
-test("BLD-2 an import that never ends", async () => {
+test("BLD-2 an import that never returns", async () => {
   const found = await failure({
     "server.py": "print('connecting', flush=True)\nwhile True:\n    pass\n",
     ...requirements,
@@ -87,7 +87,7 @@ test("BLD-2 an import that never ends", async () => {
   expect(found.excerpt).toContain("connecting");
 });
 
-test("BLD-2 a server that ends: while it is imported, and right after it has started", async () => {
+test("BLD-2 a server that exits during the import, or right after it has started", async () => {
   const atOnce = await failure({ "server.py": "import os\nprint('bye', flush=True)\nos._exit(3)\n", ...requirements });
   expect(atOnce).toMatchObject({ code: "exited_early", phase: "inspect" });
   expect(atOnce.detail).toContain("status 3");
@@ -104,7 +104,7 @@ threading.Thread(target=end, daemon=True).start()
   expect(found.code).toBe("exited_early");
 });
 
-test("BLD-2 object missing, and an object that is no server", async () => {
+test("BLD-2 a missing object, and an object that is not a server", async () => {
   const missing = await failure({ "server.py": server.replace("mcp =", "my_tools ="), ...requirements });
   expect(missing).toMatchObject({ code: "object_missing", phase: "inspect" });
   expect(missing.remedy).toContain("`server.py:my_tools`");
@@ -115,7 +115,7 @@ test("BLD-2 object missing, and an object that is no server", async () => {
   expect(wrong.code).toBe("unsupported_object");
 });
 
-test("BLD-2 variable missing: names it and where to set it", async () => {
+test("BLD-2 a missing variable: the diagnosis says which and where to set it", async () => {
   const found = await failure({
     "server.py": `import os\nkey = os.environ["WEATHER_KEY"]\n${server}`,
     ...requirements,
@@ -133,7 +133,7 @@ test("BLD-2 code for mcp 1 with mcp 2 installed", async () => {
   expect(found.remedy).toContain("`requirements.txt`");
 });
 
-test("BLD-2 a lifespan that fails, and an import that raises, with the server's own words", async () => {
+test("BLD-2 a lifespan and an import that raise, with the server's message", async () => {
   const raises = await failure({ "server.py": `${server}raise RuntimeError("no luck today")\n`, ...requirements });
   expect(raises).toMatchObject({ code: "import_failed", file: "server.py", line: 3 });
   expect(raises.detail).toContain("no luck today");
@@ -150,14 +150,14 @@ mcp = FastMCP("Sample", lifespan=start)
   expect(`${found.detail}${found.excerpt}`).toContain("database is away");
 });
 
-test("BLD-2 out of memory while it starts", async () => {
+test("BLD-2 a server that runs out of memory while starting", async () => {
   const hog = `blocks = []\nwhile True:\n    blocks.append(bytearray(16 * 1024 * 1024))\n`;
   const found = await failure({ "server.py": hog, ...requirements });
   expect(found).toMatchObject({ code: "out_of_memory", phase: "inspect" });
   expect(found.detail).toContain("300 MB");
 });
 
-test("BLD-2 an app that serves no MCP", async () => {
+test("BLD-2 an app that does not serve MCP", async () => {
   const app = `async def app(scope, receive, send):
     if scope["type"] == "lifespan":
         while True:
@@ -173,7 +173,7 @@ test("BLD-2 an app that serves no MCP", async () => {
   expect(found.remedy).toContain("/mcp");
 });
 
-test("BLD-2 a dependency that cannot be built: its own words", async () => {
+test("BLD-2 a dependency that cannot be built, with its output", async () => {
   const files = {
     "server.py": server,
     "requirements.txt": "fastmcp\n./native\n",
@@ -212,13 +212,13 @@ test("BLD-2 an index that does not answer", async () => {
   await cutOff.close();
 });
 
-test("BLD-2 a commit that GitHub does not give", async () => {
+test("BLD-2 a commit that GitHub does not have", async () => {
   const openTarball = () => Promise.reject(new Error("GitHub does not know this."));
   const found = await failure({}, { openTarball });
   expect(found).toMatchObject({ code: "source_unavailable", phase: "fetch", detail: "GitHub does not know this." });
 });
 
-test("BLD-2 a tarball with a link out of the tree", async () => {
+test("BLD-2 a tarball with a link that points outside the tree", async () => {
   const evil = [
     { name: "top/server.py", text: server },
     { name: "top/keys", type: "symlink" as const, linkname: "../../../../etc" },
@@ -227,7 +227,7 @@ test("BLD-2 a tarball with a link out of the tree", async () => {
   expect(found).toMatchObject({ code: "source_unsafe", phase: "fetch" });
 });
 
-test("RUN-5 a server that prints a gigabyte while it starts costs neither the build nor its log", async () => {
+test("RUN-5 a server that prints a gigabyte while starting neither fails the build nor floods its log", async () => {
   const loud = `import os
 line = b"x" * 1023 + b"\\n"
 for _ in range(1024 * 1024):

@@ -12,7 +12,7 @@ import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts"
 
 vi.setConfig({ testTimeout: 120_000 });
 
-// Real sandbox, real uv, real index. One workshop, so that the dependency layers are made once.
+// Real sandbox, uv and index. One workshop, so that dependency layers are made once.
 let workshop: Workshop;
 beforeAll(async () => {
   workshop = await openWorkshop();
@@ -40,7 +40,7 @@ function success({ result, text }: Tried): Success & { manifest: NonNullable<Suc
 
 const layer = (digest: string) => workshop.layers.get(digest);
 
-test("BLD-6 BLD-3 a repository becomes layers and a manifest; every choice is in the log; nothing is left over", async () => {
+test("BLD-6 BLD-3 a repository becomes layers and a manifest; the log has every choice; no scratch files remain", async () => {
   const tried = await workshop.tryBuild({ "server.py": server, ...requirements });
   const { layers, manifest, timings } = success(tried);
   expect(layersSchema.parse(layers)).toEqual(layers);
@@ -55,7 +55,7 @@ test("BLD-6 BLD-3 a repository becomes layers and a manifest; every choice is in
   expect((file.mode & 0o777).toString(8)).toBe("444");
 });
 
-test("BLD-3 bytecode is in both layers and valid without comparing times, so that layers can be copied", async () => {
+test("BLD-3 both layers contain bytecode that stays valid when layers are copied", async () => {
   const { layers } = success(await workshop.tryBuild({ "server.py": server, ...requirements }));
   const site = `lib/python${layers.pythonVersion.split(".").slice(0, 2).join(".")}/site-packages`;
   for (const directory of [
@@ -63,12 +63,12 @@ test("BLD-3 bytecode is in both layers and valid without comparing times, so tha
     join(await layer(layers.dependencies), site, "fastmcp/__pycache__"),
   ]) {
     const [name = ""] = await readdir(directory);
-    // PEP 552: bit 0 of the second word = checked by hash, bit 1 = the check is made. 1 = by hash, not checked.
+    // PEP 552: the second word is 1 for hash-based bytecode that is not checked against its source.
     expect((await readFile(join(directory, name))).readUInt32LE(4)).toBe(1);
   }
 });
 
-test("BLD-3 a change of code alone reuses the dependency layer and says so; the same code reuses both", async () => {
+test("BLD-3 a change of code alone reuses the dependency layer, and the log says so", async () => {
   const first = success(await workshop.tryBuild({ "server.py": server, ...requirements }));
   const tried = await workshop.tryBuild({ "server.py": `${server}\n# changed\n`, ...requirements });
   const second = success(tried);
@@ -79,11 +79,11 @@ test("BLD-3 a change of code alone reuses the dependency layer and says so; the 
   expect(tried.text).not.toContain("install output");
 });
 
-test("BLD-3 two organizations never share a dependency layer: each one's cache is its own to spoil", async () => {
+test("BLD-3 an organization never reuses another one's dependency layer, so it cannot poison it", async () => {
   const files = { "server.py": server, ...requirements };
   const own = success(await workshop.tryBuild(files));
   const tried = await workshop.tryBuild(files, { organizationId: "org-2" });
-  // Two that come out byte for byte the same may be stored once: none is taken over without having been made.
+  // Identical layers may be stored once, but each organization must have made its own.
   expect(tried.text).toContain("so they are installed");
   expect(success(tried).layers.code).toBe(own.layers.code);
 });
@@ -95,7 +95,7 @@ test("BLD-1 two builds of the same commit at the same time give the same layers"
   expect(await readdir(join(workshop.dataDirectory, "builds"))).toEqual([]);
 });
 
-test("BLD-3 uv.lock with a package in src: exact versions, the package importable with its version", async () => {
+test("BLD-3 from uv.lock with a package in src, exact versions are installed and the package is importable", async () => {
   const files = {
     "pyproject.toml": `
 [project]
@@ -131,7 +131,7 @@ mcp = FastMCP("Locked", instructions=__version__)
   expect(success(again).layers.dependencies).toBe(success(tried).layers.dependencies);
 });
 
-test("BLD-4 a script with its own block, and a root directory in a monorepo", async () => {
+test("BLD-4 a script with inline metadata is built from a root directory in a monorepo", async () => {
   const script = `# /// script\n# dependencies = ["fastmcp", "six"]\n# ///\nimport six\n${server}`;
   const tried = await workshop.tryBuild(
     { "servers/one/tool.py": script },
@@ -143,7 +143,7 @@ test("BLD-4 a script with its own block, and a root directory in a monorepo", as
   expect(missing.result).toMatchObject({ ok: false, diagnosis: { code: "source_unavailable", phase: "fetch" } });
 });
 
-test("BLD-18 a .python-version that this host lacks: the build takes another Python within requires-python and says so", async () => {
+test("BLD-18 when the host lacks the .python-version, the build uses another Python within requires-python, with a warning", async () => {
   const files = {
     "server.py": server,
     ".python-version": "3.15\n",
@@ -157,7 +157,7 @@ test("BLD-18 a .python-version that this host lacks: the build takes another Pyt
   expect(tried.text).toContain("requires-python of pyproject.toml (>=3.10) allows it");
 });
 
-test("RUN-1 a build that would fill the disk is ended", async () => {
+test("RUN-1 a build that would fill the disk is stopped", async () => {
   const greedy = await openWorkshop({ limits: { freeBytes: Number.MAX_SAFE_INTEGER } });
   const { result } = await greedy.tryBuild({ "server.py": server, ...requirements });
   expect(result).toMatchObject({ ok: false, diagnosis: { phase: "install", title: "The disk is nearly full" } });
@@ -166,7 +166,7 @@ test("RUN-1 a build that would fill the disk is ended", async () => {
 
 const MiB = 1024 * 1024;
 
-test("RUN-1 a package that writes without end is stopped at the build's limit", async () => {
+test("RUN-1 a package that writes endlessly is stopped at the build's limit", async () => {
   const small = await openWorkshop({ limits: { diskBytes: 256 * MiB } });
   // 8 GiB, unless it is stopped.
   const greedy = `
@@ -176,7 +176,7 @@ for number in range(256):
             part.write(bytes(1024 * 1024))
 raise SystemExit("the disk is mine")
 `;
-  let most = 0;
+  let maxBytes = 0;
   const measuring = setInterval(async () => {
     const builds = join(small.dataDirectory, "builds");
     const [build = ""] = await readdir(builds).catch(() => []);
@@ -186,8 +186,8 @@ raise SystemExit("the disk is mine")
         .then(({ size }) => size)
         .catch(() => 0),
     );
-    most = Math.max(
-      most,
+    maxBytes = Math.max(
+      maxBytes,
       (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0),
     );
   }, 20);
@@ -196,15 +196,15 @@ raise SystemExit("the disk is mine")
   clearInterval(measuring);
   expect(tried.result, tried.text).toMatchObject({
     ok: false,
-    diagnosis: { phase: "install", title: "Installing the dependencies needed too much disk" },
+    diagnosis: { phase: "install", title: "Installing the dependencies used too much disk space" },
   });
-  expect(most).toBeGreaterThan(128 * MiB);
-  // The overshoot is what a busy machine writes until the build is ended.
-  expect(most).toBeLessThan(4_096 * MiB);
+  expect(maxBytes).toBeGreaterThan(128 * MiB);
+  // Generous: a busy machine writes more before the build is stopped.
+  expect(maxBytes).toBeLessThan(4_096 * MiB);
   await small.close();
 });
 
-test("RUN-1 no file of a build exceeds its limit, and space cannot be reserved in one call", async () => {
+test("RUN-1 no file of a build exceeds its limit, and fallocate is not available", async () => {
   const install = { ...defaultBuildLimits.install, fileBytes: 64 * MiB };
   const small = await openWorkshop({ limits: { install } });
   const large = `
@@ -223,9 +223,9 @@ os.write(file, b"one more")
   await small.close();
 });
 
-test("RUN-4 the server is inspected with its own environment; install steps never see it", async () => {
+test("RUN-4 the server is inspected with its own environment, which install steps never see", async () => {
   const needy = `import os\n${server}\nmcp.instructions = os.environ["API_TOKEN"]\n`;
-  // A build that runs code of the repository: it prints what it sees, then fails.
+  // The build runs this code of the repository, which prints its environment and fails.
   const spy = `import os, sys\nprint("SEEN " + " ".join(sorted(os.environ)), file=sys.stderr)\nraise SystemExit(3)\n`;
   const environment = { API_TOKEN: "s3cret-value" };
   const built = await workshop.tryBuild(
@@ -241,7 +241,7 @@ test("RUN-4 the server is inspected with its own environment; install steps neve
   expect(manifest.instructions).toBe("s3cret-value");
 });
 
-test("BLD-13 a canceled build ends at once and leaves nothing", async () => {
+test("BLD-13 a canceled build stops at once and leaves nothing behind", async () => {
   const cancel = new AbortController();
   const slow = "import time\ntime.sleep(60)\n";
   const start = performance.now();
@@ -260,14 +260,14 @@ test("BLD-13 a canceled build ends at once and leaves nothing", async () => {
   expect(await readdir(join(workshop.dataDirectory, "builds"))).toEqual([]);
 });
 
-test("BLD-13 a build has 15 minutes altogether; one that takes longer says where it was", async () => {
+test("BLD-13 a build that exceeds its time limit says in which phase it was stopped", async () => {
   const hurried = await openWorkshop({ limits: { buildMs: 3_000 }, dataDirectory: workshop.dataDirectory });
   const tried = await hurried.tryBuild({ "server.py": "import time\ntime.sleep(60)\n", ...requirements });
   expect(tried.result).toMatchObject({ ok: false, diagnosis: { code: "build_timeout", phase: "inspect" } });
   await hurried.close();
 });
 
-test("RUN-8 what a killed builder has left is removed by the next start; running builds stay", async () => {
+test("RUN-8 the next start removes what a killed builder left, but not running builds", async () => {
   const builds = join(workshop.dataDirectory, "builds");
   await mkdir(join(builds, "0190-dead.999999999.1/dependencies"), { recursive: true });
   const running = workshop.tryBuild({ "server.py": `${server}\n# running\n`, ...requirements });
@@ -277,7 +277,7 @@ test("RUN-8 what a killed builder has left is removed by the next start; running
   expect(await readdir(builds)).toEqual([]);
 });
 
-test("RUN-8 a builder killed in the middle of an installation leaves scratch only, which the next start removes", async () => {
+test("RUN-8 a builder killed during an installation leaves only scratch files, which the next start removes", async () => {
   const script = fileURLToPath(new URL("./testing/build-to-be-killed.ts", import.meta.url));
   const stored = () => readdir(join(workshop.dataDirectory, "artifacts/blobs"));
   const before = await stored();
@@ -290,7 +290,7 @@ test("RUN-8 a builder killed in the middle of an installation leaves scratch onl
   expect(await readdir(builds)).toHaveLength(1);
   expect(await workshop.builder.cleanScratch()).toBe(1);
   expect(await readdir(builds)).toEqual([]);
-  // The code layer was made; that of the dependencies was not. What is there is whole.
+  // The code layer may be stored, that of the dependencies is not; everything stored is complete.
   const now = await stored();
   expect(now.length).toBeLessThanOrEqual(before.length + 1);
   for (const digest of now) {

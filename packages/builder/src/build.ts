@@ -4,29 +4,29 @@ import type { BuildPhase, BuildWarning, Diagnosis, Layers } from "@towpath/core/
 import { type BuildWorkspace, type RuntimeDriver, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildRequest, BuildResult } from "./contract.ts";
-import { counted } from "./counted.ts";
-import { notFetched, notIsolated, rootMissing, tooLong } from "./diagnose/platform.ts";
-import { BuildFailure } from "./failure.ts";
-import { extractSource, type SourceTree, subtree } from "./fetch/index.ts";
+import { BuildFailure, countOf, notFetched, notIsolated, rootMissing, tooLong } from "./failure.ts";
+import { extractSource } from "./fetch/extract.ts";
+import { type SourceTree, subtree } from "./fetch/source-tree.ts";
 import { inspectServer } from "./inspect/inspect.ts";
+import { ResolutionMemory } from "./install/dependency-layer.ts";
 import { installLayers } from "./install/install.ts";
-import { ResolutionMemory } from "./install/resolution-memory.ts";
 import { findPython } from "./plan/find-python.ts";
-import { type Plan, planSource } from "./plan/index.ts";
+import type { Plan } from "./plan/plan.ts";
+import { planSource } from "./plan/plan-source.ts";
 
 export type Builder = {
   /**
-   * Builds one commit. Resolves to a diagnosis for every fault of the repository (BLD-2).
-   * @throws the reason of `request.signal` when it is aborted, and errors of the platform itself
+   * Builds one commit. Resolves to a diagnosis for every error that the repository causes (BLD-2).
+   * @throws the reason of `request.signal` when it is aborted, and errors of the platform
    */
   build(request: BuildRequest): Promise<BuildResult>;
-  /** Removes what killed builders have left; for the start of a process. Resolves to how many folders. */
+  /** Removes the directories that killed builders left; call it when a process starts. Resolves to their number. */
   cleanScratch(): Promise<number>;
 };
 
 export type BuilderParts = {
   readonly driver: RuntimeDriver;
-  /** Where layers that were made before are found: the layer cache of packages/artifacts. */
+  /** Finds layers of earlier builds: the layer cache of packages/artifacts. */
   readonly layers: Pick<LayerCache, "find">;
 };
 
@@ -38,7 +38,7 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
   };
 }
 
-/** One build: the phases in their order, each timed, all under one deadline. */
+/** One build: the phases in order, each timed, all under one deadline. */
 class Build {
   readonly #request: BuildRequest;
   readonly #config: BuilderConfig;
@@ -71,10 +71,11 @@ class Build {
       return await this.#phases(workspace);
     } catch (error) {
       signal.throwIfAborted();
-      const found = this.#diagnose(error);
-      if (found === null) throw error;
-      this.#request.log(found.phase, "error", [found.title, found.detail, found.remedy].join("\n"));
-      return { ok: false, diagnosis: found, timings: this.#timings };
+      const diagnosis = this.#diagnose(error);
+      if (diagnosis === null) throw error;
+      const { phase, title, detail, remedy } = diagnosis;
+      this.#request.log(phase, "error", [title, detail, remedy].join("\n"));
+      return { ok: false, diagnosis, timings: this.#timings };
     } finally {
       await workspace.close();
     }
@@ -105,12 +106,12 @@ class Build {
       throw new BuildFailure(notFetched(error), error);
     });
     const whole = await extractSource(tarball, directory, this.#limits.source, this.#signal);
-    log("fetch", "step", `Source: ${counted(whole.entries.length, "file")}.`);
+    log("fetch", "step", `Source: ${countOf(whole.entries.length, "file")}.`);
     const root = posix.normalize(rootDirectory ?? ".").replace(/^\/|\/$/g, "");
     if (root === "" || root === ".") return whole;
     const part = root.startsWith("..") ? null : subtree(whole, root);
     if (part === null) throw new BuildFailure(rootMissing(root));
-    const found = counted(part.entries.length, "file");
+    const found = countOf(part.entries.length, "file");
     log("fetch", "step", `Root directory ${root}: set in the project's settings; ${found}.`);
     return part;
   }
@@ -146,7 +147,7 @@ class Build {
     });
   }
 
-  /** Logs a warning and keeps it for the result. */
+  /** Logs a warning and adds it to the result. */
   #warn(phase: BuildPhase, warning: BuildWarning): void {
     this.#warnings.push(warning);
     this.#request.log(phase, "warning", [warning.title, warning.detail, warning.remedy].join("\n"));
@@ -163,7 +164,7 @@ class Build {
     }
   }
 
-  /** Null for errors of ours, which the caller must see as such. */
+  /** Null for errors of the platform, which the caller handles. */
   #diagnose(error: unknown): Diagnosis | null {
     if (error instanceof BuildFailure) return error.diagnosis;
     if (this.#deadline.aborted) return tooLong(this.#phase, this.#limits.buildMs);

@@ -1,14 +1,13 @@
 import type { Limits } from "@towpath/runtime";
-import { defaultExtractLimits, type ExtractLimits } from "./fetch/index.ts";
+import { defaultExtractLimits, type ExtractLimits } from "./fetch/extract.ts";
 
 /**
- * What a builder needs to know of its host and its operator. A value: read from the environment in the process's own
- * config.
+ * What the operator configures. Each process reads it from the environment in its own config.ts.
  */
 export type BuilderConfig = {
-  /** TOWPATH_DATA_DIR: a cache of resolved versions is below it. */
+  /** TOWPATH_DATA_DIR: resolved versions are cached below it. */
   readonly dataDirectory: string;
-  /** Python to take when a repository asks for none, for example `3.12`; null: what uv finds first. TOWPATH_PYTHON. */
+  /** TOWPATH_PYTHON: for repositories that request no version, for example `3.12`; null: whatever uv finds first. */
   readonly defaultPython: string | null;
   readonly limits?: Partial<BuildLimits>;
 };
@@ -19,22 +18,22 @@ export type BuildLimits = {
   readonly buildMs: number;
   /** Planning: reading the repository's files. */
   readonly planMs: number;
-  /** One tool: resolving or installing. */
+  /** Each command: resolving or installing. */
   readonly installMs: number;
-  /** From the server's start to an answering socket. */
+  /** From starting the server until its socket answers. */
   readonly startMs: number;
-  /** The handshake and all lists. */
+  /** The handshake and all lists together. */
   readonly handshakeMs: number;
   readonly outputBytes: number;
   readonly dependencyBytes: number;
-  /** What a build may write to disk while it installs, including what it adds to its organization's cache. */
+  /** What a build may write to disk while installing, including its organization's cache. */
   readonly diskBytes: number;
-  /** A build that leaves less than this free on the disk is stopped: all tenants share the disk. */
+  /** A build is stopped when less than this is free on the disk, which all tenants share. */
   readonly freeBytes: number;
-  /** How long a resolution without a lock is taken again for the same question. */
+  /** How long a resolution without a lock is reused for the same inputs. */
   readonly resolutionMs: number;
   readonly install: Limits;
-  /** The same that the server gets when it runs. */
+  /** The same as when the server runs. */
   readonly server: Limits;
 };
 

@@ -17,13 +17,13 @@ export type BuildRequest = {
   readonly entrypoint: string;
   readonly requirements: string | null;
   readonly rootDirectory: string | null;
-  /** Who checks callers: in towpath-cloud the gateway does, and their credentials never reach the server (GW-4). */
+  /** In towpath-cloud the gateway authenticates callers, and their credentials never reach the server (GW-4). */
   readonly authMode: AuthMode;
-  /** Environment of the server while it is inspected: secrets and TOWPATH_CLOUD_* (RUN-4). */
+  /** Environment of the server during inspection: secrets and TOWPATH_CLOUD_* (RUN-4). */
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * Opens the gzipped tarball of the commit; one folder at its top, as GitHub makes them. The message of what it
-   * throws is shown to people.
+   * Opens the gzipped tarball of the commit, with one top-level directory as in GitHub's archives. Users see the
+   * message of an error that it throws.
    */
   readonly openTarball: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>;
   readonly log: BuildLogSink;
@@ -34,7 +34,7 @@ export type BuildResult =
   | {
       readonly ok: true;
       readonly layers: Layers;
-      /** Null when the server checks sign-ins itself and its lists can't be read: see `warnings`. */
+      /** Null when the server does its own sign-in and its lists can't be read: see `warnings`. */
       readonly manifest: BuildManifest;
       readonly warnings: readonly BuildWarning[];
       readonly timings: BuildTimings;

@@ -1,6 +1,7 @@
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { BuildPhase, Diagnosis } from "@towpath/core/build/contract";
+import type { SandboxError } from "@towpath/runtime";
 
-/** How a step of the build ends it: with a diagnosis for people. Never leaves this package; `build` turns it into a result. */
+/** Ends a build with a diagnosis for its users. Never leaves this package: `build` turns it into a result. */
 export class BuildFailure extends Error {
   readonly diagnosis: Diagnosis;
 
@@ -13,7 +14,56 @@ export class BuildFailure extends Error {
 
 type Required = Pick<Diagnosis, "code" | "phase" | "title" | "detail" | "remedy">;
 
-/** A diagnosis; place and excerpt are null unless given. */
+/** A diagnosis; file, line and excerpt are null unless given. */
 export function diagnosis(required: Required, more: Partial<Omit<Diagnosis, keyof Required>> = {}): Diagnosis {
   return { file: null, line: null, excerpt: null, ...more, ...required };
 }
+
+/** "1 file", "2 files": for nouns with a regular plural. */
+export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** "300 MB": whole mebibytes, as people call them. */
+export const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`;
+
+/** "60 seconds", rounded. */
+export const seconds = (ms: number): string => countOf(Math.round(ms / 1000), "second");
+
+export const notFetched = (error: unknown) =>
+  diagnosis({
+    code: "source_unavailable",
+    phase: "fetch",
+    title: "The commit cannot be fetched",
+    detail: error instanceof Error ? error.message : "GitHub gave no reason.",
+    remedy: "Check that the repository still exists and that the GitHub App can read it, then start the build again.",
+  });
+
+export const rootMissing = (root: string) =>
+  diagnosis(
+    {
+      code: "source_unavailable",
+      phase: "fetch",
+      title: `The root directory ${root} does not exist`,
+      detail: "It is set in the project's settings, but the commit has no files there.",
+      remedy: "Correct the root directory in the project's settings, or leave it empty for the whole repository.",
+    },
+    { file: root },
+  );
+
+export const tooLong = (phase: BuildPhase, limitMs: number) =>
+  diagnosis({
+    code: "build_timeout",
+    phase,
+    title: "The build took too long",
+    detail: `It was stopped after ${countOf(Math.round(limitMs / 60_000), "minute")}, in the ${phase} phase.`,
+    remedy:
+      "The times in the log show what was slow. Choose dependencies that have a wheel, or make the server start faster.",
+  });
+
+export const notIsolated = (phase: BuildPhase, error: SandboxError) =>
+  diagnosis({
+    code: "internal_error",
+    phase,
+    title: "This platform can't isolate builds at the moment",
+    detail: error.message,
+    remedy: "Tell the operator. Nothing is wrong with the repository.",
+  });

@@ -5,7 +5,7 @@ import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts"
 
 vi.setConfig({ testTimeout: 120_000 });
 
-// Every framework that is served, and packages that must be built: each with dependencies of its own.
+// Every supported framework, and packages that must be built: each with its own dependencies.
 let workshop: Workshop;
 beforeAll(async () => {
   workshop = await openWorkshop();
@@ -48,7 +48,7 @@ test.each<[string, string, string]>([
   expect(success(tried).manifest.tools).toMatchObject([{ tool_name: "add", description: "Adds." }]);
 });
 
-test("BLD-5 a repository with a types.py and a json.py of its own at the root starts all the same", async () => {
+test("BLD-5 a repository with its own types.py and json.py at the root starts", async () => {
   const files = {
     "server.py": server,
     "types.py": "own = 1\n",
@@ -58,8 +58,8 @@ test("BLD-5 a repository with a types.py and a json.py of its own at the root st
   expect(success(await workshop.tryBuild(files)).manifest.tools).toHaveLength(1);
 });
 
-test("BLD-3 a project with a build backend of its own is built and installed; its code is then part of the layer", async () => {
-  // The least that a backend must do (PEP 517): a wheel with one module that is not in the tree.
+test("BLD-3 a project with its own build backend is built and installed, so the dependency layer depends on its code", async () => {
+  // A minimal backend (PEP 517): a wheel with one module that is not in the tree.
   const backend = `
 import zipfile
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

@@ -1,11 +1,9 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import type { Exit } from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
-import { diagnosis } from "../failure.ts";
+import { diagnosis, megabytes, seconds } from "../failure.ts";
 
-const megabytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MB`;
-
-/** A tool of the install phase that a limit ended; null when it ended by itself. */
+/** For a command of the install phase that a limit stopped; null when it exited by itself. */
 export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: string | null): Diagnosis | null {
   const phase = "install";
   switch (exit.reason) {
@@ -14,9 +12,9 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
         {
           code: "out_of_memory",
           phase,
-          title: "Installing the dependencies needed too much memory",
-          detail: `A build has ${megabytes(limits.install.memoryBytes)}. Building a large package from source is the usual cause.`,
-          remedy: "Choose versions that have a wheel for this Python, so that nothing must be compiled.",
+          title: "Installing the dependencies ran out of memory",
+          detail: `A build may use ${megabytes(limits.install.memoryBytes)}. The usual cause is a large package that is compiled from source.`,
+          remedy: "Choose versions that have a wheel for this Python, so that nothing needs compiling.",
         },
         { file },
       );
@@ -26,8 +24,8 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
           code: "build_timeout",
           phase,
           title: "Installing the dependencies took too long",
-          detail: `It was ended after ${Math.round(limits.installMs / 1000)} seconds.`,
-          remedy: "Remove large packages, or choose versions that have a wheel, so that nothing must be compiled.",
+          detail: `It was stopped after ${seconds(limits.installMs)}.`,
+          remedy: "Remove large packages, or choose versions that have a wheel, so that nothing needs compiling.",
         },
         { file },
       );
@@ -37,8 +35,8 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
           code: "output_limit",
           phase,
           title: "Installing the dependencies printed too much",
-          detail: `It was ended after ${megabytes(limits.outputBytes)} of output. A package's build script prints without end.`,
-          remedy: "Choose another version of the package that the last lines of the log name.",
+          detail: `It was stopped after ${megabytes(limits.outputBytes)} of output. A package's build script may be printing in an endless loop.`,
+          remedy: "Choose another version of the package named in the last lines of the log.",
         },
         { file },
       );
@@ -46,29 +44,28 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
       return diagnosis({
         code: "dependency_build_failed",
         phase,
-        title: "Installing the dependencies needed too much disk",
-        detail: `It was stopped after it had written more than the ${megabytes(limits.diskBytes)} that a build may use.`,
+        title: "Installing the dependencies used too much disk space",
+        detail: `It was stopped when it had written more than ${megabytes(limits.diskBytes)}, the limit of a build.`,
         remedy:
-          "Remove large packages, or choose their smaller variants (for example CPU-only builds). If they are small, a package's build script writes without limit: choose another version of it.",
+          "Remove large packages, or choose their smaller variants (for example CPU-only builds). If they are small, a package's build script may be writing in an endless loop: choose another version of it.",
       });
     case "disk-full":
       return diagnosis({
         code: "dependency_build_failed",
         phase,
         title: "The disk is nearly full",
-        detail: "Installing the dependencies was ended, because the platform's disk has almost no space left.",
-        remedy:
-          "Remove large packages. If the dependencies are small, tell the operator: the disk is full for another reason.",
+        detail: "Installing the dependencies was stopped because the platform's disk is almost full.",
+        remedy: "Remove large packages. If the dependencies are small, tell the operator that the disk is full.",
       });
     default:
       return null;
   }
 }
 
-type ServerEnd = { readonly exit: Exit | null; readonly lastLines: readonly string[]; readonly entrypoint: string };
+type ServerExit = { readonly exit: Exit | null; readonly lastLines: readonly string[]; readonly entrypoint: string };
 
-/** A server that ended without the harness having said why. */
-export function diagnoseServerExit({ exit, lastLines, entrypoint }: ServerEnd, limits: BuildLimits): Diagnosis {
+/** For a server that exited without a status from the harness. */
+export function diagnoseServerExit({ exit, lastLines, entrypoint }: ServerExit, limits: BuildLimits): Diagnosis {
   const excerpt = lastLines.length === 0 ? null : lastLines.join("\n");
   const file = entrypoint.split(":")[0] ?? null;
   if (exit?.reason === "out-of-memory") {
@@ -76,10 +73,9 @@ export function diagnoseServerExit({ exit, lastLines, entrypoint }: ServerEnd, l
       {
         code: "out_of_memory",
         phase: "inspect",
-        title: "The server needed too much memory",
-        detail: `It was ended while it started: a server has ${megabytes(limits.server.memoryBytes)} for all its processes.`,
-        remedy:
-          "Load less when the file is imported: open models and data on first use, or keep them outside of the process.",
+        title: "The server ran out of memory",
+        detail: `It was stopped while it was starting. A server may use ${megabytes(limits.server.memoryBytes)} for all its processes.`,
+        remedy: "Load less during the import: open models and data on first use, or keep them outside the process.",
       },
       { file, excerpt },
     );
@@ -90,21 +86,21 @@ export function diagnoseServerExit({ exit, lastLines, entrypoint }: ServerEnd, l
         code: "output_limit",
         phase: "inspect",
         title: "The server printed too much",
-        detail: "It was ended while it started.",
-        remedy: "Remove the loop that prints, or lower the log level.",
+        detail: "It was stopped while it was starting.",
+        remedy: "Remove the loop that prints, or log less.",
       },
       { file, excerpt },
     );
   }
   const how =
-    exit?.signal != null ? `by signal ${exit.signal}` : exit?.code != null ? `with status ${exit.code}` : "by itself";
+    exit?.signal != null ? `on signal ${exit.signal}` : exit?.code != null ? `with status ${exit.code}` : "by itself";
   return diagnosis(
     {
       code: "exited_early",
       phase: "inspect",
-      title: "The server ended instead of serving",
-      detail: `Its process ended ${how} before it answered MCP. ${excerpt === null ? "It printed nothing." : "Its last lines are below."}`,
-      remedy: `Take out of ${file ?? "the file"} what ends the process (sys.exit, os._exit, a crash in native code): it must define the server and stay.`,
+      title: "The server exited instead of serving",
+      detail: `Its process exited ${how} before it answered MCP. ${excerpt === null ? "It printed nothing." : "Its last lines are below."}`,
+      remedy: `Remove from ${file ?? "the file"} whatever ends the process (sys.exit, os._exit, a crash in native code): it must define the server and keep running.`,
     },
     { file, excerpt },
   );

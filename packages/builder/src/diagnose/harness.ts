@@ -1,30 +1,29 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import type { HarnessStatus } from "@towpath/runtime";
 import { diagnosis } from "../failure.ts";
-import type { Plan } from "../plan/index.ts";
-import { packageFor } from "./package-names.ts";
+import type { Plan } from "../plan/plan.ts";
 
 type Failed = Extract<HarnessStatus, { state: "failed" }>;
 
 const titles: Readonly<Record<Failed["code"], (status: Failed) => string>> = {
-  entrypoint_not_found: () => "The entrypoint cannot be opened",
+  entrypoint_not_found: () => "The entrypoint can't be opened",
   syntax_error: (status) => `${status.file ?? "A file"} is not valid Python`,
   module_missing: (status) => `The module ${status.module ?? "that is imported"} is not installed`,
-  import_failed: (status) => `${status.file ?? "The entrypoint"} fails while it is loaded`,
+  import_failed: (status) => `${status.file ?? "The entrypoint"} fails while it is being loaded`,
   variable_missing: (status) =>
     status.candidates.length === 1
       ? `The environment variable ${status.candidates[0]} is not set`
       : "Environment variables are not set",
-  object_missing: () => "The entrypoint's object does not exist",
-  unsupported_object: () => "The entrypoint's object is no MCP server",
-  factory_failed: () => "The function that makes the server fails",
-  lifespan_failed: () => "The server fails while it starts",
+  object_missing: () => "The entrypoint's object doesn't exist",
+  unsupported_object: () => "The entrypoint's object is not an MCP server",
+  factory_failed: () => "The function that creates the server fails",
+  lifespan_failed: () => "The server fails while it is starting",
   mcp_version_mismatch: () => "The code is written for another version of the mcp package",
 };
 
-/** From the harness's words to a diagnosis with a remedy that fits this project. Pure. */
+/** Turns the harness's status into a diagnosis with a remedy for this project. Pure. */
 export function diagnoseHarness(status: Failed, plan: Plan): Diagnosis {
-  const outdated = lockLacks(status, plan);
+  const outdated = outdatedLock(status, plan);
   return diagnosis(
     {
       code: outdated === null ? status.code : "lock_outdated",
@@ -37,12 +36,12 @@ export function diagnoseHarness(status: Failed, plan: Plan): Diagnosis {
   );
 }
 
-/** The missing module is listed, but in a lock that is older than the list. */
-function lockLacks(status: Failed, plan: Plan): string | null {
+/** A sentence when the missing module is listed in pyproject.toml but not in the older lock; else null. */
+function outdatedLock(status: Failed, plan: Plan): string | null {
   if (status.code !== "module_missing" || status.module === null) return null;
   const wanted = packageFor(status.module);
   if (!plan.dependencies.unlocked.includes(wanted)) return null;
-  return `\`${wanted}\` stands in pyproject.toml, but uv.lock is older and does not have it.`;
+  return `\`${wanted}\` is listed in pyproject.toml, but uv.lock is older and doesn't include it.`;
 }
 
 function remedyOf(status: Failed, plan: Plan): string {
@@ -51,7 +50,7 @@ function remedyOf(status: Failed, plan: Plan): string {
     case "entrypoint_not_found":
       return "Set the entrypoint under Settings → Build to a Python file of the repository.";
     case "syntax_error":
-      return `Correct the code${where}, or choose the Python that it is written for by \`.python-version\`.`;
+      return `Correct the code${where}, or request the Python version it is written for in \`.python-version\`.`;
     case "module_missing":
       return moduleRemedy(status.module ?? "", plan);
     case "variable_missing":
@@ -62,11 +61,11 @@ function remedyOf(status: Failed, plan: Plan): string {
     case "mcp_version_mismatch":
       return `Pin \`mcp<2\` in ${dependencyFile(plan)}, or move the code to \`MCPServer\` of mcp 2 (or to the \`fastmcp\` package).`;
     case "import_failed":
-      return `Make ${plan.entryFile} importable without side effects: the last line of the traceback says what failed${where}. What only a direct start needs belongs under \`if __name__ == "__main__":\`.`;
+      return `Make ${plan.entryFile} importable without side effects: the last line of the traceback says what failed${where}. Put what is only for running the file directly under \`if __name__ == "__main__":\`.`;
     case "factory_failed":
       return `The function must work without arguments and return the server; the last line of the traceback says what failed${where}.`;
     case "lifespan_failed":
-      return `What runs when the server starts (its lifespan) failed${where}: the last line of the traceback says why. A service that it connects to must be reachable from the internet.`;
+      return `The code that runs when the server starts (its lifespan) failed${where}: the last line of the traceback says why. Services that it connects to must be reachable over the internet.`;
   }
 }
 
@@ -77,7 +76,7 @@ function moduleRemedy(module: string, plan: Plan): string {
   const top = module.split(".")[0] ?? module;
   const name = packageFor(module);
   const same = name === top.toLowerCase().replace(/_/g, "-");
-  const hint = same ? "" : ` (the package that brings \`${top}\`)`;
+  const hint = same ? "" : ` (the package that provides \`${top}\`)`;
   const { kind, file } = plan.dependencies;
   if (kind === "none") {
     return `Add \`${name}\`${hint} to a new requirements.txt (with \`fastmcp\`, which is the only package installed now), and push.`;
@@ -89,12 +88,12 @@ function moduleRemedy(module: string, plan: Plan): string {
       : kind === "script"
         ? `to the dependencies in the script block of \`${file}\``
         : `to \`${file}\``;
-  return `Add \`${name}\`${hint} ${how}, and push. If \`${top}\` is a module of your own, check that it is committed and that its folder is importable from the repository's root.`;
+  return `Add \`${name}\`${hint} ${how}, and push. If \`${top}\` is a module of your own, check that it is committed and can be imported from the repository's root.`;
 }
 
 function variableRemedy(names: readonly string[]): string {
   const list = names.map((name) => `\`${name}\``).join(", ");
-  const what = names.length === 0 ? "the variable that the text names" : list;
+  const what = names.length === 0 ? "the variable that the message names" : list;
   return `Add ${what} under Settings → Environment variables, then build again.`;
 }
 
@@ -104,4 +103,41 @@ function objectRemedy(status: Failed, plan: Plan): string {
   }
   const list = status.candidates.map((name) => `\`${plan.entryFile}:${name}\``).join(" or ");
   return `Set the entrypoint under Settings → Build to ${list}.`;
+}
+
+/** Common modules whose package has another name. */
+const packages: Readonly<Record<string, string>> = {
+  attr: "attrs",
+  bs4: "beautifulsoup4",
+  cv2: "opencv-python-headless",
+  dateutil: "python-dateutil",
+  decouple: "python-decouple",
+  discord: "discord-py",
+  docx: "python-docx",
+  dotenv: "python-dotenv",
+  fitz: "pymupdf",
+  git: "gitpython",
+  github: "pygithub",
+  googleapiclient: "google-api-python-client",
+  jose: "python-jose",
+  jwt: "pyjwt",
+  magic: "python-magic",
+  mysqldb: "mysqlclient",
+  openssl: "pyopenssl",
+  pil: "pillow",
+  pptx: "python-pptx",
+  psycopg2: "psycopg2-binary",
+  serial: "pyserial",
+  skimage: "scikit-image",
+  sklearn: "scikit-learn",
+  slack_sdk: "slack-sdk",
+  telegram: "python-telegram-bot",
+  yaml: "pyyaml",
+  zmq: "pyzmq",
+};
+
+/** The package to install for an import; normalized (PEP 503). */
+function packageFor(module: string): string {
+  const top = (module.split(".")[0] ?? module).toLowerCase();
+  return packages[top] ?? top.replace(/[-_.]+/g, "-");
 }

@@ -1,11 +1,10 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import type { McpClientError } from "@towpath/mcp/client";
-import { diagnosis } from "../failure.ts";
+import { diagnosis, seconds } from "../failure.ts";
 
-const seconds = (ms: number) => `${Math.round(ms / 1000)} seconds`;
 const quoted = (lines: readonly string[]) => (lines.length === 0 ? null : lines.join("\n"));
 
-/** Neither ready nor failed in time: most often something that never ends while the file is imported. */
+/** Neither ready nor failed in time: most often an import that never returns. */
 export function diagnoseStartTimeout(file: string, timeoutMs: number, lastLines: readonly string[]): Diagnosis {
   return diagnosis(
     {
@@ -13,7 +12,7 @@ export function diagnoseStartTimeout(file: string, timeoutMs: number, lastLines:
       phase: "inspect",
       title: "The server did not start in time",
       detail: `${file} was still being loaded after ${seconds(timeoutMs)}. ${lastLines.length === 0 ? "It printed nothing." : "Its last lines are below."}`,
-      remedy: `Look in ${file} for what waits or loops while it is imported (a connection, a download, \`while True\`), and move it into a tool or a lifespan.`,
+      remedy: `Look in ${file} for code that waits or loops during the import (a connection, a download, \`while True\`), and move it into a tool or a lifespan.`,
     },
     { file, excerpt: quoted(lastLines) },
   );
@@ -31,30 +30,30 @@ export function diagnoseProtocol(
       {
         code: "start_timeout",
         phase: "inspect",
-        title: "The server started, but does not answer MCP",
+        title: "The server started, but doesn't answer MCP",
         detail: `The handshake and the lists of tools, resources and prompts took longer than ${seconds(timeoutMs)}.`,
-        remedy: `Look in ${file} for work that blocks: a lifespan or a list handler must not wait for something slow.`,
+        remedy: `Look in ${file} for work that blocks: a lifespan or list handler must not wait for anything slow.`,
       },
       { file, excerpt: quoted(lastLines) },
     );
   }
   const remedies: Partial<Record<McpClientError["code"], string>> = {
     not_found:
-      "The app must serve MCP at /mcp: mount it there, or let the entrypoint name the MCP server instead of an app around it.",
+      "The app must serve MCP at /mcp: mount it there, or point the entrypoint at the MCP server instead of an app around it.",
     too_large: "Give tools and resources shorter descriptions and schemas, or list fewer of them.",
   };
   return diagnosis(
     {
       code: "protocol_error",
       phase: "inspect",
-      title: "The server does not answer as an MCP server",
+      title: "The server doesn't answer as an MCP server",
       detail:
         error.rpcCode === null
           ? error.message
           : `It answered the handshake with error ${error.rpcCode}: ${error.message}`,
       remedy:
         remedies[error.code] ??
-        `Check what ${file} serves: the entrypoint must name an MCP server or an app that serves MCP at /mcp.`,
+        `Check what ${file} serves: the entrypoint must be an MCP server, or an app that serves MCP at /mcp.`,
     },
     { file, excerpt: quoted(lastLines) },
   );

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { diagnoseUv } from "./uv.ts";
 
-// What uv 0.13 really printed for such a project, with paths as they are in the build sandbox.
+// What uv 0.13 printed for such a project, with the paths of the build sandbox.
 const context = { file: "requirements.txt", pythonVersion: "3.11.7" };
 
 test.each<[string, string, { code: string; file?: string; says?: string }]>([
@@ -12,7 +12,7 @@ test.each<[string, string, { code: string; file?: string; says?: string }]>([
     { code: "dependency_not_found", says: "no-such-thing" },
   ],
   [
-    "the same in the words of older versions",
+    "the same as older versions of uv print it",
     `  × No solution found when resolving dependencies:
   ╰─▶ Because no-such-thing was not found in the package registry and you
       require no-such-thing, we can conclude that your requirements are
@@ -26,7 +26,7 @@ test.each<[string, string, { code: string; file?: string; says?: string }]>([
     { code: "dependency_not_found", says: "fastmcp==99.9" },
   ],
   [
-    "a version newer than all",
+    "a version newer than any",
     `error: No solution found when resolving dependencies
   cause: Because only numpy<=2.5.5 is available and you require numpy>=99, we can conclude that your requirements are unsatisfiable.`,
     { code: "dependency_not_found", says: "numpy>=99" },
@@ -46,14 +46,14 @@ hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tenso
     { code: "dependency_conflict", says: "pywin32==306 does not run on this platform" },
   ],
   [
-    "requirements that exclude each other",
+    "conflicting requirements",
     `error: No solution found when resolving dependencies
   cause: Because fastmcp-slim[client]==4.1.6 depends on starlette>=1.0.1 and fastmcp>=4.1.6 depends on fastmcp-slim[client]==4.1.6, we can conclude that fastmcp>=4.1.6 depends on starlette>=1.0.1.
          And because a depends on starlette<0.20 and fastmcp>=4, we can conclude that your requirements are unsatisfiable.`,
     { code: "dependency_conflict" },
   ],
   [
-    "a line that is no requirement",
+    "a line that is not a requirement",
     `error: Couldn't parse requirement in \`/app/src/deps/r5.in\` at position 0
   cause: Expected one of \`@\`, \`(\`, \`<\`, \`=\`, \`>\`, \`~\`, \`!\`, \`;\`, found \`a\`
          not a valid req!!`,
@@ -66,7 +66,7 @@ hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tenso
     { code: "requirements_not_found", file: "r10.in" },
   ],
   [
-    "a folder that does not exist",
+    "a directory that does not exist",
     "error: Distribution not found at: file:///app/src/local",
     { code: "requirements_not_found" },
   ],
@@ -99,7 +99,7 @@ hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tenso
     { code: "dependency_build_failed" },
   ],
   [
-    "a Git repository out of reach",
+    "an unreachable Git repository",
     `error: Git operation failed
   cause: failed to clone into: /cache/uv/git-v1/db/e73903061316b372
   cause: process didn't exit successfully: \`/usr/bin/git fetch --force --update-head-ok 'https://github.com/foo/bar' '+HEAD:refs/remotes/origin/HEAD'\` (exit status: 128)
@@ -108,7 +108,7 @@ hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tenso
     { code: "dependency_not_found" },
   ],
   [
-    "a lock of a later uv",
+    "a lock of a newer uv",
     "error: The lockfile at `uv.lock` uses an unsupported schema version (v9, but only v1 is supported). Downgrade to a compatible uv version, or remove the `uv.lock` prior to running `uv lock` or `uv sync`.",
     { code: "lock_outdated", file: "uv.lock" },
   ],
@@ -135,9 +135,9 @@ hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tenso
   cause: TOML parse error at line 5, column 24`,
     { code: "invalid_project_file", file: "pyproject.toml" },
   ],
-  ["something unknown", "error: the moon is full", { code: "dependency_build_failed" }],
-  ["nothing at all", "", { code: "dependency_build_failed" }],
-])("BLD-2 uv's words become a diagnosis: %s", (_what, output, expected) => {
+  ["an unknown error", "error: the moon is full", { code: "dependency_build_failed" }],
+  ["no output", "", { code: "dependency_build_failed" }],
+])("BLD-2 uv's output becomes a diagnosis: %s", (_what, output, expected) => {
   const found = diagnoseUv(output, context);
   expect(found).toMatchObject({ code: expected.code, phase: "install", file: expected.file ?? "requirements.txt" });
   expect(`${found.title} ${found.detail}`).toContain(expected.says ?? "");

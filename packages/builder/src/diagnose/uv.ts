@@ -2,7 +2,7 @@ import type { Diagnosis } from "@towpath/core/build/contract";
 import { diagnosis } from "../failure.ts";
 
 export type UvContext = {
-  /** The file that the dependencies come from, as its author knows it; null when none is listed. */
+  /** The file that lists the dependencies, relative to the root directory; null when there is none. */
   readonly file: string | null;
   readonly pythonVersion: string;
 };
@@ -12,7 +12,7 @@ type Parts = Pick<Diagnosis, "code" | "title" | "detail" | "remedy"> & { readonl
 
 const place = ({ file }: UvContext) => (file === null ? "the dependencies" : `\`${file}\``);
 
-/** The first that fits, the most precise ones first. Words are those of uv 0.5 to 0.13. */
+/** The first match counts, so the most specific ones come first. Messages are those of uv 0.5 to 0.13. */
 const rules: readonly Rule[] = [
   {
     pattern: /lockfile at `(?:[^`\n]{0,500}\/)?uv\.lock` (needs to be updated|uses an unsupported[^.\n]{0,200})/,
@@ -20,7 +20,7 @@ const rules: readonly Rule[] = [
   },
   {
     pattern: /Failed to parse `(?:[^`\n]{0,500}\/)?uv\.lock`/,
-    say: () => lockOutdated("uv cannot read it; a merge conflict may be left in it."),
+    say: () => lockOutdated("uv can't read it. Check it for an unresolved merge conflict."),
   },
   {
     pattern:
@@ -46,7 +46,7 @@ const rules: readonly Rule[] = [
     say: (match, context) => ({
       code: "dependency_conflict",
       title: `${match[1]} does not run on this platform`,
-      detail: `There is no build of ${match[1]} for Linux on this processor, and no source to build it from. A list of packages frozen on another system is the usual cause.`,
+      detail: `There is no build of ${match[1]} for Linux on this processor, and no source to build it from. The usual cause is a list of packages that was frozen on another system.`,
       remedy: `Remove it from ${place(context)}, or limit it to its system with a marker (\`; sys_platform == "win32"\`).`,
     }),
   },
@@ -57,7 +57,7 @@ const rules: readonly Rule[] = [
       code: "dependency_conflict",
       title: `${match[1]} does not support Python ${context.pythonVersion}`,
       detail: `There is no build of ${match[1]} for Python ${context.pythonVersion}, and no source to build it from.`,
-      remedy: `Choose another version of it in ${place(context)}, or another Python by \`.python-version\` or \`requires-python\`.`,
+      remedy: `Choose another version of it in ${place(context)}, or another Python version in \`.python-version\` or \`requires-python\`.`,
     }),
   },
   {
@@ -69,9 +69,9 @@ const rules: readonly Rule[] = [
     pattern: /No solution found when resolving|requirements are unsatisfiable/,
     say: (_match, context) => ({
       code: "dependency_conflict",
-      title: "The dependencies contradict each other",
-      detail: `No set of versions satisfies everything that ${place(context)} asks for; the lines below say which requirements exclude each other.`,
-      remedy: `Loosen or drop one of the conflicting versions in ${place(context)} (\`uv lock\` or \`uv pip compile\` shows the same on your machine).`,
+      title: "The dependencies conflict with each other",
+      detail: `No set of versions satisfies ${place(context)}; the lines below say which requirements conflict.`,
+      remedy: `Loosen or drop one of the conflicting versions in ${place(context)} (\`uv lock\` or \`uv pip compile\` shows the same error on your machine).`,
     }),
   },
   {
@@ -79,10 +79,10 @@ const rules: readonly Rule[] = [
       /(?:Failed to build|The build backend returned an error|Build backend failed|Failed to (?:prepare|resolve) .{0,500}build)/,
     say: (_match, context) => ({
       code: "dependency_build_failed",
-      title: "A dependency could not be built",
-      detail: `A package of ${place(context)} has no ready build for Python ${context.pythonVersion} on Linux, and building it from source failed. The lines below are its own words.`,
+      title: "A dependency couldn't be built",
+      detail: `A package in ${place(context)} has no wheel for Python ${context.pythonVersion} on Linux, and building it from source failed. Its output is below.`,
       remedy:
-        "Choose a version that has a wheel for this Python (or a binary variant, such as psycopg[binary] instead of psycopg2), or another Python by `.python-version`. System libraries cannot be added.",
+        "Choose a version that has a wheel for this Python (or a binary variant, such as psycopg[binary] instead of psycopg2), or another Python version in `.python-version`. System libraries can't be added.",
     }),
   },
   {
@@ -95,8 +95,8 @@ const rules: readonly Rule[] = [
       /Error parsing included file in `(?:[^`\n]{0,500}\/)?([^`/\n]{1,255})`|File not found|Distribution not found at|does not exist/,
     say: (match, context) => ({
       code: "requirements_not_found",
-      title: "A file that the dependencies refer to does not exist",
-      detail: `${match[1] ?? context.file ?? "The requirements"} refers to a file or folder that the commit does not have.`,
+      title: "A file that the dependencies refer to doesn't exist",
+      detail: `${match[1] ?? context.file ?? "The requirements"} refers to a file or directory that is not in the commit.`,
       remedy: `Add the file to the repository, or remove the reference from ${place(context)}.`,
       file: match[1] ?? context.file,
     }),
@@ -105,9 +105,9 @@ const rules: readonly Rule[] = [
     pattern: /Git operation failed|failed to clone into/,
     say: (_match, context) => ({
       code: "dependency_not_found",
-      title: "A dependency's Git repository cannot be read",
-      detail: `${place(context)} names a Git repository that cannot be reached or does not allow reading without a password.`,
-      remedy: "Check its address; a private one must be published as a package, or copied into this repository.",
+      title: "A dependency's Git repository can't be read",
+      detail: `${place(context)} refers to a Git repository that can't be reached, or that requires a password.`,
+      remedy: "Check its address. Publish a private one as a package, or copy it into this repository.",
     }),
   },
   {
@@ -123,8 +123,8 @@ const rules: readonly Rule[] = [
     pattern: /No space left on device|File too large|os error 2[78]\b/,
     say: () => ({
       code: "dependency_build_failed",
-      title: "The dependencies do not fit",
-      detail: "Installing them needed more space than a build has, or a larger file than it may write.",
+      title: "The dependencies are too large",
+      detail: "Installing them needed more space than a build may use, or a larger file than it may write.",
       remedy: "Remove large packages, or choose their smaller variants (for example CPU-only builds).",
     }),
   },
@@ -132,7 +132,7 @@ const rules: readonly Rule[] = [
 
 const lockOutdated = (detail: string): Parts => ({
   code: "lock_outdated",
-  title: "uv.lock does not fit",
+  title: "uv.lock is out of date or damaged",
   detail,
   remedy: "Run `uv lock` with a current uv, commit uv.lock and push.",
   file: "uv.lock",
@@ -140,49 +140,49 @@ const lockOutdated = (detail: string): Parts => ({
 
 const pythonMismatch = (range: string | null, { pythonVersion }: UvContext): Parts => ({
   code: "python_unavailable",
-  title: `The dependencies need another Python than ${pythonVersion}`,
-  detail: range === null ? "A package does not support this Python." : `A package asks for Python ${range}.`,
+  title: `The dependencies don't support Python ${pythonVersion}`,
+  detail: range === null ? "A package doesn't support this Python." : `A package requires Python ${range}.`,
   remedy:
-    "Set the version in `.python-version`, or `requires-python` in pyproject.toml, to one that fits and that this platform has.",
+    "Set `.python-version`, or `requires-python` in pyproject.toml, to a version that they support and that this platform has.",
 });
 
 const notFound = (name: string, context: UvContext): Parts => ({
   code: "dependency_not_found",
   title: `There is no package named ${name}`,
-  detail: `${place(context)} asks for \`${name}\`, which the package index does not have. The name that is installed is often not the one that is imported.`,
-  remedy: `Correct or remove \`${name}\` in ${place(context)}. A private package needs its index: ask the operator to set UV_INDEX.`,
+  detail: `${place(context)} requires \`${name}\`, which the package index doesn't have. A package's name often differs from the name that is imported.`,
+  remedy: `Correct or remove \`${name}\` in ${place(context)}. For a private package, ask the operator to add its index to UV_INDEX.`,
 });
 
 const noVersion = (what: string, context: UvContext, more = ""): Parts => ({
   code: "dependency_not_found",
   title: `There is no such version: ${what}`,
   detail:
-    `${place(context)} asks for \`${what}\`, which the package index does not have for Python ${context.pythonVersion}. ${more}`.trim(),
-  remedy: `Choose a version that exists in ${place(context)}.`,
+    `${place(context)} requires \`${what}\`, which the package index doesn't have for Python ${context.pythonVersion}. ${more}`.trim(),
+  remedy: `Change ${place(context)} to a version that exists.`,
 });
 
 const invalidFile = (file: string): Parts => ({
   code: "invalid_project_file",
-  title: `${file} cannot be understood`,
-  detail: "uv's own words are below; they name the line.",
+  title: `${file} can't be parsed`,
+  detail: "uv's output is below; it names the line.",
   remedy: `Correct ${file} and push again.`,
   file,
 });
 
 const unreachable = (detail: string): Parts => ({
   code: "index_unreachable",
-  title: "The package index does not answer",
+  title: "The package index doesn't answer",
   detail,
   remedy:
-    "Start the build again in a moment. If it stays, the operator must check the network and the UV_INDEX settings.",
+    "Start the build again in a moment. If it fails again, the operator must check the network and the UV_INDEX settings.",
 });
 
 const excerptLines = 40;
 const maxLineCharacters = 4_000;
 
-/** From what uv printed when it failed to a diagnosis that says what to do. Pure; never empty-handed. */
+/** Turns the output of a failed uv into a diagnosis with a remedy; a general one when no rule matches. Pure. */
 export function diagnoseUv(output: string, context: UvContext): Diagnosis {
-  // Long explanations are wrapped by uv; the rules read them as one line.
+  // uv wraps long explanations; the rules match one line.
   const flat = shortLines(output.replace(/\r/g, "").replace(/\n {4,}(?=\S)/g, " "));
   const excerpt = excerptOf(output);
   for (const { pattern, say } of rules) {
@@ -195,17 +195,15 @@ export function diagnoseUv(output: string, context: UvContext): Diagnosis {
     {
       code: "dependency_build_failed",
       phase: "install",
-      title: "The dependencies could not be installed",
-      detail: "uv failed; its own words are below.",
-      remedy: `Check ${place(context)}; the same command fails on your machine too: \`uv pip install\` with Python ${context.pythonVersion}.`,
+      title: "The dependencies couldn't be installed",
+      detail: "uv failed; its output is below.",
+      remedy: `Check ${place(context)}. \`uv pip install\` with Python ${context.pythonVersion} should fail on your machine in the same way.`,
     },
     { file: context.file, excerpt },
   );
 }
 
-/**
- * The output quotes what packages' builds print, and the work of a rule grows with the length of a line: cuts lines.
- */
+/** The output includes what packages print while they are built; long lines would make the rules slow. */
 function shortLines(text: string): string {
   return text
     .split("\n")
@@ -213,7 +211,7 @@ function shortLines(text: string): string {
     .join("\n");
 }
 
-/** From the first line that names an error on, else the last lines. */
+/** The lines from the first that names an error, else the last lines; at most 40. */
 function excerptOf(output: string): string | null {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
   const start = lines.findIndex((line) => /^(error:|×|╰─▶)/.test(line.trimStart()));

@@ -5,7 +5,8 @@ import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BuildFailure } from "../failure.ts";
 import { type TarEntry, tarball } from "../testing/tarball.ts";
-import { defaultExtractLimits, type ExtractLimits, extractSource, subtree } from "./index.ts";
+import { defaultExtractLimits, type ExtractLimits, extractSource } from "./extract.ts";
+import { subtree } from "./source-tree.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -28,7 +29,7 @@ async function failureOf(promise: Promise<unknown>) {
   return (error as BuildFailure).diagnosis;
 }
 
-test("BLD-1 a commit's tarball becomes a tree without its top folder; the digest is that of its content", async () => {
+test("BLD-1 a commit's tarball is extracted without its top-level directory; the digest depends on content alone", async () => {
   const tree = await take([
     { name: "owner-repo-abc/", type: "directory" },
     { name: "owner-repo-abc/server.py", text: "x = 1\n" },
@@ -58,7 +59,7 @@ test("BLD-1 a commit's tarball becomes a tree without its top folder; the digest
 });
 
 test.each<[string, TarEntry[]]>([
-  ["parent folders", [{ name: "top/../../evil", text: "" }]],
+  ["parent directories", [{ name: "top/../../evil", text: "" }]],
   ["an absolute path", [{ name: "/etc/evil", text: "" }]],
   ["a control character", [{ name: "top/a\u001b[2Jb", text: "" }]],
   ["a symbolic link to an absolute path", [{ name: "top/a", type: "symlink", linkname: "/etc/passwd" }]],
@@ -96,7 +97,7 @@ test.each<[string, TarEntry[]]>([
   ],
   ["a very long name", [{ name: `top/${"n".repeat(300)}`, text: "" }]],
   ["a very deep path", [{ name: `top/${"d/".repeat(80)}f`, text: "" }]],
-])("BLD-2 refused with the reason and nothing outside touched: %s", async (_what, entries) => {
+])("BLD-2 refused with a reason, and nothing outside the tree is touched: %s", async (_what, entries) => {
   const found = await failureOf(take(entries));
   expect(found).toMatchObject({ code: "source_unsafe", phase: "fetch" });
   expect(found.detail).toMatch(/is refused: .+\./);
@@ -104,7 +105,7 @@ test.each<[string, TarEntry[]]>([
   expect((await readdir(directory)).filter((name) => name === "evil")).toEqual([]);
 });
 
-test("BLD-2 limits: packed size, unpacked size, a bomb, number of files", async () => {
+test("BLD-2 packed size, unpacked size, decompression bombs and the number of files are limited", async () => {
   const noise = Buffer.from(Array.from({ length: 60_000 }, (_, index) => (index * 7919) % 251)).toString("latin1");
   const big: TarEntry[] = [{ name: "top/big", text: noise.repeat(10) }];
   expect((await failureOf(take(big, { unpackedBytes: 100_000, entries: 1 }))).code).toBe("source_too_large");
@@ -122,7 +123,7 @@ test("BLD-2 limits: packed size, unpacked size, a bomb, number of files", async 
   expect(["source_too_large", "source_unavailable"]).toContain(code);
 });
 
-test("BLD-2 an archive that is cut off or no archive at all is said to be unavailable", async () => {
+test("BLD-2 a truncated archive, and what is not an archive, are diagnosed as unavailable", async () => {
   const whole = new Uint8Array(
     await new Response(await tarball([{ name: "top/a", text: "x".repeat(10_000) }])).arrayBuffer(),
   );
@@ -135,7 +136,7 @@ test("BLD-2 an archive that is cut off or no archive at all is said to be unavai
   }
 });
 
-test("BLD-13 a canceled build stops unpacking", async () => {
+test("BLD-13 canceling a build stops the extraction", async () => {
   const cancel = new AbortController();
   const endless = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
   setTimeout(() => cancel.abort(new Error("canceled")), 20);

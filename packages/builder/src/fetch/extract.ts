@@ -6,11 +6,10 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { createGunzip } from "node:zlib";
 import { type Header, extract as untar } from "tar-stream";
-import { BuildFailure, diagnosis } from "../failure.ts";
-import { linkStaysInside, parseEntryPath } from "./entry-path.ts";
-import { digestOf, type SourceEntry, type SourceTree } from "./source-tree.ts";
+import { BuildFailure, diagnosis, megabytes } from "../failure.ts";
+import { digestOf, linkStaysInside, parseEntryPath, type SourceEntry, type SourceTree } from "./source-tree.ts";
 
-/** What tar-stream yields; its types keep the name to themselves. */
+/** What tar-stream yields; its types don't export it. */
 type Entry = AsyncIterable<unknown> & { readonly header: Header; resume(): unknown };
 
 export type ExtractLimits = {
@@ -33,7 +32,7 @@ const tooLarge = (detail: string) =>
       title: "The repository is too large",
       detail,
       remedy:
-        "Take large files out of the repository (data, models, build results) and load them when the server starts.",
+        "Remove large files (data, models, build artifacts) from the repository, and load them when the server starts.",
     }),
   );
 
@@ -43,9 +42,9 @@ const unsafe = (name: string, reason: string) =>
       {
         code: "source_unsafe",
         phase: "fetch",
-        title: "The repository contains something that is not taken over",
+        title: "The repository contains something that can't be deployed",
         detail: `${JSON.stringify(name.slice(0, 200))} is refused: ${reason}.`,
-        remedy: "Remove it from the repository, or replace it by an ordinary file inside the repository.",
+        remedy: "Remove it from the repository, or replace it with an ordinary file.",
       },
       { file: name.slice(0, 200) },
     ),
@@ -56,16 +55,17 @@ const unreadable = (cause: unknown) =>
     diagnosis({
       code: "source_unavailable",
       phase: "fetch",
-      title: "The repository's archive cannot be read",
-      detail: `GitHub sent something that is no complete gzipped tarball (${cause instanceof Error ? cause.message : "unknown"}).`,
-      remedy: "Start the build again. If it stays, check whether the repository can be downloaded as an archive.",
+      title: "The repository's archive can't be read",
+      detail: `What GitHub sent is not a complete gzipped tarball (${cause instanceof Error ? cause.message : "unknown"}).`,
+      remedy:
+        "Start the build again. If it fails again, check whether GitHub lets you download the repository as an archive.",
     }),
     cause,
   );
 
 /**
- * Unpacks a gzipped tarball into an empty folder, without the folder at its top. The folder is new and nobody else
- * writes to it, so what this function has not made is not there. Links are made last: no file is ever written
+ * Extracts a gzipped tarball, without its top-level directory, into `directory`. That must be new and empty, with no
+ * other writer, so it contains only what this function creates. Links are created last, so that no file is ever written
  * through one.
  * @throws BuildFailure with phase `fetch`
  */
@@ -79,11 +79,11 @@ export async function extractSource(
   const unpack = untar();
   const fed = pipeline(
     Readable.fromWeb(tarball as NodeReadableStream<Uint8Array>),
-    counted(limits.packedBytes, () => tooLarge(`Its archive is larger than ${megabytes(limits.packedBytes)}.`)),
+    limited(limits.packedBytes, () => tooLarge(`Its archive is larger than ${megabytes(limits.packedBytes)}.`)),
     createGunzip(),
-    // Counts padding and headers too, so a bomb of empty entries is bounded as well.
-    counted(limits.unpackedBytes + limits.entries * 1_536, () =>
-      tooLarge(`Unpacked it is larger than ${megabytes(limits.unpackedBytes)}.`),
+    // Includes padding and headers, so that a bomb of empty entries is limited too.
+    limited(limits.unpackedBytes + limits.entries * 1_536, () =>
+      tooLarge(`Extracted, it is larger than ${megabytes(limits.unpackedBytes)}.`),
     ),
     unpack,
     { signal },
@@ -107,14 +107,13 @@ export async function extractSource(
   }
 }
 
-const megabytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MB`;
-
 const isDiskError = (error: unknown) =>
   error instanceof Error &&
   "code" in error &&
   ["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EIO"].includes(String(error.code));
 
-function counted(limit: number, failure: () => Error): Transform {
+/** Passes chunks on until more than `limit` bytes have come, then fails. */
+function limited(limit: number, failure: () => Error): Transform {
   let bytes = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -129,7 +128,7 @@ class Extraction {
   readonly #directory: string;
   readonly #limits: ExtractLimits;
   readonly #directories = new Set<string>();
-  /** What stands at each path. A later entry of the same path replaces an earlier one, as tar does. */
+  /** By path. A later file replaces an earlier one of the same path, as in tar. */
   readonly #entries = new Map<string, SourceEntry>();
   #seen = 0;
 
@@ -156,19 +155,19 @@ class Extraction {
         this.#takeLink(path.parts, name, entry.header.linkname ?? "");
         return void entry.resume();
       default:
-        throw unsafe(name, `it is a ${type ?? "thing of unknown kind"}, not a file, folder or symbolic link`);
+        throw unsafe(name, `it is a ${type ?? "special entry"}, not a file, directory or symbolic link`);
     }
   }
 
   async #takeFile(entry: Entry, parts: readonly string[]): Promise<void> {
     const path = parts.join("/");
-    if (this.#directories.has(path)) throw unsafe(path, "a folder of the same name came before it");
+    if (this.#directories.has(path)) throw unsafe(path, "an earlier directory has the same name");
     await this.#makeDirectories(parts.slice(0, -1), path);
     const executable = ((entry.header.mode ?? 0) & 0o100) !== 0;
     const hash = createHash("sha256");
     const file = await open(join(this.#directory, path), "w");
     try {
-      // The sandbox's user is another one: readable for all, regardless of this process's umask.
+      // The sandbox runs as another user: make it readable for all, whatever this process's umask.
       await file.chmod(executable ? 0o755 : 0o644);
       for await (const chunk of entry as AsyncIterable<Uint8Array>) {
         hash.update(chunk);
@@ -183,7 +182,7 @@ class Extraction {
   #takeLink(parts: readonly string[], name: string, target: string): void {
     const path = parts.join("/");
     if (!linkStaysInside(parts, target))
-      throw unsafe(name, `it is a link to ${JSON.stringify(target.slice(0, 200))}, outside`);
+      throw unsafe(name, `it is a link to ${JSON.stringify(target.slice(0, 200))}, outside the repository`);
     if (this.#directories.has(path) || this.#entries.has(path)) throw unsafe(name, "another entry has the same name");
     this.#entries.set(path, { path, kind: "link", target });
   }
@@ -192,7 +191,7 @@ class Extraction {
     for (let length = 1; length <= parts.length; length += 1) {
       const path = parts.slice(0, length).join("/");
       if (this.#directories.has(path)) continue;
-      if (this.#entries.has(path)) throw unsafe(name, "a file or link of the same name came before it");
+      if (this.#entries.has(path)) throw unsafe(name, "an earlier file or link has the same name");
       await mkdir(join(this.#directory, path));
       await chmod(join(this.#directory, path), 0o755);
       this.#directories.add(path);
@@ -204,7 +203,7 @@ class Extraction {
     for (const entry of this.#entries.values()) if (entry.kind === "link") links.set(entry.path, entry.target);
     for (const [path, target] of links) {
       const parts = path.split("/");
-      // A link of links: `a -> b`, `a/../..` reads differently once `b` is elsewhere. None may pass through another.
+      // With `a -> b`, `a/../..` depends on where `b` leads: no link may pass through another.
       const steps = target.split("/").filter((step) => step !== "" && step !== ".");
       const passesLink = passesThroughLink(parts.slice(0, -1), steps, links);
       if (passesLink) throw unsafe(path, `it is a link to ${JSON.stringify(target)}, which leads through another link`);
@@ -217,7 +216,7 @@ class Extraction {
   }
 }
 
-/** Walks `steps` from `directory` by text and says whether any step but the last stands on a link. */
+/** Whether following `steps` from `directory` passes through a link before the last step. Compares paths only. */
 function passesThroughLink(
   directory: readonly string[],
   steps: readonly string[],

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import { posix } from "node:path";
 
-/** One entry of the source, with its path relative to the tree's root, `/` between the parts. */
+/** A file or link of the source; its path is relative to the tree's root, with `/` as separator. */
 export type SourceEntry =
   | { readonly path: string; readonly kind: "file"; readonly executable: boolean; readonly sha256: string }
   | { readonly path: string; readonly kind: "link"; readonly target: string };
@@ -8,14 +9,14 @@ export type SourceEntry =
 export type SourceTree = {
   /** Absolute path of the directory that holds the files. */
   readonly directory: string;
-  /** The same, relative to where the whole source was extracted; empty for all of it. */
+  /** The same, relative to the root of the extracted source; empty for the root itself. */
   readonly subPath: string;
   readonly entries: readonly SourceEntry[];
-  /** SHA-256 over all entries: same files, same digest. Times and owners don't count. */
+  /** SHA-256 of all entries: same files, same digest. Ignores times and owners. */
   readonly digest: string;
 };
 
-/** The digest of entries in any order. JSON per line, so that no name can imitate another entry. */
+/** Independent of the order of the entries. One line of JSON each, so that no name can imitate another entry. */
 export function digestOf(entries: readonly SourceEntry[]): string {
   const hash = createHash("sha256");
   const lines = entries.map((entry) =>
@@ -27,7 +28,7 @@ export function digestOf(entries: readonly SourceEntry[]): string {
   return hash.digest("hex");
 }
 
-/** The part of a tree below one of its folders, as a tree of its own. Null when nothing is there. */
+/** The part of a tree below `directory`, as a tree of its own. Null when it is empty. */
 export function subtree(tree: SourceTree, directory: string): SourceTree | null {
   const prefix = `${directory.replace(/\/$/, "")}/`;
   const entries = tree.entries
@@ -37,4 +38,47 @@ export function subtree(tree: SourceTree, directory: string): SourceTree | null 
   const own = prefix.slice(0, -1);
   const subPath = tree.subPath === "" ? own : `${tree.subPath}/${own}`;
   return { directory: `${tree.directory}/${own}`, subPath, entries, digest: digestOf(entries) };
+}
+
+/** Bytes of a path and of each name in it, as Linux file systems limit them. */
+const maxPathBytes = 1_024;
+const maxNameBytes = 255;
+const maxDepth = 64;
+
+/** No path in a source tree needs these characters, and terminals and logs misread them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose
+const controlCharacter = /[\u0000-\u001f\u007f]/;
+
+export type EntryPath =
+  | { readonly kind: "path"; readonly parts: readonly string[] }
+  /** The top-level directory itself. */
+  | { readonly kind: "root" }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/**
+ * Parses the name of a tar entry, without the archive's top-level directory. No accepted path leads out of the tree:
+ * none has an empty, `.` or `..` part.
+ */
+export function parseEntryPath(name: string): EntryPath {
+  if (controlCharacter.test(name)) return { kind: "refused", reason: "its name contains a control character" };
+  if (name.startsWith("/")) return { kind: "refused", reason: "its path is absolute" };
+  const parts = name.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..")) return { kind: "refused", reason: 'its path contains ".."' };
+  const inside = parts.slice(1);
+  if (inside.length === 0) return { kind: "root" };
+  if (inside.length > maxDepth) return { kind: "refused", reason: `it is nested deeper than ${maxDepth} directories` };
+  if (Buffer.byteLength(inside.join("/")) > maxPathBytes) {
+    return { kind: "refused", reason: `its path is longer than ${maxPathBytes} bytes` };
+  }
+  if (inside.some((part) => Buffer.byteLength(part) > maxNameBytes)) {
+    return { kind: "refused", reason: `a name in its path is longer than ${maxNameBytes} bytes` };
+  }
+  return { kind: "path", parts: inside };
+}
+
+/** Whether a link at `parts` with this target stays inside the tree; the target need not exist. */
+export function linkStaysInside(parts: readonly string[], target: string): boolean {
+  if (target === "" || target.startsWith("/") || controlCharacter.test(target)) return false;
+  const resolved = posix.normalize(posix.join("/root", ...parts.slice(0, -1), target));
+  return resolved === "/root" || resolved.startsWith("/root/");
 }

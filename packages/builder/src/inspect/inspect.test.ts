@@ -39,7 +39,7 @@ def greet(name: str) -> str:
     return f"Greet {name}"
 `;
 
-test("BLD-6 GW-4 a server that answers 401 to strangers is alive: its manifest is read inside its process", async () => {
+test("BLD-6 GW-4 the manifest of a server that answers 401 is read inside its process", async () => {
   const tried = await build(protectedServer);
   const { manifest, warnings } = success(tried);
   expect(manifest).toMatchObject({
@@ -53,14 +53,14 @@ test("BLD-6 GW-4 a server that answers 401 to strangers is alive: its manifest i
   expect(tried.text).toContain("HTTP 401");
 });
 
-test("BLD-6 GW-4 where the gateway keeps credentials to itself, a server that asks for its own says that nobody can call it", async () => {
+test("BLD-6 GW-4 in towpath-cloud mode, a server with its own sign-in gets a warning that nobody can call it", async () => {
   const files = { "server.py": protectedServer, ...requirements };
   const { manifest, warnings } = success(await workshop.tryBuild(files, { authMode: "towpath-cloud" }));
   expect(manifest?.tools).toHaveLength(1);
   expect(warnings).toMatchObject([{ code: "sign_in_unreachable", title: "Nobody can call this server yet" }]);
 });
 
-test("BLD-6 a server with an OAuth provider of its own, and one behind an app with a mount", async () => {
+test("BLD-6 lists are read behind a server's own OAuth provider, and inside a mounted app", async () => {
   const oauth = protectedServer
     .replace("jwt import JWTVerifier, RSAKeyPair", "in_memory import InMemoryOAuthProvider")
     .replace(/^auth = .*$/m, 'auth = InMemoryOAuthProvider(base_url="https://demo.example")');
@@ -75,7 +75,7 @@ del mcp
   expect(success(await build(mounted)).manifest?.tools).toHaveLength(1);
 });
 
-test("BLD-6 an app that refuses strangers and shows no server goes live with a warning that its lists are unknown", async () => {
+test("BLD-6 an app that answers 401 and exposes no server is built with a warning that its lists are unknown", async () => {
   const app = `async def app(scope, receive, send):
     if scope["type"] == "lifespan":
         while True:
@@ -103,7 +103,7 @@ test("BLD-6 a server without tools, resources and prompts gets a warning", async
   expect(tried.text).toContain("inspect warning The server offers nothing");
 });
 
-test("BLD-6 one list that fails is a warning with the server's error, not a failed build", async () => {
+test("BLD-6 a list that fails is a warning with the server's error, not a failed build", async () => {
   const broken = `
 from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware

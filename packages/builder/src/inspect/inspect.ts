@@ -8,16 +8,21 @@ import {
   readManifest,
 } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
-import { type Endpoint, type Exit, inspectPath, type RuntimeDriver, type StartResult } from "@towpath/runtime";
+import {
+  type Endpoint,
+  type Exit,
+  inspectPath,
+  type OutputSink,
+  type RuntimeDriver,
+  type StartResult,
+} from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
-import type { BuildRequest } from "../contract.ts";
-import { counted } from "../counted.ts";
+import type { BuildLogSink, BuildRequest } from "../contract.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
 import { diagnoseHarness } from "../diagnose/harness.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
-import { BuildFailure } from "../failure.ts";
-import type { Plan } from "../plan/index.ts";
-import { type Transcript, transcript } from "./transcript.ts";
+import { BuildFailure, countOf } from "../failure.ts";
+import type { Plan } from "../plan/plan.ts";
 import { listsNotRead, manifestWarnings, signInUnreachable } from "./warnings.ts";
 
 export type InspectInput = {
@@ -32,24 +37,24 @@ export type InspectInput = {
 const graceMs = 2_000;
 
 export type Inspection = {
-  /** Null when the server checks sign-ins itself and its lists can't be read. */
+  /** Null when the server does its own sign-in and its lists can't be read. */
   readonly manifest: Manifest | null;
   readonly warnings: readonly BuildWarning[];
 };
 
 /**
- * Starts the server from its layers as it will run, with its own environment, and has a real MCP handshake with it
- * (BLD-6). The server is stopped in any case.
+ * Starts the server from its layers, with its own environment, and makes a real MCP handshake (BLD-6). Always stops the
+ * server.
  * @throws BuildFailure with phase `inspect`
  */
 export async function inspectServer(input: InspectInput): Promise<Inspection> {
   const { request, limits, plan } = input;
-  const said = transcript(request.log);
-  const started = await start(input, said);
-  if (!started.ok) throw startFailure(started, input, said);
+  const output = transcript(request.log);
+  const started = await start(input, output);
+  if (!started.ok) throw startFailure(started, input, output);
   const { handle, startMs } = started;
   request.log("inspect", "step", `Server: answers after ${Math.round(startMs)} ms.`);
-  // A server that ends is not waited for until the handshake times out.
+  // If the server exits, don't wait for the handshake to time out.
   const ended = new AbortController();
   let exit: Exit | null = null;
   void handle.exited.then((how) => {
@@ -64,26 +69,25 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
     return inspection;
   } catch (error) {
     input.signal.throwIfAborted();
-    // The connection breaks a moment before the end of the process is known.
+    // The connection may close a moment before the exit is known.
     await Promise.race([handle.exited, new Promise((resolve) => setTimeout(resolve, 500))]);
     if (exit !== null) {
-      const end = { exit, lastLines: said.lastLines(), entrypoint: plan.entrypoint };
+      const end = { exit, lastLines: output.lastLines(), entrypoint: plan.entrypoint };
       throw new BuildFailure(diagnoseServerExit(end, limits), error);
     }
     throw new BuildFailure(
-      diagnoseProtocol(error as McpClientError, plan.entryFile, timeoutMs, said.lastLines()),
+      diagnoseProtocol(error as McpClientError, plan.entryFile, timeoutMs, output.lastLines()),
       error,
     );
   } finally {
-    // Not waited for: the manifest is there, and a server takes up to a second to say goodbye. The driver ends it in
-    // any case when it is closed.
+    // Don't wait: stopping can take a second, and the driver's close stops what is left.
     void handle.stop(graceMs).catch(() => {});
   }
 }
 
 /**
- * Reads the server's manifest. One that answers 401 or 403 is alive and checks sign-ins itself; its lists are then read
- * inside its process, behind that check.
+ * Reads the server's manifest. A server that answers 401 or 403 works and does its own sign-in; its lists are then read
+ * inside its process, bypassing the sign-in.
  */
 async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadManifestOptions): Promise<Inspection> {
   const { request, plan } = input;
@@ -94,7 +98,7 @@ async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadMan
     request.log(
       "inspect",
       "step",
-      `${error.message} It checks sign-ins itself, so its lists are read inside its process.`,
+      `${error.message} The server does its own sign-in, so its lists are read inside its process.`,
     );
   }
   const inside = await inspectInside(input, endpoint, options);
@@ -102,7 +106,7 @@ async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadMan
   return { ...inside, warnings: [signInUnreachable, ...inside.warnings] };
 }
 
-/** What the server offers, asked inside its process, past its own sign-in. */
+/** Reads the manifest inside the server's process, bypassing its sign-in. */
 async function inspectInside(
   { plan }: InspectInput,
   endpoint: Endpoint,
@@ -129,8 +133,8 @@ const inspectionOf = (read: ReadManifest, plan: Plan): Inspection => ({
 
 const refusals: ReadonlySet<McpClientError["code"]> = new Set(["unauthorized", "forbidden"]);
 
-/** The driver's start cannot be taken back: a canceled build goes on at once and the server is stopped behind it. */
-async function start(input: InspectInput, said: Transcript): Promise<StartResult> {
+/** A start can't be aborted: when the build is canceled, this rejects at once and the server is stopped later. */
+async function start(input: InspectInput, output: Transcript): Promise<StartResult> {
   const { request, plan, layers, limits, driver, signal } = input;
   signal.throwIfAborted();
   const server = {
@@ -142,7 +146,7 @@ async function start(input: InspectInput, said: Transcript): Promise<StartResult
     network: "internet",
     inspectable: true,
   } as const;
-  const starting = driver.start({ instanceId: randomUUID(), server, startTimeoutMs: limits.startMs }, said.line);
+  const starting = driver.start({ instanceId: randomUUID(), server, startTimeoutMs: limits.startMs }, output.line);
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -162,11 +166,11 @@ async function start(input: InspectInput, said: Transcript): Promise<StartResult
 function startFailure(
   result: Extract<StartResult, { ok: false }>,
   input: InspectInput,
-  said: Transcript,
+  output: Transcript,
 ): BuildFailure {
   const { plan, limits } = input;
   if (result.status !== null) return new BuildFailure(diagnoseHarness(result.status, plan));
-  const lastLines = said.lastLines();
+  const lastLines = output.lastLines();
   if (result.cause === "timeout") {
     return new BuildFailure(diagnoseStartTimeout(plan.entryFile, limits.startMs, lastLines));
   }
@@ -175,10 +179,41 @@ function startFailure(
 
 function summary({ server, protocolVersion, tools, resources, templates, prompts }: Manifest): string {
   const parts = [
-    counted(tools.length, "tool"),
-    counted(resources.length, "resource"),
-    counted(templates.length, "template"),
-    counted(prompts.length, "prompt"),
+    countOf(tools.length, "tool"),
+    countOf(resources.length, "resource"),
+    countOf(templates.length, "template"),
+    countOf(prompts.length, "prompt"),
   ];
   return `MCP ${protocolVersion}: ${server.name} ${server.version} has ${parts.join(", ")}.`;
+}
+
+const maxLines = 1_000;
+const maxKeptLines = 30;
+const maxLineLength = 2_000;
+
+type Transcript = {
+  readonly line: OutputSink;
+  /** The last 30 lines, for a diagnosis. */
+  readonly lastLines: () => readonly string[];
+};
+
+/** Writes a server's output to the build log, up to 1,000 lines, and keeps its last lines for a diagnosis. */
+function transcript(log: BuildLogSink): Transcript {
+  const last: string[] = [];
+  let count = 0;
+  return {
+    line: (_stream, line) => {
+      last.push(line.slice(0, maxLineLength));
+      if (last.length > maxKeptLines) last.shift();
+      count += 1;
+      if (count <= maxLines) log("inspect", "output", line);
+      if (count === maxLines)
+        log(
+          "inspect",
+          "warning",
+          `The server printed more than ${maxLines} lines while starting; the rest is omitted.`,
+        );
+    },
+    lastLines: () => last,
+  };
 }

@@ -9,7 +9,7 @@ const listWords: Readonly<Record<ListName, { readonly name: string; readonly met
   prompts: { name: "prompts", method: "prompts/list" },
 };
 
-/** Warnings about a server that lists nothing, or fails to list something. Pure. */
+/** For a server that lists nothing, or fails to list something. Pure. */
 export function manifestWarnings({ manifest, failedLists }: ReadManifest, file: string): BuildWarning[] {
   const failed = failedLists.map(({ list, error }) => listFailed(list, error.message, file));
   return failed.length === 0 && isEmpty(manifest) ? [nothingOffered(file)] : failed;
@@ -24,18 +24,18 @@ function listFailed(list: ListName, message: string, file: string): BuildWarning
     code: "list_failed",
     title: `The server could not list its ${name}`,
     detail: `It answered ${method} with an error: ${message}`,
-    remedy: `Fix how ${file} lists its ${name}; the build log has what it printed. Until then clients see none of them.`,
+    remedy: `Fix how ${file} lists its ${name}; the build log has its output. Until then, clients see none of them.`,
   };
 }
 
 const nothingOffered = (file: string): BuildWarning => ({
   code: "nothing_offered",
   title: "The server offers nothing",
-  detail: "It answers MCP, but has no tools, resources, templates or prompts: clients find nothing to call.",
+  detail: "It answers MCP, but has no tools, resources, templates or prompts, so clients find nothing to call.",
   remedy: `Register them on the object that the entrypoint names: import the modules that define them in ${file}, and check that they use the same server object.`,
 });
 
-/** The server asks its callers for credentials that the gateway keeps from it. */
+/** The server requires credentials that the gateway doesn't pass on. */
 export const signInUnreachable: BuildWarning = {
   code: "sign_in_unreachable",
   title: "Nobody can call this server yet",
@@ -48,6 +48,6 @@ export const signInUnreachable: BuildWarning = {
 export const listsNotRead = (reason: string, file: string): BuildWarning => ({
   code: "lists_not_read",
   title: "The server's tools, resources and prompts could not be read",
-  detail: `The server checks sign-ins itself, so Towpath looked for them inside its process: ${reason} What it offers is unknown here; signed-in callers are not affected.`,
+  detail: `The server does its own sign-in, so Towpath looked for them inside its process: ${reason} What it offers is unknown here; signed-in callers are not affected.`,
   remedy: `To see them here, point the entrypoint at the MCP server object in ${file} instead of an app around it.`,
 });

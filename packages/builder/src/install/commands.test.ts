@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
-import { makePlan } from "../plan/index.ts";
-import { finishDependencies, installCommands, resolveCommand } from "./commands.ts";
-import { codeKey, dependencyKey, resolutionKey } from "./layer-key.ts";
+import { makePlan } from "../plan/plan.ts";
+import {
+  codeKey,
+  dependencyKey,
+  finishDependencies,
+  installCommands,
+  resolutionKey,
+  resolveCommand,
+} from "./commands.ts";
 
 const planOf = (files: Record<string, string>) =>
   makePlan(
@@ -9,7 +15,7 @@ const planOf = (files: Record<string, string>) =>
     { entrypoint: "server.py", requirements: null },
   );
 
-test("BLD-3 names from a repository never become options: they stand behind `--` or in an absolute path", () => {
+test("BLD-3 names from a repository never become options: they follow `--` or are part of an absolute path", () => {
   const odd = "-r evil.txt";
   const plan = makePlan(
     { paths: new Set(["server.py", odd]), texts: new Map([[odd, "fastmcp\n"]]), digest: "d" },
@@ -20,7 +26,7 @@ test("BLD-3 names from a repository never become options: they stand behind `--`
   expect(command.slice(command.indexOf("--"))).toEqual(["--", `/app/src/${odd}`, "/app/build/requirements.in"]);
 });
 
-test("BLD-3 a lock is installed as it is, without the project, never changed", () => {
+test("BLD-3 a lock is installed as it is, without the project, and never changed", () => {
   const lock = '[[package]]\nname = "mcp"\n';
   const [sync, more] = installCommands(planOf({ "uv.lock": lock, "pyproject.toml": "[project]\nname='a'\n" }), "/py");
   expect(sync).toEqual([
@@ -36,7 +42,7 @@ test("BLD-3 a lock is installed as it is, without the project, never changed", (
   expect(more?.slice(-2)).toEqual(["--", "uvicorn"]);
 });
 
-test("BLD-3 the project's name and version cannot lead out of the environment", () => {
+test("BLD-3 the project's name and version cannot point outside the environment", () => {
   const plan = planOf({
     "pyproject.toml": '[project]\nname = "../../evil"\nversion = "../../1"\n[build-system]\nrequires = []\n',
   });
@@ -44,7 +50,7 @@ test("BLD-3 the project's name and version cannot lead out of the environment", 
   expect(project).toEqual({ roots: ["/app/src", "/app/src/src"], name: null, version: "0.0.0" });
 });
 
-test("BLD-3 a dependency layer's name changes with list, build image and organization, not with the code", () => {
+test("BLD-3 a dependency layer's key changes with versions, build image and organization, not with the code", () => {
   const plan = planOf({ "requirements.txt": "fastmcp\n" });
   const tools = { organizationId: "org-1", image: "Python 3.11.7, uv 0.13.8" };
   const keys = [

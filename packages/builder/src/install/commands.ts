@@ -1,13 +1,15 @@
+import { createHash } from "node:crypto";
 import { buildImage } from "@towpath/runtime";
-import type { Plan } from "../plan/index.ts";
+import type { Plan } from "../plan/plan.ts";
 
-/** Files that pass between the steps, in the work folder. */
+/** Files in the work directory that one step writes and another reads. */
 export const requirementsFile = "requirements.in";
 export const exactFile = "exact.txt";
 
 type Command = readonly [string, ...string[]];
 
-/** All commands are argv arrays; what comes from a repository stands behind an absolute path or in a file. Pure. */
+// All pure. Commands are argv arrays; names from a repository are part of an absolute path or inside a file.
+
 export const createEnvironment = (interpreter: string): Command => [
   buildImage.uv,
   "venv",
@@ -18,7 +20,7 @@ export const createEnvironment = (interpreter: string): Command => [
   buildImage.dependencies,
 ];
 
-/** Resolves to an exact list; null for a lock, which is one. */
+/** Resolves exact versions; null for a lock, which has them. */
 export function resolveCommand(plan: Plan, interpreter: string): Command | null {
   const { kind, file } = plan.dependencies;
   if (kind === "uv-lock") return null;
@@ -30,7 +32,7 @@ export function resolveCommand(plan: Plan, interpreter: string): Command | null 
     "--quiet",
     "--no-header",
     "--no-annotate",
-    // What the files say of indexes must hold for the installation too.
+    // The installation must use the same indexes as the resolution.
     "--emit-index-url",
     "--emit-find-links",
     "--emit-build-options",
@@ -44,7 +46,7 @@ export function resolveCommand(plan: Plan, interpreter: string): Command | null 
   ];
 }
 
-/** What is resolved beside the repository's own file. The harness needs uvicorn, which `mcp` brings along in most cases. */
+/** Requirements to resolve together with the repository's own file, including uvicorn, which the harness needs. */
 export function extraRequirements(plan: Plan): string {
   const { kind, requirements } = plan.dependencies;
   const own = kind === "uv-lock" ? [] : requirements;
@@ -85,11 +87,11 @@ const layerScript = (interpreter: string, ...more: string[]): Command => [
   ...more,
 ];
 
-/** Copies the source to where tools may write to it. */
+/** Copies the source to a writable directory. */
 export const copySource = (interpreter: string): Command =>
   layerScript(interpreter, "copy", buildImage.source, buildImage.code);
 
-/** Makes the code layer in the work folder, for a mount at the usual place. */
+/** Makes the code layer in the work directory, with bytecode for the path at which it will be mounted. */
 export const makeCode = (interpreter: string): Command =>
   layerScript(interpreter, "code", buildImage.source, buildImage.work, buildImage.code);
 
@@ -105,6 +107,34 @@ export function finishDependencies(plan: Plan, interpreter: string): Command {
 const safeName = (name: string | null) =>
   name !== null && /^[A-Za-z0-9][A-Za-z0-9._-]{0,100}$/.test(name) ? name : null;
 
-/** A version becomes part of a folder's name; one that the build backend would make up is 0.0.0. */
+/** Part of a directory's name, so it must be safe as one; 0.0.0 if it is dynamic. */
 const safeVersion = (version: string | null) =>
   version !== null && /^[0-9][0-9A-Za-z.+!-]{0,80}$/.test(version) ? version : "0.0.0";
+
+/** Increase it when layers are made in another way, so that old ones are not reused. */
+const format = 2;
+
+export type KeyParts = {
+  readonly organizationId: string;
+  /** `BuildWorkspace.image`: Python, tools and indexes. */
+  readonly image: string;
+};
+
+const digest = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("hex");
+
+// The organization is part of the key: otherwise a tenant could poison a layer that another one reuses.
+const scopeOf = ({ organizationId, image }: KeyParts) => [format, organizationId, image];
+
+/** Key of a resolution: its inputs, organization, Python and indexes. */
+export const resolutionKey = (plan: Plan, parts: KeyParts): string => digest([scopeOf(parts), plan.inputDigest]);
+
+/**
+ * Key of a dependency layer: the exact versions (or the lock), the build image and what the project adds. Depends on
+ * the code only if something is built from it.
+ */
+export const dependencyKey = (plan: Plan, exact: string, parts: KeyParts): string =>
+  digest([scopeOf(parts), plan.dependencies.kind, exact, plan.project, plan.usesTree ? plan.inputDigest : null]);
+
+/** Key of a code layer: its files, and the Python that compiled them. The same for all organizations. */
+export const codeKey = (treeDigest: string, pythonVersion: string): string =>
+  digest([format, treeDigest, pythonVersion]);

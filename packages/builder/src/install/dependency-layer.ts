@@ -1,22 +1,23 @@
 import { constants } from "node:fs";
-import { chmod, open, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, mkdir, open, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { buildImage, type VolumeMount } from "@towpath/runtime";
 import { z } from "zod";
-import { counted } from "../counted.ts";
-import { BuildFailure, diagnosis } from "../failure.ts";
+import { BuildFailure, countOf, diagnosis, megabytes } from "../failure.ts";
 import {
   copySource,
   createEnvironment,
+  dependencyKey,
   exactFile,
   extraRequirements,
   finishDependencies,
   installCommands,
+  type KeyParts,
   requirementsFile,
+  resolutionKey,
   resolveCommand,
 } from "./commands.ts";
 import type { InstallInput } from "./install.ts";
-import { dependencyKey, type KeyParts, resolutionKey } from "./layer-key.ts";
 import { runStep, sourceAt } from "./run-step.ts";
 
 const maxExactBytes = 4 * 1024 * 1024;
@@ -24,7 +25,7 @@ const sealedSchema = z.object({ bytes: z.number(), files: z.number() });
 
 type LayerInput = InstallInput & { readonly parts: KeyParts; readonly volumes: readonly VolumeMount[] };
 
-/** Makes the dependency layer, or finds that it is already there. Resolves to its digest. @throws BuildFailure */
+/** Finds the dependency layer or makes it. Resolves to its digest. @throws BuildFailure */
 export async function dependencyLayer(input: InstallInput): Promise<string> {
   const { plan, layers, workspace, log, organizationId, pythonVersion, limits } = input;
   const parts = { organizationId, image: await workspace.image(pythonVersion) };
@@ -42,12 +43,12 @@ export async function dependencyLayer(input: InstallInput): Promise<string> {
   await step(build, createEnvironment(interpreter), "none");
   for (const command of installCommands(plan, interpreter)) await step(build, command, "internet");
   await finish(build, interpreter);
-  // Sizes as files say them, which holes in files make larger than what they take.
+  // Apparent sizes, which exceed the space on disk if files have holes.
   const maxBytes = Math.max(2 * limits.dependencyBytes, limits.diskBytes);
   return await workspace.publish("dependencies", { name: key, maxBytes });
 }
 
-/** Resolves to what the steps see. */
+/** Resolves to the volumes that the steps mount. */
 async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount[]> {
   const { workspace, plan, source, pythonVersion, limits } = input;
   const requirements = join(workspace.directory("work"), requirementsFile);
@@ -59,7 +60,7 @@ async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount
     { volume: "cache", path: buildImage.cache, access: "write" },
   ];
   if (!plan.usesTree) return [sourceAt(source, buildImage.code), ...writable];
-  // Build backends write beside the sources that they build; the code layer must not see that.
+  // Build backends write into the source tree; that must not end up in the code layer.
   const tree: VolumeMount = { volume: "tree", path: buildImage.code, access: "write" };
   const argv = copySource(buildImage.python(pythonVersion));
   const volumes = [sourceAt(source, buildImage.source), tree];
@@ -67,7 +68,7 @@ async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount
   return [tree, ...writable];
 }
 
-/** The lock, or the exact list that a resolution gives: from memory when the same was asked a short while ago. */
+/** Identifies the exact versions: the lock's digest, or the list from a resolution, which may be a recent one. */
 async function exactList(input: LayerInput): Promise<string> {
   const { plan, memory, parts, workspace, pythonVersion, log, buildId } = input;
   const command = resolveCommand(plan, buildImage.python(pythonVersion));
@@ -80,26 +81,27 @@ async function exactList(input: LayerInput): Promise<string> {
     log(
       "install",
       "step",
-      `Versions: resolved ${hours < 1 ? "less than an hour" : `${hours} h`} ago for the same requirements, so they are kept. A uv.lock in the repository fixes them for good.`,
+      `Versions: resolved ${hours < 1 ? "less than an hour" : `${hours} h`} ago for the same requirements; reusing them. Commit a uv.lock to pin them for good.`,
     );
     await writeFile(file, known.exact, { flag: "wx", mode: 0o644 });
     return known.exact;
   }
   log("install", "step", "Versions: resolving.");
   await step(input, command, "internet");
-  const exact = await readOwn(file);
+  const exact = await readUntrusted(file);
   const count = exact.split("\n").filter((line) => /^[A-Za-z0-9]/.test(line)).length;
-  log("install", "step", `Versions: resolved to ${counted(count, "package")}.`);
+  log("install", "step", `Versions: resolved to ${countOf(count, "package")}.`);
   await memory.remember(key, exact, buildId);
   return exact;
 }
 
-/** Reads a file that a tenant's process could have made: never through a link, never more than it should be. */
-async function readOwn(path: string): Promise<string> {
+/** A tenant's process may have written this file: don't follow a link, don't block on a pipe, limit the size. */
+async function readUntrusted(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const found = await file.stat();
-    if (!found.isFile() || found.size > maxExactBytes) throw new Error("The list of versions is no ordinary file.");
+    if (!found.isFile() || found.size > maxExactBytes)
+      throw new Error("The list of versions is not an ordinary file, or too large.");
     return await file.readFile("utf8");
   } finally {
     await file.close();
@@ -117,7 +119,7 @@ async function finish(input: LayerInput, interpreter: string): Promise<void> {
       code: "dependency_build_failed",
       phase: "install",
       title: "The dependencies are too large",
-      detail: `Installed they take ${Math.round(bytes / 1024 / 1024)} MB; at most ${Math.round(limit / 1024 / 1024)} MB are kept.`,
+      detail: `Installed, they take ${megabytes(bytes)}; the limit is ${megabytes(limit)}.`,
       remedy: "Remove large packages, or choose their smaller variants (for example CPU-only builds).",
     }),
   );
@@ -130,3 +132,33 @@ const step = (
   quietStdout = false,
 ): Promise<string> =>
   runStep(input, { argv, volumes: input.volumes, network, timeoutMs: input.limits.installMs, quietStdout });
+
+/**
+ * Keeps resolutions, so that a push that changes no dependency gets the same versions without asking the index again.
+ */
+export class ResolutionMemory {
+  readonly #directory: string;
+  readonly #maxAgeMs: number;
+
+  constructor(dataDirectory: string, maxAgeMs: number) {
+    this.#directory = join(dataDirectory, "cache", "resolutions");
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  /** The exact versions and their age in milliseconds; null when there are none or they are too old. */
+  async recall(key: string): Promise<{ exact: string; ageMs: number } | null> {
+    const path = join(this.#directory, key);
+    const found = await stat(path).catch(() => null);
+    if (found === null) return null;
+    const ageMs = Date.now() - found.mtimeMs;
+    return ageMs > this.#maxAgeMs ? null : { exact: await readFile(path, "utf8"), ageMs };
+  }
+
+  /** `unique` keeps two builds with the same key from writing to one file. */
+  async remember(key: string, exact: string, unique: string): Promise<void> {
+    const path = join(this.#directory, key);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(`${path}.${unique}`, exact);
+    await rename(`${path}.${unique}`, path);
+  }
+}

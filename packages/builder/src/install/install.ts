@@ -1,20 +1,21 @@
 import type { LayerCache } from "@towpath/artifacts";
 import type { Layers } from "@towpath/core/build/contract";
-import type { BuildWorkspace } from "@towpath/runtime";
+import { type BuildWorkspace, buildImage } from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
 import type { BuildLogSink } from "../contract.ts";
-import type { SourceTree } from "../fetch/index.ts";
-import type { Plan } from "../plan/index.ts";
-import { codeLayer } from "./code-layer.ts";
-import { dependencyLayer } from "./dependency-layer.ts";
-import type { ResolutionMemory } from "./resolution-memory.ts";
+import { countOf } from "../failure.ts";
+import type { SourceTree } from "../fetch/source-tree.ts";
+import type { Plan } from "../plan/plan.ts";
+import { codeKey, makeCode } from "./commands.ts";
+import { dependencyLayer, type ResolutionMemory } from "./dependency-layer.ts";
+import { runStep, sourceAt } from "./run-step.ts";
 
 export type InstallInput = {
   readonly buildId: string;
   readonly plan: Plan;
   readonly source: SourceTree;
   readonly organizationId: string;
-  /** Its volume `source` holds the source tree. */
+  /** Its volume `source` contains the source tree. */
   readonly workspace: BuildWorkspace;
   readonly pythonVersion: string;
   readonly limits: BuildLimits;
@@ -24,7 +25,7 @@ export type InstallInput = {
   readonly signal: AbortSignal;
 };
 
-/** Both layers at the same time; when one fails, the other one is ended before the failure goes on. */
+/** Makes both layers concurrently. If one fails, aborts the other and waits for it before throwing. */
 export async function installLayers(input: InstallInput): Promise<Layers> {
   const failed = new AbortController();
   const both = { ...input, signal: AbortSignal.any([input.signal, failed.signal]) };
@@ -40,4 +41,27 @@ export async function installLayers(input: InstallInput): Promise<Layers> {
   const [dependencies, code] = results;
   if (dependencies.status === "rejected" || code.status === "rejected") throw failed.signal.reason;
   return { pythonVersion: input.pythonVersion, dependencies: dependencies.value, code: code.value };
+}
+
+const compileMs = 120_000;
+
+/** Finds the code layer or makes it, with bytecode. Resolves to its digest. */
+async function codeLayer(input: InstallInput): Promise<string> {
+  const { source, pythonVersion, layers, workspace, limits, log } = input;
+  const key = codeKey(source.digest, pythonVersion);
+  const short = key.slice(0, 12);
+  const known = await layers.find(key);
+  if (known !== null) {
+    log("install", "step", `Code: the same files as in an earlier build; reusing its layer ${short}.`);
+    return known.digest;
+  }
+  log("install", "step", `Code: making layer ${short} of ${countOf(source.entries.length, "file")}.`);
+  await runStep(input, {
+    argv: makeCode(buildImage.python(pythonVersion)),
+    volumes: [sourceAt(source, buildImage.source), { volume: "code", path: buildImage.work, access: "write" }],
+    network: "none",
+    timeoutMs: compileMs,
+    quietStdout: true,
+  });
+  return await workspace.publish("code", { name: key, maxBytes: 4 * limits.source.unpackedBytes });
 }

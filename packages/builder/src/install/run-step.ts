@@ -4,19 +4,19 @@ import { buildImage } from "@towpath/runtime";
 import { diagnoseInstallExit } from "../diagnose/exit.ts";
 import { diagnoseUv } from "../diagnose/uv.ts";
 import { BuildFailure } from "../failure.ts";
-import type { SourceTree } from "../fetch/index.ts";
+import type { SourceTree } from "../fetch/source-tree.ts";
 import type { InstallInput } from "./install.ts";
 
 export type Step = Omit<BuildStep, "pythonVersion"> & {
   readonly timeoutMs: number;
-  /** Keeps stdout out of the log: it is an answer for us. */
+  /** Keeps stdout, which only the caller reads, out of the log. */
   readonly quietStdout?: boolean;
 };
 
 const phase: BuildPhase = "install";
-const keptBytes = 64 * 1024;
+const maxKeptBytes = 64 * 1024;
 
-/** The source as a step sees it, read-only: the part of the repository that is built. */
+/** Mounts the part of the repository that is built, read-only. */
 export const sourceAt = (source: SourceTree, path: string): VolumeMount => ({
   volume: "source",
   ...(source.subPath === "" ? {} : { subPath: source.subPath }),
@@ -25,8 +25,8 @@ export const sourceAt = (source: SourceTree, path: string): VolumeMount => ({
 });
 
 /**
- * Runs one command of the build; its output goes to the build log line by line. Resolves to the last lines of both
- * streams together, at most 64 KiB.
+ * Runs one command of the build and writes its output to the build log. Resolves to the last lines of both streams,
+ * at most 64 KiB.
  * @throws BuildFailure when the command fails, and the signal's reason when it is aborted
  */
 export async function runStep(input: InstallInput, step: Step): Promise<string> {
@@ -43,7 +43,7 @@ export async function runStep(input: InstallInput, step: Step): Promise<string> 
       onOutput: (stream, line) => {
         lines.push(line);
         bytes += line.length + 1;
-        while (bytes > keptBytes) bytes -= (lines.shift()?.length ?? 0) + 1;
+        while (bytes > maxKeptBytes) bytes -= (lines.shift()?.length ?? 0) + 1;
         if (!(quietStdout && stream === "stdout")) log(phase, "output", line);
       },
     },
@@ -63,5 +63,5 @@ function stepFailure(
   const limited = diagnoseInstallExit(exit, limits, file);
   if (limited !== null) return new BuildFailure(limited);
   if (argv[0] === buildImage.uv) return new BuildFailure(diagnoseUv(output, { file, pythonVersion }));
-  return new Error(`A step of ours failed (${exit.reason}): ${output.slice(-2_000)}`);
+  return new Error(`${argv.join(" ")} failed (${exit.reason}): ${output.slice(-2_000)}`);
 }

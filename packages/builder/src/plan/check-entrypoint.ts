@@ -1,17 +1,17 @@
 import { posix } from "node:path";
-import { BuildFailure, diagnosis } from "../failure.ts";
+import { BuildFailure, countOf, diagnosis } from "../failure.ts";
 import type { SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
 
 const likelyNames = ["server.py", "main.py", "app.py", "mcp_server.py", "echo.py"];
 
-/** The entrypoint's file; its object is the harness's matter. @throws BuildFailure `entrypoint_not_found` */
+/** Returns the entrypoint's file; the harness checks its object. @throws BuildFailure `entrypoint_not_found` */
 export function checkEntrypoint(facts: SourceFacts, entrypoint: string, note: (note: PlanNote) => void): string {
   const [file = "", object] = entrypoint.split(":");
   const normal = posix.normalize(file);
   const outside = file === "" || normal.startsWith("../") || normal.startsWith("/");
   if (outside || !facts.paths.has(normal)) throw notFound(facts, file);
-  const found = object === undefined ? "its object is found by the names mcp, server, app" : `its object is ${object}`;
+  const found = object === undefined ? "its object is the first of mcp, server, app" : `its object is ${object}`;
   note({ kind: "step", text: `Entrypoint ${normal}: set under Settings → Build; ${found}.` });
   return normal;
 }
@@ -22,17 +22,17 @@ function notFound(facts: SourceFacts, file: string): BuildFailure {
   const instead =
     candidates.length > 0
       ? `Set the entrypoint under Settings → Build to the right file, for example ${candidates.map((path) => `\`${path}\``).join(" or ")}`
-      : "Add the file, or set the entrypoint under Settings → Build to the file that makes the server";
+      : "Add the file, or set the entrypoint under Settings → Build to the file that defines the server";
   const detail =
     python.length === 0
-      ? "The repository has no Python file at all (in its root directory)."
-      : `The commit has ${python.length} Python ${python.length === 1 ? "file" : "files"}, but not this one.`;
+      ? "There is no Python file in the repository, or in the root directory that is set for the project."
+      : `The commit has ${countOf(python.length, "Python file")}, but not this one.`;
   return new BuildFailure(
     diagnosis(
       {
         code: "entrypoint_not_found",
         phase: "plan",
-        title: `The entrypoint ${file || "(empty)"} does not exist`,
+        title: `The entrypoint ${file || "(empty)"} doesn't exist`,
         detail,
         remedy: `${instead}, then build again.`,
       },
@@ -41,7 +41,7 @@ function notFound(facts: SourceFacts, file: string): BuildFailure {
   );
 }
 
-/** Up to three files that could have been meant: same name elsewhere, usual names, else the only files at the top. */
+/** Up to three likely files: the same name in another directory, common names, then files at the top level. */
 function entrypointCandidates(paths: ReadonlySet<string>, wanted: string): string[] {
   const python = [...paths].filter((path) => path.endsWith(".py") && !/(^|\/)(tests?|\.[^/]+)\//.test(path));
   const byDepth = (a: string, b: string) => a.split("/").length - b.split("/").length || a.localeCompare(b);

@@ -1,6 +1,5 @@
 import { posix } from "node:path";
-import { counted } from "../counted.ts";
-import { BuildFailure, diagnosis } from "../failure.ts";
+import { BuildFailure, countOf, diagnosis } from "../failure.ts";
 import { type PlanSettings, requirementsCandidates, type SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
 import type { ProjectFiles } from "./project-files.ts";
@@ -10,17 +9,17 @@ import { includedFiles, installsFromTree, requirementName } from "./requirements
 /** Where the dependencies come from (BLD-3). */
 export type Dependencies = {
   readonly kind: "uv-lock" | "pyproject" | "requirements" | "script" | "fastmcp-json" | "none";
-  /** The file that a person edits to add one; null when there is none yet. */
+  /** The file to edit to add a dependency; null when there is none yet. */
   readonly file: string | null;
-  /** Requirements to resolve that no file of the repository can be named for. */
+  /** Requirements to resolve that are not in a requirements file. */
   readonly requirements: readonly string[];
   /** Files that the resolution reads. */
   readonly inputs: readonly string[];
-  /** Something is built or installed out of the repository itself. */
+  /** Something is built or installed from the repository itself. */
   readonly usesTree: boolean;
-  /** A lock that does not bring what serves MCP over HTTP. */
+  /** The lock lacks uvicorn, which the harness needs. */
   readonly addsUvicorn: boolean;
-  /** Listed in pyproject.toml, unknown to uv.lock. */
+  /** Listed in pyproject.toml, but not in uv.lock. */
   readonly unlocked: readonly string[];
 };
 
@@ -28,7 +27,7 @@ type Note = (note: PlanNote) => void;
 
 const base = { requirements: [], inputs: [], usesTree: false, addsUvicorn: true, unlocked: [] } as const;
 
-/** BLD-3's order, each choice with its reason. @throws BuildFailure `requirements_not_found` */
+/** Picks the first source in the order of BLD-3 and notes the reason. @throws BuildFailure `requirements_not_found` */
 export function chooseDependencies(
   facts: SourceFacts,
   settings: PlanSettings,
@@ -47,7 +46,7 @@ export function chooseDependencies(
   if (settings.requirements !== null && chosen.kind !== "requirements") {
     note({
       kind: "warning",
-      text: `The settings name ${settings.requirements}, but ${chosen.file} goes before it. Remove one of them.`,
+      text: `The settings name ${settings.requirements}, but ${chosen.file} takes precedence. Remove one of them.`,
     });
   }
   return chosen;
@@ -61,8 +60,8 @@ function checkConfigured(facts: SourceFacts, settings: PlanSettings): void {
       {
         code: "requirements_not_found",
         phase: "plan",
-        title: `The requirements file ${settings.requirements} does not exist`,
-        detail: "The project's settings name it, but the commit does not have it.",
+        title: `The requirements file ${settings.requirements} doesn't exist`,
+        detail: "It is set in the project's settings, but the commit doesn't have it.",
         remedy:
           others.length > 0
             ? `Set the requirements file under Settings → Build to ${others
@@ -79,22 +78,22 @@ function checkConfigured(facts: SourceFacts, settings: PlanSettings): void {
 function fromLock(facts: SourceFacts, { lock, pyproject }: ProjectFiles, note: Note): Dependencies | null {
   if (lock === null) return null;
   if (pyproject === null) {
-    note({ kind: "warning", text: "uv.lock is there, but no pyproject.toml beside it: ignored." });
+    note({ kind: "warning", text: "uv.lock is ignored, because there is no pyproject.toml beside it." });
     return null;
   }
   note({
     kind: "step",
-    text: `Dependencies: uv.lock, ${counted(lock.packages.size, "package")} at exactly the locked versions (uv sync --frozen).`,
+    text: `Dependencies: uv.lock, ${countOf(lock.packages.size, "package")} at their locked versions (uv sync --frozen).`,
   });
   const unlocked = unlockedDependencies(pyproject, lock);
   if (unlocked.length > 0) {
     note({
       kind: "warning",
-      text: `uv.lock is older than pyproject.toml: it does not know ${unlocked.join(", ")}. Run \`uv lock\` and commit uv.lock.`,
+      text: `uv.lock is older than pyproject.toml: it doesn't include ${unlocked.join(", ")}. Run \`uv lock\` and commit uv.lock.`,
     });
   }
   if (facts.texts.has("requirements.txt"))
-    note({ kind: "step", text: "requirements.txt is not read: uv.lock goes before it." });
+    note({ kind: "step", text: "requirements.txt is not read: uv.lock takes precedence." });
   return {
     ...base,
     kind: "uv-lock",
@@ -117,13 +116,13 @@ function fromPyproject({ pyproject }: ProjectFiles, requirements: string | null,
     });
     return null;
   }
-  const count = pyproject.dynamicDependencies ? "those that its build backend reports" : `${listed} listed there`;
+  const count = pyproject.dynamicDependencies ? "as its build backend reports them" : `${listed} listed there`;
   note({
     kind: "step",
-    text: `Dependencies: pyproject.toml (${count}). There is no uv.lock, so versions are resolved now.`,
+    text: `Dependencies: pyproject.toml (${count}). There is no uv.lock, so their versions are resolved now.`,
   });
   if (requirements !== null)
-    note({ kind: "step", text: `${requirements} is not read: pyproject.toml goes before it.` });
+    note({ kind: "step", text: `${requirements} is not read: pyproject.toml takes precedence.` });
   return {
     ...base,
     kind: "pyproject",
@@ -145,7 +144,7 @@ function fromRequirements(
     kind: "step",
     text: `Dependencies: ${file} (${reason}; no uv.lock, and no pyproject.toml with dependencies).`,
   });
-  // Iterating a set visits what is added meanwhile: each file is read once, however often it is included.
+  // Iterating a Set also visits what is added meanwhile, and each file once, however often it is included.
   const inputs = new Set([file]);
   for (const path of inputs) {
     for (const included of includedFiles(facts.texts.get(path) ?? "", path)) {

@@ -3,19 +3,19 @@ import { join, posix } from "node:path";
 import { BuildFailure, diagnosis } from "../failure.ts";
 import { includedFiles } from "./requirements-file.ts";
 
-/** All that a plan is made from: which files there are, and the text of the few that speak of the build. */
+/** The input of a plan: the paths of all files, and the text of the few that affect the build. */
 export type SourceFacts = {
   readonly paths: ReadonlySet<string>;
   readonly texts: ReadonlyMap<string, string>;
-  /** Digest of the whole tree, for what depends on all of it. */
+  /** Digest of the whole tree. */
   readonly digest: string;
 };
 
 /** Where the facts are read from. */
 export type PlanSource = {
-  /** Folder on the host that holds the files. */
+  /** Directory on the host that holds the files. */
   readonly directory: string;
-  /** Paths of all entries, relative to the folder. */
+  /** Paths of all entries, relative to the directory. */
   readonly paths: readonly string[];
   readonly digest: string;
 };
@@ -28,15 +28,14 @@ export type PlanSettings = {
 
 const maxTextBytes = 2 * 1024 * 1024;
 const maxLockBytes = 16 * 1024 * 1024;
-/** All files together. */
-const maxBytes = 24 * 1024 * 1024;
+const maxTotalBytes = 24 * 1024 * 1024;
 const maxIncludes = 50;
 
-/** Reads the facts from an extracted tree. @throws BuildFailure when a file that counts is not text or too large */
+/** Reads the facts from an extracted tree. @throws BuildFailure when a file is not text or too large */
 export async function gatherFacts(source: PlanSource, settings: PlanSettings): Promise<SourceFacts> {
   const paths = new Set(source.paths);
   const texts = new Map<string, string>();
-  let left = maxBytes;
+  let left = maxTotalBytes;
   const read = async (path: string) => {
     if (!paths.has(path) || texts.has(path)) return;
     const text = await readText(
@@ -55,7 +54,7 @@ export async function gatherFacts(source: PlanSource, settings: PlanSettings): P
   return { paths, texts, digest: source.digest };
 }
 
-/** Where a requirements file is looked for: settings, fastmcp.json, the root, beside the entrypoint. */
+/** Paths to look for a requirements file, in order: settings or fastmcp.json, the root, beside the entrypoint. */
 export function requirementsCandidates(settings: PlanSettings, texts: ReadonlyMap<string, string>): string[] {
   const [entryFile = ""] = settings.entrypoint.split(":");
   const beside = posix.join(posix.dirname(entryFile), "requirements.txt");
@@ -81,7 +80,7 @@ async function readIncluded(texts: Map<string, string>, read: (path: string) => 
   }
 }
 
-/** Null when it is a link (it is left to the tools inside the sandbox) or a folder. */
+/** Null for a link: uv follows it inside the sandbox. */
 async function readText(directory: string, path: string, maxFileBytes: number): Promise<string | null> {
   const file = await open(join(directory, path), constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ELOOP") return null;
@@ -103,7 +102,7 @@ async function readText(directory: string, path: string, maxFileBytes: number): 
 const unreadable = (path: string, detail: string, remedy: string) =>
   new BuildFailure(
     diagnosis(
-      { code: "invalid_project_file", phase: "plan", title: `${path} cannot be read`, detail, remedy },
+      { code: "invalid_project_file", phase: "plan", title: `${path} can't be read`, detail, remedy },
       { file: path },
     ),
   );
@@ -114,6 +113,6 @@ const notText = (path: string) =>
 const tooLarge = (path: string, size: number) =>
   unreadable(
     path,
-    `It has ${size} bytes. A build reads at most ${maxTextBytes} of a file (${maxLockBytes} of uv.lock) and ${maxBytes} of all of them.`,
-    `Make ${path} smaller: move data to a separate file that the server reads when it runs.`,
+    `It has ${size} bytes. The limit is ${maxTextBytes} bytes for a file, ${maxLockBytes} for uv.lock, and ${maxTotalBytes} for all project files together.`,
+    `Make ${path} smaller: move data to a separate file that the server reads at run time.`,
   );

@@ -22,7 +22,7 @@ async function versions(): Promise<{ missing: string; present: string }> {
   return { missing: `3.${missing}`, present: `3.${present}` };
 }
 
-test("BLD-18 a version that is not there is replaced by one that requires-python allows, with a warning", async () => {
+test("BLD-18 a version that is not available is replaced by one that requires-python allows, with a warning", async () => {
   const { missing, present } = await versions();
   const { version, warning } = await findPython(pinned(missing, `>=3.10,<=${present}.99`), null, pythons);
   expect(version.startsWith(`${present}.`)).toBe(true);
@@ -32,12 +32,12 @@ test("BLD-18 a version that is not there is replaced by one that requires-python
   expect(warning?.detail).toContain(`requires-python of pyproject.toml (>=3.10,<=${present}.99)`);
 });
 
-test("BLD-18 a version that is there is taken without a word", async () => {
+test("BLD-18 an available version is used without a warning", async () => {
   const { present } = await versions();
   expect((await findPython(pinned(present, ">=3.10"), null, pythons)).warning).toBeNull();
 });
 
-test("BLD-18 BLD-2 when none fits, the diagnosis names what is there and what to change", async () => {
+test("BLD-18 BLD-2 when none fits, the diagnosis lists the available versions and says what to change", async () => {
   const { missing, present } = await versions();
   const found = await findPython(pinned(missing, `==${missing}.*`), null, pythons).catch((error: unknown) => error);
   if (!(found instanceof BuildFailure)) throw new Error("a Python was found");
@@ -47,7 +47,7 @@ test("BLD-18 BLD-2 when none fits, the diagnosis names what is there and what to
   expect(found.diagnosis.remedy).toContain(".python-version and requires-python in pyproject.toml");
 });
 
-test("BLD-18 the nearest version comes first, of two the newer one", () => {
+test("BLD-18 the nearest version comes first, and of two equally near ones the newer", () => {
   expect(byDistance(12, [10, 11, 13, 14, 13])).toEqual([13, 11, 14, 10]);
   expect(byDistance(99, [10, 15])).toEqual([15, 10]);
 });

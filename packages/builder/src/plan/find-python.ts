@@ -7,7 +7,7 @@ import { isRange, type PythonChoice } from "./python-version.ts";
 const oldestMinor = 10;
 const oldestSupported = `>=3.${oldestMinor}`;
 
-/** The driver: the Pythons that it has. */
+/** The driver, which knows the installed Pythons. */
 type Pythons = Pick<RuntimeDriver, "findPython" | "pythons">;
 
 export type FoundPython = {
@@ -20,7 +20,7 @@ export type FoundPython = {
 /**
  * Finds the Python for a plan. When this platform lacks the requested version, takes the nearest one that
  * `requires-python` allows and warns (BLD-18).
- * @param defaultPython the operator's choice (TOWPATH_PYTHON) for repositories that ask for none; null: any
+ * @param defaultPython the operator's choice (TOWPATH_PYTHON) for repositories that request none; null: any
  * @throws BuildFailure `python_unavailable` when none fits
  */
 export async function findPython(
@@ -41,7 +41,7 @@ export async function findPython(
 
 async function requested(request: string | null, pythons: Pythons): Promise<string | null> {
   if (request !== null && !isRange(request)) return pythons.findPython(request);
-  // Preferred when a range allows older ones.
+  // A range may allow older versions than those supported; prefer the supported.
   const range = request === null ? oldestSupported : `${request},${oldestSupported}`;
   return (await pythons.findPython(range)) ?? (await pythons.findPython(request));
 }
@@ -59,7 +59,7 @@ async function nearest(
   return null;
 }
 
-/** Each minor version once, the nearest to `wanted` first; of two at the same distance the newer one. */
+/** Each minor version once, the nearest to `wanted` first; of two equally near ones the newer. */
 export function byDistance(wanted: number, minors: readonly number[]): number[] {
   return [...new Set(minors)].sort((a, b) => Math.abs(a - wanted) - Math.abs(b - wanted) || b - a);
 }
@@ -67,7 +67,7 @@ export function byDistance(wanted: number, minors: readonly number[]): number[] 
 const minorOf = (version: string) => Number(version.split(".")[1] ?? 0);
 
 const listed = (versions: readonly string[]) =>
-  versions.length === 0 ? `no Python from 3.${oldestMinor} on` : `Python ${versions.join(", ")}`;
+  versions.length === 0 ? `no Python 3.${oldestMinor} or newer` : `Python ${versions.join(", ")}`;
 
 function fellBack(
   { request, from, within }: PythonChoice,
@@ -76,7 +76,7 @@ function fellBack(
 ): BuildWarning {
   const allowed =
     within === null
-      ? "Nothing in the repository limits the version (there is no requires-python)"
+      ? "There is no requires-python that limits the version"
       : `requires-python of ${within.file} (${within.range}) allows it`;
   return {
     code: "python_replaced",
@@ -91,7 +91,7 @@ function unavailable(
   request: string | null,
   available: readonly string[],
 ): Diagnosis {
-  const own = choice.request === null;
+  const isDefault = choice.request === null;
   const has = `It has ${listed(available)}.`;
   const narrower =
     within === null || within.range === choice.request
@@ -102,14 +102,14 @@ function unavailable(
     {
       code: "python_unavailable",
       phase: "plan",
-      title: own && request === null ? "This platform has no Python" : `Python ${request} is not available`,
-      detail: own
-        ? `The platform's default is Python ${request ?? "3.10 or newer"}, which it does not have. ${has}`
-        : `${from} asks for Python ${request}, which this platform does not have. ${has}${narrower}`,
-      remedy: own
+      title: isDefault && request === null ? "This platform has no Python" : `Python ${request} is not available`,
+      detail: isDefault
+        ? `The platform's default is Python ${request ?? "3.10 or newer"}, which is not installed. ${has}`
+        : `${from} asks for Python ${request}, which this platform doesn't have. ${has}${narrower}`,
+      remedy: isDefault
         ? "Tell the operator."
         : `Change ${where} to allow a version that is available, or ask the operator to install Python ${request}.`,
     },
-    { file: own ? null : from },
+    { file: isDefault ? null : from },
   );
 }

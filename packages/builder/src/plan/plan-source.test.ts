@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BuildFailure } from "../failure.ts";
-import type { SourceTree } from "../fetch/index.ts";
+import type { SourceTree } from "../fetch/source-tree.ts";
 import { planSource } from "./plan-source.ts";
 
 const settings = { entrypoint: "server.py", requirements: null };
@@ -14,7 +14,7 @@ async function withTree<T>(files: Record<string, string>, run: (tree: SourceTree
   for (const [path, text] of Object.entries(files)) await writeFile(join(directory, path), text);
   const entries = Object.keys(files).map((path) => ({ path, kind: "file" as const, executable: false, sha256: "" }));
   try {
-    return await run({ directory: directory, subPath: "", entries, digest: "d" });
+    return await run({ directory, subPath: "", entries, digest: "d" });
   } finally {
     await rm(directory, { recursive: true });
   }
@@ -28,7 +28,7 @@ const diagnosisOf = async (planning: Promise<unknown>) => {
   return error.diagnosis;
 };
 
-test("BLD-3 a plan is made in another thread, and its failures come back as diagnoses", async () => {
+test("BLD-3 a plan is made in another thread, and its failures are returned as diagnoses", async () => {
   const plan = await withTree({ "server.py": "", "requirements.txt": "fastmcp\n" }, (tree) =>
     planSource(tree, settings, { timeoutMs: 60_000, signal: never }),
   );
@@ -39,8 +39,8 @@ test("BLD-3 a plan is made in another thread, and its failures come back as diag
   expect(await diagnosisOf(broken)).toMatchObject({ code: "invalid_project_file", file: "pyproject.toml" });
 });
 
-test("BLD-2 files that keep a parser busy end with a diagnosis at the deadline; meanwhile other work goes on", async () => {
-  // A dotted key of a hundred thousand parts under as many tables: no parser's best case.
+test("BLD-2 files that take too long to parse end in a diagnosis at the deadline, without blocking other work", async () => {
+  // Sixty thousand deeply nested tables: close to a parser's worst case.
   const hostile = `${Array.from({ length: 60_000 }, (_, n) => `[a${".b".repeat(n % 400)}]\nk${n} = ${n}`).join("\n")}\n`;
   let ticks = 0;
   const ticking = setInterval(() => {

@@ -1,24 +1,23 @@
 import { Worker } from "node:worker_threads";
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { BuildFailure, diagnosis } from "../failure.ts";
-import type { SourceTree } from "../fetch/index.ts";
+import type { SourceTree } from "../fetch/source-tree.ts";
 import type { PlanSettings, PlanSource } from "./facts.ts";
 import type { Plan } from "./plan.ts";
 
-export type PlanQuestion = { readonly source: PlanSource; readonly settings: PlanSettings };
+export type PlanRequest = { readonly source: PlanSource; readonly settings: PlanSettings };
 export type PlanAnswer =
   | { readonly kind: "plan"; readonly plan: Plan }
   | { readonly kind: "failed"; readonly diagnosis: Diagnosis }
-  /** A bug of Towpath. */
+  /** A bug in Towpath. */
   | { readonly kind: "error"; readonly message: string };
 
 const program = new URL("./plan-worker.ts", import.meta.url);
 const maxHeapMiB = 512;
 
 /**
- * Plans a build in its own thread: a file that keeps a parser busy doesn't block other builds.
- * @throws BuildFailure with phase `plan`, also when it takes longer than `timeoutMs` or too much memory;
- * the reason of `signal` when it is aborted
+ * Plans a build in its own thread, so that a file that is slow to parse doesn't block other builds.
+ * @throws BuildFailure with phase `plan`, also for too much time or memory; the reason of `signal` when it is aborted
  */
 export async function planSource(
   tree: SourceTree,
@@ -28,9 +27,9 @@ export async function planSource(
   signal.throwIfAborted();
   const { directory, digest } = tree;
   const source = { directory, digest, paths: tree.entries.map((entry) => entry.path) };
-  const question: PlanQuestion = { source, settings };
+  const request: PlanRequest = { source, settings };
   const worker = new Worker(program, {
-    workerData: question,
+    workerData: request,
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB },
     env: {},
   });
@@ -39,7 +38,7 @@ export async function planSource(
   const answer = Promise.withResolvers<PlanAnswer>();
   worker.once("message", answer.resolve);
   worker.once("error", (error) => answer.reject(outOfMemory(error) ? unreadable("needs too much memory") : error));
-  worker.once("exit", () => answer.reject(new Error("The planning thread ended without an answer.")));
+  worker.once("exit", () => answer.reject(new Error("The planning thread exited without an answer.")));
   const onAbort = () =>
     answer.reject(
       signal.aborted ? signal.reason : unreadable(`takes longer than ${Math.round(timeoutMs / 1000)} seconds`),
@@ -49,7 +48,7 @@ export async function planSource(
     return planOf(await answer.promise);
   } finally {
     aborted.removeEventListener("abort", onAbort);
-    // Also ends a thread that is in the middle of a loop.
+    // Ends the thread even in the middle of a loop.
     await worker.terminate();
   }
 }
@@ -68,8 +67,8 @@ const unreadable = (what: string) =>
     diagnosis({
       code: "invalid_project_file",
       phase: "plan",
-      title: "The project's files cannot be read",
-      detail: `Reading what pyproject.toml, uv.lock, the requirements, fastmcp.json and the entrypoint's script block say ${what}. They are far larger or more deeply nested than such files are.`,
-      remedy: "Make these files smaller, then push again.",
+      title: "The project's files can't be read",
+      detail: `Parsing pyproject.toml, uv.lock, the requirements, fastmcp.json and the entrypoint's script block ${what}. One of them is unusually large or deeply nested.`,
+      remedy: "Make these files smaller and push again.",
     }),
   );

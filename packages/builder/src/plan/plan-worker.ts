@@ -2,11 +2,11 @@ import { parentPort, workerData } from "node:worker_threads";
 import { BuildFailure } from "../failure.ts";
 import { gatherFacts } from "./facts.ts";
 import { makePlan } from "./plan.ts";
-import type { PlanAnswer, PlanQuestion } from "./plan-source.ts";
+import type { PlanAnswer, PlanRequest } from "./plan-source.ts";
 
-// The thread in which a repository's files are parsed: see plan-source.ts.
+// The thread that parses a repository's files: see plan-source.ts.
 
-async function answer({ source, settings }: PlanQuestion): Promise<PlanAnswer> {
+async function answer({ source, settings }: PlanRequest): Promise<PlanAnswer> {
   try {
     return { kind: "plan", plan: makePlan(await gatherFacts(source, settings), settings) };
   } catch (error) {
@@ -15,4 +15,4 @@ async function answer({ source, settings }: PlanQuestion): Promise<PlanAnswer> {
   }
 }
 
-parentPort?.postMessage(await answer(workerData as PlanQuestion));
+parentPort?.postMessage(await answer(workerData as PlanRequest));

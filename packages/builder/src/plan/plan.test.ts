@@ -1,7 +1,8 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { expect, test } from "vitest";
 import { BuildFailure } from "../failure.ts";
-import { makePlan, type Plan, type PlanSettings, type SourceFacts } from "./index.ts";
+import type { PlanSettings, SourceFacts } from "./facts.ts";
+import { makePlan, type Plan } from "./plan.ts";
 
 function factsOf(files: Record<string, string>): SourceFacts {
   return { paths: new Set(Object.keys(files)), texts: new Map(Object.entries(files)), digest: "d".repeat(64) };
@@ -52,7 +53,7 @@ const everything = {
   "server.py": script,
 };
 
-test("BLD-3 order: uv.lock, pyproject.toml, requirements.txt, script block, none; each with its reason", () => {
+test("BLD-3 dependencies come from uv.lock, pyproject.toml, requirements.txt, the script block or none, in this order, with the reason", () => {
   const without = (...names: (keyof typeof everything)[]) => {
     const files: Record<string, string> = { ...everything };
     for (const name of names) files[name] = name === "server.py" ? "x = 1\n" : "";
@@ -78,7 +79,7 @@ test("BLD-3 order: uv.lock, pyproject.toml, requirements.txt, script block, none
   expect(plans[4]?.dependencies.requirements).toEqual(["fastmcp"]);
 });
 
-test("BLD-3 a configured requirements file is used; one that goes before it is warned about", () => {
+test("BLD-3 a configured requirements file is used; if another source takes precedence, there is a warning", () => {
   const files = { "deps/prod.txt": "fastmcp\n-r base.txt\n", "deps/base.txt": "httpx\n", "requirements.txt": "x\n" };
   const plan = planOf(files, { requirements: "deps/prod.txt" });
   expect(plan.dependencies).toMatchObject({ kind: "requirements", inputs: ["deps/prod.txt", "deps/base.txt"] });
@@ -93,7 +94,7 @@ test("BLD-3 a pyproject.toml without dependencies (tool settings only) does not 
   expect(log(plan)).toContain("pyproject.toml lists no dependencies");
 });
 
-test("BLD-3 requirements.txt beside the entrypoint, and the one that fastmcp.json names", () => {
+test("BLD-3 requirements.txt is found beside the entrypoint and through fastmcp.json", () => {
   const beside = planOf(
     { "app/server.py": "", "app/requirements.txt": "fastmcp\n" },
     { entrypoint: "app/server.py:mcp" },
@@ -106,7 +107,7 @@ test("BLD-3 requirements.txt beside the entrypoint, and the one that fastmcp.jso
   expect(named.dependencies.file).toBe("reqs/mcp.txt");
 });
 
-test("BLD-3 fastmcp.json's own dependencies are used before giving up, with fastmcp added", () => {
+test("BLD-3 the dependencies in fastmcp.json come last, with fastmcp added", () => {
   const plan = planOf({ "fastmcp.json": JSON.stringify({ environment: { dependencies: ["pandas"] } }) });
   expect(plan.dependencies).toMatchObject({ kind: "fastmcp-json", requirements: ["fastmcp", "pandas"] });
 });
@@ -130,13 +131,13 @@ test("BLD-3 Python version: .python-version, then requires-python, then fastmcp.
   expect(odd.notes).toContainEqual({ kind: "warning", text: expect.stringContaining("my-virtualenv") });
 });
 
-test("BLD-3 a lock older than pyproject.toml is named with what it lacks; the lock is used all the same", () => {
+test("BLD-3 a lock older than pyproject.toml is used, with a warning that lists what it lacks", () => {
   const plan = planOf({ "uv.lock": lock, "pyproject.toml": pyproject.replace('"httpx"', '"httpx", "Rich_Text"') });
   expect(plan.dependencies).toMatchObject({ kind: "uv-lock", unlocked: ["rich-text"], addsUvicorn: false });
   expect(plan.notes).toContainEqual({ kind: "warning", text: expect.stringContaining("rich-text") });
 });
 
-test("BLD-3 a change of code alone asks the same question; a change of dependencies another one", () => {
+test("BLD-3 the input digest changes with the dependencies, not with the code", () => {
   const files = { "pyproject.toml": pyproject, "server.py": "a = 1\n" };
   const facts = (more: Record<string, string>, digest: string) => ({ ...factsOf({ ...files, ...more }), digest });
   const settings = { entrypoint: "server.py", requirements: null };
@@ -146,7 +147,7 @@ test("BLD-3 a change of code alone asks the same question; a change of dependenc
   expect(makePlan(changed, settings).inputDigest).not.toBe(before);
 });
 
-test("BLD-3 what is built out of the repository makes the layer depend on the code", () => {
+test("BLD-3 the dependency layer depends on the code only when something is built from the repository", () => {
   const native = `${pyproject}[build-system]\nrequires = ["maturin"]\nbuild-backend = "maturin"\n`;
   expect(planOf({ "pyproject.toml": native })).toMatchObject({ usesTree: true, project: { mode: "build" } });
   const pure = `${pyproject}[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n`;
@@ -159,7 +160,7 @@ test("BLD-3 what is built out of the repository makes the layer depend on the co
   expect(planOf({ "requirements.txt": "fastmcp # see ./docs\n" }).usesTree).toBe(false);
 });
 
-test("BLD-2 an entrypoint that does not exist names the files that could be meant", () => {
+test("BLD-2 for an entrypoint that does not exist, likely files are suggested", () => {
   const found = failureOf(() =>
     planOf({ "src/app/server.py": "", "tests/server.py": "" }, { entrypoint: "main/server.py:mcp" }),
   );
@@ -170,13 +171,13 @@ test("BLD-2 an entrypoint that does not exist names the files that could be mean
   expect(failureOf(() => planOf({}, { entrypoint: "../server.py" })).code).toBe("entrypoint_not_found");
 });
 
-test("BLD-2 a configured requirements file that does not exist names the ones that do", () => {
+test("BLD-2 for a configured requirements file that does not exist, existing ones are suggested", () => {
   const found = failureOf(() => planOf({ "requirements-prod.txt": "" }, { requirements: "requirements.txt" }));
   expect(found).toMatchObject({ code: "requirements_not_found", file: "requirements.txt" });
   expect(found.remedy).toContain("`requirements-prod.txt`");
 });
 
-test("BLD-2 a malformed project file is named with its line", () => {
+test("BLD-2 a malformed project file is reported with its line", () => {
   const found = failureOf(() => planOf({ "pyproject.toml": '[project]\nname = "a\n' }));
   expect(found).toMatchObject({ code: "invalid_project_file", file: "pyproject.toml", line: 2 });
   expect(failureOf(() => planOf({ "fastmcp.json": "{" }))).toMatchObject({ file: "fastmcp.json" });
@@ -188,7 +189,7 @@ test("BLD-2 a malformed project file is named with its line", () => {
   );
 });
 
-test("BLD-18 what another Python must fit: requires-python of the project or of its lock, a range in fastmcp.json", () => {
+test("BLD-18 another Python must satisfy requires-python of the project or its lock, or a range in fastmcp.json", () => {
   const version = { ".python-version": "3.13\n" };
   expect(planOf(version).python.within).toBeNull();
   const unbounded = { "pyproject.toml": pyproject.replace('requires-python = ">=3.10"\n', "") };

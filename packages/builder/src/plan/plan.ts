@@ -8,13 +8,13 @@ import { choosePython, type PythonChoice, type PythonRange } from "./python-vers
 
 export type PlanNote = { readonly kind: BuildLogKind; readonly text: string };
 
-/** What makes imports of the project's own package work without putting code into the dependency layer. */
+/** How the project's own package becomes importable without putting its code into the dependency layer. */
 type ProjectInstall = {
-  /** `path`: its folders are put on the import path. `build`: it must be built (native code). */
+  /** `path`: its directories are added to the import path. `build`: it must be built (native code). */
   readonly mode: "none" | "path" | "build";
   readonly name: string | null;
   readonly version: string | null;
-  /** Folders relative to the root directory that packages are imported from. */
+  /** Directories that packages are imported from, relative to the root directory. */
   readonly importRoots: readonly string[];
 };
 
@@ -24,16 +24,16 @@ export type Plan = {
   readonly python: PythonChoice;
   readonly dependencies: Dependencies;
   readonly project: ProjectInstall;
-  /** Tools build something out of the repository: they need a writable copy, and the layer depends on the code. */
+  /** Something is built from the repository: that needs a writable copy, and the layer then depends on the code. */
   readonly usesTree: boolean;
-  /** Digest of all that the resolution reads from the repository. Same digest, same question. */
+  /** Digest of everything that the resolution reads from the repository. */
   readonly inputDigest: string;
-  /** Every choice with its reason, for the build log. */
+  /** Each choice with its reason, for the build log. */
   readonly notes: readonly PlanNote[];
 };
 
 /**
- * Decides how to build. Pure: facts in, plan out, nothing is read or run.
+ * Decides how to build. Pure.
  * @throws BuildFailure with phase `plan`
  */
 export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
@@ -76,7 +76,7 @@ function requiredPython(files: ProjectFiles, { kind }: Dependencies): PythonRang
   const { script, scriptFile, pyproject, lock } = files;
   if (kind === "script" && script?.requiresPython) return { range: script.requiresPython, file: scriptFile };
   if (pyproject?.requiresPython) return { range: pyproject.requiresPython, file: "pyproject.toml" };
-  // uv writes it into every lock and refuses any other Python.
+  // uv writes it into every lock and rejects any other Python.
   return kind === "uv-lock" && lock?.requiresPython ? { range: lock.requiresPython, file: "uv.lock" } : null;
 }
 

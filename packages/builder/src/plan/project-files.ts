@@ -1,10 +1,10 @@
+import { z } from "zod";
 import { BuildFailure, diagnosis } from "../failure.ts";
 import type { SourceFacts } from "./facts.ts";
-import { type FastmcpJson, parseFastmcpJson } from "./fastmcp-json.ts";
 import { type LockFacts, type Pyproject, parseLock, parsePyproject } from "./pyproject.ts";
 import { parseScriptBlock, type ScriptBlock } from "./script-block.ts";
 
-/** The files that speak of the build, understood; null for those that are not there. */
+/** The parsed project files; null for those that don't exist. */
 export type ProjectFiles = {
   readonly pyproject: Pyproject | null;
   readonly lock: LockFacts | null;
@@ -13,7 +13,7 @@ export type ProjectFiles = {
   readonly scriptFile: string;
 };
 
-/** @throws BuildFailure `invalid_project_file` (`lock_outdated` for a lock) naming the file and, if known, the line */
+/** @throws BuildFailure `invalid_project_file` (`lock_outdated` for a lock) with the file and, if known, the line */
 export function parseProjectFiles(facts: SourceFacts, entryFile: string): ProjectFiles {
   const parsed = <T>(file: string, parse: (text: string) => T): T | null => {
     const text = facts.texts.get(file);
@@ -34,9 +34,9 @@ export function parseProjectFiles(facts: SourceFacts, entryFile: string): Projec
 }
 
 function malformed(file: string, error: unknown): BuildFailure {
-  const message = error instanceof Error ? error.message : "it cannot be read";
+  const message = error instanceof Error ? error.message : "it can't be read";
   const line = error instanceof Error && "line" in error && typeof error.line === "number" ? error.line : null;
-  // smol-toml draws the place below its first line.
+  // After the first line, smol-toml's message shows the position.
   const [reason = "", ...drawing] = message.split("\n");
   const isLock = file === "uv.lock";
   return new BuildFailure(
@@ -44,14 +44,52 @@ function malformed(file: string, error: unknown): BuildFailure {
       {
         code: isLock ? "lock_outdated" : "invalid_project_file",
         phase: "plan",
-        title: `${file} cannot be understood`,
+        title: `${file} can't be parsed`,
         detail: `${reason.replace(/^Invalid TOML document: /, "")}${line === null ? "" : ` (line ${line})`}.`,
         remedy: isLock
-          ? "Run `uv lock` (a merge conflict may be left in the file), commit uv.lock and push."
+          ? "Check the file for an unresolved merge conflict, run `uv lock`, commit uv.lock and push."
           : `Correct ${file} and push again.`,
       },
       { file, line, excerpt: drawing.join("\n").trim() === "" ? null : drawing.join("\n") },
     ),
     error,
   );
+}
+
+const pythonVersion =
+  /^(?:[<>=!~]=?|===)? {0,9}3(?:\.\d{1,3}){1,2}(?: {0,9}, {0,9}[<>=!~]=? {0,9}3(?:\.\d{1,3}){0,2}){0,9}$/;
+const maxVersionCharacters = 200;
+
+const environmentSchema = z.looseObject({
+  python: z.string().nullish(),
+  dependencies: z.array(z.string()).nullish(),
+  requirements: z.string().nullish(),
+});
+const fastmcpSchema = z.looseObject({ environment: environmentSchema.nullish() });
+
+type FastmcpJson = {
+  readonly python: string | null;
+  readonly dependencies: readonly string[] | null;
+  readonly requirements: string | null;
+};
+
+/**
+ * The environment in FastMCP's project file. Ignores its source and deployment: the entrypoint is a project setting,
+ * and the platform does the serving.
+ * @throws Error with a readable message when it is malformed
+ */
+function parseFastmcpJson(text: string): FastmcpJson {
+  const parsed = fastmcpSchema.safeParse(JSON.parse(text));
+  if (!parsed.success) throw new Error(parsed.error.issues[0]?.message ?? "unexpected shape");
+  const found = parsed.data.environment;
+  return {
+    python: readVersion(found?.python ?? ""),
+    dependencies: found?.dependencies ?? null,
+    requirements: found?.requirements ?? null,
+  };
+}
+
+function readVersion(text: string): string | null {
+  const version = text.slice(0, maxVersionCharacters).trim();
+  return pythonVersion.test(version) ? version : null;
 }

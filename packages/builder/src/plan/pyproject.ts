@@ -26,21 +26,21 @@ export type Pyproject = {
   readonly name: string | null;
   readonly version: string | null;
   readonly requiresPython: string | null;
-  /** Null when the file does not list any itself: see `dynamicDependencies`. */
+  /** Null when the file lists none: see `dynamicDependencies`. */
   readonly dependencies: readonly string[] | null;
-  /** The build backend knows them (setuptools' `dynamic`, Poetry's own table). */
+  /** The build backend determines them (`dynamic`, or Poetry's own table). */
   readonly dynamicDependencies: boolean;
-  /** How imports of the project's own package come to work. */
+  /** How the project's own package becomes importable: see `ProjectInstall` in plan.ts. */
   readonly install: "none" | "path" | "build";
-  /** Folders to import from, relative to the root; "" is the root itself. */
+  /** Directories to import from, relative to the root; "" is the root itself. */
   readonly importRoots: readonly string[];
-  /** Sources that lead into the repository (`tool.uv.sources` with `path` or `workspace`). */
+  /** `tool.uv.sources` points into the repository (`path` or `workspace`). */
   readonly localSources: boolean;
-  /** The part that an install from a lock still reads. */
+  /** The parts of the file that `uv sync --frozen` reads, as JSON. */
   readonly settings: string;
 };
 
-/** Backends whose packages are plain files: importing them from the tree is the same as installing them. */
+/** Backends whose packages are plain files, which need no installation to be imported. */
 const pureBackends = /^(hatchling|setuptools|flit_core|flit|poetry|poetry_core|pdm|uv_build|whey)([.:]|$)/;
 
 const childTable = (table: unknown, name: string): Record<string, unknown> => {
@@ -50,7 +50,7 @@ const childTable = (table: unknown, name: string): Record<string, unknown> => {
 const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 
-/** @throws Error with a readable message when it is no TOML or has the wrong shape */
+/** @throws Error with a readable message when it is not TOML or has the wrong shape */
 export function parsePyproject(text: string): Pyproject {
   const parsed = pyprojectSchema.safeParse(parse(text));
   if (!parsed.success) {
@@ -79,7 +79,7 @@ export function parsePyproject(text: string): Pyproject {
   };
 }
 
-/** As uv decides: a project with a build system, or one that says so, is a package. */
+/** A project is a package if it has a build system or sets `tool.uv.package`, as for uv. */
 function installMode(
   buildSystem: { "build-backend"?: string | undefined } | undefined,
   uvPackage: unknown,
@@ -88,7 +88,7 @@ function installMode(
   return pureBackends.test(buildSystem?.["build-backend"] ?? "setuptools") ? "path" : "build";
 }
 
-/** Where the usual backends look for packages, as far as the file says; `src` is found by the harness anyway. */
+/** Where the common backends look for packages, according to the file. */
 function importRoots(tool: Record<string, unknown>): string[] {
   const hatch = ["build", "targets", "wheel"].reduce(childTable, childTable(tool, "hatch"));
   const directories = [
@@ -130,16 +130,16 @@ const lockSchema = z.looseObject({
 export type LockFacts = {
   readonly requiresPython: string | null;
   readonly packages: ReadonlySet<string>;
-  /** What the lock was made for, by name; null when the lock does not hold the project itself. */
+  /** Names of the direct dependencies that were locked; null when the lock doesn't contain the project itself. */
   readonly lockedDependencies: ReadonlySet<string> | null;
-  /** Workspace members and path dependencies, which are installed from the repository. */
+  /** It contains workspace members or path dependencies, which are installed from the repository. */
   readonly localSources: boolean;
 };
 
-/** @throws Error with a readable message when it is no uv.lock */
+/** @throws Error with a readable message when it is not a uv.lock */
 export function parseLock(text: string): LockFacts {
   const parsed = lockSchema.safeParse(parse(text));
-  if (!parsed.success) throw new Error("it is not a lock file of uv");
+  if (!parsed.success) throw new Error("it is not a uv lock file");
   const packages = parsed.data.package ?? [];
   const isRoot = (source: Record<string, unknown> | undefined) =>
     source !== undefined && [source.virtual, source.editable, source.directory].includes(".");
@@ -156,7 +156,7 @@ export function parseLock(text: string): LockFacts {
   };
 }
 
-/** Direct dependencies that the project lists and its lock does not know: the lock is older than the project file. */
+/** Direct dependencies that the lock lacks because it is older than the project file. */
 export function unlockedDependencies(pyproject: Pyproject, lock: LockFacts): string[] {
   if (lock.lockedDependencies === null) return [];
   const locked = lock.lockedDependencies;

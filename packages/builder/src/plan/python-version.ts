@@ -1,14 +1,14 @@
 import type { PlanNote } from "./plan.ts";
 
-/** Versions that a file allows, as PEP 440 specifiers (`>=3.11,<3.14`), and the file that says so. */
+/** Versions that a file allows, as PEP 440 specifiers (`>=3.11,<3.14`). */
 export type PythonRange = { readonly range: string; readonly file: string };
 
 export type PythonChoice = {
-  /** A version (`3.12`) or a range (`>=3.11,<3.14`); null = any that the platform has. */
+  /** A version (`3.12`) or a range (`>=3.11,<3.14`); null: any that the platform has. */
   readonly request: string | null;
-  /** Where it was said, for sentences: a file name, or "the platform's default". */
+  /** Its source, for messages: a file name, or "the platform's default". */
   readonly from: string;
-  /** What another version must fit when the platform lacks `request`; null: any supported version will do. */
+  /** What another version must satisfy when the platform lacks `request`; null: any supported version will do. */
   readonly within: PythonRange | null;
 };
 
@@ -18,20 +18,21 @@ type Sources = {
   readonly fastmcp: string | null;
 };
 
-/** BLD-3: `.python-version`, then `requires-python`, then fastmcp.json. Notes say which one and why. */
+/** BLD-3: `.python-version`, then `requires-python`, then fastmcp.json. Notes the choice and its reason. */
 export function choosePython(sources: Sources, note: (note: PlanNote) => void): PythonChoice {
   const within = sources.requiresPython;
   const line = firstLine(sources.versionFile);
   if (line !== null) {
     const version = /^(?:cpython[-@]?|python[-@]?)?(3\.\d{1,3})(\.\d{1,3})?t?$/i.exec(line);
     if (version?.[1] !== undefined) {
-      const patch = version[2] === undefined ? "" : ` (${line} asks for a patch release; any ${version[1]} is taken)`;
-      note({ kind: "step", text: `Python ${version[1]}: .python-version says so${patch}.` });
+      const patch =
+        version[2] === undefined ? "" : ` (it asks for ${line}; any patch release of ${version[1]} will do)`;
+      note({ kind: "step", text: `Python ${version[1]}: set in .python-version${patch}.` });
       return { request: version[1], from: ".python-version", within };
     }
     note({
       kind: "warning",
-      text: `.python-version says "${line.slice(0, 40)}", which is no CPython 3 version: ignored.`,
+      text: `.python-version is ignored: "${line.slice(0, 40)}" is not a CPython 3 version.`,
     });
   }
   if (within !== null) {
@@ -41,18 +42,18 @@ export function choosePython(sources: Sources, note: (note: PlanNote) => void): 
   }
   if (sources.fastmcp !== null) {
     note({ kind: "step", text: `Python ${sources.fastmcp}: environment.python of fastmcp.json.` });
-    // A version is what the author develops with; a range is what the code works with.
+    // A single version is the author's own; only a range says what the code supports.
     const range = isRange(sources.fastmcp) ? { range: sources.fastmcp, file: "fastmcp.json" } : null;
     return { request: sources.fastmcp, from: "fastmcp.json", within: range };
   }
   note({
     kind: "step",
-    text: "Python: nothing in the repository asks for a version, so the platform's default is taken.",
+    text: "Python: the repository requests no version, so the platform's default is used.",
   });
   return { request: null, from: "the platform's default", within: null };
 }
 
-/** Whether a request is a set of specifiers, not a version. */
+/** Whether a request is a range of versions. */
 export const isRange = (request: string): boolean => /^\s*[<>=!~]/.test(request);
 
 const maxVersionFileCharacters = 4_096;

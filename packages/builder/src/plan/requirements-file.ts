@@ -9,13 +9,13 @@ function requirementLines(text: string): string[] {
     .filter((line) => line !== "");
 }
 
-/** A comment begins the line or follows white space; a `#` within a word is part of a URL. */
+/** A comment starts a line or follows white space; any other `#` is part of a URL. */
 function commentStart(line: string): number {
   const start = line.search(/(?<=^|\s)#/);
   return start === -1 ? line.length : start;
 }
 
-/** Files of the repository that this one includes by `-r` or `-c`, each once; those outside of it are left out. */
+/** Files inside the repository that this one includes with `-r` or `-c`, each once. */
 export function includedFiles(text: string, path: string): string[] {
   const found = new Set<string>();
   for (const line of requirementLines(text)) {
@@ -27,7 +27,7 @@ export function includedFiles(text: string, path: string): string[] {
   return [...found];
 }
 
-/** Whether it installs something from the repository itself (`.`, `-e ./package`, `file:`), so that the code counts. */
+/** Whether it installs something from the repository itself (`.`, `-e ./package`, `file:`). */
 export function installsFromTree(text: string): boolean {
   return requirementLines(text).some((line) => {
     const target = line.replace(/^(?:-e|--editable)(?:\s+|=)/, "");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseScriptBlock } from "./script-block.ts";
 
-test("BLD-3 a script block is read as PEP 723 says", () => {
+test("BLD-3 a script block is parsed according to PEP 723", () => {
   const block = '# /// script\n# requires-python = ">=3.11"\n#\n# dependencies = ["fastmcp"]\n# ///\n';
   const found = { dependencies: ["fastmcp"], requiresPython: ">=3.11" };
   expect(parseScriptBlock(`#!/usr/bin/env python\n${block}import x\n`)).toEqual(found);
@@ -13,7 +13,7 @@ test("BLD-3 a script block is read as PEP 723 says", () => {
   });
 });
 
-test("BLD-3 what is no script block: not closed, empty, another type, interrupted, indented", () => {
+test("BLD-3 an unclosed, empty, interrupted or indented block, and one of another type, is not a script block", () => {
   const body = '# dependencies = ["x"]\n';
   for (const source of [
     `# /// script\n${body}`,
@@ -27,19 +27,19 @@ test("BLD-3 what is no script block: not closed, empty, another type, interrupte
     expect(parseScriptBlock(source)).toBeNull();
 });
 
-test("BLD-3 two blocks and a block that is too long are errors", () => {
+test("BLD-3 two blocks, or one that is too long, are errors", () => {
   const block = "# /// script\n# dependencies = []\n# ///\n";
   expect(() => parseScriptBlock(`${block}\n${block}`)).toThrow("more than one");
   const long = `# /// script\n${"# # a comment in the metadata\n".repeat(3_000)}# ///\n`;
   expect(() => parseScriptBlock(long)).toThrow("longer than 64 KiB");
 });
 
-// With a backtracking expression each of these took minutes.
+// A backtracking expression takes minutes for each of these.
 test.each([
   ["starts without an end", "# /// script\n".repeat(160_000)],
   ["a start and comment lines", `# /// script\n${"#\n".repeat(1_000_000)}`],
   ["starts, each with a comment line", "# /// script\n# \n\n".repeat(120_000)],
-])("BLD-2 two megabytes of %s are read at once", (_what, source) => {
+])("BLD-2 two megabytes of %s are parsed in linear time", (_what, source) => {
   const start = performance.now();
   expect(parseScriptBlock(source)).toBeNull();
   expect(performance.now() - start).toBeLessThan(10_000);

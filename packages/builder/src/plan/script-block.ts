@@ -12,9 +12,8 @@ const end = "# ///";
 const maxBlockCharacters = 64 * 1024;
 
 /**
- * The inline metadata of a script (PEP 723, `# /// script`). Null when there is none. Takes time linear in the length
- * of the source.
- * @throws Error with a readable message when it is there but malformed, longer than 64 KiB, or there twice
+ * The inline metadata of a script (PEP 723, `# /// script`); null when there is none. Takes linear time.
+ * @throws Error with a readable message when it is malformed, longer than 64 KiB, or present twice
  */
 export function parseScriptBlock(source: string): ScriptBlock | null {
   const [block, second] = scriptBlocks(source);
@@ -28,13 +27,13 @@ export function parseScriptBlock(source: string): ScriptBlock | null {
   };
 }
 
-/** The TOML of each block: one pass over the lines, because any expression that backtracks is quadratic here. */
+/** The TOML of each block, in one pass over the lines: a backtracking expression would take quadratic time. */
 function scriptBlocks(source: string): string[] {
   const blocks: string[] = [];
   const lines = source.split("\n");
   for (let index = 0; index < lines.length; index += 1) {
     if (lineAt(lines, index) !== start) continue;
-    // The block ends at the last `# ///` of the comment that it begins.
+    // The block ends at the last `# ///` of its comment.
     let last = index;
     let next = index + 1;
     for (; isContent(lineAt(lines, next)); next += 1) if (lineAt(lines, next) === end) last = next;

@@ -5,7 +5,7 @@ import { type Header, pack } from "tar-stream";
 export type TarEntry = Pick<Header, "name"> &
   Partial<Pick<Header, "type" | "linkname" | "mode" | "mtime">> & { readonly text?: string };
 
-/** A gzipped tarball with exactly these entries, names as they are given. */
+/** A gzipped tarball with exactly these entries and names. */
 export async function tarball(entries: readonly TarEntry[]): Promise<ReadableStream<Uint8Array>> {
   const archive = pack();
   for (const { text = "", ...header } of entries) archive.entry(header, text);
@@ -15,7 +15,7 @@ export async function tarball(entries: readonly TarEntry[]): Promise<ReadableStr
   return body;
 }
 
-/** A tarball as GitHub makes them: one folder at its top. Keys are paths, values the texts. */
+/** A tarball like GitHub's, with one top-level directory. Keys are paths, values the contents. */
 export function repository(files: Readonly<Record<string, string>>): Promise<ReadableStream<Uint8Array>> {
   return tarball(Object.entries(files).map(([path, text]) => ({ name: `owner-repo-0123456/${path}`, text })));
 }

@@ -29,7 +29,7 @@ export type Workshop = {
   close(): Promise<void>;
 };
 
-/** A builder with folders of its own. `dataDirectory` shares caches and layers between workshops. */
+/** A builder with directories of its own. Workshops with the same `dataDirectory` share caches and layers. */
 export async function openWorkshop(
   options: {
     readonly limits?: Partial<BuildLimits>;
@@ -67,7 +67,7 @@ export async function openWorkshop(
     tryBuild: (files, more) => tryBuild(builder, files, more),
     close: async () => {
       await driver.close();
-      // The folder of a start that was given up is unmounted a moment after the driver has ended its process.
+      // After a start was abandoned, its directory is unmounted a moment after the driver has closed.
       await rm(runDirectory, { recursive: true, force: true, maxRetries: 30, retryDelay: 100 });
     },
   };

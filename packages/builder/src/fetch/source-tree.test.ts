@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { linkStaysInside, parseEntryPath } from "./entry-path.ts";
+import { linkStaysInside, parseEntryPath } from "./source-tree.ts";
 
 const hostile = fc.array(fc.constantFrom("..", ".", "", "a", "b c", "/", "\\", "…", "-x", "\u0000", "\n"), {
   maxLength: 12,
@@ -11,7 +11,7 @@ const names = fc.oneof(
   fc.string({ maxLength: 60 }),
 );
 
-test("BLD-2 whatever an archive's entry is called, an accepted path stays in the tree", () => {
+test("BLD-2 an accepted entry path stays inside the tree, whatever its name", () => {
   fc.assert(
     fc.property(names, (name) => {
       const path = parseEntryPath(name);
@@ -25,7 +25,7 @@ test("BLD-2 whatever an archive's entry is called, an accepted path stays in the
   );
 });
 
-test("BLD-2 whatever a link points to, an accepted one resolves inside the tree", () => {
+test("BLD-2 an accepted link resolves inside the tree, whatever its target", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 4 }), names, (parts, target) => {
       if (!linkStaysInside(parts, target)) return;

@@ -1,2 +1,0 @@
-export { defaultExtractLimits, type ExtractLimits, extractSource } from "./extract.ts";
-export { type SourceTree, subtree } from "./source-tree.ts";
