@@ -13,11 +13,17 @@ export const secretKeyNameSchema = z
     error: "Key name cannot start with TOWPATH_CLOUD_ (reserved)",
   });
 
-/** The environment of a process cannot hold NUL. 64 KiB is plenty for one value. */
+/** Bytes in UTF-8. Linux starts no process with an environment variable of 128 KiB, its name included. */
+const maxSecretBytes = 64 * 1024;
+
+/** The environment of a process cannot hold NUL. */
 export const secretValueSchema = z
   .string({ error: "Secret value is required" })
   .min(1, { error: "Secret value is required", abort: true })
-  .max(65_536, "Secret value is too long (max 65536 characters)")
+  .refine((value) => new TextEncoder().encode(value).length <= maxSecretBytes, {
+    error: `Secret value is too long (max ${maxSecretBytes / 1024} KiB)`,
+    abort: true,
+  })
   .refine((value) => !value.includes("\u0000"), { error: "Secret value cannot contain a NUL character" });
 
 /** The most secrets that a project may have. */

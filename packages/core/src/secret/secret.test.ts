@@ -7,6 +7,7 @@ import { deployProject } from "../project/index.ts";
 import { createSecretBox } from "../secret-box/index.ts";
 import { refusal, refusalCode, seedOrganization, testContext } from "../testing/index.ts";
 import { readEnvironment, secretKeyNameSchema } from "./index.ts";
+import { secretValueSchema } from "./secret.schema.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -35,6 +36,17 @@ test.each([
   ["A".repeat(255), undefined],
 ])("VAL-4 key name %j → %s", (name, text) => {
   expect(secretKeyNameSchema.safeParse(name).error?.issues.map((issue) => issue.message)).toEqual(text && [text]);
+});
+
+test.each([
+  ["an empty value", "", "Secret value is required"],
+  ["64 KiB", "x".repeat(65_536), undefined],
+  ["one byte more", "x".repeat(65_537), "Secret value is too long (max 64 KiB)"],
+  // Three bytes each: as an environment variable, Linux would refuse to start the server.
+  ["44,000 characters of 129 KiB", "字".repeat(44_000), "Secret value is too long (max 64 KiB)"],
+  ["a NUL", "a\0b", "Secret value cannot contain a NUL character"],
+])("VAL-4 RUN-4 a secret must fit into the environment of a process: %s", (_what, value, text) => {
+  expect(secretValueSchema.safeParse(value).error?.issues.map((issue) => issue.message)).toEqual(text && [text]);
 });
 
 test("KEY-2 a secret opens with its key and at its place only, and never as an empty value", () => {
