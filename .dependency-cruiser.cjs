@@ -5,17 +5,20 @@ const pathOf = (target) => (target.startsWith("^") ? target : packageOf(target))
 /** Browser-safe schemas of core: data without verbs, which packages below core share with it. */
 const coreSchemas = "^packages/core/src/[^/]+/[^/]+\\.schema\\.ts$";
 
+/** Where a server listens: the driver port and the runner's contract mean the same. */
+const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
+
 /** What a package may import of the others. A package that is not listed may import none. */
 const allowed = {
   // auth: only its credentials (how a key looks and is hashed), which the gateway shares.
   // mcp: only the manifest (`core-imports-the-manifest-only`).
   core: ["db", "auth", "mcp", "crypto"],
   // What gateway and worker know of servers, and nothing else does.
-  "runner-api": ["crypto"],
+  "runner-api": ["crypto", coreSchemas],
   queue: ["core", "db"],
   builder: ["core", "runtime", "mcp", "artifacts"],
   artifacts: ["runtime"],
-  runtime: [],
+  runtime: [endpoints],
   mcp: [],
   auth: ["db", "crypto"],
   github: ["core", "crypto"],
@@ -101,7 +104,7 @@ module.exports = {
       comment: "Only the runner and its callers speak its API; everybody else asks the database or the gateway.",
       severity: "error",
       from: { path: "^(packages|apps)/", pathNot: "^(packages/runner-api|apps/(gateway|worker|runner|cli/src/up))/" },
-      to: { path: "^packages/runner-api/" },
+      to: { path: "^packages/runner-api/", pathNot: endpoints },
     },
     {
       name: "worker-layers",

@@ -158,7 +158,7 @@ describe("the process", () => {
     await database.pool.query("DELETE FROM instance; DELETE FROM server_log");
     await startRunner();
     expect((await stat(address.path)).mode & 0o777).toBe(0o600);
-    expect(await client.isolation()).toMatchObject({ driver: "sandbox", trusted: true });
+    expect(await client.isolation()).toMatchObject({ trusted: true });
     // For the dashboard, which must know it without asking the runner.
     const reports = () => database.db.select().from(hostIsolation);
     await expect.poll(async () => (await reports()).length).toBe(1);

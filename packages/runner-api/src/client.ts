@@ -1,3 +1,4 @@
+import type { IsolationReport } from "@towpath/core/host-isolation/schema";
 import { errors, Pool } from "undici";
 import {
   failureSchema,
@@ -6,7 +7,6 @@ import {
   type RunnerCall,
   RunnerError,
   type RunnerInstance,
-  type RunnerIsolation,
   runnerCalls,
 } from "./contract.ts";
 import { dialTarget, isDialFailure, type RunnerAddress } from "./endpoint.ts";
@@ -32,7 +32,7 @@ export type RunnerClient = {
   stop(deploymentId: string, options?: CallOptions): Promise<void>;
   list(options?: CallOptions): Promise<readonly RunnerInstance[]>;
   /** What protects servers on the runner's host. */
-  isolation(options?: CallOptions): Promise<RunnerIsolation>;
+  isolation(options?: CallOptions): Promise<IsolationReport>;
   /** Resolves when the runner is there and answers. */
   health(options?: CallOptions): Promise<void>;
   /** Ends all connections; running calls reject. */

@@ -1,3 +1,4 @@
+import { isolationReportSchema } from "@towpath/core/host-isolation/schema";
 import { z } from "zod";
 import { endpointSchema } from "./endpoint.ts";
 
@@ -29,20 +30,6 @@ const runnerInstanceSchema = z.object({
 });
 export type RunnerInstance = z.infer<typeof runnerInstanceSchema>;
 
-const isolationSchema = z.object({
-  driver: z.string(),
-  /** False when a required check failed: nothing runs here unless a setting allows it. */
-  trusted: z.boolean(),
-  checks: z
-    .array(z.object({ name: z.string(), ok: z.boolean(), required: z.boolean(), detail: z.string() }))
-    .readonly(),
-  /** Settings by which the operator allowed less, and what each of them means on this host. */
-  exceptions: z.array(z.object({ setting: z.string(), meaning: z.string() })).readonly(),
-  /** What cannot run on this host, why, and what the operator can do: whole sentences. */
-  problems: z.array(z.string()).readonly(),
-});
-export type RunnerIsolation = z.infer<typeof isolationSchema>;
-
 /** Every call: its method, its path, and what the body of a 200 holds. Requests have no body. */
 export const runnerCalls = {
   ensure: { method: "POST", path: "/v1/deployments/:deploymentId/ensure", answer: leasedInstanceSchema },
@@ -54,7 +41,7 @@ export const runnerCalls = {
     answer: z.object({ isRunning: z.boolean() }),
   },
   list: { method: "GET", path: "/v1/instances", answer: z.object({ instances: z.array(runnerInstanceSchema) }) },
-  isolation: { method: "GET", path: "/v1/isolation", answer: isolationSchema },
+  isolation: { method: "GET", path: "/v1/isolation", answer: isolationReportSchema },
   health: { method: "GET", path: "/healthz", answer: z.object({ status: z.literal("ok") }) },
 } as const satisfies Record<string, { method: "GET" | "POST"; path: string; answer: z.ZodType }>;
 

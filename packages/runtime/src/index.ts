@@ -1,3 +1,4 @@
+export type { Endpoint } from "@towpath/runner-api/endpoint";
 export { buildImage, pickBuildEnvironment } from "./build/step-spec.ts";
 export {
   type IsolationConfig,
@@ -7,11 +8,10 @@ export {
   strictIsolation,
 } from "./config.ts";
 export { SandboxError } from "./errors.ts";
-export { createSandboxDriver } from "./host-driver.ts";
+export { createSandboxDriver, type SandboxDriverConfig } from "./host-driver.ts";
 export type {
   BuildStep,
   BuildWorkspace,
-  Endpoint,
   Exit,
   HarnessStatus,
   InstanceHandle,

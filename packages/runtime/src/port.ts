@@ -1,3 +1,5 @@
+import type { Endpoint } from "@towpath/runner-api/endpoint";
+
 export type Limits = {
   /** Bytes of memory for all processes of the sandbox together. */
   readonly memoryBytes: number;
@@ -77,11 +79,6 @@ export type InstanceSpec = {
 export type Survivor = { readonly instanceId: string; readonly memo: string };
 export type AdoptedServer = { readonly handle: InstanceHandle; readonly isFrozen: boolean };
 
-/** Where a server listens: HTTP, MCP at /mcp. */
-export type Endpoint =
-  | { readonly kind: "unix"; readonly path: string }
-  | { readonly kind: "tcp"; readonly host: string; readonly port: number };
-
 /** On the endpoint of an inspectable server: its MCP endpoint without what the server puts before it. */
 export const inspectPath = "/-/towpath/inspect";
 
@@ -152,6 +149,7 @@ export type BuildWorkspace = {
 /** A started server. All methods are idempotent. */
 export type InstanceHandle = {
   readonly instanceId: string;
+  /** Speaks HTTP, with MCP at /mcp. */
   readonly endpoint: Endpoint;
   /** Stops all processes from running, keeps their memory. Resolves to false when the host cannot freeze. */
   freeze(): Promise<boolean>;

@@ -1,6 +1,7 @@
 import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { type IsolationReport, newestHostIsolation, type StoredIsolation } from "./host-isolation.store.ts";
+import type { IsolationReport } from "./host-isolation.schema.ts";
+import { newestHostIsolation, type StoredIsolation } from "./host-isolation.store.ts";
 import type { HostIsolationView, IsolationWarning, Protection, ProtectionName } from "./host-isolation.view.ts";
 
 /** Three times the runner's pause between two reports. */

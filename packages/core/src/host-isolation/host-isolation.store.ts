@@ -1,7 +1,7 @@
 import type { Database } from "@towpath/db";
 import { hostIsolation } from "@towpath/db/schema";
 import { desc } from "drizzle-orm";
-import { z } from "zod";
+import { type IsolationReport, isolationReportSchema } from "./host-isolation.schema.ts";
 
 export type StoredIsolation = { readonly report: IsolationReport; readonly reportedAt: Date };
 
@@ -25,13 +25,3 @@ export async function recordHostIsolation(
     .values(values)
     .onConflictDoUpdate({ target: hostIsolation.host, set: { report: values.report, reportedAt: values.reportedAt } });
 }
-
-/** The runner's self-test as it is stored: the shape of `GET /v1/isolation`. */
-const isolationReportSchema = z.object({
-  trusted: z.boolean(),
-  checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })).readonly(),
-  exceptions: z.array(z.object({ setting: z.string(), meaning: z.string() })).readonly(),
-  problems: z.array(z.string()).readonly(),
-});
-
-export type IsolationReport = z.infer<typeof isolationReportSchema>;

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { refusalCode, type SeededOrganization, seedOrganization, testContext } from "../testing/index.ts";
-import type { IsolationReport } from "./host-isolation.store.ts";
+import type { IsolationReport } from "./host-isolation.schema.ts";
 import { getHostIsolation, getIsolationWarning, recordHostIsolation } from "./index.ts";
 
 let database: TestDatabase;

@@ -72,7 +72,7 @@ export function createRunnerStandIn(address: RunnerAddress): RunnerStandIn {
           isRunning(deploymentId, instanceId) && (await standIn.lookUp(deploymentId))?.instanceId === instanceId,
       }),
       list: async () => ({ instances: [...running].map(([deploymentId, id]) => described(deploymentId, id)) }),
-      isolation: async () => ({ driver: "stand-in", trusted: true, checks: [], exceptions: [], problems: [] }),
+      isolation: async () => ({ trusted: true, checks: [], exceptions: [], problems: [] }),
       health: async () => ({ status: "ok" }),
     }),
     (error) => {

@@ -1,8 +1,9 @@
 import { mkdir, rename, symlink } from "node:fs/promises";
 import { request } from "node:http";
 import { fileURLToPath } from "node:url";
+import type { Endpoint } from "@towpath/runner-api/endpoint";
 import type { HostDriverConfig, Launch, SandboxSpec } from "../engine.ts";
-import type { Endpoint, ServerSpec } from "../port.ts";
+import type { ServerSpec } from "../port.ts";
 import { runtimeDirectory, socketName, statusName } from "../server/server-spec.ts";
 
 export const testLimits = { memoryBytes: 128 * 1024 * 1024, processes: 32, cpus: 1, tmpBytes: 1024 * 1024 };
