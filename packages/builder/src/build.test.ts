@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { layersSchema } from "@towpath/core/build/contract";
+import { hostWithoutBubblewrap } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type BuildResult, defaultBuildLimits } from "./index.ts";
 import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
@@ -202,6 +203,44 @@ raise SystemExit("the disk is mine")
   // Generous: a busy machine writes more before the build is stopped.
   expect(maxBytes).toBeLessThan(4_096 * MiB);
   await small.close();
+});
+
+test("RUN-1 a host without bubblewrap builds and serves when the operator allows it, in layers of their own", async () => {
+  const files = { "server.py": server, ...requirements };
+  const refusing = await openWorkshop({ isolation: { host: hostWithoutBubblewrap() } });
+  const refused = await refusing.tryBuild(files);
+  expect(refused.result).toMatchObject({
+    ok: false,
+    diagnosis: { title: "This platform can't isolate builds at the moment" },
+  });
+  await refusing.close();
+
+  const { dataDirectory } = workshop;
+  const plain = await openWorkshop({
+    dataDirectory,
+    isolation: { host: hostWithoutBubblewrap(), allowUnsandboxed: true },
+  });
+  const sandboxed = success(await workshop.tryBuild(files)).layers;
+  const { layers, manifest } = success(await plain.tryBuild(files));
+  expect(manifest.tools).toHaveLength(1);
+  expect(layers.dependencies).not.toBe(sandboxed.dependencies);
+  const started = await plain.driver.start(
+    {
+      instanceId: randomUUID(),
+      startTimeoutMs: 60_000,
+      server: {
+        layers,
+        pythonVersion: layers.pythonVersion,
+        entrypoint: "server.py",
+        environment: {},
+        limits: defaultBuildLimits.server,
+        network: "internet",
+      },
+    },
+    () => {},
+  );
+  expect(started.ok).toBe(true);
+  await plain.close();
 });
 
 test("RUN-1 no file of a build exceeds its limit, and fallocate is not available", async () => {

@@ -45,6 +45,8 @@ export type Engine = {
   readonly name: string;
   /** See `RuntimeDriver`. */
   selfTest(): Promise<Isolation>;
+  /** Whether commands run without a sandbox and see the host's own paths, which then end up in what builds make. */
+  usesHostPaths(): Promise<boolean>;
   /** Runs a command to its end. Never throws for what the command does; SandboxError when it cannot be isolated. */
   run(spec: SandboxSpec, options: RunOptions): Promise<Exit>;
   /** Starts a server and waits until its socket answers. Never throws for what the server does. */

@@ -2,7 +2,13 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type LayerCache, openArtifacts } from "@towpath/artifacts";
-import { createSandboxDriver, pickBuildEnvironment, type RuntimeDriver, strictIsolation } from "@towpath/runtime";
+import {
+  createSandboxDriver,
+  pickBuildEnvironment,
+  type RuntimeDriver,
+  type SandboxDriverConfig,
+  strictIsolation,
+} from "@towpath/runtime";
 import { shortDirectory } from "@towpath/runtime/testing";
 import {
   type Builder,
@@ -35,6 +41,8 @@ export async function openWorkshop(
     readonly limits?: Partial<BuildLimits>;
     readonly dataDirectory?: string;
     readonly buildEnvironment?: Readonly<Record<string, string>>;
+    /** Overrides settings of the driver. */
+    readonly isolation?: Partial<SandboxDriverConfig>;
   } = {},
 ): Promise<Workshop> {
   const runDirectory = await shortDirectory();
@@ -50,6 +58,7 @@ export async function openWorkshop(
     ...strictIsolation,
     allowHostNetwork: true,
     allowWeakLimits: true,
+    ...options.isolation,
   });
   const config: BuilderConfig = {
     dataDirectory,

@@ -96,7 +96,9 @@ export class HostBuilds {
   async #image(pythonVersion: string): Promise<string> {
     const [python, uv] = await Promise.all([this.#python(pythonVersion), this.#locateUv()]);
     const { environment } = this.#settings();
-    return JSON.stringify([python.version, python.prefix, process.arch, process.platform, uv.version, environment]);
+    const image = [python.version, python.prefix, process.arch, process.platform, uv.version, environment];
+    // An environment made outside a sandbox contains paths of the host, and doesn't work inside one.
+    return JSON.stringify((await this.#engine.usesHostPaths()) ? [...image, "host paths"] : image);
   }
 
   #python(version: string): Promise<ResolvedPython> {

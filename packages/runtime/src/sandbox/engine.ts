@@ -37,6 +37,7 @@ export type SandboxEngineConfig = IsolationConfig & {
 type Prepared = {
   /** As of now: a network that failed at first may have come. */
   readonly isolation: () => Isolation;
+  readonly usesHostPaths: boolean;
   /** Null: nothing may run; why is in `isolation`. */
   readonly spawn: Spawner | null;
 };
@@ -78,6 +79,7 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
   return {
     name: "sandbox",
     selfTest: async () => (await ready()).isolation(),
+    usesHostPaths: async () => (await ready()).usesHostPaths,
     run: async (spec, options) => await runToEnd(await spawner(), spec, options),
     async start(launch: Launch, onOutput) {
       const spawn = await spawner();
@@ -177,9 +179,9 @@ async function prepare(
       throw new SandboxError("network_unavailable", noNetwork(checks));
     return spawnWith(internet, enforcedBy(limits))(spec, reader);
   };
-  if (sandboxed) return { isolation, spawn };
+  if (sandboxed) return { isolation, usesHostPaths: false, spawn };
   const plain: Spawner = (spec, reader) => spawnPlain(spec, reader, processes);
-  return { isolation, spawn: config.allowUnsandboxed ? plain : null };
+  return { isolation, usesHostPaths: true, spawn: config.allowUnsandboxed ? plain : null };
 }
 
 const passes = (check: Check) => check.ok || !check.required;

@@ -32,6 +32,7 @@ export function createFakeEngine(config: { readonly floodLimits?: FloodLimits } 
       cgroup: "none",
       canFreeze: true,
     }),
+    usesHostPaths: async () => true,
     run: (spec, options) => runToEnd(spawn, spec, options),
     async start(launch, onOutput) {
       const shared = `${launch.socketDirectory}/shared`;

@@ -1,3 +1,11 @@
+import { type HostFacts, inspectHost } from "../sandbox/host.ts";
+
 export { createFakeDriver } from "./fake-driver.ts";
 export { shortDirectory } from "./short-directory.ts";
 export { tinyServer } from "./tiny-server.ts";
+
+/** This host as it would be without bubblewrap: for the `host` of `createSandboxDriver`. */
+export function hostWithoutBubblewrap(): HostFacts {
+  const host = inspectHost();
+  return { ...host, tools: { ...host.tools, bwrap: null } };
+}
