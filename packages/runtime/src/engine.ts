@@ -1,11 +1,10 @@
 import type { Exit, Isolation, Limits, Network, OutputSink, RunOptions, RuntimeDriver, StartResult } from "./port.ts";
 
-// What a driver of this host is made of, below the port: commands, mounts and folders. Nothing outside this package
-// knows of it.
+// What a driver of this host consists of, below the port: commands, mounts and directories. Internal to this package.
 
 /**
- * What may be read, and where the process sees it. Paths are absolute; `inside` is the path in the sandbox. What is
- * mounted must be readable for all; the driver gives the top folder of a writable mount to the sandbox's user.
+ * Makes a path of the host visible in the sandbox. Both paths are absolute. The files must be readable for all; the
+ * driver makes the sandbox's user the owner of a writable mount's top directory.
  */
 export type Mount = { readonly host: string; readonly inside: string; readonly writable: boolean };
 
@@ -19,22 +18,22 @@ export type SandboxSpec = {
   readonly limits: Limits;
   readonly network: Network;
   /**
-   * Sandboxes with the same identity run as the same user of the host, so that they can share writable folders (a
-   * cache of an organization). Without one, each sandbox has a user of its own.
+   * Sandboxes with the same identity run as the same user of the host, so that they can share writable directories
+   * (an organization's cache). Without one, each sandbox has its own user.
    */
   readonly identity?: string;
 };
 
-/** A server's command, and where its socket comes to be. */
+/** A server's command and the directory of its socket. */
 export type Launch = {
   readonly instanceId: string;
   readonly sandbox: SandboxSpec;
   /**
-   * A directory of the host for this instance alone, made by the engine. Below it the engine makes the one that the
-   * server sees at /run/towpath, where it creates mcp.sock and status.json.
+   * The host's directory for this instance, created by the engine, with a subdirectory that the server sees at
+   * /run/towpath, where it creates mcp.sock and status.json.
    */
   readonly socketDirectory: string;
-  /** From spawn to an answering socket. */
+  /** From spawning the process until its socket answers. */
   readonly startTimeoutMs: number;
   /** See `InstanceSpec`. */
   readonly memo?: string;
@@ -66,16 +65,16 @@ export type HostLayers = {
 };
 
 export type HostDriverConfig = {
-  /** Directories of instances, with their sockets, are made below. A short path: that of a socket has 107 bytes. */
+  /** Parent of the instances' directories with their sockets. Keep it short: a socket's path has at most 107 bytes. */
   readonly instanceDirectory: string;
   readonly layers: HostLayers;
   /** Path of uv, which finds the Pythons of this host. TOWPATH_UV. */
   readonly uv: string;
   /** For drivers that build. */
   readonly builds?: {
-    /** Scratch directories of builds and caches of organizations are made below, on the file system of the layers. */
+    /** Parent of builds' scratch directories and organizations' caches; on the same file system as the layers. */
     readonly dataDirectory: string;
-    /** What every build step gets; see `pickBuildEnvironment`. */
+    /** Set for every build step; see `pickBuildEnvironment`. */
     readonly environment: Readonly<Record<string, string>>;
   };
   /** Directory that holds the package towpath_runner, unless it is this checkout's. For tests. */

@@ -1,4 +1,4 @@
-"""A raw MCP client over HTTP on a unix socket: no SDK, so that what is on the wire is what is tested."""
+"""A raw MCP client over HTTP on a unix socket. No SDK, so that tests see what is on the wire."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Client:
-    """Speaks both eras. The Host is a public name and the Origin a stranger's: no check may be left on."""
+    """Speaks both eras. Sends a public Host and a foreign Origin, because neither may be checked."""
 
     def __init__(self, path: Path, url: str = "/mcp") -> None:
         self._path = path
@@ -79,7 +79,7 @@ class Client:
         connection.request("GET", self._url, headers={"Accept": "text/event-stream"} | self._session)
         response = connection.getresponse()
         assert response.status == 200
-        response.connection = connection  # type: ignore[attr-defined]  # keeps the socket from being collected
+        response.connection = connection  # type: ignore[attr-defined]  # keeps the socket open
         return response
 
     def get(self, url: str, headers: dict[str, str] | None = None) -> tuple[int, bytes]:
@@ -103,7 +103,7 @@ class Client:
 
 
 def _answer(text: str, request_id: int) -> Any:
-    """The answer to the request, out of a JSON body or an event stream."""
+    """The answer to the request, from a JSON body or an event stream."""
     if not text.lstrip().startswith("{"):
         events = [line[5:] for line in text.splitlines() if line.startswith("data:") and line[5:].strip()]
         messages = [json.loads(event) for event in events]

@@ -14,9 +14,9 @@ Start = Callable[..., Harness]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """`start(files, entrypoint, environment)`: writes the repository, starts the harness on it, ends it afterwards.
+    """`start(files, entrypoint, environment)` writes the repository and starts the harness; the fixture ends it.
 
-    Each start has a new folder for socket and status, as with the runner; `folder` takes that of an earlier one.
+    Each start gets a new directory for socket and status, as from the runner, unless `directory` is given.
     """
     started: list[Harness] = []
     # Not below tmp_path: the path of a unix socket has at most 107 bytes.
@@ -26,7 +26,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             files: dict[str, str] | str,
             entrypoint: str = "server.py",
             environment: str = "fastmcp4",
-            folder: Path | None = None,
+            directory: Path | None = None,
             arguments: Sequence[str] = (),
             **env: str,
         ) -> Harness:
@@ -35,8 +35,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(textwrap.dedent(text))
             (tmp_path / "repo").mkdir(exist_ok=True)
-            place = folder or Path(tempfile.mkdtemp(dir=base))
-            harness = Harness(python_of(environment), tmp_path / "repo", entrypoint, place, env, arguments)
+            own = directory or Path(tempfile.mkdtemp(dir=base))
+            harness = Harness(python_of(environment), tmp_path / "repo", entrypoint, own, env, arguments)
             started.append(harness)
             return harness
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-#: What is installed for each name; the newest of the major version on the day of the first run.
+#: Requirements by name; the first run installs the newest release that matches.
 REQUIREMENTS = {
     "fastmcp2": ["fastmcp>=2,<3"],
     "fastmcp3": ["fastmcp>=3,<4"],
     "fastmcp4": ["fastmcp>=4,<5"],
-    # The last one that did not forbid mcp 2 and does not work with it.
+    # The last release that allows mcp 2, but doesn't work with it.
     "fastmcp2.10-mcp2": ["fastmcp==2.10.0", "mcp>=2,<3"],
     "mcp1": ["mcp>=1,<2"],
     "mcp2": ["mcp>=2,<3", "pydantic-settings"],
@@ -28,32 +28,32 @@ HARNESS = Path(__file__).resolve().parent.parent
 _DEFAULT_CACHE = HARNESS.parent.parent / ".towpath" / "test-cache"
 
 
-def cache_folder() -> Path:
+def cache_directory() -> Path:
     return Path(os.environ.get("TOWPATH_TEST_CACHE") or _DEFAULT_CACHE)
 
 
 def python_of(name: str) -> Path:
-    """The interpreter of an environment; made first when it is missing or its requirements have changed."""
-    folder = cache_folder() / f"runner-{name}"
-    done = folder / "requirements.txt"
+    """The interpreter of an environment, which is created if it is missing or its requirements have changed."""
+    directory = cache_directory() / f"runner-{name}"
+    done = directory / "requirements.txt"
     wanted = "\n".join(REQUIREMENTS[name])
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(folder.parent / f"runner-{name}.lock", "w") as lock:
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with open(directory.parent / f"runner-{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.is_file() or done.read_text() != wanted:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(directory, ignore_errors=True)
             chosen = ["--python", _interpreter(version)] if (version := name.partition("-python")[2]) else []
-            _uv("venv", "--quiet", *chosen, str(folder))
+            _uv("venv", "--quiet", *chosen, str(directory))
             if REQUIREMENTS[name]:
-                # Bytecode at once, as in a build: the environment of this machine may forbid writing it later.
-                python = str(folder / "bin" / "python")
+                # Compile now, as builds do: PYTHONDONTWRITEBYTECODE may be set on this machine.
+                python = str(directory / "bin" / "python")
                 _uv("pip", "install", "--quiet", "--compile-bytecode", "--python", python, *REQUIREMENTS[name])
             done.write_text(wanted)
-    return folder / "bin" / "python"
+    return directory / "bin" / "python"
 
 
 def _interpreter(version: str) -> str:
-    """A Python of that version on this machine; the test is skipped when there is none. Nothing is downloaded."""
+    """A Python of that version on this machine; skips the test if there is none. Downloads nothing."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     found = [str(path) for path in sorted(pyenv.glob(f"{version}.*/bin/python"))] or [shutil.which(f"python{version}")]
     if found[-1] is None:

@@ -1,4 +1,4 @@
-"""Starts the harness as the runner does, as a process of its own, and reads what it leaves."""
+"""Starts the harness as a process, as the runner does, and reads its status and output."""
 
 from __future__ import annotations
 
@@ -17,23 +17,31 @@ START_SECONDS = 40
 
 
 class Harness:
-    """One process with its socket and status file in `folder`; the repository is `root`."""
+    """One process with its socket and status file in `directory`; the repository is `root`."""
 
-    def __init__(self, python: Path, root: Path, entrypoint: str, folder: Path, env: dict[str, str], more: Sequence[str] = ()) -> None:
-        self.folder = folder
-        self.socket = folder / "mcp.sock"
-        self.status_file = folder / "status.json"
-        self._output = folder / "output.txt"
+    def __init__(
+        self,
+        python: Path,
+        root: Path,
+        entrypoint: str,
+        directory: Path,
+        env: dict[str, str],
+        more: Sequence[str] = (),
+    ) -> None:
+        self.directory = directory
+        self.socket = directory / "mcp.sock"
+        self.status_file = directory / "status.json"
+        self._output = directory / "output.txt"
         command = [str(python), "-m", "towpath_runner", "--entrypoint", entrypoint]
         command += ["--socket", str(self.socket), "--status", str(self.status_file), *more]
-        base = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(HARNESS), "PYTHONSAFEPATH": "1"}
+        base = {"PATH": os.environ["PATH"], "HOME": str(directory), "PYTHONPATH": str(HARNESS), "PYTHONSAFEPATH": "1"}
         with open(self._output, "w") as output:
             self.process = subprocess.Popen(
                 command, cwd=root, env=base | env, stdin=subprocess.DEVNULL, stdout=output, stderr=output
             )
 
     def status(self) -> dict[str, Any]:
-        """Waits for the status; fails with the output when the process ends without one."""
+        """Waits for the status; fails with the output if the process ends without one."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self.status_file.exists():
@@ -60,7 +68,7 @@ class Harness:
         return status
 
     def stop(self) -> tuple[int, float]:
-        """SIGTERM; exit status and seconds until the end."""
+        """Sends SIGTERM. Returns the exit status and the seconds until the end."""
         started = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=15), time.monotonic() - started

@@ -1,4 +1,4 @@
-"""Measures what the harness adds to the start of a server: median of alternating starts, to the first MCP answer.
+"""Measures how long the harness delays a server's first MCP answer: the median of alternating starts.
 
 `uv run --no-project --with pytest python python/towpath_runner/tests/measure_start.py 15 fastmcp4`
 """
@@ -38,11 +38,12 @@ REQUEST = (
 ).encode()
 
 
-def seconds_to_answer(command: list[str], folder: Path, connect: Callable[[], socket.socket]) -> float:
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(HARNESS), "PYTHONSAFEPATH": "1"}
+def seconds_to_answer(command: list[str], directory: Path, connect: Callable[[], socket.socket]) -> float:
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(HARNESS), "PYTHONSAFEPATH": "1"}
+    environment["HOME"] = str(directory)
     started = time.perf_counter()
     process = subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, cwd=directory, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         while True:
@@ -63,11 +64,11 @@ def main(starts: int, environment: str) -> None:
     python = str(python_of(environment))
     times: dict[str, list[float]] = {"bare": [], "harness": []}
     with tempfile.TemporaryDirectory(prefix="tw") as name:
-        folder = Path(name)
-        (folder / "server.py").write_text(SERVER)
+        directory = Path(name)
+        (directory / "server.py").write_text(SERVER)
         with socket.create_server(("127.0.0.1", 0)) as probe:
             port = probe.getsockname()[1]
-        path = str(folder / "s")
+        path = str(directory / "s")
 
         def by_path() -> socket.socket:
             connection = socket.socket(socket.AF_UNIX)
@@ -89,8 +90,8 @@ def main(starts: int, environment: str) -> None:
         for number in range(starts + 1):
             Path(path).unlink(missing_ok=True)
             measured = {
-                "bare": seconds_to_answer(bare, folder, lambda: socket.create_connection(("127.0.0.1", port))),
-                "harness": seconds_to_answer(harness, folder, by_path),
+                "bare": seconds_to_answer(bare, directory, lambda: socket.create_connection(("127.0.0.1", port))),
+                "harness": seconds_to_answer(harness, directory, by_path),
             }
             # The first round warms the page cache.
             for kind, value in measured.items():

@@ -1,4 +1,4 @@
-"""BLD-4: what an entrypoint may name, and how its file is imported."""
+"""BLD-4: which objects an entrypoint can refer to, and how its file is imported."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from conftest import Start
 SERVER = "from fastmcp import FastMCP\n"
 NAMED = 'FastMCP("{name}")\n'
 
-#: Test id: source, entrypoint, name that the served server must bear.
+#: Test id: source, entrypoint, name of the server that must be served.
 OBJECTS = {
     "mcp": ("mcp = FastMCP('one')\nserver = FastMCP('two')", "server.py", "one"),
     "server_when_no_mcp": ("app = FastMCP('three')\nserver = FastMCP('two')", "server.py", "two"),
     "app_last": ("app = FastMCP('three')\nother = FastMCP('four')", "server.py", "three"),
-    "imported_module_named_mcp_is_no_server": ("import mcp\nserver = FastMCP('two')", "server.py", "two"),
+    "imported_module_named_mcp_is_not_a_server": ("import mcp\nserver = FastMCP('two')", "server.py", "two"),
     "explicit": ("mcp = FastMCP('one')\nother = FastMCP('four')", "server.py:other", "four"),
     "subclass": ("class Mine(FastMCP): pass\nmcp = Mine('mine')", "server.py", "mine"),
     "factory": ("def create():\n    return FastMCP('made')", "server.py:create", "made"),
@@ -47,7 +47,7 @@ def test_BLD_4_object(start: Start, case: tuple[str, str, str]) -> None:
 RIGHT = "from fastmcp import FastMCP\nmcp = FastMCP(NAME)\n"
 LAYOUTS = {
     "sibling": ({"server.py": "from names import NAME\n" + RIGHT, "names.py": "NAME = 'right'"}, "server.py"),
-    "sub_folder_sees_sibling_and_root": (
+    "subdirectory_sees_sibling_and_root": (
         {"app/server.py": "from half import A\nfrom other import B\nNAME = A + B\n" + RIGHT,
          "app/half.py": "A = 'ri'", "other.py": "B = 'ght'"},
         "app/server.py",
@@ -85,8 +85,8 @@ LAYOUTS = {
         {"server.py": "NAME = 'right'\n" + RIGHT, "json.py": "raise RuntimeError('hides json')"},
         "server.py",
     ),
-    "name_that_is_no_identifier": ({"my-server.py": "NAME = 'right'\n" + RIGHT}, "my-server.py"),
-    "changes_folder_and_reads_arguments": (
+    "name_that_is_not_an_identifier": ({"my-server.py": "NAME = 'right'\n" + RIGHT}, "my-server.py"),
+    "changes_directory_and_reads_arguments": (
         {"server.py": "import os, argparse\nargparse.ArgumentParser().parse_args()\nos.chdir('/')\n"
                       "NAME = 'right'\n" + RIGHT},
         "server.py",

@@ -1,4 +1,4 @@
-"""BLD-2, the harness's half: each cause is distinguished and named, with file and line."""
+"""BLD-2, the harness's part: each cause is recognized and reported with file and line."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_BLD_2_framework_for_mcp_1_with_mcp_2(start: Start) -> None:
     assert "`fastmcp` 2.10.0" in status["message"] and "mcp<2" in status["message"]
 
 
-def test_BLD_2_misspelt_import_from_mcp_is_no_mismatch(start: Start) -> None:
+def test_BLD_2_misspelled_import_from_mcp_is_not_a_mismatch(start: Start) -> None:
     assert expect(start, "from mcp.server import Srever", environment="mcp2")["code"] == "import_failed"
 
 
@@ -117,7 +117,7 @@ def test_BLD_2_variable_missing(start: Start, environment: str) -> None:
     assert status["candidates"] == ["WEATHER_KEY"] and "`WEATHER_KEY`" in status["message"]
 
 
-def test_BLD_2_key_of_another_dict_is_no_variable(start: Start) -> None:
+def test_BLD_2_key_of_another_dict_is_not_a_variable(start: Start) -> None:
     assert expect(start, "KEY = {}['WEATHER_KEY']\n")["code"] == "import_failed"
 
 
@@ -139,7 +139,7 @@ def test_BLD_2_variables_missing_in_settings(start: Start) -> None:
     assert status["candidates"] == ["SHOP_TOKEN", "DATABASE_URL"]
 
 
-def test_BLD_2_other_validation_errors_are_no_variables(start: Start) -> None:
+def test_BLD_2_other_validation_errors_are_not_about_variables(start: Start) -> None:
     source = """
         from pydantic import BaseModel
         class Shape(BaseModel):
@@ -149,7 +149,7 @@ def test_BLD_2_other_validation_errors_are_no_variables(start: Start) -> None:
     assert expect(start, source)["code"] == "import_failed"
 
 
-def test_BLD_2_variable_named_in_the_text_of_an_error(start: Start) -> None:
+def test_BLD_2_variable_named_in_an_error_message(start: Start) -> None:
     source = """
         import os
         if not os.getenv("STRIPE_API_KEY"):
@@ -201,7 +201,7 @@ def test_BLD_2_factory_with_arguments(start: Start) -> None:
     assert "`region`" in status["message"] and "size" not in status["message"]
 
 
-def test_BLD_2_factory_that_returns_no_server(start: Start) -> None:
+def test_BLD_2_factory_that_returns_something_else(start: Start) -> None:
     for head in ("def create():", "async def create():"):
         status = expect(start, f"{head}\n    return 5\n", "server.py:create")
         assert status["code"] == "unsupported_object"

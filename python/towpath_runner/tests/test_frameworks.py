@@ -1,4 +1,4 @@
-"""BLD-5: every framework in its real version, spoken to over the socket in every era that it knows."""
+"""BLD-5: every supported framework, called over the socket in each MCP era that it supports."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_BLD_5_serves(start: Start, case: tuple[str, str, str, str, bool]) -> No
 
 
 @pytest.mark.parametrize("environment", ["fastmcp2", "fastmcp4", "mcp1", "mcp2"])
-def test_BLD_5_path_with_a_slash_is_the_same(start: Start, environment: str) -> None:
+def test_BLD_5_path_with_a_trailing_slash_is_the_same(start: Start, environment: str) -> None:
     source = {"mcp1": SDK_1, "mcp2": SDK_2}.get(environment, FASTMCP)
     harness = start(source, environment=environment)
     harness.ready()

@@ -1,4 +1,4 @@
-"""BLD-6: a server that does its own sign-in answers 401 to strangers; a build reads its lists past that."""
+"""BLD-6: builds read the lists of a server whose own sign-in answers 401."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ MOUNTED = """
     app = Wrapped(Starlette(routes=[Mount("/mcp", inner)], lifespan=inner.lifespan))
 """
 
-#: FastMCP hides it from callers without a token of that scope.
+#: FastMCP hides this tool from callers without a token of that scope.
 HIDDEN = """
     from fastmcp.server.auth import require_scopes
 
@@ -87,7 +87,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_BLD_6_lists_past_its_own_sign_in(start: Start, case: tuple[str, str, list[str]]) -> None:
+def test_BLD_6_lists_are_read_behind_the_sign_in(start: Start, case: tuple[str, str, list[str]]) -> None:
     source, environment, tools = case
     harness = start(source, environment=environment, arguments=INSPECT)
     harness.ready()
@@ -99,13 +99,13 @@ def test_BLD_6_lists_past_its_own_sign_in(start: Start, case: tuple[str, str, li
     assert Client(harness.socket).status({"Authorization": "Bearer letmein"}) == (401 if "OAuth" in source else 200)
 
 
-def test_BLD_6_nothing_leads_past_the_sign_in_of_a_server_that_runs(start: Start) -> None:
+def test_BLD_6_the_sign_in_of_a_deployed_server_cannot_be_bypassed(start: Start) -> None:
     harness = start(TOKEN_FASTMCP)
     harness.ready()
     assert Client(harness.socket, PATH).status() == 404
 
 
-def test_BLD_6_an_app_whose_server_cannot_be_told_apart_says_so(start: Start) -> None:
+def test_BLD_6_an_app_without_a_recognizable_server_answers_404(start: Start) -> None:
     source = """
         async def app(scope, receive, send):
             assert scope["type"] == "http"

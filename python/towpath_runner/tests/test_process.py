@@ -46,7 +46,7 @@ def test_BLD_5_sigterm_runs_exit_handlers(start: Start) -> None:
 
 
 def test_BLD_5_ready_means_that_the_socket_answers(start: Start) -> None:
-    """The status is polled every 20 ms; the first connection after it must work, without a retry."""
+    """The first connection after the status must succeed, without a retry."""
     harness = start(SERVER)
     harness.ready()
     Client(harness.socket).initialize()
@@ -58,8 +58,8 @@ def test_BLD_5_stale_socket_and_status_are_replaced(start: Start) -> None:
     first.ready()
     first.end()
     assert first.socket.exists() and first.status_file.exists(), "a killed process leaves both"
-    # Loading takes a second more, so that the stale status is seen to go before the new one comes.
-    second = start(SERVER + "import time; time.sleep(1)", folder=first.folder)
+    # The sleep makes the removal of the stale status visible before the new one is written.
+    second = start(SERVER + "import time; time.sleep(1)", directory=first.directory)
     deadline = time.monotonic() + 20
     while first.status_file.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -67,7 +67,7 @@ def test_BLD_5_stale_socket_and_status_are_replaced(start: Start) -> None:
     Client(second.socket).initialize()
 
 
-def test_BLD_5_output_of_the_server_is_untouched_and_at_once(start: Start) -> None:
+def test_BLD_5_output_of_the_server_is_unchanged_and_unbuffered(start: Start) -> None:
     source = SERVER + "import sys\nprint('to stdout')\nprint('to stderr', file=sys.stderr)\n"
     harness = start(source)
     harness.ready()
@@ -95,7 +95,7 @@ def test_BLD_5_session_idle_time_is_the_authors_or_half_an_hour(start: Start) ->
     assert "idle 60" in harness.output()
 
 
-def test_BLD_2_socket_path_that_is_too_long_is_told(tmp_path: Path) -> None:
+def test_BLD_2_socket_path_that_is_too_long_is_reported(tmp_path: Path) -> None:
     repository = tmp_path / "repo"
     repository.mkdir()
     (repository / "server.py").write_text(SERVER)
@@ -109,6 +109,6 @@ def test_BLD_2_socket_path_that_is_too_long_is_told(tmp_path: Path) -> None:
     assert "socket could not be opened" in status.read_text()
 
 
-def test_the_client_of_these_tests_fails_when_nobody_listens(tmp_path: Path) -> None:
+def test_the_client_of_these_tests_fails_when_nothing_listens(tmp_path: Path) -> None:
     with pytest.raises((FileNotFoundError, socket.error)):
         Client(tmp_path / "none.sock").initialize()

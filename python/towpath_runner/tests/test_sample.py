@@ -1,4 +1,4 @@
-"""The sample of the quickstart, as it is in the repository."""
+"""The quickstart's sample, as it is in the repository."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def test_BLD_4_sample_has_one_of_everything(start: Start) -> None:
     assert [found["uriTemplate"] for found in templates] == ["echo://{text}"]
     assert [prompt["name"] for prompt in client.call("prompts/list")["prompts"]] == ["repeat"]
 
-    said = client.call("tools/call", {"name": "echo", "arguments": {"text": "hello"}})
-    assert said["content"][0]["text"] == "hello"
+    result = client.call("tools/call", {"name": "echo", "arguments": {"text": "hello"}})
+    assert result["content"][0]["text"] == "hello"
     about, other = (client.call("resources/read", {"uri": uri})["contents"][0] for uri in ("echo://about", "echo://hi"))
     assert (about["text"], other["text"]) == ("Echo repeats what it is told.", "Echo: hi")
     prompt = client.call("prompts/get", {"name": "repeat", "arguments": {"text": "hello"}})

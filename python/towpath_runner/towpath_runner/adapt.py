@@ -1,4 +1,4 @@
-"""From a server of any kind to an ASGI app with MCP at `/mcp` (BLD-5)."""
+"""Converts a server of any kind to an ASGI app with MCP at `/mcp` (BLD-5)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from towpath_runner.environment import SESSION_IDLE_SECONDS
 from towpath_runner.kinds import ASGI, FASTMCP, SDK_FASTMCP, SDK_LOWLEVEL, SDK_SERVER
 from towpath_runner.status import Failure
 
-#: The one path of MCP; an ASGI app is served whole and must have it itself.
+#: An ASGI app is served as it is and must have this path itself.
 MCP_PATH = "/mcp"
 
 
@@ -30,14 +30,14 @@ def to_asgi(server: Any, kind: str) -> Any:
 def _fastmcp(server: Any) -> Any:
     if not hasattr(server, "http_app"):
         raise _too_old("fastmcp", "2.3.2")
-    # Sessions and response format stay as the framework has them.
+    # Keeps the framework's defaults for sessions and response format.
     return _call(server.http_app, path=MCP_PATH, host_origin_protection=False)
 
 
 def _sdk_fastmcp(server: Any) -> Any:
     if not hasattr(server, "streamable_http_app"):
         raise _too_old("mcp", "1.8")
-    # mcp 1 takes the path from the server's settings. The Host check is already off: see guard.py.
+    # mcp 1 takes the path from the server's settings. guard.py has disabled its Host check.
     server.settings.streamable_http_path = MCP_PATH
     return server.streamable_http_app()
 
@@ -58,7 +58,7 @@ def _sdk_lowlevel(server: Any) -> Any:
 
 
 def _wrap_lowlevel(server: Any) -> Any:
-    """mcp 1 has no app for its low-level server; this is the one that its FastMCP makes for itself."""
+    """mcp 1 has no app for its low-level server; this one is like the app of its FastMCP."""
     try:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     except ImportError:
@@ -69,7 +69,7 @@ def _wrap_lowlevel(server: Any) -> Any:
     manager = _call(StreamableHTTPSessionManager, app=server, session_idle_timeout=SESSION_IDLE_SECONDS)
 
     class Endpoint:
-        """An instance, because Route treats functions as request handlers and everything else as an app."""
+        """A class, because Route treats functions as request handlers and anything else as an app."""
 
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             await manager.handle_request(scope, receive, send)
@@ -83,7 +83,7 @@ def _wrap_lowlevel(server: Any) -> Any:
 
 
 def _call(function: Callable[..., Any], **wanted: Any) -> Any:
-    """Calls with those arguments that this version of the framework knows."""
+    """Calls with only those arguments that this version of the framework has."""
     known = inspect.signature(function).parameters
     return function(**{name: value for name, value in wanted.items() if name in known})
 

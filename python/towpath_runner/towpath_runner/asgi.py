@@ -17,13 +17,13 @@ _OTHER = {MCP_PATH: MCP_PATH + "/", MCP_PATH + "/": MCP_PATH}
 
 
 class LifespanWatch:
-    """Remembers why the app's start has failed, which uvicorn only logs."""
+    """Records why the app failed to start, which uvicorn only logs."""
 
     def __init__(self, app: App) -> None:
         self._app = app
-        #: What the app raised before it had started.
+        #: The exception that the app raised before it had started.
         self.error: BaseException | None = None
-        #: What it said when it did not raise.
+        #: The message of `lifespan.startup.failed`, if it did not raise.
         self.message = ""
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -36,7 +36,7 @@ class LifespanWatch:
             nonlocal answer
             answer = message["type"]
             if answer == "lifespan.startup.failed":
-                # The text is a whole traceback with our frames in it; ours goes to the log once, trimmed.
+                # The message is a traceback that includes our frames. The failure logs a trimmed one instead.
                 self.message = message.get("message", "")
                 message = {"type": answer, "message": ""}
             await send(message)
@@ -55,8 +55,8 @@ class LifespanWatch:
 class EitherSlash:
     """Serves `/mcp` and `/mcp/` alike, where the app knows only one and redirects to it.
 
-    A redirect would carry an absolute address made of headers, and not every client repeats a POST. Instead the
-    request is given to the app again under the path to which it points; from then on at once.
+    A redirect would contain an absolute URL made from headers, and not every client repeats a POST. Instead the app
+    gets the request again with the other path, and from then on only with that.
     """
 
     def __init__(self, app: App) -> None:
@@ -94,7 +94,7 @@ class EitherSlash:
 
 
 def at_path(scope: MutableMapping[str, Any], path: str) -> MutableMapping[str, Any]:
-    """The same request under another path."""
+    """The same request with another path."""
     return {**scope, "path": path, "raw_path": path.encode("ascii")}
 
 

@@ -1,4 +1,4 @@
-"""Picks the object to serve out of the loaded module (BLD-4)."""
+"""Chooses the object of the loaded module to serve (BLD-4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from towpath_runner.status import Failure
 #: Tried in this order when the entrypoint names no object, as `fastmcp run` does.
 DEFAULT_NAMES = ("mcp", "server", "app")
 
-_WANTED = "a FastMCP or MCPServer server, a low-level Server, an ASGI app, or a function without arguments for one"
+_WANTED = (
+    "a FastMCP or MCPServer server, a low-level Server, an ASGI app, "
+    "or a function without arguments that returns one"
+)
 
 
 def choose(module: ModuleType, entrypoint: Entrypoint) -> tuple[str, object]:
@@ -25,14 +28,14 @@ def choose(module: ModuleType, entrypoint: Entrypoint) -> tuple[str, object]:
                 return name, value
     candidates = candidates_in(module)
     # `import mcp` binds the name `mcp` to a module, which is not meant as the server.
-    strangers = [(name, value) for name, value in present.items() if not isinstance(value, ModuleType)]
-    if strangers and not candidates:
-        raise unsupported(f"`{strangers[0][0]}`", strangers[0][1], entrypoint)
+    unusable = [(name, value) for name, value in present.items() if not isinstance(value, ModuleType)]
+    if unusable and not candidates:
+        raise unsupported(f"`{unusable[0][0]}`", unusable[0][1], entrypoint)
     raise _missing(f"`{entrypoint.shown}` has no server named `mcp`, `server` or `app`.", candidates, entrypoint)
 
 
 def unsupported(subject: str, value: object, entrypoint: Entrypoint) -> Failure:
-    """The failure for a value that is no server; `subject` starts the sentence."""
+    """The failure for a value that is not a server; `subject` starts the sentence."""
     message = f"{subject} in `{entrypoint.shown}` is {describe(value)}. It must be {_WANTED}."
     return Failure("unsupported_object", message, file=entrypoint.shown)
 
@@ -53,5 +56,5 @@ def _missing(message: str, candidates: list[str], entrypoint: Entrypoint) -> Fai
         options = ", ".join(f"`{entrypoint.shown}:{name}`" for name in candidates)
         message += f" Set the entrypoint to {options}."
     else:
-        message += f" Nothing else in it can be served: there must be {_WANTED}, at the top level of the file."
+        message += f" Nothing else in it can be served: define {_WANTED} at the top level of the file."
     return Failure("object_missing", message, file=entrypoint.shown, candidates=candidates)

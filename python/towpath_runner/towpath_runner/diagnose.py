@@ -1,4 +1,4 @@
-"""From an exception in the server's code to a failure that names the cause (BLD-2)."""
+"""Turns an exception in the server's code into a failure that names the cause (BLD-2)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from towpath_runner.status import Failure
 from towpath_runner.trace import frames_of, place_of, trimmed
 from towpath_runner.variables import missing_variables
 
-#: What the exception interrupted, for sentences, by the code used when nothing more precise is known.
-_DOING = {
+#: What the exception interrupted, for the message, by failure code.
+_ACTIVITIES = {
     "import_failed": "loading `{file}`",
     "factory_failed": "calling the factory",
     "lifespan_failed": "starting the server's lifespan",
@@ -23,8 +23,8 @@ _DOING = {
 
 
 def diagnose(error: BaseException, entrypoint: Entrypoint, otherwise: str) -> Failure:
-    """The most precise failure for `error`; `otherwise` is the code of the step in which it was raised."""
-    error = _only_member(error)
+    """The most specific failure for `error`; `otherwise` is the code of the step that raised it."""
+    error = _sole_member(error)
     rules: tuple[Callable[[BaseException, Entrypoint], Failure | None], ...] = (
         _started_while_loading,
         _syntax,
@@ -35,8 +35,8 @@ def diagnose(error: BaseException, entrypoint: Entrypoint, otherwise: str) -> Fa
     )
     failure = next((found for rule in rules if (found := rule(error, entrypoint)) is not None), None)
     if failure is None:
-        doing = _DOING[otherwise].format(file=entrypoint.shown)
-        failure = Failure(otherwise, f"{_summary(error)} (while {doing}).{_hint(error)}")
+        activity = _ACTIVITIES[otherwise].format(file=entrypoint.shown)
+        failure = Failure(otherwise, f"{_summary(error)} (while {activity}).{_hint(error)}")
     elif failure.code == "import_failed":
         failure = replace(failure, code=otherwise)
     file, line = place_of(error, entrypoint.root)
@@ -45,8 +45,8 @@ def diagnose(error: BaseException, entrypoint: Entrypoint, otherwise: str) -> Fa
     return replace(failure, traceback=trimmed(error))
 
 
-def _only_member(error: BaseException) -> BaseException:
-    """Task groups wrap what happened in them; a group of one is that one."""
+def _sole_member(error: BaseException) -> BaseException:
+    """Unwraps exception groups with one member, as task groups raise them."""
     members = getattr(error, "exceptions", None)
     while isinstance(members, tuple) and len(members) == 1:
         error = members[0]
@@ -76,7 +76,7 @@ def _started_while_loading(error: BaseException, entrypoint: Entrypoint) -> Fail
 
 
 def _syntax(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    # One without a real file comes from code that evaluates text while it runs.
+    # Without a file, it comes from eval or exec.
     if not isinstance(error, SyntaxError) or not error.filename or not os.path.isfile(error.filename):
         return None
     file = shown_path(error.filename, entrypoint.root)
@@ -108,6 +108,6 @@ def _variable(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
 def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     if not isinstance(error, SystemExit):
         return None
-    status = f" It said: {error.code}" if isinstance(error.code, str) else f" (exit status {error.code or 0})"
-    message = f"`{entrypoint.shown}` ended the process instead of giving a server.{status}"
+    status = f" Its message: {error.code}" if isinstance(error.code, str) else f" (exit status {error.code or 0})"
+    message = f"`{entrypoint.shown}` exited instead of defining a server.{status}"
     return Failure("import_failed", message)

@@ -1,4 +1,4 @@
-"""The entrypoint's text, and where its file stands among the repository's packages."""
+"""Parses the entrypoint, and finds its file's place among the repository's packages."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Entrypoint:
 
     @property
     def shown(self) -> str:
-        """The file as its author knows it: relative to the repository."""
+        """The file's path for messages: relative to the repository."""
         return shown_path(self.path, self.root)
 
 
 def shown_path(path: str, root: str) -> str:
-    """`path` relative to `root` when it lies below it, else as it is."""
+    """`path` relative to `root` if it is below it, else unchanged."""
     return os.path.relpath(path, root) if path.startswith(root.rstrip(os.sep) + os.sep) else path
 
 
@@ -46,8 +46,8 @@ def parse_entrypoint(text: str, root: str) -> Entrypoint:
 def package_of(entrypoint: Entrypoint) -> tuple[str, str]:
     """The directory to import from and the dotted name of the file's module there.
 
-    Goes up while there is an `__init__.py`, so that relative imports work in `src/pkg/server.py`; never above the
-    repository, whose directory has no name of its own in the sandbox.
+    Goes up while there is an `__init__.py`, so that relative imports work in `src/pkg/server.py`, but never above the
+    repository, whose directory has another name in the sandbox.
     """
     directory, file = os.path.split(entrypoint.path)
     parts = [] if file == "__init__.py" else [file[: -len(".py")]]

@@ -1,4 +1,4 @@
-"""What the process is set to before the server's file runs."""
+"""Prepares the process before the server's file runs."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import sys
 #: Thirty minutes, in seconds: by default FastMCP never ends a session.
 SESSION_IDLE_SECONDS = 1800
 
-#: Given unless the author or the operator has set them.
+#: Set unless the author or the operator has set them.
 _DEFAULTS = {
     "FASTMCP_HTTP_SESSION_IDLE_TIMEOUT": str(SESSION_IDLE_SECONDS),
-    # Lines as they are: the rich output is wrapped to 80 columns and unreadable in a log.
+    # Rich output is wrapped to 80 columns, which is unreadable in a log.
     "FASTMCP_ENABLE_RICH_LOGGING": "false",
-    # For those that have no such switch (mcp 1): wide enough to keep a message on its line.
+    # mcp 1 has no such setting: wide enough to keep most messages on one line.
     "COLUMNS": "240",
     "PYTHONUNBUFFERED": "1",
 }
 
-#: Given in any case. The gateway checks Host and Origin; a check here would only refuse the public name.
+#: Always set. The gateway checks Host and Origin; a check here would reject the server's public name.
 _FIXED = {
     "FASTMCP_HTTP_HOST_ORIGIN_PROTECTION": "false",
     "FASTMCP_SHOW_SERVER_BANNER": "false",
@@ -28,13 +28,13 @@ _FIXED = {
 
 
 def prepare_process(script: str) -> None:
-    """Environment, arguments and output as `python script` would find them, but unbuffered by lines."""
+    """Sets environment, arguments and output as for `python script`, but with line buffering."""
     for name, value in _DEFAULTS.items():
         os.environ.setdefault(name, value)
     os.environ.update(_FIXED)
-    # Meant for our own start (see README); a script that the server starts must find its siblings.
+    # It is only for our own start (see README): scripts that the server runs must find their siblings.
     os.environ.pop("PYTHONSAFEPATH", None)
-    # Our own arguments would confuse a server that parses its command line.
+    # A server that parses its command line must not see our arguments.
     sys.argv[:] = [script]
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -45,7 +45,7 @@ def prepare_process(script: str) -> None:
 
 
 def framework_versions() -> dict[str, str]:
-    """Versions of the frameworks that the server has really imported."""
+    """Versions of the frameworks that the server has imported."""
     from importlib.metadata import PackageNotFoundError, version
 
     versions: dict[str, str] = {}

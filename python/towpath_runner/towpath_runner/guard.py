@@ -1,7 +1,7 @@
-"""Changes to the frameworks, made as their modules load: importing them early would cost more than they do.
+"""Patches the frameworks as their modules load; importing them early would slow down the start.
 
-Two things: a server that starts itself while its file is loaded is stopped with an explanation instead of taking
-over the process; and the SDK's Host check is off, since the gateway has made it and the public name is not known here.
+A server that starts itself while its file is loaded gets an exception instead of taking over the process. The SDK's
+Host check is disabled, because the gateway checks it and the public name is not known here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RUN_METHODS = (
 
 
 class StartedWhileLoading(BaseException):
-    """Raised in the server's code where it starts a server. Not an Exception, lest `except Exception` hides it."""
+    """Raised where the server's code starts a server. Not an Exception, so that `except Exception` doesn't catch it."""
 
     def __init__(self, call: str) -> None:
         super().__init__(call)
@@ -32,7 +32,7 @@ class StartedWhileLoading(BaseException):
 
 
 class ImportGuard:
-    """Meta path finder that finds nothing itself and patches the modules in its table once they have run."""
+    """A meta path finder that patches the modules in its table after they have run."""
 
     def __init__(self) -> None:
         self._loading = False
@@ -47,7 +47,7 @@ class ImportGuard:
         }
 
     def __enter__(self) -> None:
-        """From here until the end of the block, starting a server raises `StartedWhileLoading`."""
+        """Until the end of the block, starting a server raises `StartedWhileLoading`."""
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
         self._loading = True
@@ -77,7 +77,7 @@ class ImportGuard:
     def _forbidden(self, call: str, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            # Another thread may well serve something of its own, metrics for example.
+            # Other threads may serve something of their own, for example metrics.
             if self._loading and threading.current_thread() is threading.main_thread():
                 raise StartedWhileLoading(call)
             return original(*args, **kwargs)
@@ -94,7 +94,7 @@ def _then(run: Callable[[ModuleType], None], patch: Callable[[ModuleType], None]
 
 
 def _accept_any_host(module: ModuleType) -> None:
-    """Also for apps that the server's author has built, where no argument of ours reaches."""
+    """Also covers apps that the server's own code creates, where we can't pass arguments."""
     middleware, settings = module.TransportSecurityMiddleware, module.TransportSecuritySettings
     original = middleware.__init__
 

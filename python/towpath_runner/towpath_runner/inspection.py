@@ -1,7 +1,7 @@
-"""Lets a build read the lists of a server that checks sign-ins: requests bypass the HTTP layers around the loaded object.
+"""Lets a build read the lists of a server that does its own sign-in, by bypassing the HTTP layers around it.
 
-FastMCP and the SDK wrap authentication around one inner app, which passes requests to the session manager of the running
-server. That app is found and called directly, so the lists are those of the very server that will run.
+FastMCP and the SDK wrap authentication around one inner app, which passes requests to the session manager of the
+running server. That app is found and called directly, so the lists are those of the server that will run.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from towpath_runner.adapt import MCP_PATH
 from towpath_runner.asgi import App, Message, Receive, Send, at_path
 from towpath_runner.kinds import is_asgi
 
-#: How many objects of an app are searched: far more than the app of one server has.
-_MOST_OBJECTS = 2_000
+#: How many objects of an app are searched: far more than an app with one server has.
+_MAX_OBJECTS = 2_000
 
 _NOT_FOUND: tuple[Message, ...] = (
     {"type": "http.response.start", "status": 404, "headers": [(b"content-length", b"0")]},
@@ -25,7 +25,7 @@ _NOT_FOUND: tuple[Message, ...] = (
 
 
 class Inspection:
-    """Serves MCP at `path` without the layers before it; 404 unless exactly one server is found inside."""
+    """Serves MCP at `path`, bypassing the outer layers; 404 unless exactly one server is found inside."""
 
     def __init__(self, app: App, server: object, path: str) -> None:
         self._app = app
@@ -46,18 +46,18 @@ class Inspection:
 
 
 def _endpoint(roots: tuple[object, ...]) -> App | None:
-    """The app that passes requests to the only session manager below the roots; None when there is none, or several."""
+    """The app that passes requests to the one session manager below the roots; None if there is none, or several."""
     endpoints: dict[int, App] = {}
     seen: set[int] = set()
     waiting = deque(roots)
-    while waiting and len(seen) < _MOST_OBJECTS:
+    while waiting and len(seen) < _MAX_OBJECTS:
         value = waiting.popleft()
         if id(value) in seen:
             continue
         seen.add(id(value))
         manager = _attribute(value, "session_manager")
         if callable(_attribute(manager, "handle_request")):
-            # mcp 1's FastMCP has the manager too, but is no app.
+            # mcp 1's FastMCP has the manager too, but is not an app.
             endpoints.setdefault(id(manager), value if is_asgi(value) else manager.handle_request)
         else:
             waiting.extend(_parts(value))
@@ -65,7 +65,7 @@ def _endpoint(roots: tuple[object, ...]) -> App | None:
 
 
 def _parts(value: object) -> Iterator[object]:
-    """The parts of an app: the apps that it holds, and its routes (Starlette, FastAPI)."""
+    """The apps that an app contains, and its routes (Starlette, FastAPI)."""
     members = getattr(value, "__dict__", {})
     yield from (member for member in list(members.values()) if is_asgi(member))
     routes = _attribute(value, "routes")
@@ -77,12 +77,12 @@ def _attribute(value: object, name: str) -> Any:
     try:
         return getattr(value, name, None)
     except Exception:
-        # A property that raises, for example that of mcp 1 before it has an app.
+        # A property that raises, such as mcp 1's before it has an app.
         return None
 
 
 def _skip_component_sign_in() -> None:
-    """FastMCP 3 and newer list tools with their own `auth` to authorized callers only, except over stdio."""
+    """FastMCP 3 and newer list tools with an `auth` of their own only to authorized callers, except over stdio."""
     context = sys.modules.get("fastmcp.server.context")
     set_transport = getattr(context, "set_transport", None)
     if callable(set_transport):

@@ -1,6 +1,6 @@
-"""What an object is: a server of a known framework, an ASGI app, or a factory of either.
+"""Recognizes servers of known frameworks, ASGI apps, and factories of either.
 
-Classes are recognized by module and name, so that only what the server's own file imports is imported.
+Compares the module and name of classes, so that it imports no framework itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FACTORY_NAME = re.compile(r"(create|make|build|get|new)_?.*(server|app|mcp)|(se
 
 
 def kind_of(value: object) -> str | None:
-    """The kind to serve `value` as; None when it cannot be served as it is."""
+    """The kind to serve `value` as; None if it can't be served."""
     for base in type(value).__mro__:
         for name, module, kind in _SERVERS:
             if base.__name__ == name and base.__module__.startswith(module):
@@ -39,12 +39,12 @@ def kind_of(value: object) -> str | None:
 
 
 def is_factory(value: object) -> bool:
-    """A function (also a partial), but not a class or a module; arguments are not looked at."""
+    """Whether it is a function or a partial, whatever its arguments."""
     return kind_of(value) is None and (inspect.isroutine(value) or isinstance(value, functools.partial))
 
 
 def required_arguments(function: Callable[..., Any]) -> list[str]:
-    """Names of the arguments that a call must give; empty when they are unknown."""
+    """Names of the required arguments; empty if they are unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -54,14 +54,14 @@ def required_arguments(function: Callable[..., Any]) -> list[str]:
 
 
 def candidates_in(module: ModuleType) -> list[str]:
-    """Names in the module that could be the object of an entrypoint: servers and apps, then likely factories."""
+    """Names in the module that an entrypoint could refer to: servers and apps, then likely factories."""
     members = [(name, value) for name, value in vars(module).items() if not name.startswith("_")]
     servers = [name for name, value in members if kind_of(value) is not None]
     return servers + [name for name, value in members if _looks_like_factory(name, value, module)]
 
 
 def describe(value: object) -> str:
-    """A phrase for messages: what the value is, in words that its author knows."""
+    """Describes the value for a message to its author."""
     if isinstance(value, ModuleType):
         return f"the module `{value.__name__}`"
     if inspect.isclass(value):
@@ -73,7 +73,7 @@ def describe(value: object) -> str:
 
 
 def is_asgi(value: object) -> bool:
-    """Whether a value looks like an ASGI app: callable with three arguments of the right names, as far as that is known."""
+    """Whether a value looks like an ASGI app: callable with the arguments scope, receive and send."""
     if inspect.isclass(value) or not callable(value):
         return False
     plain = value if inspect.isroutine(value) else type(value).__call__
@@ -87,7 +87,7 @@ def is_asgi(value: object) -> bool:
     by_name = [p.name for p in parameters[:3]] == ["scope", "receive", "send"]
     positional = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters[:3])
     bare = all(p.default is p.empty for p in parameters[:3]) and inspect.iscoroutinefunction(plain)
-    # Names decide for plain functions: a three-argument coroutine function is far more often something else.
+    # Plain functions must have these names: most coroutine functions with three arguments are something else.
     return positional and (by_name or (bare and plain is not value))
 
 

@@ -1,4 +1,4 @@
-"""Imports the entrypoint's file as a module that is not `__main__`."""
+"""Imports the entrypoint's file as a module other than `__main__`."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from types import ModuleType
 
 from towpath_runner.entrypoint import Entrypoint, package_of
 
-#: Modules that servers import and that files in repositories are named after.
+#: Modules that servers import, and that repositories often name files after.
 FRAMEWORKS = frozenset({"anyio", "fastapi", "fastmcp", "mcp", "pydantic", "starlette", "uvicorn"})
 
-#: Name of the module when its own would hide another.
+#: Name of the module if its own would hide another one.
 NEUTRAL_NAME = "towpath_entrypoint"
 
 
 def load_module(entrypoint: Entrypoint) -> ModuleType:
     """Runs the file and returns its module. Exceptions of the file propagate unchanged.
 
-    The module bears its natural name and stands in `sys.modules`: pickle, dataclasses and pydantic look there, and
-    a sibling that says `from server import mcp` gets this very module instead of running the file a second time.
+    The module keeps its own name in `sys.modules`, where pickle, dataclasses and pydantic look it up, and where a
+    sibling with `from server import mcp` finds it instead of running the file a second time.
     """
     directory, name = package_of(entrypoint)
     in_package = "." in name or os.path.basename(entrypoint.path) == "__init__.py"
     first = [directory, entrypoint.root]
-    # A package's own directory comes last: `python file.py` would find siblings there, but a package's types.py or
-    # mcp.py must not hide the real one. `src` is where the src layout keeps packages that were not installed.
+    # As with `python file.py`, siblings are importable, but a package's directory comes last, so that its types.py or
+    # mcp.py doesn't hide the real one. `src` contains packages of the src layout that are not installed.
     last = [os.path.join(entrypoint.root, "src")] + ([os.path.dirname(entrypoint.path)] if in_package else [])
 
     top = name.partition(".")[0]
@@ -64,7 +64,7 @@ def _hides_others(directory: str) -> bool:
 
 
 def _import_framework_first() -> None:
-    """With the real modules loaded, a repository's own `mcp.py` or `types.py` cannot take their place."""
+    """Loads the real modules, so that a repository's own `mcp.py` or `types.py` can't replace them."""
     for name in ("fastmcp", "mcp.server", "mcp.server.fastmcp", "uvicorn"):
         try:
             # FastMCP 3 and 4 import most of themselves when the class is first accessed.

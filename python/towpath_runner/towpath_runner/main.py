@@ -1,4 +1,4 @@
-"""The order of events: prepare, load, choose, adapt, serve. One status is written in any case."""
+"""Prepares, loads, chooses, adapts and serves. Always writes exactly one status."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from towpath_runner.status import Failure, StatusFile
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where the server is served: the socket, and for builds the path that bypasses its sign-in."""
+class Target:
+    """Where to serve: the socket, and for builds the path that bypasses the server's sign-in."""
 
     socket_path: str
     inspect_path: str | None
 
 
 def main(arguments: list[str]) -> int:
-    """Serves until a signal ends it. Returns the exit status: 0, or 1 when the status file says `failed`."""
+    """Serves until a signal ends it. Returns the exit status: 0, or 1 if the status file says `failed`."""
     options = _parse(arguments)
     status = StatusFile(options.status)
     status.clear()
-    # Absolute before the server's code runs, which may change the working directory.
+    # Made absolute now: the server's code may change the working directory.
     socket_path = os.path.abspath(options.socket)
     try:
         _run(options.entrypoint, socket_path, options.inspect_path, status)
@@ -53,7 +53,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--entrypoint", required=True, help="file.py or file.py:object, from the working directory")
     parser.add_argument("--socket", required=True, help="path of the unix socket; MCP is at /mcp")
     parser.add_argument("--status", required=True, help="path of the status file, written once")
-    parser.add_argument("--inspect-path", help="for builds: serve MCP at this path too, bypassing the server's own sign-in")
+    parser.add_argument("--inspect-path", help="for builds: also serve MCP here, bypassing the sign-in")
     return parser.parse_args(arguments)
 
 
@@ -62,18 +62,18 @@ def _run(text: str, socket_path: str, inspect_path: str | None, status: StatusFi
     prepare_process(entrypoint.path)
     started = time.perf_counter()
     with ImportGuard():
-        module = _told_apart(entrypoint, "import_failed", lambda: load_module(entrypoint))
+        module = _diagnosed(entrypoint, "import_failed", lambda: load_module(entrypoint))
         name, value = choose(module, entrypoint)
-        # A plain factory is called outside of the event loop: it may use asyncio.run itself.
+        # A synchronous factory is called outside the event loop, because it may use asyncio.run.
         made = value if kind_of(value) is not None else _call_factory(name, value, entrypoint)
     import_ms = round((time.perf_counter() - started) * 1000)
     subject = f"`{name}`" if made is value else f"What `{name}` returned"
-    place = Place(socket_path, inspect_path)
-    asyncio.run(_serve(subject, made, entrypoint, place, lambda kind: _ready(status, kind, import_ms)))
+    target = Target(socket_path, inspect_path)
+    asyncio.run(_serve(subject, made, entrypoint, target, lambda kind: _ready(status, kind, import_ms)))
 
 
-def _told_apart(entrypoint: Entrypoint, otherwise: str, action: Callable[[], Any]) -> Any:
-    """Runs the server author's code; its exceptions become a Failure, except an interrupt from outside."""
+def _diagnosed(entrypoint: Entrypoint, otherwise: str, action: Callable[[], Any]) -> Any:
+    """Runs the server's own code; turns its exceptions, except an interrupt, into a Failure."""
     try:
         return action()
     except (KeyboardInterrupt, Failure):
@@ -89,11 +89,11 @@ def _call_factory(name: str, factory: Any, entrypoint: Entrypoint) -> Any:
         message = f"The factory `{name}` in `{entrypoint.shown}` needs arguments ({listed}); it must work without any."
         code = getattr(factory, "__code__", None)
         raise Failure("factory_failed", message, file=entrypoint.shown, line=getattr(code, "co_firstlineno", None))
-    return _told_apart(entrypoint, "factory_failed", factory)
+    return _diagnosed(entrypoint, "factory_failed", factory)
 
 
 async def _serve(
-    subject: str, made: Any, entrypoint: Entrypoint, place: Place, on_ready: Callable[[str], None]
+    subject: str, made: Any, entrypoint: Entrypoint, target: Target, on_ready: Callable[[str], None]
 ) -> None:
     server = await _awaited(made, entrypoint) if inspect.isawaitable(made) else made
     kind = kind_of(server)
@@ -104,23 +104,23 @@ async def _serve(
         from towpath_runner.inspection import Inspection
         from towpath_runner.serve import StartFailed, remove_socket, serve
     except ImportError as error:
-        message = f"`{error.name}` is not installed, which serves MCP over HTTP; add `uvicorn` to the dependencies."
+        message = f"Serving MCP over HTTP needs `{error.name}`, which is not installed: add `uvicorn` to the dependencies."
         raise Failure("module_missing", message, module=error.name) from None
-    app = _told_apart(entrypoint, "lifespan_failed", lambda: to_asgi(server, kind))
-    if place.inspect_path is not None:
-        app = Inspection(app, server, place.inspect_path)
-    remove_socket(place.socket_path)
+    app = _diagnosed(entrypoint, "lifespan_failed", lambda: to_asgi(server, kind))
+    if target.inspect_path is not None:
+        app = Inspection(app, server, target.inspect_path)
+    remove_socket(target.socket_path)
     try:
-        await serve(app, kind, place.socket_path, lambda: on_ready(kind))
+        await serve(app, kind, target.socket_path, lambda: on_ready(kind))
     except StartFailed as failed:
         if failed.error is not None:
             raise diagnose(failed.error, entrypoint, "lifespan_failed") from None
-        said = failed.message.strip() or "it gave no reason"
-        raise Failure("lifespan_failed", f"The app refused to start: {said}", file=entrypoint.shown) from None
+        reason = failed.message.strip() or "it gave no reason"
+        raise Failure("lifespan_failed", f"The app refused to start: {reason}", file=entrypoint.shown) from None
     except OSError as error:
         raise Failure("lifespan_failed", f"The socket could not be opened: {error}") from None
     finally:
-        remove_socket(place.socket_path)
+        remove_socket(target.socket_path)
 
 
 async def _awaited(pending: Any, entrypoint: Entrypoint) -> Any:

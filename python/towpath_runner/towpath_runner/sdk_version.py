@@ -1,4 +1,4 @@
-"""Tells apart an import that fails because the `mcp` package is of another version than the code was written for."""
+"""Recognizes imports that fail because the code was written for another version of the `mcp` package."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from towpath_runner.trace import frames_of, is_own
 
 
 def sdk_version_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    """`mcp_version_mismatch`, or None when the import has failed for another reason.
+    """`mcp_version_mismatch`, or None if the import failed for another reason.
 
-    In mcp 2 `mcp.server.fastmcp` raises ModuleNotFoundError under its own name; other things are just not there.
+    In mcp 2, importing `mcp.server.fastmcp` raises ModuleNotFoundError with its own name; other names don't exist.
     """
     module = getattr(error, "name", None) or ""
     installed = _installed("mcp")
@@ -23,7 +23,7 @@ def sdk_version_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failur
     name = found.group(1) if found else ""
     importer = _importing_package(error, entrypoint)
     modern = _major(installed) >= 2
-    # FastMCP before 4 also misses what only mcp 1 brought along, pydantic-settings for one.
+    # FastMCP before 4 also needs packages that only mcp 1 depends on, such as pydantic-settings.
     outdated = importer == "fastmcp" and modern and _major(_installed("fastmcp") or "4") < 4
     if module.partition(".")[0] != "mcp" and not outdated:
         return None
@@ -52,7 +52,7 @@ def _of_package(package: str, installed: str, modern: bool, missing: str) -> str
 
 
 def _importing_package(error: BaseException, entrypoint: Entrypoint) -> str | None:
-    """The installed package whose code makes the import; None when it is the author's."""
+    """The installed package that makes the import; None if it is the repository's own code."""
     for frame, _ in reversed(frames_of(error)):
         if is_own(frame.f_code.co_filename, entrypoint.root):
             return None

@@ -1,4 +1,4 @@
-"""uvicorn on the unix socket. Imported after the server's file: it is not part of the standard library."""
+"""Runs uvicorn on the unix socket. Import it only after the server's file has been loaded: uvicorn may be missing."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ import uvicorn
 from towpath_runner.asgi import EitherSlash, LifespanWatch
 from towpath_runner.kinds import ASGI
 
-#: Seconds that open requests get after SIGTERM; streams would otherwise never end.
+#: Seconds that open requests get after SIGTERM; streams might never end.
 GRACE_SECONDS = 3
 
-#: Seconds after SIGTERM after which the process exits even if something still runs in it (threads, a stuck lifespan).
-LAST_SECONDS = 7
+#: Seconds after SIGTERM until the process exits even if something still runs in it (threads, a stuck lifespan).
+MAX_STOP_SECONDS = 7
 
-#: Seconds that an idle connection is kept: longer than any gateway pools it, so that only the gateway closes.
+#: Seconds that an idle connection stays open: longer than gateways pool it, so that only the gateway closes it.
 KEEP_ALIVE_SECONDS = 120
 
 
 class StartFailed(Exception):
-    """The app's lifespan has failed: by raising `error`, or by saying `message`."""
+    """The app's lifespan failed: it raised `error`, or reported `message`."""
 
     def __init__(self, error: BaseException | None, message: str) -> None:
         super().__init__(message)
@@ -36,14 +36,14 @@ class StartFailed(Exception):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, saying when it listens and never outliving a SIGTERM for long."""
+    """uvicorn's server, which reports when it listens and exits soon after SIGTERM."""
 
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        # The lifespan starts before the socket listens, so both are true afterwards.
+        # Now the lifespan has started and the socket listens.
         await super().startup(sockets=sockets)
         if self.started:
             assert self.config.uds is not None
@@ -51,7 +51,7 @@ class _Server(uvicorn.Server):
             self._on_ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        timer = threading.Timer(LAST_SECONDS, os._exit, args=(1,))
+        timer = threading.Timer(MAX_STOP_SECONDS, os._exit, args=(1,))
         timer.daemon = True
         timer.start()
         super().handle_exit(sig, frame)
@@ -65,21 +65,21 @@ async def serve(app: Any, kind: str, socket_path: str, on_ready: Callable[[], No
         uds=socket_path,
         loop="none",
         interface="asgi3",
-        # A bare ASGI app may not know lifespans; a framework's app always does, and needs it.
+        # A bare ASGI app may not support lifespans; a framework's app needs it.
         lifespan="auto" if kind == ASGI else "on",
         ws="auto" if kind == ASGI else "none",
         access_log=False,
         log_level="warning",
         use_colors=False,
         server_header=False,
-        # The gateway is the only one at the other end and writes the X-Forwarded headers itself.
+        # Only the gateway connects here, and it sets the X-Forwarded headers itself.
         proxy_headers=True,
         forwarded_allow_ips="*",
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     server = _Server(config, on_ready)
-    # uvicorn raises the signal again when it is done; ending by the end of the program runs the exit handlers.
+    # uvicorn raises the signal again when it is done. Ignore it, so that exit handlers run.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     try:
@@ -92,6 +92,6 @@ async def serve(app: Any, kind: str, socket_path: str, on_ready: Callable[[], No
 
 
 def remove_socket(path: str) -> None:
-    """Removes the socket of an earlier process, or ours at the end."""
+    """Removes the socket, be it of an earlier process or our own."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)

@@ -7,21 +7,21 @@ import json
 import os
 from dataclasses import dataclass, field
 
-#: Characters kept of a message and names kept of a list: the runner reads no more than 256 KiB.
+#: Characters of a message and names of a list that are kept: the runner reads at most 256 KiB.
 _MAX_MESSAGE = 4_000
 _MAX_CANDIDATES = 20
 
 
 @dataclass
 class Failure(Exception):
-    """Why a server cannot be served. `code` is one of the runtime package's `HarnessFailureCode`."""
+    """Why a server can't be served. `code` is one of the runtime package's `HarnessFailureCode`."""
 
     code: str
     message: str
     file: str | None = None
     line: int | None = None
     module: str | None = None
-    #: Objects that would do (`object_missing`), or names of variables that are not set (`variable_missing`).
+    #: Objects that could be served (`object_missing`), or variables that are not set (`variable_missing`).
     candidates: list[str] = field(default_factory=list)
     traceback: str | None = None
 
@@ -30,19 +30,19 @@ class Failure(Exception):
 
 
 class StatusFile:
-    """Writes the status atomically, so that a reader sees nothing or all of it."""
+    """Writes the status atomically: a reader sees nothing or all of it."""
 
     def __init__(self, path: str) -> None:
-        # Absolute at once: the server's code may change the working directory.
+        # Made absolute now: the server's code may change the working directory.
         self._path = os.path.abspath(path)
 
     def clear(self) -> None:
-        """Removes what an earlier process has left, which would read as an answer from this one."""
+        """Removes the status of an earlier process."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)
 
     def ready(self, kind: str, frameworks: dict[str, str], import_ms: int) -> None:
-        """To be called only when the socket accepts connections and the lifespan has started."""
+        """Call it only when the socket accepts connections and the lifespan has started."""
         self._write({"state": "ready", "kind": kind, "frameworks": frameworks, "importMs": import_ms})
 
     def failed(self, failure: Failure) -> None:
@@ -61,7 +61,7 @@ class StatusFile:
 
     def _write(self, status: dict[str, object]) -> None:
         temporary = f"{self._path}.{os.getpid()}"
-        # Escaped to ASCII: a lone surrogate in a message must not break the one thing that explains it.
+        # Escaped to ASCII: a message may contain a lone surrogate, which UTF-8 can't encode.
         with open(temporary, "w", encoding="ascii") as stream:
             json.dump(status, stream)
         os.replace(temporary, self._path)

@@ -1,4 +1,4 @@
-"""Tracebacks without our own frames, and the place in them that the author can change."""
+"""Tracebacks without our own frames, and the place in them that the author can fix."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from towpath_runner.entrypoint import shown_path
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
-#: Characters kept of a traceback; its end explains the most.
+#: Characters of a traceback that are kept, from its end.
 _MAX_CHARACTERS = 16_000
 
 
 def frames_of(error: BaseException) -> list[tuple[FrameType, int]]:
-    """Frames from the outermost to where it was raised, each with its line, without ours and importlib's."""
+    """Frames from the outermost to the innermost, each with its line, without those of this package and importlib."""
     found = []
     step = error.__traceback__
     while step is not None:
@@ -27,7 +27,7 @@ def frames_of(error: BaseException) -> list[tuple[FrameType, int]]:
 
 
 def place_of(error: BaseException, root: str) -> tuple[str | None, int | None]:
-    """File and line of the innermost frame inside the repository; of the innermost of all when there is none."""
+    """File and line of the innermost frame in the repository; if there is none, of the innermost frame."""
     places = [(frame.f_code.co_filename, line) for frame, line in frames_of(error)]
     own = [(path, line) for path, line in places if is_own(path, root)]
     if not places:
@@ -37,14 +37,14 @@ def place_of(error: BaseException, root: str) -> tuple[str | None, int | None]:
 
 
 def is_own(path: str, root: str) -> bool:
-    """Whether a file belongs to the repository, not to an environment that may lie inside its directory."""
-    # Names such as `<frozen os>` and `<string>` are no paths and would seem to lie in the working directory.
+    """Whether a file belongs to the repository, and not to a virtual environment inside its directory."""
+    # Names such as `<frozen os>` and `<string>` are not paths.
     inside = os.path.isabs(path) and path.startswith(root.rstrip(os.sep) + os.sep)
     return inside and f"{os.sep}site-packages{os.sep}" not in path and not path.startswith(sys.prefix + os.sep)
 
 
 def trimmed(error: BaseException) -> str:
-    """The traceback as Python prints it, causes included, at most 16,000 characters."""
+    """The traceback as Python prints it, with causes; at most 16,000 characters."""
     described = traceback.TracebackException.from_exception(error, compact=True)
     _trim(described)
     text = "".join(described.format())

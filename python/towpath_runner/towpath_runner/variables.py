@@ -1,4 +1,4 @@
-"""Finds out that an exception is about an environment variable that is not set, and which."""
+"""Recognizes exceptions about environment variables that are not set."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
-#: How libraries say it: openai, environs, python-decouple, starlette, and most hand-written checks.
-_SPEAKS_OF_VARIABLES = re.compile(
+#: As in messages of openai, environs, python-decouple, starlette and most hand-written checks.
+_MENTIONS_VARIABLES = re.compile(
     r"environment variable|env(ironment)? ?var\b|envvar|is missing, and has no default", re.I
 )
 _VARIABLE_NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 
 
 def missing_variables(error: BaseException, frames: list[FrameType]) -> list[str]:
-    """Names of variables that must be set; empty when the exception is about something else.
+    """Names of the missing variables; empty if the exception is about something else.
 
     `frames` are those of the exception, outermost first.
     """
@@ -24,7 +24,7 @@ def missing_variables(error: BaseException, frames: list[FrameType]) -> list[str
 
 
 def _from_environ(error: BaseException, frames: list[FrameType]) -> list[str]:
-    """`os.environ["NAME"]`: a KeyError raised by the mapping itself, not by some other dict with such a key."""
+    """From `os.environ["NAME"]`: a KeyError raised by that mapping, not by any other dict."""
     if not isinstance(error, KeyError) or not frames or not error.args:
         return []
     code = frames[-1].f_code
@@ -33,7 +33,7 @@ def _from_environ(error: BaseException, frames: list[FrameType]) -> list[str]:
 
 
 def _from_settings(error: BaseException, frames: list[FrameType]) -> list[str]:
-    """pydantic-settings: fields without a value, under the names that it looks for in the environment."""
+    """From pydantic-settings: fields without a value, by the names of their variables."""
     settings = next((found for frame in reversed(frames) if (found := _settings_class(frame)) is not None), None)
     errors = getattr(error, "errors", None)
     if settings is None or not callable(errors):
@@ -52,7 +52,7 @@ def _settings_class(frame: FrameType) -> Any:
 def _variable_of(settings: Any, loc: tuple[Any, ...]) -> str:
     config = settings.model_config
     first, *nested = [str(part) for part in loc]
-    # A field with an alias is looked up, and reported, by its alias alone.
+    # A field with an alias is looked up and reported by its alias.
     named = first if first not in settings.model_fields else config.get("env_prefix", "") + first
     name = (config.get("env_nested_delimiter") or "__").join([named, *nested])
     return name if config.get("case_sensitive") else name.upper()
@@ -60,7 +60,7 @@ def _variable_of(settings: Any, loc: tuple[Any, ...]) -> str:
 
 def _from_text(error: BaseException) -> list[str]:
     text = str(error)
-    if not isinstance(error, Exception) or not _SPEAKS_OF_VARIABLES.search(text):
+    if not isinstance(error, Exception) or not _MENTIONS_VARIABLES.search(text):
         return []
     names = dict.fromkeys(_VARIABLE_NAME.findall(text))
     return [name for name in names if name not in os.environ]

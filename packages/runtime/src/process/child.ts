@@ -19,7 +19,7 @@ export type Command = {
   readonly ownGroup?: boolean;
 };
 
-/** How a process ended; both null when it could not be started. */
+/** How a process ended; both are null if it didn't start. */
 export type ProcessEnd = { readonly code: number | null; readonly signal: string | null };
 
 /**
@@ -49,21 +49,20 @@ export function pipeOf<Pipe>(child: ChildProcess, descriptor: number): Pipe | un
   return (child.stdio as readonly unknown[])[descriptor] as Pipe | undefined;
 }
 
-/** What follows the first `used` entries of a child's `stdio`, so that it inherits nothing. */
+/** The entries after the first `used` in a child's `stdio`, so that it inherits no descriptor. */
 export function maskInherited(used: number): number[] {
   const count = Math.max(0, ...inheritedDescriptors().map((descriptor) => descriptor + 1 - used));
   return Array<number>(count).fill(nullDevice());
 }
 
 const closeOnExec = 0o2000000;
-/** Above this a descriptor is not masked; the self-test then finds it open inside and refuses. */
+/** Higher descriptors are not masked; the self-test then finds them open and refuses. */
 const maxMasked = 1023;
 let inherited: readonly number[] | null = null;
 
 /**
- * Descriptors that whoever started this process left open: unlike those that Node opens, they survive an exec and would
- * reach into the sandbox. Node cannot close them, but a child can get /dev/null in their place. Listed once, because
- * nothing adds to them later.
+ * Descriptors that this process inherited. Unlike those that Node opens, they survive an exec and would be open in the
+ * sandbox. Node can't close them, but a child can get /dev/null instead. Listed once, because none are added later.
  */
 function inheritedDescriptors(): readonly number[] {
   inherited ??= readdirSync("/proc/self/fdinfo")
@@ -77,7 +76,7 @@ function closesOnExec(descriptor: number): boolean {
     const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8"))?.[1];
     return flags === undefined || (Number.parseInt(flags, 8) & closeOnExec) !== 0;
   } catch {
-    // Closed between listing and looking: it was the listing's own.
+    // Closed since: it was the descriptor of the listing itself.
     return true;
   }
 }
@@ -90,7 +89,7 @@ function nullDevice(): number {
   return nullDescriptor;
 }
 
-// Some numbers have two names; the usual one comes first in the table (SIGABRT before SIGIOT).
+// Some numbers have two names; the common one comes first in the table (SIGABRT before SIGIOT).
 const names = new Map(
   Object.entries(constants.signals)
     .map(([name, number]) => [number, name] as const)
@@ -102,7 +101,7 @@ function signalName(number: number): string {
   return names.get(number) ?? `signal ${number}`;
 }
 
-/** How a process ended by itself. bubblewrap and shells say 128 + n for signal n. */
+/** The exit of a process that was not stopped. bubblewrap and shells report signal n as status 128 + n. */
 export function naturalExit(code: number | null, signal: string | null): Exit {
   if (signal !== null) return { reason: "signaled", code: null, signal };
   if (code !== null && code > 128 && code <= 128 + 64)

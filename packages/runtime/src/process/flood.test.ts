@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { defaultFloodLimits, floodGate } from "./flood.ts";
 import { splitLines } from "./lines.ts";
 
-test("RUN-5 lines above the rate are dropped, counted and said; they pass again later", () => {
+test("RUN-5 lines above the rate are dropped and their number is logged; later lines pass again", () => {
   let time = 1_000_000;
   const lines: string[] = [];
   const gate = floodGate(
@@ -32,7 +32,7 @@ test("RUN-5 bytes are limited too", () => {
   expect(lines.at(-1)).toMatch(/dropped/);
 });
 
-test("RUN-5 millions of empty lines are counted without being read one by one", () => {
+test("RUN-5 millions of empty lines are counted without being decoded one by one", () => {
   const passed: string[] = [];
   const gate = floodGate((_, line) => passed.push(line), defaultFloodLimits);
   const splitter = splitLines((line, bytes) => gate.line("stdout", line, bytes), {

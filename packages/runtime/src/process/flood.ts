@@ -1,10 +1,10 @@
 import type { OutputSink, OutputStream } from "../port.ts";
 
-/** What one server may write to its log. Above it lines are counted and dropped, never an error (RUN-5). */
+/** How much one server may write to its log. Lines beyond that are counted and dropped (RUN-5). */
 export type FloodLimits = {
   readonly linesPerSecond: number;
   readonly bytesPerSecond: number;
-  /** How many seconds' worth may come at once. */
+  /** Size of a burst, in seconds of the rates above. */
   readonly burstSeconds: number;
 };
 
@@ -16,15 +16,15 @@ export type FloodGate = {
   readonly line: (stream: OutputStream, line: string, bytes: number) => void;
   /** Whether the next line is passed on. */
   isOpen(): boolean;
-  /** Counts lines as dropped that nobody had to make into text. */
+  /** Counts lines as dropped without decoding them. */
   skip(stream: OutputStream, lines: number, bytes: number): void;
-  /** Says what was dropped since the last note. */
+  /** Logs what was dropped since the last note. */
   flush(): void;
 };
 
 /**
- * Passes lines on as long as two token buckets (lines and bytes a second) last. What is dropped is said in a line of
- * its own, at most once a second, in the order of the stream.
+ * Limits lines with two token buckets: lines and bytes per second. Notes the number of dropped lines in a line of its own,
+ * at most once a second, in the order of the stream.
  */
 export function floodGate(sink: OutputSink, limits: FloodLimits, now: () => number = Date.now): FloodGate {
   let lines = limits.linesPerSecond * limits.burstSeconds;
@@ -57,7 +57,7 @@ export function floodGate(sink: OutputSink, limits: FloodLimits, now: () => numb
   };
   const isOpen = (time: number) => {
     refill(time);
-    // A whole line is passed on or none of it: the bucket may go below zero once.
+    // A line is passed on whole, so the bucket may go below zero once.
     return lines >= 1 && bytes > 0;
   };
   return {

@@ -9,7 +9,7 @@ export type HostedProcess = {
   readonly pid: number;
   /** Resolves when it has ended; never rejects. */
   readonly exited: Promise<ProcessEnd>;
-  /** Whether its end is known here. */
+  /** Whether this process knows that it has ended. */
   readonly hasEnded: boolean;
   /** What it writes to a descriptor that is `out`. */
   output(descriptor: number): Readable;
@@ -18,12 +18,12 @@ export type HostedProcess = {
   signal(signal: NodeJS.Signals): void;
 };
 
-/** Starts processes and is, or speaks for, their parent: they end when it ends. */
+/** Starts processes and is, or represents, their parent: they end with it. */
 export type ProcessHost = {
-  /** Names the parent in what outlives it, such as control groups and mounts. See `ownerName`. */
+  /** Names the parent in what survives it, such as control groups and mounts. See `ownerName`. */
   owner(): Promise<string>;
   /**
-   * Starts a process. `group` names what it is part of: all processes of one sandbox have the same.
+   * Starts a process. All processes of one sandbox have the same `group`.
    * @throws SandboxError `setup_failed`
    */
   spawn(command: Command, group: string): Promise<HostedProcess>;

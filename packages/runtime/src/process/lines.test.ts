@@ -27,7 +27,7 @@ test("lines do not depend on where the chunks end, also within a character", () 
   );
 });
 
-test("RUN-5 a longer line is cut and says so, a last line needs no line end, NUL is replaced", () => {
+test("RUN-5 a long line is cut and marked, the last line needs no line end, and NUL is replaced", () => {
   const long = Buffer.alloc(maxLineBytes * 3, "x");
   const lines = split([long, long, Buffer.from("y\nnext\r\na\0b")]);
   expect(lines).toHaveLength(3);

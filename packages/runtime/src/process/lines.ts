@@ -1,19 +1,19 @@
-/** Longest line that is passed on, in bytes. */
+/** Longer lines are cut. */
 export const maxLineBytes = 8 * 1024;
 const cutNote = ` … [line cut at ${maxLineBytes / 1024} KiB]`;
 const newline = 0x0a;
 
 export type LineSplitter = {
-  /** Bytes as they came; lines may span chunks. */
+  /** Lines may span chunks. */
   push(chunk: Buffer): void;
   /** Passes on what is left without a line end. */
   end(): void;
 };
 
-/** Lines that are not wanted are counted without being made into text: a flood of short ones costs little then. */
+/** While it is closed, lines are counted without being decoded, so that a flood of short lines costs little. */
 export type LineGate = { isOpen(): boolean; skip(lines: number, bytes: number): void };
 
-/** Splits bytes into lines. Keeps at most one line of `maxLineBytes` in memory; the rest of a longer one is lost. */
+/** Splits bytes into lines. Keeps at most `maxLineBytes` of a line in memory and drops the rest. */
 export function splitLines(onLine: (line: string, bytes: number) => void, gate?: LineGate): LineSplitter {
   let held: Buffer[] = [];
   let heldBytes = 0;
@@ -65,5 +65,5 @@ function countLines(chunk: Buffer, from: number, to: number): number {
   return count;
 }
 
-/** Without what neither PostgreSQL nor UTF-8 can hold: NUL and halves of surrogate pairs become U+FFFD. */
+/** Replaces what PostgreSQL or UTF-8 can't store, NUL and lone surrogates, with U+FFFD. */
 export const storableText = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed();

@@ -7,7 +7,7 @@ import { readOutput } from "./read-output.ts";
 import type { OutputReader, RunningProcess } from "./running-process.ts";
 import { isRunning, isStopped, processTree, signalProcess, treeMemoryBytes } from "./tree.ts";
 
-/** Where a path of the sandbox is on the host. The longest matching mount wins. */
+/** The host's path for a path of the sandbox, by the longest matching mount. */
 function hostPath(spec: SandboxSpec, path: string): string {
   const mount = [...spec.mounts]
     .sort((a, b) => b.inside.length - a.inside.length)
@@ -24,8 +24,8 @@ function translate(spec: SandboxSpec, text: string): string {
 }
 
 /**
- * Starts a command as a plain process of the host: no isolation and no limits. For tests, and for the mode that
- * TOWPATH_ALLOW_UNSANDBOXED names. Paths of mounts are replaced by their paths on the host.
+ * Starts a command as a plain process of the host, without isolation or limits: for tests, and for
+ * TOWPATH_ALLOW_UNSANDBOXED. Replaces the paths of mounts with those on the host.
  */
 export async function spawnPlain(
   spec: SandboxSpec,
@@ -41,7 +41,7 @@ export async function spawnPlain(
   return plainProcess(await host.spawn(command, group), group, reader);
 }
 
-/** A plain process that has been started, be it by an earlier process of the platform. */
+/** Controls a plain process that this or an earlier process of the platform started. */
 export function plainProcess(hosted: HostedProcess, group: string, reader: OutputReader): RunningProcess {
   const { pid } = hosted;
   const output = Promise.all([

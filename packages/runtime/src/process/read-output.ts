@@ -3,8 +3,8 @@ import type { OutputStream } from "../port.ts";
 import { splitLines } from "./lines.ts";
 import type { OutputReader } from "./running-process.ts";
 
-// Reading a flood costs the platform's own processor time, so a pipe is read at most this fast. The writer then waits
-// a little; it is never left waiting.
+// Reading a flood costs the platform's own CPU time, so a pipe is read at most at this rate. The writer then waits a
+// little.
 const windowMs = 100;
 const bytesPerWindow = 4 * 1024 * 1024;
 

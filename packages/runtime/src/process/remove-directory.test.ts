@@ -5,7 +5,7 @@ import { removeDirectory } from "./remove-directory.ts";
 
 const root = process.getuid?.() === 0;
 
-test.skipIf(!root)("RUN-1 a directory that a server made unreadable is still removed, also without root", async () => {
+test.skipIf(!root)("RUN-1 a directory that a server made unreadable is removed, even without root", async () => {
   const directory = await shortDirectory();
   await chmod(directory, 0o777);
   process.seteuid?.(65_534);

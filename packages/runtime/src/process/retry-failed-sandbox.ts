@@ -3,13 +3,12 @@ import { SandboxError } from "../errors.ts";
 import type { OutputSink } from "../port.ts";
 
 const maxAttempts = 3;
-const passing: readonly SandboxError["code"][] = ["network_unavailable", "setup_failed"];
+const transientCodes: readonly SandboxError["code"][] = ["network_unavailable", "setup_failed"];
 
 /**
- * Runs again, up to three times altogether, while the sandbox itself could not be made. That happens under load
- * (setting up a network interface is interrupted), and has nothing to do with the command. A command that failed after
- * bubblewrap's own complaint and nothing else has not run; a tenant that prints such a line wins nothing but another
- * try.
+ * Runs up to three times while the sandbox itself can't be created, as happens under load (setting up a network interface
+ * is interrupted). If the only output of a failed command is an error of bubblewrap, the command has not run; a tenant
+ * that prints such a line only gets another attempt.
  */
 export async function retryFailedSandbox<T>(
   onOutput: OutputSink,
@@ -18,18 +17,18 @@ export async function retryFailedSandbox<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     let lines = 0;
-    let isComplaint = false;
+    let isSandboxError = false;
     const counted: OutputSink = (stream, line, time) => {
       lines += 1;
-      isComplaint = line.startsWith("bwrap: ");
+      isSandboxError = line.startsWith("bwrap: ");
       onOutput(stream, line, time);
     };
     try {
       const result = await run(counted);
-      if (attempt === maxAttempts || !(failed(result) && lines === 1 && isComplaint)) return result;
+      if (attempt === maxAttempts || !(failed(result) && lines === 1 && isSandboxError)) return result;
     } catch (error) {
-      const passes = error instanceof SandboxError && passing.includes(error.code);
-      if (attempt === maxAttempts || !passes) throw error;
+      const isTransient = error instanceof SandboxError && transientCodes.includes(error.code);
+      if (attempt === maxAttempts || !isTransient) throw error;
     }
     await sleep(50 * attempt);
   }

@@ -2,10 +2,10 @@ import type { SandboxSpec } from "../engine.ts";
 import type { Exit, ExitReason, RunOptions } from "../port.ts";
 import type { Spawner } from "./running-process.ts";
 
-/** What a line costs beside its text: without it, the limit would let millions of empty lines through. */
-const bytesOfLine = 32;
+/** Counted for each line in addition to its text: otherwise millions of empty lines would pass the limit. */
+const lineOverheadBytes = 32;
 
-/** Runs a command to its end; the first of time limit, output limit and abort signal kills it and names the reason. */
+/** Runs a command to its end. The time limit, the output limit or the abort signal kills it and becomes the reason. */
 export async function runToEnd(spawn: Spawner, spec: SandboxSpec, options: RunOptions): Promise<Exit> {
   if (options.signal?.aborted) return { reason: "stopped", code: null, signal: null };
   const limit = Promise.withResolvers<ExitReason>();
@@ -17,7 +17,7 @@ export async function runToEnd(spawn: Spawner, spec: SandboxSpec, options: RunOp
   const isOpen = () => bytes <= options.outputBytes;
   const running = await spawn(spec, {
     onLine: (stream, line) => {
-      count(bytesOfLine);
+      count(lineOverheadBytes);
       if (isOpen()) options.onOutput(stream, line, new Date());
     },
     onBytes: count,

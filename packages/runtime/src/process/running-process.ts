@@ -4,7 +4,7 @@ import type { Exit, OutputStream } from "../port.ts";
 
 /** How often the kernel enforced a limit; null where it neither enforces nor counts. */
 export type LimitEvents = {
-  /** Processes killed for want of memory. */
+  /** Processes killed because memory ran out. */
   readonly outOfMemory: number | null;
   /** Processes and threads that were refused. */
   readonly refusedProcesses: number | null;
@@ -12,7 +12,7 @@ export type LimitEvents = {
   readonly throttledPeriods: number | null;
 };
 
-/** What another process of the platform must know to take a started command over from the shim. */
+/** What a later runner needs to take over a started command from the shim. */
 export const restorableSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("plain"), group: z.string(), pid: z.number().int() }),
   z.object({
@@ -30,10 +30,10 @@ export const restorableSchema = z.discriminatedUnion("kind", [
 ]);
 export type Restorable = z.infer<typeof restorableSchema>;
 
-/** A started command, isolated or not. What drivers have in common stands on this. */
+/** A started command, isolated or not. */
 export type RunningProcess = {
   readonly restorable: Restorable;
-  /** Resolves when nothing of it is left and its output has been read. Tells how it ended by itself. */
+  /** Resolves with its exit when all its processes have ended and its output has been read. */
   readonly ended: Promise<Exit>;
   /** False as soon as the command begins to exit, before that is reported. */
   isAlive(): Promise<boolean>;
@@ -53,7 +53,7 @@ export type OutputReader = {
   readonly onLine: (stream: OutputStream, line: string, bytes: number) => void;
   /** Size of each chunk, before it is split. */
   readonly onBytes?: (bytes: number) => void;
-  /** Lines that it does not want are counted only. */
+  /** While it is closed, lines are only counted. */
   readonly gate?: {
     isOpen(): boolean;
     skip(stream: OutputStream, lines: number, bytes: number): void;

@@ -33,7 +33,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** PF_EXITING in Linux' include/linux/sched.h: set before the process closes its files. */
+/** PF_EXITING in Linux's include/linux/sched.h: set before the process closes its files. */
 const exitingFlag = 0x4;
 
 /** Whether a process exists and has not begun to exit: from then on it answers no requests. */
@@ -46,7 +46,7 @@ export async function isRunning(pid: number): Promise<boolean> {
   }
 }
 
-/** Whether a process has ended and its parent has not looked yet. */
+/** Whether a process has ended and not been reaped by its parent. */
 async function isZombie(pid: number): Promise<boolean> {
   return (await statFields(pid).catch(() => []))[0] === "Z";
 }
@@ -63,7 +63,7 @@ async function statFields(pid: number): Promise<string[]> {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** When a process started, in clock ticks since boot: with its id it names a process for good. Null when it is gone. */
+/** Start time in clock ticks since boot, which with the process id identifies a process uniquely. Null when it is gone. */
 export async function processStartTime(pid: number): Promise<string | null> {
   try {
     // Field 22.
@@ -74,27 +74,26 @@ export async function processStartTime(pid: number): Promise<string | null> {
 }
 
 /**
- * Names a process, this one by default, in what outlives a kill (control groups, mounts): process id and start time, so
- * that a later process can tell leftovers from what is in use, also when process ids repeat.
+ * Names a process, this one by default, in what survives its kill (control groups, mounts): process id and start time, so
+ * that a later process can tell leftovers from what is in use, even if process ids are reused.
  */
 export async function ownerName(pid = process.pid): Promise<string> {
   return `${pid}-${await processStartTime(pid)}`;
 }
 
-/** Whether the process that made such a name still runs. Names that we did not make count as in use. */
+/** Whether the process of such a name still runs; true for names of another form, which are not ours. */
 export async function ownerRuns(name: string): Promise<boolean> {
   const parts = /^(\d+)-(\d+)$/.exec(name);
   if (parts === null) return true;
   const pid = Number(parts[1]);
-  // A zombie has ended; only its parent has not looked yet.
   return (await processStartTime(pid)) === parts[2] && !(await isZombie(pid));
 }
 
 const pageBytes = 4096;
 
 /**
- * Memory of a process and everything below it, bytes; null when it is gone. Pages that several share are divided
- * among them where the kernel tells (PSS), else counted for each (RSS).
+ * Memory of a process and its descendants in bytes; null when it is gone. Shared pages are divided among the processes
+ * where the kernel reports that (PSS), else counted for each (RSS).
  */
 export async function treeMemoryBytes(pid: number): Promise<number | null> {
   const each = await Promise.all((await processTree(pid)).map(memoryBytesOf));

@@ -126,7 +126,7 @@ test.each([
   ["an empty name", { env: { "": "x" } }],
   ["a mount that climbs", { mounts: [{ host: "/a", inside: "/app/../etc", writable: false }] }],
   ["a relative mount", { mounts: [{ host: "a", inside: "/a", writable: false }] }],
-  ["a relative working folder", { workingDirectory: "app" }],
+  ["a relative working directory", { workingDirectory: "app" }],
 ])("refused: %s", (_, change) => {
   expect(() => sandboxCommand({ ...spec, ...change }, host, plan)).toThrowError(
     expect.objectContaining({ code: "invalid_spec" }),

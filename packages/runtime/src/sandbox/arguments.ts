@@ -143,7 +143,7 @@ function systemView(
     "/usr",
     ...host.directories.flatMap((path) => ["--ro-bind", path, path]),
     ...host.links.flatMap(({ path, target }) => ["--symlink", target, path]),
-    // Folders that bubblewrap makes by itself are closed to other users.
+    // Directories that bubblewrap creates implicitly are inaccessible to other users.
     ...["/etc", "/etc/ssl", "/home", "/var", "/run"].flatMap(directory),
     ...host.etc.flatMap((path) => ["--ro-bind", path, path]),
     ...files.flatMap(([path, content]) => ["--perms", "0444", "--ro-bind-data", descriptor(content), path]),
@@ -160,7 +160,7 @@ function systemView(
   ];
 }
 
-/** Below the scratch folders everything belongs to the sandbox's user, elsewhere nothing does. */
+/** The sandbox's user owns everything below the scratch directories, and nothing elsewhere. */
 const directory = (path: string) => [
   "--perms",
   ["/tmp/", `${sandboxHome}/`].some((scratch) => path.startsWith(scratch)) ? "0777" : "0755",
@@ -226,7 +226,7 @@ function lateEnvironment(variables: readonly (readonly [string, string])[]): str
   return ["/usr/bin/env", "--", ...variables.map(([name, value]) => `${name}=${value}`)];
 }
 
-/** The user's folder in every sandbox: private, in memory, gone with the sandbox. */
+/** The home directory in every sandbox: private, in memory, gone with the sandbox. */
 export const sandboxHome = "/home/towpath";
 const sandboxUserName = "towpath";
 

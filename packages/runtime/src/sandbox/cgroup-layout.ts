@@ -5,10 +5,10 @@ const parentName = "towpath";
 /** Where the platform's own processes go when their group is to have groups with limits below it. */
 const refugeName = `${parentName}-platform`;
 
-/** Where this host lets us make control groups. Each is a folder of ours, or null when there is none. */
+/** Where this host lets us create control groups: directories of ours, or null. */
 export type CgroupLayout = {
   readonly version: "v2" | "v1" | "none";
-  /** v1: a folder in each controller's tree. */
+  /** v1: a directory in each controller's hierarchy. */
   readonly v1: { readonly memory: string | null; readonly pids: string | null; readonly cpu: string | null };
   readonly v1Freezer: string | null;
   /** v2 with controllers (`unified`), or at least with the core: freeze and kill need no controller. */
@@ -36,7 +36,7 @@ export function cgroupMounts(mounts: string): MountPoint[] {
     );
 }
 
-/** Puts our folder below a v2 root and switches on what limits need. In a container the root itself holds processes. */
+/** Creates our directory below a v2 root and enables the controllers. In a container the root itself has processes. */
 async function prepareV2(root: string): Promise<CgroupLayout["v2"]> {
   const path = await makeDirectory(`${root}/${parentName}`);
   if (path === null) return null;
@@ -77,7 +77,7 @@ export async function readCgroupFacts(): Promise<CgroupFacts> {
 }
 
 /**
- * Looks which trees can be used and makes our folder in each. Root uses the root of each tree; others the group of
+ * Finds the usable hierarchies and creates our directory in each. Root uses the root of each; others the group of
  * version 2 that they run in, when it has been handed to them (systemd's `Delegate=`).
  */
 export async function findCgroups({ root, mounts, membership }: CgroupFacts): Promise<CgroupLayout> {

@@ -24,29 +24,29 @@ import { makeSocketDirectory, sweepSocketDirectories } from "./socket-directory.
 import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
 
 export type SandboxEngineConfig = IsolationConfig & {
-  /** Folder of the platform for short-lived files; folders of instances are below it. TOWPATH_RUN_DIR. */
+  /** The platform's directory for short-lived files, with the directories of instances. TOWPATH_RUN_DIR. */
   readonly stateDirectory: string;
   readonly floodLimits?: FloodLimits;
-  /** Set: everything is started by the shim, and servers outlive this process. Else all are children of it. */
+  /** If set, the shim starts everything and servers outlive this process; else they are its children. */
   readonly shim?: Omit<ShimConfig, "directory">;
-  /** For tests: another host than this one. */
+  /** For tests: describes another host. */
   readonly host?: HostFacts;
   readonly cgroups?: CgroupLayout;
 };
 
 type Prepared = {
-  /** As of now: a network that failed at first may have come. */
+  /** The current state: a network that was unavailable at first may work by now. */
   readonly isolation: () => Isolation;
   readonly usesHostPaths: boolean;
-  /** Null: nothing may run; why is in `isolation`. */
+  /** Null: nothing may run, for the reasons in `isolation`. */
   readonly spawn: Spawner | null;
 };
 
 const missingBubblewrap =
-  "bubblewrap is not installed, so servers cannot be isolated: apt-get install bubblewrap, or set " +
+  "bubblewrap is not installed, so servers can't be isolated: apt-get install bubblewrap, or set " +
   "TOWPATH_ALLOW_UNSANDBOXED=yes to run them without isolation.";
 
-/** Runs commands in bubblewrap on this host. Nothing runs before the self-test has passed; it says why not. */
+/** Runs commands in bubblewrap on this host, once its self-test has passed. */
 export function createSandboxEngine(config: SandboxEngineConfig): Engine {
   const host = config.host ?? inspectHost();
   const running = new Set<RunningProcess>();
@@ -128,7 +128,7 @@ async function prepare(
   await mkdir(config.stateDirectory, { recursive: true });
   await sweepCgroups(cgroups, ownerRuns);
   if (host.root) await sweepSocketDirectories(config.stateDirectory, ownerRuns);
-  // Unlike those of an earlier runner in the same shim.
+  // Differs from the prefix of an earlier runner with the same shim.
   const prefix = randomBytes(4).toString("hex");
   let count = 0;
   const context = (
@@ -159,7 +159,7 @@ async function prepare(
     isolated ? limitChecks(spawnWith(null), config, cgroups) : [],
   ]);
   const held = isolated && limits.every(passes);
-  // Who allows servers without a sandbox still gets one, where only its limits are weak.
+  // If only the limits are weak, use the sandbox even if the operator allows servers without one.
   const sandboxed = held || (isolated && config.allowUnsandboxed);
   const isolation = (): Isolation => {
     const state = network.state();
@@ -208,7 +208,7 @@ async function networkChecks(
 ): Promise<NetworkState> {
   const outcome = (ok: boolean, detail: string): Check[] => [{ name: "own network", ok, required: false, detail }];
   if (!worthTrying) return { internet: null, checks: outcome(false, "not tried"), mayPass: false };
-  // A program that is missing does not come by waiting: hosts are looked at once.
+  // Waiting doesn't help if a program is missing: the host is inspected only once.
   const mayPass = host.tools.slirp4netns !== null && host.tools.ip !== null && host.tools.nsenter !== null;
   try {
     const checks = await probeIsolation(spawn, config.stateDirectory, "internet");

@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 
-/** What the argument builder must know about this host. A value, so that tests can describe any host. */
+/** What building the arguments depends on. A value, so that tests can describe any host. */
 export type HostFacts = {
-  /** Whether the platform runs as root: decides between a private user id and a user namespace. */
+  /** Whether the platform runs as root: then sandboxes get a user id of their own, else a user namespace. */
   readonly root: boolean;
   readonly architecture: string;
   readonly tools: {
@@ -13,9 +13,9 @@ export type HostFacts = {
     readonly nsenter: string | null;
     readonly ip: string | null;
   };
-  /** `/bin -> usr/bin` and the like, as the host has them. */
+  /** The host's links such as `/bin -> usr/bin`. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** Top-level folders with programs that are no links, on hosts without a merged /usr. */
+  /** Top-level directories with programs that are not links, on hosts without a merged /usr. */
   readonly directories: readonly string[];
   /** Public files below /etc that programs need: certificates, time zone, the loader's cache. */
   readonly etc: readonly string[];
@@ -42,7 +42,7 @@ function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** The absolute path of a program in the system's folders, never in a folder of the caller's PATH. */
+/** The absolute path of a program in the system's directories; ignores PATH. */
 function program(name: string): string | null {
   return searchPath.map((directory) => `${directory}/${name}`).find(exists) ?? null;
 }
@@ -55,7 +55,7 @@ function linkTarget(path: string): string | null {
   }
 }
 
-/** Looks at this host once; nothing is started. */
+/** Inspects this host without starting anything. */
 export function inspectHost(): HostFacts {
   const links: { path: string; target: string }[] = [];
   const directories: string[] = [];
@@ -81,7 +81,7 @@ export function inspectHost(): HostFacts {
   };
 }
 
-/** Switches of the kernel that keep ordinary users from making namespaces, and the value with which they do. */
+/** Kernel settings that can forbid ordinary users to create namespaces, with the values that forbid and allow it. */
 const switches = [
   { name: "user.max_user_namespaces", forbids: "0", allow: "15000" },
   { name: "user.max_net_namespaces", forbids: "0", allow: "15000" },
@@ -97,11 +97,11 @@ function readSwitch(name: string): string | null {
   }
 }
 
-/** Why an ordinary user cannot make namespaces here and what the administrator can do; "" when no switch forbids it. */
+/** Why an ordinary user can't create namespaces here and what the administrator can do; "" if no setting forbids it. */
 export function whyNoNamespaces(read: (name: string) => string | null = readSwitch): string {
   const forbidding = switches.filter(({ name, forbids }) => read(name) === forbids);
   if (forbidding.length === 0) return "";
   const found = forbidding.map(({ name, forbids }) => `${name} is ${forbids}`).join(" and ");
   const remedy = forbidding.map(({ name, allow }) => `sysctl ${name}=${allow}`).join(" and ");
-  return `The kernel forbids ordinary users to make namespaces: ${found}. As root: ${remedy}.`;
+  return `The kernel forbids ordinary users to create namespaces: ${found}. As root: ${remedy}.`;
 }

@@ -150,7 +150,7 @@ except OSError as error:
     expect(lines).toEqual(["True", "No space left on device"]);
   });
 
-  test("the folder of the socket cannot fill the host's disk, and its socket cannot be redirected", async () => {
+  test("the directory of the socket cannot fill the host's disk, and its socket cannot be redirected", async () => {
     const result = await driver.start(tinyServer.launch("serve", join(stateDirectory, "i1")), () => {});
     if (!result.ok) throw new Error("did not start");
     const { endpoint } = result.handle;

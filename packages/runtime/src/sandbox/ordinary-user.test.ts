@@ -128,7 +128,7 @@ print(status["CapEff"], status["CapBnd"])`;
   });
 });
 
-/** Whether a group and our folders in it are gone. */
+/** Whether a group and our directories in it are gone. */
 function removed(group: string): boolean {
   for (const path of [`${group}/towpath`, `${group}/towpath-platform`, group]) {
     try {

@@ -44,7 +44,7 @@ export async function probeIsolation(spawn: Spawner, stateDirectory: string, net
   const directory = await mkdtemp(join(stateDirectory, "probe-"));
   const servers: Server[] = [];
   try {
-    // Below the state folder, and readable for all: only the missing mount keeps it away. The second one is mounted,
+    // In the state directory and readable for all, so that only the missing mount hides it. The second one is mounted,
     // and only its mode keeps it away.
     const hidden = join(directory, "hidden");
     const closed = join(directory, "closed");

@@ -4,17 +4,17 @@ import { SandboxError } from "../errors.ts";
 import { removeDirectory } from "../process/remove-directory.ts";
 import type { SocketDirectory } from "../server/start-server.ts";
 
-// The one folder of the host that a server may write to. As root it is a file system in memory of its own, so that a
+// The only directory of the host that a server may write to. As root it is a file system in memory of its own, so that a
 // server cannot fill the host's disk with it.
 const options = "size=1m,nr_inodes=32,nosuid,nodev,noexec,mode=0711";
 const sourcePrefix = "towpath:";
 
-/** The folder of an instance, made earlier. */
+/** An instance's directory that exists already. */
 export function existingSocketDirectory(own: string, root: boolean): SocketDirectory {
   return { own, shared: `${own}/shared`, remove: () => unmountAndRemove(own, root) };
 }
 
-/** Makes the folder of an instance. `owner` names this process in the mount, for the sweep of a later one. */
+/** Creates an instance's directory. `owner` names this process in the mount, so that a later one can sweep it. */
 export async function makeSocketDirectory(own: string, root: boolean, owner: string): Promise<SocketDirectory> {
   await mkdir(own, { recursive: true, mode: 0o711 });
   if (root) await run("/usr/bin/mount", ["-t", "tmpfs", "-o", options, "--", `${sourcePrefix}${owner}`, own]);
@@ -29,7 +29,7 @@ async function unmountAndRemove(own: string, mounted: boolean): Promise<void> {
   await removeDirectory(own);
 }
 
-/** Removes mounted folders below `parent` that are not in use, judged by their owner and their path. */
+/** Removes mounted directories below `parent` that are not in use, according to their owner and path. */
 export async function sweepSocketDirectories(
   parent: string,
   isInUse: (owner: string, path: string) => Promise<boolean>,

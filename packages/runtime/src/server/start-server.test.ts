@@ -11,7 +11,7 @@ test("RUN-6 the exit of a server is reported even when its directory cannot be r
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
-  const directory = { own, shared, remove: () => Promise.reject(new Error("the folder is busy")) };
+  const directory = { own, shared, remove: () => Promise.reject(new Error("the directory is busy")) };
   const spec = tinyServer.launch("serve", own);
   const result = await startServer(spawnPlain, directory, spec, () => {}, defaultFloodLimits);
   if (!result.ok) throw new Error("it did not start");
@@ -19,7 +19,7 @@ test("RUN-6 the exit of a server is reported even when its directory cannot be r
   await removeDirectory(own);
 });
 
-test("RUN-3 a server whose backlog is full listens: it is busy, not dead", async () => {
+test("RUN-3 a server whose backlog is full counts as started", async () => {
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
@@ -55,7 +55,7 @@ time.sleep(60)
   await result.handle.stop(0);
 });
 
-test("RUN-5 a server that writes its status without an end costs the platform little, and its start ends in time", async () => {
+test("RUN-5 a server that rewrites its status endlessly costs the platform little, and its start times out", async () => {
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
@@ -85,19 +85,19 @@ while True:
   );
   expect(result).toMatchObject({ ok: false, cause: "timeout" });
   const { user, system } = process.cpuUsage(before);
-  // Before, each write made the platform read and parse the file again.
+  // It must not read and parse the file after each write.
   expect((user + system) / 1000 / (performance.now() - begun)).toBeLessThan(0.5);
 });
 
-test("OPS-1 of several graces the shortest counts: a platform that ends does not wait for an earlier, longer one", async () => {
+test("OPS-1 the shortest of several grace periods counts, so a platform that stops does not wait for an earlier, longer one", async () => {
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
   const directory = { own, shared, remove: () => removeDirectory(own) };
-  // A server that does not care about SIGTERM.
-  const deaf = `import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); exec(open("${tinyServer.directory}/towpath_runner/__main__.py").read())`;
+  // A server that ignores SIGTERM.
+  const stubborn = `import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); exec(open("${tinyServer.directory}/towpath_runner/__main__.py").read())`;
   const spec = tinyServer.launch("serve", own);
-  const argv = ["/usr/bin/python3", "-c", deaf, ...spec.sandbox.argv.slice(2)] as const;
+  const argv = ["/usr/bin/python3", "-c", stubborn, ...spec.sandbox.argv.slice(2)] as const;
   const sandbox = { ...spec.sandbox, argv };
   const result = await startServer(spawnPlain, directory, { ...spec, sandbox }, () => {}, defaultFloodLimits);
   if (!result.ok) throw new Error("it did not start");

@@ -9,7 +9,7 @@ import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { readHarnessStatus } from "./harness-status.ts";
 import { runtimeDirectory, socketName, statusName } from "./server-spec.ts";
 
-/** A folder for the server's socket and status; what holds it apart from the host's disk is the driver's business. */
+/** The directory for a server's socket and status. The driver limits what the server can write there. */
 export type SocketDirectory = {
   /** The server's side, mounted writable at /run/towpath. */
   readonly shared: string;
@@ -22,7 +22,7 @@ const pollMs = 100;
 const maxPauseMs = 50;
 const flushMs = 1000;
 
-/** Starts a server and waits for its socket. Common to all drivers of this host. */
+/** Starts a server and waits for its socket. Used by all engines of this host. */
 export async function startServer(
   spawn: Spawner,
   directory: SocketDirectory,
@@ -66,7 +66,7 @@ export function superviseServer(
   const exited = running.ended.then(async (exit) => {
     clearInterval(flushing);
     gate.flush();
-    // The next process removes what is left. Report the exit in any case: nothing else does.
+    // Report the exit even if this fails; the next runner removes the directory.
     await directory.remove().catch(() => {});
     return exit;
   });
@@ -86,10 +86,10 @@ async function firstOutcome(directory: SocketDirectory, ended: Promise<Exit>, ti
     if (status?.state === "ready" && (await takeSocket(directory))) outcome.resolve({ kind: "ready" });
   };
   const timer = setTimeout(() => outcome.resolve({ kind: "timeout" }), timeoutMs);
-  // It may have said why it ends just before it ended.
+  // It may have written its status just before it exited.
   void ended.then(look).then(() => outcome.resolve({ kind: "exited" }));
   const looking = new AbortController();
-  void lookAtChanges(directory.shared, look, looking.signal);
+  void checkOnChanges(directory.shared, look, looking.signal);
   try {
     return await outcome.promise;
   } finally {
@@ -99,10 +99,10 @@ async function firstOutcome(directory: SocketDirectory, ended: Promise<Exit>, ti
 }
 
 /**
- * Looks at once, and again when something in the folder changes or `pollMs` later. One look at a time, and the pauses
- * between them grow: a server that writes without an end must not keep the platform busy.
+ * Checks at once, and again when something in the directory changes or after `pollMs`. Pauses between checks, longer each
+ * time, so that a server that writes endlessly doesn't keep the platform busy.
  */
-async function lookAtChanges(path: string, look: () => Promise<void>, done: AbortSignal): Promise<void> {
+async function checkOnChanges(path: string, look: () => Promise<void>, done: AbortSignal): Promise<void> {
   for (let pauseMs = 1; !done.aborted; pauseMs = Math.min(pauseMs + 1, maxPauseMs)) {
     // From before the look, so that no change is missed.
     const change = firstChange(path);
@@ -113,7 +113,7 @@ async function lookAtChanges(path: string, look: () => Promise<void>, done: Abor
   }
 }
 
-/** Only the first one: each further one would cost the platform a call. */
+/** Reports only the first change: each further one would cost a call. */
 function firstChange(path: string): { readonly happened: Promise<void>; stopWaiting(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let watcher: FSWatcher | null = null;
@@ -130,9 +130,8 @@ function firstChange(path: string): { readonly happened: Promise<void>; stopWait
 }
 
 /**
- * Makes the server's socket reachable in the platform's own folder by a hard link. The server could later replace the
- * socket by a link to a socket of the platform, and whoever connects by its path would be sent there; the hard link
- * stays what it was.
+ * Hard-links the server's socket into the platform's own directory. The server could later replace its socket with a link
+ * to a socket of the platform, to which callers would then connect; the hard link stays the same.
  */
 async function takeSocket(directory: SocketDirectory): Promise<boolean> {
   const own = `${directory.own}/${socketName}`;
@@ -199,7 +198,7 @@ function instanceHandle(
     wake,
     stop(graceMs) {
       stopping ??= stop();
-      // The shortest grace that anybody gives counts: a platform that ends does not wait for an earlier, longer one.
+      // The shortest grace period counts: a platform that stops must not wait for an earlier, longer one.
       const timer = setTimeout(() => void running.kill(), graceMs);
       void exited.then(() => clearTimeout(timer));
       return stopping;

@@ -10,7 +10,7 @@ import { restoreSandboxed } from "../sandbox/spawn.ts";
 import { superviseServer } from "../server/start-server.ts";
 import type { Shim, Survivor } from "./client.ts";
 
-/** What the shim keeps of a server that has become ready. */
+/** What the shim keeps about a server that is ready. */
 const keptSchema = z.object({
   instanceId: z.string(),
   socketDirectory: z.string(),
@@ -19,7 +19,7 @@ const keptSchema = z.object({
 });
 type Kept = z.infer<typeof keptSchema>;
 
-/** From now on a later runner may take the server over. */
+/** Lets a later runner adopt the server. */
 export function keepServer(shim: Shim, kept: Kept): void {
   const { running } = kept;
   shim.keep(running.group, JSON.stringify(kept), running.kind === "sandbox" ? running.thaw : []);
@@ -28,14 +28,14 @@ export function keepServer(shim: Shim, kept: Kept): void {
 export type AdoptContext = {
   readonly shim: Shim;
   readonly cgroups: CgroupLayout;
-  /** Whether socket folders are mounts of their own. */
+  /** Whether socket directories are separate mounts. */
   readonly root: boolean;
-  /** Socket folders are below it. */
+  /** Parent of the socket directories. */
   readonly stateDirectory: string;
   readonly floodLimits: FloodLimits;
 };
 
-/** See `RuntimeDriver.adopt`. Nothing may be started in the shim meanwhile: it would pass for a leftover. */
+/** See `RuntimeDriver.adopt`. Start nothing in the shim meanwhile: it would be taken for a leftover. */
 export async function adoptServers(
   context: AdoptContext,
   claim: Parameters<RuntimeDriver["adopt"]>[0],
@@ -58,7 +58,7 @@ export async function adoptServers(
       return [server];
     }),
   );
-  // What an earlier shim has left goes too.
+  // Also removes what an earlier shim left.
   await sweepCgroups(cgroups, async (by, name) => (by === owner ? groups.has(name) : await ownerRuns(by)));
   if (root)
     await sweepSocketDirectories(stateDirectory, async (by, path) =>

@@ -15,13 +15,13 @@ import { RemoteProcess } from "./remote-process.ts";
 import { dialOrStart, endTimeoutMs, killOwner, lastOwner } from "./shim-process.ts";
 
 export type ShimConfig = {
-  /** Folder of the shim's socket and of what it says on stderr. */
+  /** Directory of the shim's socket and of its stderr log. */
   readonly directory: string;
   /** Raised at each start of the runner: of two runners, the one with the higher generation has the shim. */
   readonly generation: number;
-  /** How long everything goes on without a runner, milliseconds. */
+  /** How long the shim and its servers continue without a runner, milliseconds. */
   readonly waitMs: number;
-  /** A newer runner has taken over everything. This one must exit at once: the processes now belong to the other. */
+  /** A newer runner has taken over. This one must exit at once: the processes now belong to the other. */
   readonly onSuperseded: () => void;
 };
 
@@ -31,7 +31,7 @@ export type Survivor = {
   readonly memo: string | null;
   /**
    * Takes its processes over: the one of that id, null when it is not there, and the others, whose output is discarded.
-   * `onDropped` hears of bytes of the former's output that were lost meanwhile.
+   * `onDropped` is called with the number of bytes of the former's output that were lost meanwhile.
    */
   resume(
     pid: number,
@@ -43,7 +43,7 @@ export type Survivor = {
 export type Shim = ProcessHost & {
   /** Marks a group as one that `survivors` of a later runner may take over. See `keep` in frames.ts. */
   keep(group: string, memo: string, atEnd: readonly (readonly [path: string, value: string])[]): void;
-  /** What was there when this process attached. Attaches if need be. */
+  /** What was there when this process attached. Attaches if necessary. */
   survivors(): Promise<readonly Survivor[]>;
   /** Kills what is in a group. */
   discard(group: string): void;
@@ -121,7 +121,7 @@ async function attachToAny(config: ShimConfig): Promise<Connection> {
     }
     await killOwner(await lastOwner(config));
   }
-  throw new SandboxError("setup_failed", `The shim does not answer. What it said is in ${config.directory}/shim.log.`);
+  throw new SandboxError("setup_failed", `The shim does not answer. Its output is in ${config.directory}/shim.log.`);
 }
 
 /**
@@ -170,7 +170,7 @@ async function attach(config: ShimConfig): Promise<Connection | "silent" | "ende
     send,
     close: () => void socket.destroy(),
     async spawn(command, group) {
-      // Its name would belong to a shim that has ended, and be swept as a leftover.
+      // The group belongs to a shim that has ended: it would be swept as a leftover.
       if (!group.startsWith(`${owner}.`)) throw lostShim();
       lastCall += 1;
       const call = lastCall;
@@ -198,7 +198,7 @@ async function attach(config: ShimConfig): Promise<Connection | "silent" | "ende
   void gone.then(() => {
     if (isSuperseded) reject(new SandboxError("setup_failed", "A newer runner has taken over the servers."));
     else resolve("ended");
-    // They go on under the newer runner: for this one they neither end nor change.
+    // If superseded, they continue under the newer runner.
     if (!isSuperseded) for (const remote of remotes.values()) remote.onShimGone();
   });
   send({ type: "attach", generation: config.generation, parent });

@@ -15,7 +15,7 @@ export const endTimeoutMs = 3_000;
 
 type ProcessConfig = Pick<ShimConfig, "directory" | "waitMs">;
 
-/** Connects to the shim that an earlier runner has left, or to a new one. */
+/** Connects to the shim of an earlier runner, or starts a new one. */
 export async function dialOrStart(config: ProcessConfig): Promise<Socket> {
   const socketPath = `${config.directory}/shim.sock`;
   const existing = await dial(socketPath);
@@ -30,7 +30,7 @@ export async function dialOrStart(config: ProcessConfig): Promise<Socket> {
     if (socket !== null) return socket;
   }
   child.kill("SIGKILL");
-  throw new SandboxError("setup_failed", `The shim did not start. What it said is in ${config.directory}/shim.log.`);
+  throw new SandboxError("setup_failed", `The shim did not start. Its output is in ${config.directory}/shim.log.`);
 }
 
 function dial(socketPath: string): Promise<Socket | null> {
@@ -45,7 +45,7 @@ function dial(socketPath: string): Promise<Socket | null> {
 }
 
 function startShim(config: ProcessConfig, socketPath: string): ChildProcess {
-  // Its own file: a pipe to this process, or to whoever supervises it, would end or linger with it.
+  // A file, because a pipe would break with this process, or keep its supervisor waiting.
   const log = openSync(`${config.directory}/shim.log`, "w", 0o600);
   try {
     const child = spawn(
@@ -53,10 +53,10 @@ function startShim(config: ProcessConfig, socketPath: string): ChildProcess {
       ["--disable-warning=ExperimentalWarning", program, socketPath, String(config.waitMs)],
       {
         stdio: ["ignore", log, log, ...maskInherited(3)],
-        // The cache spares it the compiler for TypeScript: a quarter of its memory.
+        // With the cache it doesn't load the TypeScript compiler, a quarter of its memory.
         env: { NODE_COMPILE_CACHE: `${config.directory}/shim-cache` },
         cwd: "/",
-        // A session of its own: a Ctrl-C in a terminal is for the launcher, which tells the runner.
+        // Its own session, so that Ctrl-C in a terminal reaches only the launcher, which stops the runner.
         detached: true,
       },
     );
@@ -80,7 +80,7 @@ export async function killOwner(name: string): Promise<void> {
   }
 }
 
-/** Owner of what the shim of this directory has started, as it says of itself; empty when there was none. */
+/** The owner name that the shim of this directory last wrote; empty if there was none. */
 export function lastOwner({ directory }: ProcessConfig): Promise<string> {
   return readFile(`${directory}/shim.sock.owner`, "utf8").catch(() => "");
 }

@@ -128,7 +128,7 @@ function read(each: Hosted, descriptor: number, pipe: Readable): void {
   });
 }
 
-/** Once a runner has everything about a process, the shim keeps nothing of it. */
+/** Forgets a process once the runner has its exit and all of its output. */
 function forgetEnded(each: Hosted): void {
   if (!each.taken || each.end === null || [...each.outputs.values()].some(({ closed }) => !closed)) return;
   hosted.delete(each.number);
@@ -216,7 +216,7 @@ function handle(request: Request): void {
   }
 }
 
-/** The newest runner has the say; one with an older generation is sent away. */
+/** Accepts the newest runner, and rejects one with an older generation. */
 function attach(socket: Socket, request: Extract<Request, { type: "attach" }>, owner: string): boolean {
   if (request.generation < generation) return false;
   tell({ type: "superseded" });
@@ -242,7 +242,7 @@ function attach(socket: Socket, request: Extract<Request, { type: "attach" }>, o
   return true;
 }
 
-/** From here on output is held, for as long as a runner may still come. */
+/** From now on, holds the output and waits for the next runner. */
 function onDetached(): void {
   runner = null;
   for (const each of hosted.values()) each.taken = false;
@@ -269,7 +269,7 @@ function onConnection(socket: Socket, owner: string): void {
   );
 }
 
-// Every server of the host depends on this process: a defect in one call must not end it.
+// Every server on the host depends on this process: a bug in one call must not end it.
 for (const event of ["uncaughtException", "unhandledRejection"] as const)
   process.on(event, (error) => process.stderr.write(`${new Date().toISOString()} ${event}: ${inspect(error)}\n`));
 const owner = await ownerName();
@@ -279,14 +279,14 @@ const server = createServer((socket) => onConnection(socket, owner));
 server.once("error", () => process.exit(1));
 const before = process.umask(0o177);
 server.listen(socketPath, () => {
-  // Only for the socket: what is started from here gets the usual one.
+  // Only for the socket: child processes get the usual umask.
   process.umask(before);
   chmodSync(socketPath, 0o600);
 });
 process.on("SIGTERM", () => void shutDown());
 for (const signal of ["SIGINT", "SIGHUP", "SIGPIPE"] as const) process.on(signal, () => {});
 waitForRunner();
-// With neither a runner nor a launcher that would start one, there is nothing to wait for.
+// Without a runner and without a launcher to start one, don't wait.
 setInterval(async () => {
   if (runner === null && supervisor !== "" && !(await ownerRuns(supervisor)) && runner === null) await shutDown();
 }, parentCheckMs);

@@ -71,7 +71,7 @@ function runTests(run: Run, directory: () => string): void {
     expect(JSON.parse(lines[0]?.slice("stdout: ".length) ?? "")).toEqual(strings);
   });
 
-  test("a folder with spaces, quotes and a leading dash in its name can be mounted, read and written", async () => {
+  test("a directory with spaces, quotes and a leading dash in its name can be mounted, read and written", async () => {
     const host = join(directory(), `-- it's "odd" $HOME`);
     await mkdir(host);
     await writeFile(join(host, "in.txt"), "read");

@@ -1,4 +1,4 @@
-// A platform process to be killed by a test: starts one server and waits. Arguments: state folder, running | frozen.
+// A platform process to be killed by a test: starts one server and waits. Arguments: state directory, running | frozen.
 import { strictIsolation } from "../config.ts";
 import { createSandboxEngine } from "../sandbox/engine.ts";
 import { tinyServer } from "./tiny-server.ts";

@@ -1,5 +1,5 @@
 // Prints the self-test of a new driver as JSON, and what a server and a command with network did; for tests that run it
-// as another user. Arguments: state folder, Python code of the command, an address range that it may reach.
+// as another user. Arguments: state directory, Python code of the command, an address range that it may reach.
 import { strictIsolation } from "../config.ts";
 import { createSandboxEngine } from "../sandbox/engine.ts";
 import { testLimits, tinyServer } from "./tiny-server.ts";
