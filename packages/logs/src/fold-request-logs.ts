@@ -72,7 +72,7 @@ const seriesCtes = `
     SELECT w.*, k.id IS NULL AS is_new FROM (
       SELECT project_id, hash, sum(calls) AS calls, min(minute) AS first_seen FROM cells GROUP BY 1, 2) AS w
     LEFT JOIN request_log_series k ON k.project_id = w.project_id AND k.id = w.hash
-  ), new_series AS (${newNames("request_log_series", "wanted_series")}
+  ), new_series AS MATERIALIZED (${newNames("request_log_series", "wanted_series")}
   ), series_beyond AS MATERIALIZED (
     SELECT project_id, hash FROM (
       SELECT w.project_id, w.hash, n.known + row_number() OVER (PARTITION BY w.project_id, n.day ORDER BY w.calls DESC) AS rank
@@ -131,7 +131,7 @@ const callerCtes = `
     SELECT w.*, k.id IS NULL AS is_new FROM (
       SELECT project_id, hash, sum(calls) AS calls, min(first_seen) AS first_seen FROM calling GROUP BY 1, 2) AS w
     LEFT JOIN request_log_caller k ON k.project_id = w.project_id AND k.id = w.hash
-  ), new_callers AS (${newNames("request_log_caller", "wanted_callers")}
+  ), new_callers AS MATERIALIZED (${newNames("request_log_caller", "wanted_callers")}
   ), callers_beyond AS MATERIALIZED (
     SELECT project_id, hash FROM (
       SELECT w.project_id, w.hash, n.known + row_number() OVER (PARTITION BY w.project_id, n.day ORDER BY w.calls DESC) AS rank
@@ -176,7 +176,7 @@ const messageCtes = `
         max(last_minute) AS last_seen
       FROM taken, unnest(messages) AS message GROUP BY 1, 2) AS w
     LEFT JOIN request_log_message k ON k.project_id = w.project_id AND k.id = w.hash
-  ), new_messages AS (${newNames("request_log_message", "wanted_messages")}
+  ), new_messages AS MATERIALIZED (${newNames("request_log_message", "wanted_messages")}
   ), ranked_messages AS (
     SELECT w.*, n.known + row_number() OVER (PARTITION BY w.project_id, n.day, w.is_new) AS rank
     FROM wanted_messages w LEFT JOIN new_messages n
