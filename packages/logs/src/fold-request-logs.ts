@@ -32,6 +32,31 @@ export async function foldRequestLogs(pool: Pool, limits: Partial<FoldLimits> = 
   }
 }
 
+const maxUnfolded = 1000;
+const checkEveryMs = 10_000;
+const nextChecks = new WeakMap<Pool, number>();
+
+/**
+ * Folds if more than 1000 sums wait, at most every ten seconds for a pool. Writers call it: without a worker, sums would
+ * pile up, and each reader adds up those that aren't folded. Not awaited by writes, and a failure is the next check's.
+ */
+export async function foldIfBehind(pool: Pool): Promise<void> {
+  const now = Date.now();
+  if (now < (nextChecks.get(pool) ?? 0)) return;
+  nextChecks.set(pool, now + checkEveryMs);
+  try {
+    let folded = 1;
+    while (folded > 0 && (await isBehind(pool))) folded = await foldRequestLogs(pool);
+  } catch {
+    // The rows and their sums are written; whoever folds next meets the same error and reports it.
+  }
+}
+
+async function isBehind(pool: Pool): Promise<boolean> {
+  const { rowCount } = await pool.query(`SELECT FROM request_log_delta ORDER BY id LIMIT 1 OFFSET ${maxUnfolded}`);
+  return rowCount === 1;
+}
+
 async function foldOnce(client: PoolClient, limits: FoldLimits): Promise<number> {
   const lock = await client.query("SELECT pg_try_advisory_xact_lock(hashtext('towpath_fold_request_logs')) AS held");
   if (!lock.rows[0].held) return 0;

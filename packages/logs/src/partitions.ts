@@ -5,10 +5,17 @@ const dayMs = 24 * 3_600_000;
 const ensured = new WeakMap<Pool, Set<number>>();
 
 /**
+ * SQL for a row's time: now, if `time` is more than a day ahead. Rows of a clock that is wrong by years would lie beyond
+ * all partitions, and stay for these years.
+ */
+export const timeNotAhead = (time: string) =>
+  `CASE WHEN ${time} > now() + interval '1 day' THEN now() ELSE ${time} END`;
+
+/**
  * Makes sure that the day partitions of the log tables exist for the given instants (milliseconds).
  *
  * When the database refuses, rows go to the default partition and are later deleted one by one instead of with their
- * day, so that isn't an error. Days are remembered per pool, so the usual cost is a set look-up.
+ * day, so that isn't an error. For a day far ahead, the database makes tomorrow's partitions. Days are remembered per pool, so the usual cost is a set look-up.
  */
 export async function ensureDayPartitions(pool: Pool, times: Iterable<number>): Promise<void> {
   let days = ensured.get(pool);

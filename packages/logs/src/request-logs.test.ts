@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { queryRequestLogs, readRequestLog, readServerLogs, requestLogStats, writeRequestLogs } from "./index.ts";
+import {
+  queryRequestLogs,
+  readRequestLog,
+  readServerLogs,
+  requestLogStats,
+  writeRequestLogs,
+  writeServerLogs,
+} from "./index.ts";
 import { logQuerySchema, logSearchSchema } from "./log-query.schema.ts";
 import { logQueryFromSearch } from "./log-search.ts";
 import { bucketMsFor } from "./request-log-stats.ts";
@@ -118,13 +125,33 @@ describe("writing", () => {
 
   test("GW-7 rows land in the partition of their day, and a day without one keeps them too", async () => {
     const projectId = randomUUID();
-    const time = Date.UTC(2031, 4, 5, 23, 59, 59, 999);
+    const day = new Date(Date.now() - 5 * 86_400_000).toISOString().slice(0, 10);
+    const time = Date.parse(`${day}T23:59:59.999Z`);
     await writeRequestLogs(database.pool, [requestLogRow({ projectId, time })]);
     const { rows } = await database.pool.query(
       "SELECT tableoid::regclass::text AS t FROM request_log WHERE project_id = $1",
       [projectId],
     );
-    expect(rows).toEqual([{ t: "request_log_20310505" }]);
+    expect(rows).toEqual([{ t: `request_log_${day.replaceAll("-", "")}` }]);
+  });
+
+  test("LOG-3 a clock that is years ahead neither makes partitions that stay for years nor hides its rows", async () => {
+    const [projectId, deploymentId] = [randomUUID(), randomUUID()];
+    const time = Date.UTC(2031, 4, 5);
+    await writeRequestLogs(database.pool, [requestLogRow({ projectId, time })]);
+    const line = { stream: "stdout", level: "info", line: "x", projectId, deploymentId, instanceId: null } as const;
+    await writeServerLogs(database.pool, [{ ...line, time: new Date(time) }]);
+    const listed = (await queryRequestLogs(database.pool, { projectId })).data;
+    const lines = await readServerLogs(database.pool, { deploymentId });
+    for (const row of [...listed, ...lines])
+      expect(Math.abs(Date.parse(row.time) - Date.now())).toBeLessThan(3_600_000);
+    expect([listed.length, lines.length]).toEqual([1, 1]);
+    const { rows } = await database.pool.query(
+      `SELECT relname FROM pg_class WHERE relname LIKE '%\\_2031____'
+       UNION ALL SELECT 'default' FROM request_log_default WHERE project_id = $1`,
+      [projectId],
+    );
+    expect(rows).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "@towpath/db";
+import { requestLogDelta } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { foldRequestLogs, queryRequestLogs, requestLogStats, writeRequestLogs } from "./index.ts";
@@ -133,6 +134,50 @@ describe("counting", () => {
     expect(await found({ toolName: "made up 60" })).toBe(0);
   });
 
+  test("LOG-5 folding new callers reads the day's callers once, not once for each", async () => {
+    const projectId = randomUUID();
+    const deploymentId = randomUUID();
+    const newSessions = (count: number) =>
+      Array.from({ length: count }, () => requestLogRow({ projectId, deploymentId, session: randomUUID() }));
+    const entriesRead = async () => {
+      const { rows } = await database.pool.query(
+        "SELECT pg_stat_force_next_flush(), sum(idx_tup_read)::int AS read FROM pg_stat_user_indexes WHERE relname = 'request_log_caller'",
+      );
+      return rows[0].read;
+    };
+    await write(newSessions(2000));
+    await foldAll();
+    await write(newSessions(2000));
+    const before = await entriesRead();
+    await foldAll();
+    await expect.poll(entriesRead).toBeGreaterThan(before + 1999);
+    expect((await entriesRead()) - before).toBeLessThan(20_000);
+  });
+
+  test("LOG-5 without a worker, writers fold: sums that wait don't pile up", async () => {
+    await foldAll();
+    const projectId = randomUUID();
+    // A pool of its own, whose first write checks.
+    const writer = openDatabase(database.url).pool;
+    try {
+      await database.pool.query(
+        `INSERT INTO request_log_delta (project_id, first_minute, last_minute, series, caller_deployments, caller_sessions,
+           caller_principals, caller_client_names, caller_client_versions, caller_first_seen, caller_last_seen,
+           caller_calls, caller_errors, caller_refused)
+         SELECT $1, now(), now(), '[]', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}'
+         FROM generate_series(1, 3000)`,
+        [projectId],
+      );
+      await writeRequestLogs(writer, [requestLogRow({ projectId })]);
+      const waiting = () => database.db.$count(requestLogDelta);
+      await expect.poll(waiting, { timeout: 30_000 }).toBeLessThanOrEqual(1000);
+      await foldAll();
+      expect((await stats({ projectId })).total).toBe(1);
+    } finally {
+      await writer.end();
+    }
+  });
+
   test("LOG-5 names that hash to the same id hold up nobody's sums", async () => {
     const projectId = randomUUID();
     const deploymentId = randomUUID();
@@ -209,14 +254,16 @@ describe("counting", () => {
 
   test("LOG-3 sums lie in the partition of their day, so that they leave with its rows", async () => {
     const projectId = randomUUID();
-    await write([requestLogRow({ projectId, time: Date.UTC(2031, 2, 3, 12) })]);
+    const time = Date.now() - 20 * 24 * hour;
+    const day = new Date(time).toISOString().slice(0, 10).replaceAll("-", "");
+    await write([requestLogRow({ projectId, time })]);
     await foldAll();
     for (const level of ["minute", "ten_minutes", "hour", "half_day", "caller_slot"]) {
       const { rows } = await database.pool.query(
         `SELECT tableoid::regclass::text AS name FROM request_log_${level} WHERE project_id = $1`,
         [projectId],
       );
-      expect(rows).toEqual([{ name: `request_log_${level}_20310303` }]);
+      expect(rows).toEqual([{ name: `request_log_${level}_${day}` }]);
     }
   });
 });

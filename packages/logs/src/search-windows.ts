@@ -9,7 +9,7 @@ type Found = { windows: Window[]; since: number | null };
 type Period = Window & { now: number };
 
 const slotMs = 600_000;
-const recentCallers = 10_000;
+const maxRecentSlots = 1000;
 
 /**
  * Finds the periods that can contain the newest `wanted` rows of a search, newest first. The text is matched against
@@ -45,14 +45,15 @@ async function bySeries(pool: Pool, query: LogQuery, period: Period, wanted: num
   return { windows, since: isWhole ? null : (windows.at(-1)?.from ?? null) };
 }
 
+type Slot = { time: Date; first: Date; last: Date; calls: number };
 /** `since`: complete from there on; null: complete. */
-type Slots = { rows: { time: Date; first: Date; last: Date; calls: number }[]; since: Date | null };
+type Slots = { rows: Slot[]; since: Date | null };
 
 async function byCaller(pool: Pool, query: LogQuery, period: Period, wanted: number): Promise<Found> {
-  // Most searches match a recent caller; scan all callers only when none does.
-  const isFirst = period.to === null && wanted === query.offset + query.limit + 1;
-  const recent = isFirst ? await slotsOfRecent(pool, query, period, wanted) : null;
-  const { rows, since: seen } = recent?.rows.length ? recent : await slotsOfAll(pool, query, period, wanted);
+  // The index finds a rare text fast, but all callers of a frequent one, of which the recent ones are enough.
+  const recent = await recentSlots(pool, query, period);
+  const isEnough = recent.rows.reduce((calls, row) => calls + row.calls, 0) >= wanted;
+  const { rows, since: seen } = isEnough ? recent : await slotsOfMatches(pool, query, period, wanted);
   let calls = 0;
   const slot = rows.find((row) => {
     calls += row.calls;
@@ -60,7 +61,7 @@ async function byCaller(pool: Pool, query: LogQuery, period: Period, wanted: num
   });
   const used = slot ? rows.filter((row) => row.time >= slot.time) : rows;
   // More callers of the last slot may have been cut off.
-  const isCut = rows.length === wanted && used.length === rows.length;
+  const isCut = rows.length >= wanted && used.length === rows.length;
   const since = [...(slot ? [slot.time.getTime() + (isCut ? slotMs : 0)] : []), ...(seen ? [seen.getTime()] : [])];
   return {
     windows: used.map((row) => ({ from: row.first.getTime(), to: row.last.getTime() + 1 })),
@@ -68,46 +69,54 @@ async function byCaller(pool: Pool, query: LogQuery, period: Period, wanted: num
   };
 }
 
-/**
- * Slots of the most recently seen callers, newest first. The newest `wanted` calls belong to the `wanted` most recently
- * seen callers, so the slots of others aren't read.
- */
-async function slotsOfRecent(pool: Pool, query: LogQuery, { from }: Period, wanted: number): Promise<Slots> {
-  const { rows } = await pool.query<Slots["rows"][number] & { seen: Date | null }>(
+/** Slots whose caller matches, of the last slots of the period. */
+async function recentSlots(pool: Pool, query: LogQuery, { from, to }: Period): Promise<Slots> {
+  const { rows } = await pool.query<Slot & { since: Date | null }>(
     `WITH looked AS MATERIALIZED (
-       SELECT id, first_seen, last_seen, is_overflow OR search_text COLLATE "C" LIKE lower($3) AS matches
-       FROM request_log_caller WHERE project_id = $1 AND last_seen >= $2 ORDER BY last_seen DESC LIMIT ${recentCallers}
-     ), found AS MATERIALIZED (SELECT * FROM looked WHERE matches ORDER BY last_seen DESC LIMIT $4
-     )
-     SELECT s.*, CASE WHEN (SELECT count(*) FROM found) = $4 THEN (SELECT min(last_seen) FROM found)
-       WHEN (SELECT count(*) FROM looked) = ${recentCallers} THEN (SELECT min(last_seen) FROM looked) END AS seen
+       SELECT time, caller_id, first_seen, last_seen, calls FROM request_log_caller_slot
+       WHERE project_id = $1 AND time >= date_bin('10 minutes', $2, 'epoch') AND time <= $3
+       ORDER BY time DESC LIMIT ${maxRecentSlots})
+     SELECT l.time, l.first_seen AS first, l.last_seen AS last, l.calls,
+       (SELECT min(time) + interval '10 minutes' FROM looked HAVING count(*) = ${maxRecentSlots}) AS since
+     FROM looked l JOIN request_log_caller c ON c.project_id = $1 AND c.id = l.caller_id
+     WHERE c.is_overflow OR c.search_text COLLATE "C" LIKE lower($4) ORDER BY l.time DESC`,
+    [query.projectId, new Date(from), endOf(to), searchPattern(query.search ?? "")],
+  );
+  return { rows, since: rows[0]?.since ?? null };
+}
+
+/**
+ * Slots of all callers that match, newest first. In a period without an end, the newest `wanted` calls belong to the
+ * `wanted` most recently seen callers, so the slots of others aren't read.
+ */
+async function slotsOfMatches(pool: Pool, query: LogQuery, { from, to }: Period, wanted: number): Promise<Slots> {
+  const maxCallers = to === null ? wanted : null;
+  const { rows } = await pool.query<Slot & { since: Date | null }>(
+    `WITH matching AS MATERIALIZED (
+       SELECT id, first_seen, last_seen, last_slot FROM request_log_caller
+       WHERE project_id = $1 AND search_text COLLATE "C" LIKE lower($4)
+       UNION ALL
+       -- Callers beyond the daily limit, whose names aren't stored.
+       SELECT id, first_seen, last_seen, last_slot FROM request_log_caller
+       WHERE project_id = $1 AND id = 0 AND is_overflow
+     ), found AS MATERIALIZED (
+       SELECT * FROM matching WHERE last_seen >= $2 AND first_seen <= $3 ORDER BY last_slot DESC LIMIT $6)
+     SELECT s.*,
+       (SELECT min(last_slot) + interval '10 minutes' FROM found HAVING count(*) = $6) AS since
      FROM found CROSS JOIN LATERAL (
        SELECT time, first_seen AS first, last_seen AS last, calls FROM request_log_caller_slot
-       WHERE project_id = $1 AND caller_id = found.id AND time >= date_bin('10 minutes', $2, 'epoch')
+       WHERE project_id = $1 AND caller_id = found.id AND time >= date_bin('10 minutes', $2, 'epoch') AND time <= $3
          -- So that slots are looked for in the partitions of the caller's days only.
          AND time >= found.first_seen - interval '10 minutes' AND time <= found.last_seen
        -- Keeps PostgreSQL from joining with all slots.
        OFFSET 0) AS s
-     ORDER BY s.time DESC LIMIT $4`,
-    [query.projectId, new Date(from), searchPattern(query.search ?? ""), wanted],
+     ORDER BY s.time DESC LIMIT $5`,
+    [query.projectId, new Date(from), endOf(to), searchPattern(query.search ?? ""), wanted, maxCallers],
   );
-  return { rows, since: rows[0]?.seen ?? null };
+  return { rows, since: rows[0]?.since ?? null };
 }
 
-async function slotsOfAll(pool: Pool, query: LogQuery, { from, to }: Period, wanted: number): Promise<Slots> {
-  const { rows } = await pool.query<Slots["rows"][number]>(
-    `WITH found AS MATERIALIZED (
-       SELECT id FROM request_log_caller WHERE project_id = $1 AND last_seen >= $2
-         AND ($3::timestamptz IS NULL OR first_seen <= $3) AND (is_overflow OR search_text COLLATE "C" LIKE lower($4)))
-     SELECT s.time, s.first_seen AS first, s.last_seen AS last, s.calls
-     FROM request_log_caller_slot s JOIN found ON found.id = s.caller_id
-     WHERE s.project_id = $1 AND s.time >= date_bin('10 minutes', $2, 'epoch')
-       AND ($3::timestamptz IS NULL OR s.time <= $3)
-     ORDER BY s.time DESC LIMIT $5`,
-    [query.projectId, new Date(from), to === null ? null : new Date(to), searchPattern(query.search ?? ""), wanted],
-  );
-  return { rows, since: null };
-}
+const endOf = (to: number | null) => (to === null ? "infinity" : new Date(to));
 
 async function byMessage(pool: Pool, query: LogQuery, { from, to }: Period, wanted: number): Promise<Found> {
   const ids = await pool.query<{ id: string }>(

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { ensureDayPartitions } from "./partitions.ts";
+import { ensureDayPartitions, timeNotAhead } from "./partitions.ts";
 import { toPostgresText } from "./postgres-text.ts";
 
 type ServerLogStream = "stdout" | "stderr" | "platform";
@@ -44,7 +44,7 @@ export async function writeServerLogs(pool: Pool, rows: readonly ServerLogRow[])
   await pool.query(
     `WITH written AS (
        INSERT INTO server_log (time, project_id, deployment_id, instance_id, stream, level, line)
-       SELECT time, project_id, deployment_id, instance_id, stream, level, line
+       SELECT ${timeNotAhead("time")}, project_id, deployment_id, instance_id, stream, level, line
        FROM unnest($1::timestamptz[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[])
          WITH ORDINALITY AS rows (time, project_id, deployment_id, instance_id, stream, level, line, position)
        ORDER BY position

@@ -1,5 +1,6 @@
 import pg, { type Pool } from "pg";
-import { ensureDayPartitions } from "./partitions.ts";
+import { foldIfBehind } from "./fold-request-logs.ts";
+import { ensureDayPartitions, timeNotAhead } from "./partitions.ts";
 import { toArrayLiteral, toPostgresJson, toPostgresText } from "./postgres-text.ts";
 import { maxTextLengths, type RequestLogRow } from "./request-log.row.ts";
 import { announceRequestLogs } from "./request-log-changes.ts";
@@ -60,7 +61,7 @@ const columns: readonly Column[] = [
 
 /** What travels in another form than it is stored: the time as milliseconds, payloads as text. */
 function selected({ name }: Column): string {
-  if (name === "time") return "to_timestamp(time / 1000)";
+  if (name === "time") return timeNotAhead("to_timestamp(time / 1000)");
   return name.endsWith("_payload") ? `${name}::jsonb` : name;
 }
 
@@ -74,6 +75,7 @@ const insert = `
  * Writes request-log rows in one statement (GW-7). All or nothing; writing the same rows again changes nothing, so
  * a spool may be replayed after a lost answer. Announces the change on `towpath_request_log`.
  *
+ * A row whose time is more than a day ahead gets the time of writing, so such a row may appear twice after a replay.
  * Texts that are too long for a log are cut, and characters that PostgreSQL cannot hold are replaced.
  */
 export async function writeRequestLogs(pool: Pool, rows: readonly RequestLogRow[]): Promise<void> {
@@ -94,6 +96,7 @@ export async function writeRequestLogs(pool: Pool, rows: readonly RequestLogRow[
     pool,
     rows.map((row) => row.projectId),
   );
+  void foldIfBehind(pool);
 }
 
 const uniqueViolation = "23505";

@@ -109,15 +109,22 @@ export const requestLogCaller = pgTable(
     isOverflow: boolean().notNull().default(false),
     firstSeen: instant().notNull(),
     lastSeen: instant().notNull(),
+    /**
+     * The ten minutes in which it was last seen. Indexed in place of `lastSeen`, which changes with every fold: while no
+     * indexed column changes, an update touches no index.
+     */
+    lastSlot: instant().generatedAlwaysAs(sql`date_bin('10 minutes', last_seen, 'epoch')`),
     calls: bigint({ mode: "number" }).notNull(),
     errors: bigint({ mode: "number" }).notNull(),
     refused: bigint({ mode: "number" }).notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.projectId, table.id] }),
-    index().on(table.projectId, table.lastSeen),
+    index().on(table.projectId, table.lastSlot),
     index().on(table.projectId, table.firstSeen),
-    index().on(table.lastSeen),
+    index().on(table.lastSlot),
+    // Trigrams: finds part of a text. Under the collation of the search's condition, else PostgreSQL can't use it.
+    index("request_log_caller_search_index").using("gin", table.projectId, sql`search_text COLLATE "C" gin_trgm_ops`),
   ],
 );
 
@@ -172,7 +179,7 @@ export const requestLogRollupRetention = {
   request_log_ten_minutes: withItsRows,
   request_log_hour: withItsRows,
   request_log_half_day: withItsRows,
-  request_log_caller: unseen(requestLogCaller.lastSeen),
+  request_log_caller: unseen(requestLogCaller.lastSlot),
   request_log_caller_slot: withItsRows,
   request_log_message: unseen(requestLogMessage.lastSeen),
 } as const satisfies Record<string, RetentionRule>;
