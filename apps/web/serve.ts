@@ -5,16 +5,16 @@ import type { Logger } from "pino";
 import { requestHandler } from "./serve/request-handler.ts";
 import type * as Built from "./src/server.ts";
 
-/** How long requests in flight may take after SIGTERM, milliseconds. */
+/** How long requests in flight may take after SIGTERM. */
 const drainMs = 6000;
 
 /** Serves a production build: `node apps/web/serve.ts [directory of the build]`. */
 async function main(): Promise<void> {
   const dist = resolve(process.argv[2] ?? join(import.meta.dirname, "dist"));
-  // Everything of ours comes from the bundle: loading the sources as well would double the time to start.
+  // All our code comes from the bundle. Loading the sources as well would double the startup time.
   const built = (await import(pathToFileURL(join(dist, "server/server.js")).href)) as typeof Built;
   const { config, log } = servicesOrExit(built);
-  // Slow clients and those with huge headers cost little. Node answers 408, 431 and 400 itself.
+  // Bounds what slow clients and huge headers cost. Node itself responds with 408, 431 and 400.
   const limits = { maxHeaderSize: 16_384, requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 65_000 };
   const server = createServer(
     { ...limits, connectionsCheckingInterval: 5000 },

@@ -6,7 +6,7 @@ import { tanstackStart } from "@tanstack/react-start/plugin/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 
-/** What must never reach a browser, by the name it is imported with. A leak fails the build. */
+/** Import specifiers that must never reach a browser. A leak fails the build. */
 const serverOnly = [
   "pg",
   "pino",
@@ -22,7 +22,7 @@ const serverOnly = [
   /^@towpath\/core\/(?!(.*\/(schema|contract)|errors)$)/,
 ];
 
-/** Writes `.br` and `.gz` beside every text file of the browser build, for the static file server (`serve.ts`). */
+/** Writes a `.br` and a `.gz` beside every text file of the browser build, for the static file server (`serve.ts`). */
 const precompress = (): Plugin => ({
   name: "precompress",
   apply: "build",
@@ -46,7 +46,7 @@ export default defineConfig({
   resolve: { tsconfigPaths: true },
   server: { host: "127.0.0.1" },
   environments: {
-    // Loading a package file by file costs more than half of the start: only what opens files of its own stays apart.
+    // Loading packages file by file takes over half of the startup time, so all are bundled but those that open files.
     ssr: { resolve: { noExternal: true, external: ["pg", "pino", "pg-boss"] } },
   },
   plugins: [
@@ -54,7 +54,7 @@ export default defineConfig({
     tanstackStart({
       router: { routeFileIgnorePattern: "\\.test\\.", quoteStyle: "double", semicolons: true },
       importProtection: { behavior: "error", client: { specifiers: serverOnly } },
-      // `session.getProfile` instead of a hash: it can be read in logs, and tests can go through all of them.
+      // `session.getProfile` instead of a hash, for logs and for tests that call every function.
       serverFns: {
         generateFunctionId: ({ filename, functionName }) =>
           `${basename(filename).replace(/\.functions\.ts.*$/, "")}.${functionName.replace(/_createServerFn_handler$/, "")}`,

@@ -14,11 +14,11 @@ type Options = {
   readonly baseUrl: string;
   /** The built app. */
   readonly fetch: (request: Request) => Response | Promise<Response>;
-  /** Called with what `fetch` throws; the client gets 500. */
+  /** Called with what `fetch` throws. The client gets 500. */
   readonly onError: (error: unknown, request: IncomingMessage) => void;
 };
 
-/** Answers every request of the site: limits on bodies first, then files of the browser build, then the app. */
+/** Handles every request of the site: checks its limits, then serves a file of the browser build or calls the app. */
 export function requestHandler({ clientDirectory, baseUrl, fetch, onError }: Options): RequestListener {
   const compress = compressResponses();
   const files = staticFiles(clientDirectory);
@@ -48,28 +48,28 @@ export function requestHandler({ clientDirectory, baseUrl, fetch, onError }: Opt
   };
 }
 
-// The middleware is typed for Express and uses nothing of it.
+// The middleware's types are Express's, but it works with those of node:http.
 type CompressionRequest = Parameters<ReturnType<typeof compression>>[0];
 type CompressionResponse = Parameters<ReturnType<typeof compression>>[1];
 
-/** In bytes. Webhooks are as large as GitHub makes them; everything else here is a form or a small JSON. */
+/** Everything but a webhook is a form or a small JSON body. */
 const maxBodyBytes = 1024 * 1024;
 const maxWebhookBytes = 25 * 1024 * 1024;
 const webhookPath = "/api/github/webhooks";
 
 function refusalOf({ url = "/", headers }: IncomingMessage): { readonly status: number; readonly text: string } | null {
-  // An absolute or authority form would replace the origin.
+  // A target in absolute or authority form (RFC 9112, section 3.2) would replace the origin.
   if (!url.startsWith("/") || !URL.canParse(url, "http://localhost")) return { status: 400, text: "Bad Request" };
-  // A body must declare its length, so that one that is too large is refused before it is read.
+  // Requires a content-length, so that a body that is too large is refused before it is read.
   if (headers["transfer-encoding"] !== undefined) return { status: 411, text: "Length Required" };
   const limit = url.split("?", 1)[0] === webhookPath ? maxWebhookBytes : maxBodyBytes;
   return Number(headers["content-length"] ?? 0) <= limit ? null : { status: 413, text: "Payload Too Large" };
 }
 
-/** How long the rest of a refused body is read and thrown away, milliseconds. */
+/** How long the rest of a refused body is read and discarded, milliseconds. */
 const discardMs = 2000;
 
-/** Closing the connection while the client is still sending resets it, and the client would never see the refusal. */
+/** Reads on, because closing the connection while the client still sends would reset it before it sees the refusal. */
 function discardBody(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), discardMs);
   timer.unref();
@@ -79,8 +79,8 @@ function discardBody(request: IncomingMessage): void {
 }
 
 /**
- * Serves the browser build. sirv lists the directory once, so no path can lead out of it. Names with a content hash are
- * cached for a year, others are revalidated each time; `.br` and `.gz` files come from the build.
+ * Serves the browser build. sirv lists the directory once, so no path can lead out of it. Files with a content hash in
+ * their name are cached for a year, others are revalidated each time. The build makes the `.br` and `.gz` files.
  */
 function staticFiles(directory: string) {
   return sirv(directory, {
@@ -96,7 +96,7 @@ function staticFiles(directory: string) {
   });
 }
 
-/** Compresses documents and JSON, flushing at every chunk: a document streams while it renders. */
+/** Compresses documents and JSON. Flushes at every chunk, because documents stream while they render. */
 function compressResponses() {
   return compression({
     level: 4,
@@ -110,7 +110,7 @@ function compressResponses() {
   });
 }
 
-/** `compression` replaces `end` by one that takes no callback, and srvx ends a response without a body by `end(callback)`. */
+/** `compression` replaces `end` with one that ignores its callback, on which srvx waits for responses without a body. */
 function acceptEndCallback(response: ServerResponse): void {
   const end = response.end.bind(response) as (...given: unknown[]) => ServerResponse;
   response.end = ((...given: unknown[]) => {
@@ -121,13 +121,13 @@ function acceptEndCallback(response: ServerResponse): void {
   }) as ServerResponse["end"];
 }
 
-/** Only this server may set headers with this prefix; `@towpath/auth` reads the client's address from one of them. */
+/** Only this server may set headers with this prefix. `@towpath/auth` reads the client's address from one of them. */
 const ownHeaderPrefix = "x-towpath-";
 const addressHeader = "x-towpath-client-address";
 
 /**
- * The request as the app sees it. Its URL has the configured public origin, never the Host header's, so that a client
- * can't steer links, redirects or origin checks.
+ * The request as the app sees it. Its URL has the configured public origin instead of the Host header's, so that a
+ * client can't influence links, redirects or origin checks.
  */
 function publicRequest(request: ServerRequest, baseUrl: string): Request {
   const headers = new Headers(request.headers);
@@ -142,7 +142,7 @@ function publicRequest(request: ServerRequest, baseUrl: string): Request {
   });
 }
 
-/** The peer, or the last hop that a proxy on this machine saw; X-Forwarded-For from anybody else is ignored. */
+/** The peer, or the address that a proxy on this machine forwards. X-Forwarded-For from anyone else is ignored. */
 function clientAddress(request: ServerRequest): string {
   const peer = request.runtime?.node?.req.socket.remoteAddress ?? "";
   const address = request.ip && isIP(request.ip) ? request.ip : peer;

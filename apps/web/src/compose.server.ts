@@ -2,27 +2,27 @@ import { type Auth, createAuth } from "@towpath/auth";
 import type { Actor, Context } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
 import { claimLocalOrganization } from "@towpath/core/organization";
-import { systemClock } from "@towpath/core/ports";
+import { gitHubNotConfigured, type JobQueue, systemClock } from "@towpath/core/ports";
 import { createSecretBox } from "@towpath/core/secret";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
+import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { type Logger, pino } from "pino";
 import { readWebConfig, type WebConfig } from "./config.server.ts";
-import { backgroundQueue } from "./queue.server.ts";
 
-/** Everything that a request may reach, made once a process. */
+/** What request handlers use, composed once per process. */
 export type Services = {
   readonly config: WebConfig;
   readonly log: Logger;
   readonly database: DatabaseClient;
-  /** For request logs and their statistics only: see `http/log-reader.server.ts`. */
+  /** Only for request logs and their statistics: see `http/log-reader.server.ts`. */
   readonly logReader: DatabaseClient;
   readonly auth: Auth;
-  /** Null: no GitHub App and no local forge is configured. */
+  /** Null without a GitHub App and without the local forge. */
   readonly gitHub: GitHub | null;
   readonly notifications: Notifications;
-  /** The context that verbs take, for one actor. */
+  /** The context that verbs of core take, acting as `actor`. */
   contextFor(actor: Actor): Context;
   close(): Promise<void>;
 };
@@ -37,7 +37,7 @@ function compose(config: WebConfig): Services {
   queue.open();
   const notifications = openNotifications(config.directDatabaseUrl, {
     applicationName: "towpath-web-listen",
-    onProblem: (error) => log.warn({ err: error }, "cannot listen for log lines"),
+    onProblem: (error) => log.warn({ err: error }, "can't listen for log lines"),
   });
   const secrets = createSecretBox(config.secret);
   const gitHub = config.gitHub ? createGitHub(config.gitHub) : null;
@@ -83,15 +83,48 @@ function compose(config: WebConfig): Services {
 
 let current: Services | undefined;
 
-/** The process's services; composed from the environment at the first call. */
+/** The process's services, composed from the environment at the first call. */
 export function services(): Services {
   current ??= compose(readWebConfig());
   return current;
 }
 
-/** Closes what was opened; a request that comes later opens it again. */
+/** @throws TowpathError `not_configured` on an instance without a GitHub App and without the local forge. */
+export function gitHub(): GitHub {
+  const { gitHub: client } = services();
+  if (client) return client;
+  throw gitHubNotConfigured();
+}
+
+/** Closes all connections. A later request opens them again. */
 export async function closeServices(): Promise<void> {
   const closing = current;
   current = undefined;
   await closing?.close();
+}
+
+/** A job queue that connects in the background, so that the site starts without it. Each job retries a failed connect. */
+function backgroundQueue(
+  databaseUrl: string,
+  log: Logger,
+): { readonly queue: JobQueue; open(): void; close(): Promise<void> } {
+  let opening: Promise<OpenJobQueue> | undefined;
+  const opened = () => {
+    opening ??= openJobQueue({
+      databaseUrl,
+      onProblem: (problem) => log.warn({ err: problem }, "job queue"),
+    }).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  return {
+    queue: { enqueue: async (name, payload, options) => (await opened()).enqueue(name, payload, options) },
+    open: () => void opened().catch((error: unknown) => log.warn({ err: error }, "can't open the job queue yet")),
+    close: async () => {
+      const queue = await opening?.catch(() => undefined);
+      await queue?.close();
+    },
+  };
 }

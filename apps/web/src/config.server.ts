@@ -8,7 +8,7 @@ const origin = z
 
 const settings = z.object({
   DATABASE_URL: z.string({ error: "is missing" }).min(1, "is missing"),
-  /** Past a pooler, for LISTEN. */
+  /** Bypasses a connection pooler, which does not support LISTEN. */
   DATABASE_DIRECT_URL: z.string().optional(),
   TOWPATH_DATA_DIR: z.string({ error: "is missing" }).min(1, "is missing"),
   TOWPATH_SECRET: z.string({ error: "is missing" }).min(32, "must have at least 32 characters"),
@@ -32,7 +32,7 @@ const gitHubKeys = Object.keys(gitHubSettingsSchema.shape).filter((key) => !key.
 
 export type WebConfig = ReturnType<typeof readWebConfig>;
 
-/** Lists every invalid setting, one per line, for the operator. */
+/** Its message lists every invalid setting for the operator, one per line. */
 export class SettingsError extends Error {
   constructor(problems: readonly string[]) {
     super(`These settings need attention:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
@@ -41,7 +41,7 @@ export class SettingsError extends Error {
 }
 
 /**
- * The settings of the web process, read once. OIDC and GitHub settings are each all or none.
+ * The settings of the web process. The OIDC settings must be set together or not at all; so must those of GitHub.
  *
  * @throws SettingsError that lists all problems.
  */

@@ -7,7 +7,7 @@ import { DocumentBoundary, RenderError, UnmatchedRoute } from "./features/error-
 import type { RouterContext } from "./features/session/guards.ts";
 import { routeTree } from "./routeTree.gen.ts";
 
-/** UI-3: three retries after 1 s, 2 s, 4 s, at most 30 s. Errors of the domain are final, so those are not retried. */
+/** UI-3: three retries, after 1, 2 and 4 seconds. Most TowpathErrors are final; only these two codes are worth a retry. */
 const retry = (failures: number, error: unknown) =>
   failures < 3 &&
   (!(error instanceof TowpathError) || error.code === "internal" || error.code === "upstream_unavailable");
@@ -18,7 +18,7 @@ export function getRouter() {
   const queryClient = new QueryClient({
     defaultOptions: {
       queries: { retry: typeof window === "undefined" ? false : retry, retryDelay },
-      // A mutation made offline fails at once with a message; it must not run later, unexpectedly.
+      // A mutation made offline fails at once with a message. It must not run later, when nobody expects it.
       mutations: { networkMode: "always" },
     },
   });
@@ -29,11 +29,11 @@ export function getRouter() {
     scrollRestoration: true,
     defaultPreload: "intent",
     defaultPreloadDelay: 50,
-    // The query cache decides what is fresh (AUTH-9), not a second cache in the router.
+    // The query cache alone decides what is fresh (AUTH-9).
     defaultPreloadStaleTime: 0,
     defaultPendingMs: 1000,
     defaultPendingMinMs: 500,
-    // Around everything, in the place of the library's own last screen, which has no styles.
+    // Replaces the library's global error screen, which has no styles.
     InnerWrap: DocumentBoundary,
     disableGlobalCatchBoundary: true,
     defaultErrorComponent: RenderError,

@@ -4,7 +4,7 @@ import { closeServices, services } from "./compose.server.ts";
 export default createServerEntry({ fetch: (request, options) => handler.fetch(request, options) });
 
 export { SettingsError } from "./config.server.ts";
-/** For `serve.ts` on shutdown: log streams never end by themselves. */
+/** For `serve.ts` on shutdown, because log streams never end by themselves. */
 export { endEventStreams as endStreams } from "./http/streams/event-stream.server.ts";
-/** For `serve.ts`: opens what is slow to open, so that the first request does not wait. */
+/** For `serve.ts`, which opens connections at start, so that the first request does not wait. */
 export { closeServices, services };

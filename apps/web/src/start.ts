@@ -2,7 +2,7 @@ import { createCsrfMiddleware, createStart } from "@tanstack/react-start";
 import { errorAdapter } from "./http/errors.ts";
 import { documentHeaders, functionErrors, repeatedCookie } from "./http/global-middleware.ts";
 
-// With a start file the framework's own check of the origin is gone: this one puts it back.
+// A start file disables the framework's built-in CSRF middleware, so it is added here.
 const csrf = createCsrfMiddleware({ filter: (ctx) => ctx.handlerType === "serverFn" });
 
 export const startInstance = createStart(() => ({

@@ -7,10 +7,9 @@ import { TowpathError } from "@towpath/core/errors";
 import { equalInConstantTime } from "@towpath/crypto";
 import { services } from "~/compose.server.ts";
 
-/** What verbs need of a request that somebody signed in has made. */
 type SignedInContext = { readonly signedIn: SignedIn; readonly ctx: Context };
 
-/** Who makes the request that is being answered; null when nobody is signed in. */
+/** The session of the current request; null when nobody is signed in. */
 export function currentSession(): Promise<SignedIn | null> {
   return services().auth.session(getRequestHeaders());
 }
@@ -29,8 +28,8 @@ export function contextForUser(userId: string, headers: Headers): Context {
 const minTokenLength = 32;
 
 /**
- * Whether a bearer token is the instance's operator token. It is read each time, so that a new one counts at once.
- * Without a file, or with one too short to be safe, nothing is accepted.
+ * Whether a bearer token is the instance's operator token. The file is read each time, so that a new token works at
+ * once. No token is accepted if the file is missing or its token is too short to be safe.
  */
 async function isOperatorToken(file: string, given: string): Promise<boolean> {
   const token = await readFile(file, "utf8").then(
@@ -57,7 +56,7 @@ export async function operatorContext(request: Request): Promise<Context> {
 }
 
 /**
- * Who reads a stream: the operator by token, else the session's user. A token that is wrong is refused, and never
+ * The reader of a stream: the operator by token, otherwise the session's user. A wrong token is refused; it never
  * falls back to a cookie.
  *
  * @throws TowpathError `unauthenticated` without either.

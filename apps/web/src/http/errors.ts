@@ -1,7 +1,7 @@
 import { createSerializationAdapter } from "@tanstack/react-router";
 import { type ErrorCode, type FieldProblems, TowpathError } from "@towpath/core/errors";
 
-/** Carries a TowpathError across server functions and hydration: public parts only, never `detail` or `cause`. */
+/** Carries a TowpathError across server functions and hydration: only its public parts, never `detail` or `cause`. */
 export const errorAdapter = createSerializationAdapter({
   key: "towpath-error",
   test: (value): value is TowpathError => value instanceof TowpathError,
@@ -10,6 +10,6 @@ export const errorAdapter = createSerializationAdapter({
     new TowpathError(code as ErrorCode, message, { fields: fields as FieldProblems }),
 });
 
-/** Whether something thrown is the domain's error of this code. Works in the browser too. */
+/** Whether a thrown value is a TowpathError with this code. */
 export const isTowpathErrorCode = (error: unknown, code: ErrorCode): error is TowpathError =>
   error instanceof TowpathError && error.code === code;

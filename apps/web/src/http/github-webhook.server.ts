@@ -3,15 +3,15 @@ import { verifyWebhook } from "@towpath/github";
 import { services } from "~/compose.server.ts";
 import { parseJsonObject, readBody } from "~/http/request.server.ts";
 
-/** GitHub sends at most 25 MB. */
+/** The most that GitHub sends. */
 const maxBytes = 25 * 1024 * 1024;
 
-/** Events that change something here. Others are acknowledged and not kept. */
+/** Events that Towpath acts on. Others are acknowledged and dropped. */
 const events = new Set(["push", "delete", "pull_request", "installation", "installation_repositories"]);
 
 /**
- * POST /api/github/webhooks (BLD-12): the signature is checked on the bytes as they came, before anything is parsed or
- * stored; then the delivery is stored and its job enqueued in one transaction, and the answer is given at once.
+ * POST /api/github/webhooks (BLD-12). Checks the signature on the raw bytes before anything is parsed or stored, then
+ * stores the delivery and enqueues its job in one transaction.
  */
 export async function receiveGitHubWebhook(request: Request): Promise<Response> {
   const { config, contextFor } = services();

@@ -5,7 +5,7 @@ import { signInProblemPath } from "@towpath/auth";
 import { asTowpathError } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";
 
-/** Runs first: creates the CSP nonce of the request and sets the security headers of the response. */
+/** Creates the request's CSP nonce and sets the security headers of the response. Must run first. */
 export const documentHeaders = createMiddleware().server(async ({ next, handlerType }) => {
   const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))));
   const result = await next({ context: { nonce, handlerType } });
@@ -15,12 +15,12 @@ export const documentHeaders = createMiddleware().server(async ({ next, handlerT
   if (headers.get("content-type")?.startsWith("text/html")) {
     headers.set("content-security-policy", contentSecurityPolicy(nonce, config.gitHub?.url ?? null));
   }
-  // Responses depend on the session. What may be cached sets its own header.
+  // Responses depend on the session. A response that may be cached sets its own header.
   if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store");
   return result;
 });
 
-/** Responses of `fetch` and `Response.redirect` have immutable headers: those are copied. */
+/** Copies responses whose headers are immutable, such as those of `fetch` and `Response.redirect`. */
 function writableHeaders(result: { response: Response }): Headers {
   try {
     result.response.headers.delete("x-towpath-probe");
@@ -32,10 +32,10 @@ function writableHeaders(result: { response: Response }): Headers {
 }
 
 /**
- * Stops a browser that sends one of our cookies twice. Such a request counts as signed out (see `hasRepeatedCookie`),
- * and redirecting it to sign-in could loop, because a planted cookie may apply to some paths only. So the browser is
- * sent to a page that explains this, and told to clear the site's cookies, the planted one included. Browsers obey over
- * TLS and on localhost; elsewhere the page says what to do.
+ * Handles browsers that send one of our cookies twice. Such a request counts as signed out (see `hasRepeatedCookie`),
+ * but redirecting it to sign-in could loop, because a planted cookie may apply to some paths only. So it goes to a page
+ * that explains this, and `clear-site-data` removes the planted cookie. Browsers honor that header over TLS and on
+ * localhost; elsewhere the page says what to do.
  */
 export const repeatedCookie = createMiddleware().server(async ({ next, request }) => {
   if (!services().auth.hasRepeatedCookie(request.headers)) return next();
@@ -54,7 +54,7 @@ export const repeatedCookie = createMiddleware().server(async ({ next, request }
 
 const forgetCookies = { "clear-site-data": '"cookies"', "cache-control": "private, no-store" };
 
-/** Headers of every answer. */
+/** Headers of every response. */
 function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
   return {
     "x-content-type-options": "nosniff",
@@ -68,8 +68,8 @@ function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Scripts run by nonce or from this origin only. Styles are looser: the toasts and charts set them from script, and a
- * style alone runs nothing. `avatarOrigin` is GitHub's or the forge's, whose account pictures are shown.
+ * Scripts run only by nonce or from this origin. Inline styles are allowed: toasts and charts set them from script, and
+ * a style can't run code. `avatarOrigin` is GitHub's or the forge's, which serves the account pictures.
  */
 function contentSecurityPolicy(nonce: string, avatarOrigin: string | null): string {
   const images = ["'self'", "data:", "https:", ...(avatarOrigin ? [new URL(avatarOrigin).origin] : [])];
@@ -89,7 +89,7 @@ function contentSecurityPolicy(nonce: string, avatarOrigin: string | null): stri
 
 /**
  * A server function throws a TowpathError, a redirect or a not-found. Anything else is a bug or an outage: it is logged
- * here in full, and the browser gets a public message. Refused calls are logged, too.
+ * in full, and the browser gets a public message. Calls without permission are logged too.
  */
 export const functionErrors = createMiddleware({ type: "function" }).server(async ({ next, serverFnMeta }) => {
   try {
@@ -100,7 +100,7 @@ export const functionErrors = createMiddleware({ type: "function" }).server(asyn
     const { log } = services();
     if (error.code === "internal") log.error({ err: thrown, function: serverFnMeta.name }, "server function failed");
     else if (error.code === "forbidden") log.warn({ function: serverFnMeta.name }, "server function refused");
-    // While rendering a document the router sets the status: a guard may still turn the error into a redirect.
+    // During server rendering the router sets the status, because a guard may still turn the error into a redirect.
     if (getGlobalStartContext()?.handlerType === "serverFn") setResponseStatus(error.httpStatus);
     throw error;
   }

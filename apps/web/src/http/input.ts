@@ -1,7 +1,9 @@
 import { parseInput } from "@towpath/core/input";
 import type { z } from "zod";
 
-/** Validator of a server function: problems come out as `invalid_input` with a text for each field. */
+// Not in access.ts, which the browser's bundle includes: parseInput must stay on the server.
+
+/** Validator of a server function. @throws TowpathError `invalid_input` with a message for each invalid field. */
 export const input =
   <Schema extends z.ZodType>(schema: Schema) =>
   (value: z.input<Schema>): z.output<Schema> =>

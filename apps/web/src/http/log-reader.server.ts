@@ -5,10 +5,10 @@ import { services } from "~/compose.server.ts";
 const queryCanceled = "57014";
 
 /**
- * Reads the request log on its own few connections, each statement within a time limit, so that a slow question holds
- * up neither other pages nor more than its share of the database.
+ * Runs queries of the request log on a small pool of their own with a statement timeout, so that a slow one neither
+ * blocks other pages nor takes more than its share of the database.
  *
- * @throws TowpathError `limit_reached` when the time limit ended a statement; the text says how to ask for less.
+ * @throws TowpathError `limit_reached` after a timeout; the message says how to query less.
  */
 export async function readRequestLogs<T>(read: (pool: Pool) => Promise<T>): Promise<T> {
   try {

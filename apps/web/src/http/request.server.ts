@@ -1,6 +1,7 @@
-import { TowpathError } from "@towpath/core/errors";
+import { asTowpathError, TowpathError } from "@towpath/core/errors";
+import { services } from "~/compose.server.ts";
 
-/** Reads a body of at most `maxBytes`, undecoded. @throws TowpathError `invalid_input` for a longer one. */
+/** The raw body, at most `maxBytes` long. @throws TowpathError `invalid_input` for a longer one. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = () => new TowpathError("invalid_input", `The request is larger than ${maxBytes} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
@@ -26,8 +27,8 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
 }
 
 /**
- * Whether a request was made by one of our own pages. Browsers say where a request comes from; a request that
- * doesn't is refused, because what this guards acts with the session's cookie.
+ * Whether one of our own pages made the request, by the headers that browsers set. A request without them counts as
+ * foreign: this guards handlers that act with the session's cookie.
  */
 export function isSameOrigin(request: Request, baseUrl: string): boolean {
   const site = request.headers.get("sec-fetch-site");
@@ -36,9 +37,30 @@ export function isSameOrigin(request: Request, baseUrl: string): boolean {
   return origin !== null && origin === baseUrl;
 }
 
-/** A redirect that also passes on cookies. 303: the browser continues with GET. */
+/** A redirect that also sets the cookies of `from`. With 303 the browser continues with GET. */
 export function redirectTo(location: string, from: Headers = new Headers(), status: 302 | 303 = 302): Response {
   const headers = new Headers({ location, "cache-control": "private, no-store" });
   for (const cookie of from.getSetCookie()) headers.append("set-cookie", cookie);
   return new Response(null, { status, headers });
+}
+
+/** The error response of REST, streams and webhooks: `{ error: { code, message, fields } }`. */
+function errorResponse(thrown: unknown, request: Request): Response {
+  const error = asTowpathError(thrown);
+  if (error.code === "internal") {
+    const { pathname } = new URL(request.url);
+    services().log.error({ err: thrown, method: request.method, path: pathname }, "request failed");
+  }
+  const { code, message, fields } = error;
+  const headers = error.code === "unauthenticated" ? { "www-authenticate": 'Bearer realm="towpath"' } : undefined;
+  return Response.json({ error: { code, message, fields } }, { status: error.httpStatus, ...(headers && { headers }) });
+}
+
+/** Runs a handler and turns what it throws into an error response. */
+export async function respond(request: Request, work: () => Promise<Response>): Promise<Response> {
+  try {
+    return await work();
+  } catch (thrown) {
+    return errorResponse(thrown, request);
+  }
 }

@@ -1,7 +1,7 @@
 import type { ValidatorAdapter } from "@tanstack/react-router";
 
-// Search parameters are read by hand, not with zod: every route's reader is part of the first script that a visitor
-// loads, and zod alone is a fifth of it. A value that a reader doesn't know counts as not given: links outlive versions.
+// Search parameters are parsed without zod: the parsers of all routes are part of the first script that a visitor loads,
+// and zod alone would be a fifth of it. Invalid values count as missing, because links outlive versions.
 
 type Reader<Value> = (value: unknown) => Value;
 type Readers = Readonly<Record<string, Reader<unknown>>>;
@@ -11,7 +11,7 @@ type OptionalKeys<R extends Readers> = {
 }[keyof R];
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-/** What `searchParameters` of these readers gives: keys whose reader may give nothing are optional. */
+/** What `searchParameters` returns for these readers. Keys whose reader may return undefined are optional. */
 export type SearchOf<R extends Readers> = Flat<
   { [Key in Exclude<keyof R, OptionalKeys<R>>]: ReturnType<R[Key]> } & {
     [Key in OptionalKeys<R>]?: ReturnType<R[Key]>;
@@ -20,21 +20,21 @@ export type SearchOf<R extends Readers> = Flat<
 
 type LinkOf<R extends Readers> = Flat<{ [Key in keyof R]?: ReturnType<R[Key]> | undefined }>;
 
-/** For `validateSearch`: one reader for each parameter, others are dropped. Links may leave out all of them. */
+/** For `validateSearch`: one reader per parameter. Other parameters are dropped; links may omit any of them. */
 export function searchParameters<const R extends Readers>(readers: R): ValidatorAdapter<LinkOf<R>, SearchOf<R>> {
   return {
     parse: (input) => {
       const given: Readonly<Record<string, unknown>> = { ...(typeof input === "object" ? input : null) };
       const read = Object.entries(readers).map(([key, reader]) => [key, reader(given[key])] as const);
-      // A faulty one is set to undefined: the router puts this result over what the address says.
+      // Set invalid ones to undefined: the router merges this result into the URL's parameters.
       return Object.fromEntries(read.filter(([key, value]) => value !== undefined || key in given)) as SearchOf<R>;
     },
-    // Only for the compiler, as the router declares it.
+    // The router uses this for types only.
     types: {} as { input: LinkOf<R>; output: SearchOf<R> },
   };
 }
 
-/** Text of at most `max` characters. The router reads `?q=7` as a number: that is text here as well. */
+/** Text of at most `max` characters. Accepts numbers and booleans: the router parses `?q=7` as a number. */
 export const text =
   (max: number): Reader<string | undefined> =>
   (value) => {
@@ -45,7 +45,7 @@ export const text =
 /** `true` or `false`. */
 export const flag: Reader<boolean | undefined> = (value) => (typeof value === "boolean" ? value : undefined);
 
-/** A whole number above zero, as ids of GitHub are. */
+/** A whole number above zero, such as an id of GitHub. */
 export const positiveInteger: Reader<number | undefined> = (value) =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 
@@ -55,11 +55,10 @@ export const oneOf =
   (value) =>
     values.find((known) => known === value);
 
-/** An id of ours. */
 export const uuid: Reader<string | undefined> = (value) =>
   typeof value === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? value : undefined;
 
-/** Texts, each read by `reader`; those that it does not know and repetitions are left out. */
+/** At most `max` items, each parsed by `reader`. Drops invalid items and duplicates. */
 export const listOf =
   <Item>(reader: Reader<Item | undefined>, max: number): Reader<readonly Item[] | undefined> =>
   (value) => {
@@ -68,7 +67,7 @@ export const listOf =
     return [...new Set(items as Item[])];
   };
 
-/** `reader`, with a value for what is not given. */
+/** `reader` with a default for a missing or invalid value. */
 export const withDefault =
   <Value>(reader: Reader<Value | undefined>, value: NoInfer<Value>): Reader<Value> =>
   (given) =>

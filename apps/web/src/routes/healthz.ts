@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { services } from "~/compose.server.ts";
-import { withoutPermission } from "~/http/route-access.ts";
+import { withoutPermission } from "~/http/access.ts";
 
 /** Health check: 200 while it can serve, 503 while the database is away. */
 export const Route = createFileRoute("/healthz")({

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { signOut } from "~/features/sign-in/sign-in.server.ts";
 import { SignOutPage } from "~/features/sign-in/sign-in-pages.tsx";
-import { withoutPermission } from "~/http/route-access.ts";
+import { withoutPermission } from "~/http/access.ts";
 
 /** AUTH-3. A visit from one of our pages, or typed by hand, signs out at once; one from another site only asks. */
 export const Route = createFileRoute("/logout")({

@@ -3,8 +3,8 @@ import { createServerFn } from "@tanstack/react-start";
 import { createApiKey, deleteApiKey, listApiKeys, revokeApiKey } from "@towpath/core/api-key";
 import { createApiKeySchema } from "@towpath/core/api-key/schema";
 import { z } from "zod";
+import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { organizationAccess } from "~/http/server-function.ts";
 
 const organizationInput = z.object({ orgSlug: z.string() });
 const keyInput = organizationInput.extend({ keyId: z.uuid() });

@@ -5,8 +5,8 @@ import { type BuildPage, type BuildView, getBuild, listBuilds, redeployBuild } f
 import { listBuildsSchema } from "@towpath/core/build/schema";
 import { TowpathError } from "@towpath/core/errors";
 import { z } from "zod";
+import { buildAccess, projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { buildAccess, projectAccess } from "~/http/server-function.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { isRunning } from "./build-status.tsx";

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
+import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { projectAccess } from "~/http/server-function.ts";
 import { isRunning } from "../build/build-status.tsx";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";

@@ -3,10 +3,9 @@ import { createServerFn } from "@tanstack/react-start";
 import { listInstallations, requireInstallation } from "@towpath/core/installation";
 import { withGitHub } from "@towpath/github";
 import { z } from "zod";
-import { services } from "~/compose.server.ts";
-import { addressOf, gitHub } from "~/github.server.ts";
+import { gitHub, services } from "~/compose.server.ts";
+import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { organizationAccess } from "~/http/server-function.ts";
 import { entrypointCandidates } from "./repository-proposals.ts";
 import { beginRoundTrip, callbackUrl } from "./round-trip.server.ts";
 
@@ -64,7 +63,10 @@ export const getRepositoryForDeploy = createServerFn({ method: "GET" })
   .middleware([organizationAccess("installation.read")])
   .validator(input(address))
   .handler(async ({ context, data }) => {
-    const where = await addressOf(context.ctx, data);
+    // The organization's right to read comes before any call to GitHub.
+    const { orgSlug, installationId, owner, name } = data;
+    await requireInstallation({ ctx: context.ctx, input: { orgSlug, installationId } });
+    const where = { installationId, owner, name };
     return withGitHub(async () => {
       const { temp_clone_token: _secret, ...repository } = await gitHub().repository(where);
       const [branch, tree] = await Promise.all([

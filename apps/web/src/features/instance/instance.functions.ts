@@ -3,8 +3,8 @@ import { createServerFn } from "@tanstack/react-start";
 import { getHostIsolation, getIsolationWarning } from "@towpath/core/host-isolation";
 import { getHostStorage, getStorageWarning } from "@towpath/core/host-storage";
 import { z } from "zod";
+import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { organizationAccess } from "~/http/server-function.ts";
 
 const organizationInput = z.object({ orgSlug: z.string() });
 

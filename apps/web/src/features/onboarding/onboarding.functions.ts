@@ -9,8 +9,8 @@ import {
 import { deployProjectSchema, projectNameSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
+import { organizationAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { organizationAccess, selfAccess } from "~/http/server-function.ts";
 import { serverNameFrom } from "../github/repository-proposals.ts";
 import { runQuickstart } from "./quickstart.server.ts";
 

@@ -4,8 +4,8 @@ import { TowpathError } from "@towpath/core/errors";
 import { requireRoomForBuilds } from "@towpath/core/host-storage";
 import { deployProject, requireFreeName } from "@towpath/core/project";
 import { isGitHubError, type SampleFile, withGitHub } from "@towpath/github";
+import { gitHub } from "~/compose.server.ts";
 import { beginRoundTrip, callbackUrl, forgetUserToken, keptUserToken } from "~/features/github/round-trip.server.ts";
-import { gitHub } from "~/github.server.ts";
 
 export type QuickstartResult =
   /** GitHub must say first that Towpath may create a repository for this user. */

@@ -1,8 +1,8 @@
 import { createServerFn } from "@tanstack/react-start";
 import { deleteOrganization } from "@towpath/core/organization";
 import { z } from "zod";
+import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { organizationAccess } from "~/http/server-function.ts";
 
 const deletionInput = z.object({ orgSlug: z.string(), confirmation: z.string().max(200) });
 

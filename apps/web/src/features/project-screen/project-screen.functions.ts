@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getProject } from "@towpath/core/project";
+import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { projectAccess } from "~/http/server-function.ts";
 import { type ProjectKey, projectKeySchema } from "./project-key.schema.ts";
 
 /** The project with its auth mode and newest deployments; also the access check of its screens (PRJ-1). */

@@ -5,9 +5,9 @@ import { queryRequestLogs, readRequestLog, requestLogStats } from "@towpath/logs
 import { type LogSearch, logQuerySchema, type RequestLogDetail, type RequestLogPage } from "@towpath/logs/schema";
 import { logQueryFromSearch } from "@towpath/logs/search";
 import { z } from "zod";
+import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { readRequestLogs } from "~/http/log-reader.server.ts";
-import { projectAccess } from "~/http/server-function.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 

@@ -3,8 +3,8 @@ import { createServerFn } from "@tanstack/react-start";
 import { listProjects } from "@towpath/core/project";
 import { projectListSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
+import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { organizationAccess } from "~/http/server-function.ts";
 
 /** The organization's servers, filtered (ORG-2). */
 const getServers = createServerFn({ method: "GET" })

@@ -3,9 +3,9 @@ import { createServerFn } from "@tanstack/react-start";
 import { getOrganizationAccess, getProfile as getProfileVerb } from "@towpath/core/organization";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
+import { organizationAccess, publicAccess, selfAccess } from "~/http/access.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { input } from "~/http/input.ts";
-import { organizationAccess, publicAccess, selfAccess } from "~/http/server-function.ts";
 
 /** Who is signed in, or null (AUTH-4). */
 const getCurrentAuth = createServerFn({ method: "GET" })

@@ -5,8 +5,8 @@ import { entrypointSchema, requirementsSchema } from "@towpath/core/project/sche
 import { deleteSecret, listSecrets, setSecrets } from "@towpath/core/secret";
 import { setSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
+import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { projectAccess } from "~/http/server-function.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 

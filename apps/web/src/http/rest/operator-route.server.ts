@@ -7,21 +7,20 @@ import { organization, project } from "@towpath/db/schema";
 import { eq, sql } from "drizzle-orm";
 import type { z } from "zod";
 import { operatorContext } from "~/http/caller.server.ts";
-import { answering } from "~/http/error-response.server.ts";
-import { parseJsonObject, readBody } from "~/http/request.server.ts";
+import { parseJsonObject, readBody, respond } from "~/http/request.server.ts";
 
 const maxBytes = 64 * 1024;
 
-/** A REST route of the operator: token first, then `work`, whose result is the JSON answer (OPS-4). */
+/** A REST route for the operator (OPS-4): checks the token, then responds with the result of `work` as JSON. */
 export const operatorRoute = (request: Request, work: (ctx: Context) => Promise<unknown>): Promise<Response> =>
-  answering(request, async () => Response.json(await work(await operatorContext(request))));
+  respond(request, async () => Response.json(await work(await operatorContext(request))));
 
-/** @throws TowpathError `invalid_input` with a text for each faulty field. */
+/** The body, parsed. @throws TowpathError `invalid_input` with a message for each invalid field. */
 export async function jsonBody<Schema extends z.ZodType>(request: Request, schema: Schema): Promise<z.output<Schema>> {
   return parseInput(schema, parseJsonObject(await readBody(request, maxBytes)));
 }
 
-/** The organization that the operator names by its slug, else the instance's own. */
+/** The slug of the organization that the operator names, otherwise of the instance's own. */
 export async function operatorOrganization(ctx: Context, slug: string | undefined): Promise<string> {
   if (!slug) return (await ensureLocalOrganization({ ctx })).slug;
   const [found] = await ctx.db
@@ -33,8 +32,10 @@ export async function operatorOrganization(ctx: Context, slug: string | undefine
 }
 
 /**
- * A project by its name alone: names are unique on the whole instance, and the operator acts in every organization.
- * Only for the operator: this is the one place that looks without a tenant.
+ * A project by its name alone, which is unique on the instance. Only the operator acts in every organization, so this
+ * is the only query without a tenant.
+ *
+ * @throws TowpathError `not_found`
  */
 export async function operatorProject(ctx: Context, name: string): Promise<ProjectDetailView> {
   const found = await findOperatorProject(ctx, name);
@@ -43,7 +44,7 @@ export async function operatorProject(ctx: Context, name: string): Promise<Proje
   return found;
 }
 
-/** As `operatorProject`; null when there is none of this name. */
+/** Like `operatorProject`, but null when no project has this name or the caller is not the operator. */
 export async function findOperatorProject(ctx: Context, name: string): Promise<ProjectDetailView | null> {
   const [found] =
     ctx.actor.kind === "operator"

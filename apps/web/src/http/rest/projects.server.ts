@@ -37,8 +37,8 @@ export const saveProjectSchema = settingsSchema.extend({
 });
 
 /**
- * Creates a project with its first build; absent settings get their defaults. On an existing project it changes only
- * the settings that are given, and builds nothing.
+ * Creates a project with its first build, using defaults for missing settings. On an existing project it changes only
+ * the given settings and starts no build.
  */
 export async function saveProject(ctx: Context, input: z.output<typeof saveProjectSchema>) {
   const orgSlug = await operatorOrganization(ctx, input.organization ?? undefined);
@@ -61,7 +61,7 @@ export async function saveProject(ctx: Context, input: z.output<typeof saveProje
   });
 }
 
-/** Deletes a project with everything that belongs to it (PRJ-11). The address names it, which is confirmation enough. */
+/** Deletes a project with everything that belongs to it (PRJ-11). Its name in the URL counts as the confirmation. */
 export async function removeProject(ctx: Context, name: string): Promise<{ readonly id: string }> {
   const { orgSlug, name: projectName } = await operatorProject(ctx, name);
   return deleteProject({ ctx, input: { orgSlug, projectName, confirmation: projectName } });
@@ -74,13 +74,13 @@ function otherRepository({ name, githubRepository }: ProjectDetailView): Towpath
 
 export const startBuildBodySchema = startBuildSchema.pick({ commitSha: true, reuse: true });
 
-/** Builds a commit, or returns its existing build when `reuse` allows that (`startBuild`). */
+/** Builds a commit, or returns an existing build of it if `reuse` allows (see `startBuild`). */
 export async function startProjectBuild(ctx: Context, name: string, input: z.output<typeof startBuildBodySchema>) {
   const { orgSlug, name: projectName } = await operatorProject(ctx, name);
   return startBuild({ ctx, input: { ...input, orgSlug, projectName, trigger: "cli" } });
 }
 
-/** The query string as VAL-5 has it; lists are repeated or separated by commas. */
+/** The query string of VAL-5. `deploymentIds` is a comma-separated list. */
 const searchSchema = logQuerySchema.omit({ projectId: true }).extend({
   isError: z
     .enum(["true", "false"])
@@ -102,7 +102,7 @@ export async function projectLogs(ctx: Context, name: string, search: URLSearchP
 
 const logEntrySchema = z.object({ id: z.uuid(), time: z.coerce.date() });
 
-/** One row with its payloads. `search` has its `time` as the list gave it: rows are found by time and id. */
+/** One row with its payloads. Rows are found by time and id, so `search` must carry the `time` from the list. */
 export async function projectLogEntry(
   ctx: Context,
   { name, id }: { readonly name: string; readonly id: string },

@@ -11,11 +11,11 @@ import { findOperatorProject, operatorOrganization } from "./operator-route.serv
 export const newRepositorySchema = z.object({ name: projectNameSchema, organization: z.string().min(1).nullish() });
 
 /**
- * Finds or creates the repository of the local forge to which `towpath deploy` pushes a server of this name.
+ * Finds or creates the repository of the local forge that `towpath deploy` pushes a server of this name to.
  * Idempotent.
  *
- * @throws TowpathError `conflict` when the server deploys from a repository that the terminal did not make, or a person
- * has one of this name: the terminal replaces a repository's content and must not do that to other people's work.
+ * @throws TowpathError `conflict` when the server deploys from a repository that the CLI did not create, or a user has
+ * one of this name: the CLI replaces a repository's content and must not overwrite a user's work.
  */
 export async function createForgeRepository(ctx: Context, input: z.output<typeof newRepositorySchema>) {
   const forge = await localForge();
@@ -58,33 +58,33 @@ type Target = ForgePushTarget & { readonly installationId: number };
 
 async function newRepository(ctx: Context, forge: ForgeAdmin, orgSlug: string, name: string): Promise<Target> {
   const { login: owner, installationId } = await forgeAccount(ctx, forge, orgSlug);
-  const target = await ofTheTerminal(forge, owner, name);
+  const target = await cliRepository(forge, owner, name);
   if (target) return { ...target, installationId };
   throw new TowpathError(
     "conflict",
-    `${owner}/${name} is a repository that the terminal did not make, so it does not write to it. ` +
+    `The terminal did not create the repository ${owner}/${name}, so it won't write to it. ` +
       "Choose another --name, or connect that repository in the dashboard and push to it.",
   );
 }
 
-/** The repository must have the server's name: the content of one made for another server must not be replaced. */
+/** The repository must have the server's name, so that a push never replaces the content of another server's. */
 async function repositoryOfProject(forge: ForgeAdmin, project: ProjectDetailView): Promise<Target> {
   const connected = project.githubRepository;
   const [owner, name] = connected?.fullName.split("/") ?? [];
-  const isNamesake = name?.toLowerCase() === project.name.toLowerCase();
-  if (connected?.installationId && owner && name && isNamesake) {
-    const target = await ofTheTerminal(forge, owner, name);
+  const hasServerName = name?.toLowerCase() === project.name.toLowerCase();
+  if (connected?.installationId && owner && name && hasServerName) {
+    const target = await cliRepository(forge, owner, name);
     if (target?.repository.id === connected.id) return { ...target, installationId: connected.installationId };
   }
   const message = connected
-    ? `${project.name} deploys from the repository ${connected.fullName}, which the terminal did not make. ` +
+    ? `${project.name} deploys from the repository ${connected.fullName}, which the terminal did not create. ` +
       `Push to ${connected.fullName} to deploy it, or choose another --name for this folder.`
     : `${project.name} is not built from a repository. Choose another --name for this folder.`;
   throw new TowpathError("conflict", message);
 }
 
-/** Null: a person made the repository of this name, or the forge has no such account. */
-async function ofTheTerminal(forge: ForgeAdmin, owner: string, name: string): Promise<ForgePushTarget | null> {
+/** Null when a user created the repository of this name, or the forge has no such account. */
+async function cliRepository(forge: ForgeAdmin, owner: string, name: string): Promise<ForgePushTarget | null> {
   return withGitHub(async () => {
     try {
       return await forge.ensureRepository({ owner, name });
@@ -101,6 +101,6 @@ async function localForge(): Promise<ForgeAdmin> {
     const forge = createForgeAdmin({ url: gitHub.url, clientSecret: gitHub.clientSecret });
     if (await forge.available()) return forge;
   }
-  const message = "This instance has no local forge: push to GitHub, and it deploys from there.";
+  const message = "This instance has no local forge. Push to GitHub, and it deploys from there.";
   throw new TowpathError("not_configured", message);
 }

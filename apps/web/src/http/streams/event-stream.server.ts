@@ -3,25 +3,25 @@ import { asTowpathError } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";
 import { countStream, type StreamReader } from "./stream-reader.server.ts";
 
-/** One server-sent event; `id` is what a browser sends as Last-Event-ID when it comes back. */
+/** One server-sent event. Browsers send the last `id` as Last-Event-ID when they reconnect. */
 type StreamEvent = { readonly event: string; readonly data: unknown; readonly id?: number };
 
-/** Resolves when the reader can take more: await it, so that no more is read from the database than is sent. */
+/** Resolves when the reader can take more. Await it, so that no more is read from the database than is sent. */
 export type Send = (event: StreamEvent) => Promise<void>;
 
 const heartbeatMs = 15_000;
-/** Bytes that wait for a slow reader before `send` makes its caller wait as well. */
+/** How many bytes are buffered for a slow reader before `send` applies backpressure. */
 const bufferBytes = 64 * 1024;
-/** How long a buffer may stay full before the stream is cut. The reader can resume by Last-Event-ID. */
+/** How long the buffer may stay full before the stream is closed. The reader can resume by Last-Event-ID. */
 const defaultMaxLagMs = 30_000;
 const open = new Set<AbortController>();
 
 /**
- * Answers with server-sent events (WHATWG HTML, section 9.2) until `produce` returns, the reader disconnects or loses
- * access, or the process stops. `produce` must return when its signal aborts. What it throws is logged and sent to the
- * reader as the event `problem` with `code` and `message`.
+ * Responds with server-sent events (WHATWG HTML, section 9.2) until `produce` returns, the reader disconnects or loses
+ * access, or the process stops. `produce` must return when its signal aborts. What it throws is sent to the reader as
+ * the event `problem` with `code` and `message`; internal errors are logged.
  *
- * @throws TowpathError `limit_reached` when the reader, or all of them together, have too many streams open.
+ * @throws TowpathError `limit_reached` when too many streams are open, of this reader or in total.
  */
 export function eventStream(
   request: Request,
@@ -40,7 +40,7 @@ export function eventStream(
     try {
       await Promise.race([produce(channel.send, stop.signal), watch(reader, stop.signal)]);
     } catch (thrown) {
-      if (!stop.signal.aborted) channel.tell(problemOf(thrown, request));
+      if (!stop.signal.aborted) channel.trySend(problemOf(thrown, request));
     } finally {
       clearInterval(heartbeat);
       open.delete(stop);
@@ -57,19 +57,19 @@ export function eventStream(
   return new Response(channel.body, { headers });
 }
 
-/** Ends all streams: they would keep the process from stopping. Browsers reconnect and go on where they were. */
+/** Ends all streams, which would keep the process from stopping. Browsers reconnect and resume. */
 export function endEventStreams(): void {
   for (const stream of open) stream.abort();
 }
 
-/** Where to resume, from Last-Event-ID or else `?after=`; 0 for a new reader. */
+/** Where to resume: Last-Event-ID, otherwise `?after=`; 0 for a new reader. */
 export function lastEventId(request: Request): number {
   const after = () => new URL(request.url).searchParams.get("after");
   const id = Number(request.headers.get("last-event-id") ?? after() ?? 0);
   return Number.isSafeInteger(id) && id > 0 ? id : 0;
 }
 
-/** Rejects when the reader loses access: sessions end, members are removed. Ends with the stream. */
+/** Rejects when the reader loses access, such as a removed member. Ends with the stream. */
 async function watch(reader: StreamReader, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(reader.checkEveryMs, undefined, { signal });
@@ -86,7 +86,7 @@ function problemOf(thrown: unknown, request: Request): StreamEvent {
   return { event: "problem", data: { code, message } };
 }
 
-/** The body of one stream. `stop` ends it; a reader that lags for too long aborts `stop`. */
+/** The body of one stream. Aborting `stop` ends it, and a reader that lags for too long aborts `stop`. */
 function openChannel(stop: AbortController, maxLagMs: number) {
   const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -125,8 +125,8 @@ function openChannel(stop: AbortController, maxLagMs: number) {
       write(asText(event));
       if (!isFull()) return;
       const lagged = setTimeout(() => {
-        // Not `close`: that would keep waiting for the reader to take what is buffered.
-        end((stream) => stream.error(new DOMException("The reader takes too long.", "AbortError")));
+        // Not `close`, which would still wait for the reader to take what is buffered.
+        end((stream) => stream.error(new DOMException("The reader is too slow.", "AbortError")));
         stop.abort();
       }, maxLagMs);
       while (isFull() && !stop.signal.aborted) {
@@ -136,10 +136,10 @@ function openChannel(stop: AbortController, maxLagMs: number) {
       }
       clearTimeout(lagged);
     },
-    tell: (event: StreamEvent) => write(asText(event)),
-    /** Proxies close what is silent; a comment is no event. */
+    trySend: (event: StreamEvent) => write(asText(event)),
+    /** Proxies close idle connections. A comment keeps this one open without being an event. */
     heartbeat: () => {
-      if (!isFull()) write(": still here\n\n");
+      if (!isFull()) write(": heartbeat\n\n");
     },
     close: () => end((stream) => stream.close()),
   };
@@ -148,7 +148,7 @@ function openChannel(stop: AbortController, maxLagMs: number) {
 const asText = ({ event, data, id }: StreamEvent) =>
   `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** A wait that a notification, a time limit or an abort ends, and that forgets no wake-up that came before it. */
+/** A wait that `wake`, a timeout or an abort ends. A `wake` before the wait counts, too. */
 export function wakeable(signal: AbortSignal) {
   let woken = false;
   let resume: (() => void) | undefined;
@@ -159,7 +159,7 @@ export function wakeable(signal: AbortSignal) {
   signal.addEventListener("abort", wake);
   return {
     wake,
-    /** False when the time ran out. */
+    /** False after a timeout. */
     async wait(maxMs: number): Promise<boolean> {
       if (!woken && !signal.aborted) {
         let timer: NodeJS.Timeout | undefined;

@@ -2,23 +2,22 @@ import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { readerContext } from "../caller.server.ts";
 
-/** Who reads a stream. */
 export type StreamReader = {
   readonly ctx: Context;
-  /** Checks that the session is still valid and the log may still be read. @throws TowpathError when not */
+  /** @throws TowpathError when the session has ended or the log may no longer be read. */
   readonly check: () => Promise<void>;
   readonly checkEveryMs: number;
 };
 
-/** Milliseconds. A removed member can continue to read for at most this long. */
+/** How long a removed member can go on reading, at most. */
 const checkEveryMs = 10_000;
 
-/** Each open page with a log counts as one; the operator's terminal counts towards `maxStreams` only. */
+/** Each open page with a log is one stream. Those of the operator count only towards `maxStreams`. */
 const maxStreamsPerUser = 20;
 const maxStreams = 1000;
 
 /**
- * Authenticates a stream's reader and checks their permission with `mayRead`, now and for as long as the stream is open.
+ * Authenticates a stream's reader. `mayRead` checks their permission, now and repeatedly while the stream is open.
  *
  * @throws TowpathError `unauthenticated`, and what `mayRead` throws.
  */
@@ -34,8 +33,8 @@ export async function streamReader(
   return { ctx, check, checkEveryMs };
 }
 
-let count = 0;
-const countByUser = new Map<string, number>();
+let openStreams = 0;
+const openByUser = new Map<string, number>();
 
 /**
  * Counts a stream as open until the returned function is called.
@@ -43,23 +42,23 @@ const countByUser = new Map<string, number>();
  * @throws TowpathError `limit_reached`
  */
 export function countStream({ ctx }: StreamReader): () => void {
-  if (count >= maxStreams)
+  if (openStreams >= maxStreams)
     throw new TowpathError("limit_reached", "Too many people are reading logs right now. Try again in a moment.");
   const userId = ctx.actor.kind === "user" ? ctx.actor.userId : null;
-  const own = userId === null ? 0 : (countByUser.get(userId) ?? 0);
+  const own = userId === null ? 0 : (openByUser.get(userId) ?? 0);
   if (own >= maxStreamsPerUser) {
     throw new TowpathError(
       "limit_reached",
       `You have ${own} logs open, which is the limit. Close a page that shows one, then try again.`,
     );
   }
-  count += 1;
-  if (userId !== null) countByUser.set(userId, own + 1);
+  openStreams += 1;
+  if (userId !== null) openByUser.set(userId, own + 1);
   return () => {
-    count -= 1;
+    openStreams -= 1;
     if (userId === null) return;
-    const left = (countByUser.get(userId) ?? 1) - 1;
-    if (left === 0) countByUser.delete(userId);
-    else countByUser.set(userId, left);
+    const left = (openByUser.get(userId) ?? 1) - 1;
+    if (left === 0) openByUser.delete(userId);
+    else openByUser.set(userId, left);
   };
 }

@@ -1,12 +1,12 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { answering } from "~/http/error-response.server.ts";
+import { withoutPermission } from "~/http/access.ts";
 import { receiveGitHubWebhook } from "~/http/github-webhook.server.ts";
-import { withoutPermission } from "~/http/route-access.ts";
+import { respond } from "~/http/request.server.ts";
 
 export const Route = createFileRoute("/api/github/webhooks")({
   server: {
     handlers: {
-      POST: withoutPermission("signature", ({ request }) => answering(request, () => receiveGitHubWebhook(request))),
+      POST: withoutPermission("signature", ({ request }) => respond(request, () => receiveGitHubWebhook(request))),
     },
   },
 });

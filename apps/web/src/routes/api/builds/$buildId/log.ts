@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { answering } from "~/http/error-response.server.ts";
-import { withPermission } from "~/http/route-access.ts";
+import { withPermission } from "~/http/access.ts";
+import { respond } from "~/http/request.server.ts";
 import { buildLogStream } from "~/http/streams/log-streams.server.ts";
 
 /** PRJ-3 */
@@ -11,7 +11,7 @@ export const Route = createFileRoute("/api/builds/$buildId/log")({
         "build.read",
         (permission) =>
           ({ request, params }) =>
-            answering(request, () => buildLogStream(params.buildId, permission, request)),
+            respond(request, () => buildLogStream(params.buildId, permission, request)),
       ),
     },
   },

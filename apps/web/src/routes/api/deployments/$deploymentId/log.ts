@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { answering } from "~/http/error-response.server.ts";
-import { withPermission } from "~/http/route-access.ts";
+import { withPermission } from "~/http/access.ts";
+import { respond } from "~/http/request.server.ts";
 import { serverLogStream } from "~/http/streams/log-streams.server.ts";
 
 /** PRJ-3 */
@@ -11,7 +11,7 @@ export const Route = createFileRoute("/api/deployments/$deploymentId/log")({
         "project.read",
         (permission) =>
           ({ request, params }) =>
-            answering(request, () => serverLogStream(params.deploymentId, permission, request)),
+            respond(request, () => serverLogStream(params.deploymentId, permission, request)),
       ),
     },
   },

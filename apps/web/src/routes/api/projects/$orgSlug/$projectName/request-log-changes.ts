@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { answering } from "~/http/error-response.server.ts";
-import { withPermission } from "~/http/route-access.ts";
+import { withPermission } from "~/http/access.ts";
+import { respond } from "~/http/request.server.ts";
 import { requestLogStream } from "~/http/streams/log-streams.server.ts";
 
 /** PRJ-5 */
@@ -11,7 +11,7 @@ export const Route = createFileRoute("/api/projects/$orgSlug/$projectName/reques
         "project.read",
         (permission) =>
           ({ request, params }) =>
-            answering(request, () => requestLogStream(params, permission, request)),
+            respond(request, () => requestLogStream(params, permission, request)),
       ),
     },
   },

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { withPermission } from "~/http/access.ts";
 import { operatorRoute } from "~/http/rest/operator-route.server.ts";
 import { projectLogs } from "~/http/rest/projects.server.ts";
-import { withPermission } from "~/http/route-access.ts";
 
 export const Route = createFileRoute("/api/v1/projects/$name/logs/")({
   server: {

@@ -4,23 +4,24 @@ import { authorizeBuild } from "@towpath/core/build";
 import { TowpathError } from "@towpath/core/errors";
 import { currentSession, signedInContext } from "./caller.server.ts";
 
-// Every server function names one of these middlewares: it says who may call. "Signed in" is no permission: whatever
-// belongs to an organization names one of the matrix in core/authorize. testing/entry-points.test.ts checks it. The verb
-// that the handler calls checks its own permission too, without reading the access again (`withAccess`).
+// Every server function starts with one of these middlewares, and every handler of an HTTP route is wrapped in
+// `withPermission` or `withoutPermission`: they say who may call. Being signed in is not a permission: whatever belongs
+// to an organization names one from the matrix in core/authorize. testing/entry-points.test.ts fails otherwise. The
+// verb that a server function calls checks its own permission too, without reading the access again (`withAccess`).
 
-/** Anybody may call; `context.signedIn` says who does, or null. */
+/** Anyone may call. `context.signedIn` is the caller, or null. */
 export const publicAccess = createMiddleware({ type: "function" }).server(async ({ next }) => {
   return next({ context: { signedIn: await currentSession() } });
 });
 
-/** For what a user does with their own account; `context.ctx` is what verbs take and acts for them. */
+/** Signed-in users, acting on their own account. `context.ctx` acts for the user. */
 export const selfAccess = createMiddleware({ type: "function" }).server(async ({ next }) => {
   return next({ context: await signedInContext() });
 });
 
 /**
- * Members of the organization `data.orgSlug` whose role carries the permission; `context.organization` is it.
- * The function's own validator must keep `orgSlug` when its handler reads it from `data`.
+ * Members of the organization `data.orgSlug` whose role has the permission. Sets `context.organization`.
+ * The function's own validator must keep `orgSlug` if its handler reads it from `data`.
  */
 export const organizationAccess = (permission: Permission) =>
   createMiddleware({ type: "function" })
@@ -31,7 +32,7 @@ export const organizationAccess = (permission: Permission) =>
       return next({ context: { ...context, ...access, ctx: withAccess(context.ctx, access) } });
     });
 
-/** The same for a project, by `data.orgSlug` and `data.projectName`; `context.project` is its row. */
+/** The same for the project `data.projectName` of the organization. Sets `context.project` to its row. */
 export const projectAccess = (permission: Permission) =>
   createMiddleware({ type: "function" })
     .validator((data: { readonly orgSlug: string; readonly projectName: string }) => ({
@@ -55,9 +56,27 @@ export const buildAccess = (permission: Permission) =>
       return next({ context: { ...context, ...access, ctx: withAccess(context.ctx, access) } });
     });
 
-/** Middleware runs before the function's own validator: anything but a string must not reach SQL. */
+/** Middleware runs before the function's own validator, so it must keep anything but a string away from SQL. */
 function text(data: unknown, key: string): string {
   const value = typeof data === "object" && data !== null ? (data as Record<string, unknown>)[key] : undefined;
   if (typeof value === "string" && value !== "") return value;
   throw new TowpathError("invalid_input", `${key} is required`, { fields: { [key]: "Required" } });
 }
+
+/** Why an HTTP route checks no permission of the matrix in `core/authorize`. */
+type NoPermission =
+  /** Anyone may call it. */
+  | "public"
+  /** It acts only on the caller's own session or account. */
+  | "self"
+  /** The sender signs the body. */
+  | "signature";
+
+/** A route handler that checks a permission. `handler` gets the permission and returns the handler that checks it. */
+export const withPermission = <Handler>(
+  permission: Permission,
+  handler: (permission: Permission) => Handler,
+): Handler => handler(permission);
+
+/** A route handler that checks no permission, with the reason. */
+export const withoutPermission = <Handler>(_reason: NoPermission, handler: Handler): Handler => handler;
