@@ -5,12 +5,11 @@ import styles from "~/styles.css?url";
 import { themeScript } from "~/ui/theme.ts";
 import { toastsWanted } from "~/ui/toast.ts";
 
-// The first toast is often the news that the network is gone: then what shows toasts cannot come either, and its
-// failure must not take the page with it.
+// The first toast often reports a network failure. The Toaster can't load then either, which must not break the page.
 const Toaster = lazy(() =>
   import("~/ui/toaster.tsx").then(
     ({ Toaster: component }) => ({ default: component }),
-    () => ({ default: Unreachable }),
+    () => ({ default: ToasterUnavailable }),
   ),
 );
 
@@ -48,19 +47,19 @@ function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** In the place of toasts that could not be fetched. */
-function Unreachable() {
+/** In place of a Toaster that could not be loaded. */
+function ToasterUnavailable() {
   return (
     <p
       role="alert"
       className="fixed right-4 bottom-4 z-50 max-w-[calc(100vw-2rem)] rounded-lg border bg-raised px-4 py-3 text-sm shadow-pop"
     >
-      Towpath cannot be reached. Reload the page and try again.
+      Towpath can't be reached. Reload the page and try again.
     </p>
   );
 }
 
-/** Comes with the first toast, which calls for it. */
+/** Loads the Toaster with the first toast. */
 function Toasts() {
   const isWanted = useSyncExternalStore(toastsWanted.subscribe, toastsWanted.get, toastsWanted.getOnServer);
   return isWanted ? (

@@ -2,7 +2,7 @@ import { createFileRoute } from "@tanstack/react-router";
 import { services } from "~/compose.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 
-/** Health check: 200 while it can serve, 503 while the database is away. */
+/** Health check: 503 while the database can't be reached, otherwise 200. */
 export const Route = createFileRoute("/healthz")({
   server: {
     handlers: {

@@ -5,11 +5,11 @@ import { getSite } from "~/features/public-site/site.functions.ts";
 import { homeDestination } from "~/features/session/destinations.ts";
 import { currentAuthQuery, profileQuery } from "~/features/session/session.functions.ts";
 
-/** PUB-4 for visitors, PUB-5 for those who are signed in. */
+/** PUB-4 for visitors, PUB-5 for signed-in users. */
 export const Route = createFileRoute("/")({
   beforeLoad: async ({ context: { queryClient } }) => {
     const auth = await queryClient.ensureQueryData(currentAuthQuery);
-    // How far somebody has come may have changed in another window since it was asked for.
+    // Always fetch: the progress may have changed in another window.
     const profile = auth && (await queryClient.fetchQuery({ ...profileQuery, staleTime: 0 }));
     if (profile) throw redirect({ href: homeDestination(profile, auth.organizationId) });
   },

@@ -3,7 +3,7 @@ import { signOut } from "~/features/sign-in/sign-in.server.ts";
 import { SignOutPage } from "~/features/sign-in/sign-in-pages.tsx";
 import { withoutPermission } from "~/http/access.ts";
 
-/** AUTH-3. A visit from one of our pages, or typed by hand, signs out at once; one from another site only asks. */
+/** AUTH-3: signs out at once, but asks first when another site links here. */
 export const Route = createFileRoute("/logout")({
   server: {
     handlers: {

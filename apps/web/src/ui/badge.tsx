@@ -21,7 +21,7 @@ const variants = cva(
   },
 );
 
-/** A short word about the thing beside it. */
+/** A short label for what it stands next to. */
 export function Badge({
   tone,
   mono,
@@ -47,7 +47,7 @@ const tones: Record<Tone, string> = {
   accent: "bg-accent",
 };
 
-/** A coloured dot beside a text that says the same: colour alone never carries a meaning. */
+/** A colored dot. Put it next to text that says the same, because color alone must not carry a meaning. */
 export function StatusDot({ tone, pulse = false, className }: { tone: Tone; pulse?: boolean; className?: string }) {
   return (
     <span

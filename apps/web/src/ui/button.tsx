@@ -29,7 +29,7 @@ const variants = cva(
 
 export type ButtonLook = VariantProps<typeof variants>;
 
-/** The look of a button, for links: `<Link className={buttonLook({ variant: "primary" })}>`. */
+/** The class names of a button, for links: `<Link className={buttonLook({ variant: "primary" })}>`. */
 export function buttonLook(look: ButtonLook & { className?: string } = {}): string {
   const { className, ...rest } = look;
   return classNames(variants(rest), className);
@@ -38,12 +38,12 @@ export function buttonLook(look: ButtonLook & { className?: string } = {}): stri
 export type ButtonProps = Omit<ComponentProps<typeof BaseButton>, "className"> &
   ButtonLook & {
     className?: string;
-    /** Shows a spinner and refuses clicks, while the button keeps its width and its focus. */
+    /** Shows a spinner and ignores clicks. The button keeps its focus. */
     busy?: boolean;
     icon?: ReactNode;
   };
 
-/** A button that does something; what leads somewhere is a link with `buttonLook`. */
+/** A button for an action. For navigation use a link with `buttonLook`. */
 export function Button({ variant, size, className, busy = false, icon, children, disabled, ...rest }: ButtonProps) {
   return (
     <BaseButton

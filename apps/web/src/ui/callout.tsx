@@ -9,7 +9,7 @@ const looks = {
   bad: { box: "bg-bad-soft", icon: <CircleAlert className="text-bad" aria-hidden /> },
 };
 
-/** A note that belongs to the page and must not be overlooked. */
+/** An important message within a page. */
 export function Callout({
   tone = "info",
   title,
@@ -38,7 +38,7 @@ export function Callout({
   );
 }
 
-/** What stands where nothing is yet: what would be here, and the next step towards it. */
+/** In place of an empty list: says what belongs there, and the next step. */
 export function EmptyState({
   icon,
   title,

@@ -1,12 +1,12 @@
 import type { ComponentProps, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
-/** A surface that holds one thing. */
+/** A bordered section. */
 export function Card({ className, ...rest }: ComponentProps<"section">) {
   return <section className={classNames("min-w-0 rounded-lg border bg-surface shadow-card", className)} {...rest} />;
 }
 
-/** The head of a card: what it is, a sentence about it, what one can do with it. */
+/** Title, description and actions of a card. */
 export function CardHeader({
   title,
   description,
@@ -29,7 +29,7 @@ export function CardHeader({
   );
 }
 
-/** The content of a card with its usual margin. */
+/** The content of a card, with the usual padding. */
 export function CardBody({ className, ...rest }: ComponentProps<"div">) {
   return <div className={classNames("px-4 pb-4", className)} {...rest} />;
 }

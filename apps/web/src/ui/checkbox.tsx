@@ -3,7 +3,7 @@ import { Switch as BaseSwitch } from "@base-ui/react/switch";
 import { Check } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** A box to tick with its text, the whole row being the target. */
+/** A checkbox with its label. A click anywhere on the row toggles it. */
 export function Checkbox({
   checked,
   onChange,
@@ -33,7 +33,7 @@ export function Checkbox({
   );
 }
 
-/** On or off, at once. Name it by `aria-label` or by a `label` that points to `id`. */
+/** A switch that takes effect at once. Label it by `aria-label` or by a `label` for `id`. */
 export function Switch({
   checked,
   onChange,

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 import { CopyButton } from "./icon-button.tsx";
 
-/** Text to read or copy as it is. It scrolls sideways by itself and can be reached by keyboard. */
+/** Preformatted text with a copy button. It scrolls by itself and is reachable by keyboard. */
 export function CodeBlock({
   code,
   label,
@@ -11,7 +11,7 @@ export function CodeBlock({
   copy = true,
   children,
 }: {
-  /** What is copied, and shown unless `children` shows it in another way. */
+  /** The text to copy, and to show unless `children` renders it. */
   code: string;
   label: string;
   className?: string;
@@ -21,7 +21,7 @@ export function CodeBlock({
 }) {
   return (
     <div className={classNames("group/code relative min-w-0 rounded-md border bg-sunken", className)}>
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be wrong, a landmark of its own too loud */}
+      {/* biome-ignore lint/a11y/useSemanticElements: neither a fieldset nor a landmark */}
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard (WCAG 2.1.1)
         tabIndex={0}
@@ -40,7 +40,7 @@ export function CodeBlock({
   );
 }
 
-/** A sentence in which `backticks` mark code; everything stays text. */
+/** Text in which `backticks` mark code. Nothing else is interpreted. */
 export function InlineCode({ text }: { text: string }) {
   return text.split(/`([^`\n]+)`/).map((part, index) =>
     index % 2 === 1 ? (

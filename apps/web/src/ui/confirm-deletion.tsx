@@ -5,20 +5,20 @@ import { Dialog } from "./dialog.tsx";
 import { Field, Input } from "./field.tsx";
 import { failureText } from "./toast.ts";
 
-/** A button that deletes something for good, behind a dialog that says what goes and asks for its name. */
+/** A delete button with a dialog that says what will be deleted and asks the user to type its name. */
 export function ConfirmDeletion({
   label,
   name,
   children,
   onConfirm,
 }: {
-  /** For the button and the dialog, for example `Delete project`. */
+  /** Label of the button and title of the dialog, for example `Delete project`. */
   label: string;
-  /** What the person must type. */
+  /** What the user must type. */
   name: string;
-  /** What exactly goes. */
+  /** What will be deleted. */
   children: ReactNode;
-  /** Rejects with what the dialog shows; when it resolves, the page has moved on. */
+  /** Deletes and then leaves the page. What it rejects with is shown in the dialog. */
   onConfirm: (confirmation: string) => Promise<void>;
 }) {
   const [open, setOpen] = useState(false);

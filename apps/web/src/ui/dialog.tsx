@@ -4,7 +4,7 @@ import type { ReactElement, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 import { IconButton } from "./icon-button.tsx";
 
-/** A modal question or form. Open it by `trigger` or hold `open` yourself. `footer` is for its buttons. */
+/** A modal dialog, opened by `trigger` or controlled by `open`. `footer` is for its buttons. */
 export function Dialog({
   open,
   onOpenChange,

@@ -15,7 +15,7 @@ const sides = {
   },
 } as const;
 
-/** A panel from the side: details of a row, or the menu on a phone. */
+/** A panel at the side of the screen: details of a row, or the menu on a phone. */
 export function Drawer({
   open,
   onOpenChange,
@@ -32,7 +32,7 @@ export function Drawer({
   trigger?: ReactElement;
   title: ReactNode;
   side?: "left" | "right";
-  /** A drawer beside a list that stays usable is not modal. */
+  /** False: the list beside the drawer stays usable. */
   modal?: boolean;
   actions?: ReactNode;
   children: ReactNode;
@@ -53,7 +53,7 @@ export function Drawer({
         )}
         <BaseDrawer.Viewport className={classNames("fixed inset-0 z-50", !modal && "pointer-events-none")}>
           <BaseDrawer.Popup
-            // Beside a list that stays usable the focus stays in the list, so that its keys go on working.
+            // Next to a usable list the focus stays in the list, so that its keyboard shortcuts keep working.
             initialFocus={modal ? undefined : false}
             className={classNames(
               "pointer-events-auto fixed inset-y-0 flex w-[min(30rem,100vw)] flex-col bg-raised shadow-pop transition-transform duration-200 ease-out outline-none",

@@ -14,17 +14,17 @@ function statusOf(error: unknown): number | null {
   return (error as { isNotFound?: unknown }).isNotFound === true ? 404 : null;
 }
 
-/** Which of the three screens an error gets, and its text (ERR-1 to ERR-3). */
+/** Which of the three screens an error gets, and its message (ERR-1 to ERR-3). */
 export function classifyError(error: unknown): Failure {
   const status = statusOf(error);
   const message = error instanceof Error ? error.message : typeof error === "string" ? error : "";
   if (status === 403 || message.includes("Forbidden")) return { kind: "forbidden", message };
   if (status === 404 || message.includes("Not Found")) return { kind: "not-found", message };
-  if (error instanceof Response) return refused(error);
+  if (error instanceof Response) return failedResponse(error);
   return { kind: "other", message: message || "Unknown error" };
 }
 
-function refused(response: Response): Failure {
+function failedResponse(response: Response): Failure {
   const failure = { kind: "other", message: `HTTP ${response.status}: ${response.statusText}` } as const;
   if (response.status !== 429) return failure;
   const seconds = Number(response.headers.get("retry-after"));
@@ -60,7 +60,7 @@ const texts: Record<ErrorKind, { code: string; title: string; text: string; caus
   },
 };
 
-/** The screen for an error (ERR-1, ERR-2, ERR-3). Plain links: the router itself may be what failed. */
+/** The screen for an error (ERR-1, ERR-2, ERR-3). It uses plain links, because the router itself may have failed. */
 export function ErrorScreen({ error, kind, extra }: { error?: unknown; kind?: ErrorKind; extra?: ReactNode }) {
   const failure: Failure = kind ? { kind, message: "" } : classifyError(error);
   const { code, title, text, causes } = texts[failure.kind];

@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { classNames } from "./class-names.ts";
 
-/** What a control inside a `Field` must carry; spread it: `{(control) => <Input {...control} />}`. */
+/** Props for the control inside a `Field`: `{(control) => <Input {...control} />}`. */
 type FieldControl = {
   id: string;
   "aria-describedby": string | undefined;
@@ -10,8 +10,8 @@ type FieldControl = {
 };
 
 /**
- * A labelled control with hint, error and, with `count` and `max`, a `19/32 characters` counter (ONB-11). The error
- * takes the place of the hint, so that nothing moves more than it must, and is announced.
+ * A labelled control with a hint or error and, given `count` and `max`, a `19/32 characters` counter (ONB-11). The error
+ * replaces the hint, so that the layout shifts as little as possible, and is announced to screen readers.
  */
 export function Field({
   label,
@@ -71,11 +71,11 @@ export function Field({
   );
 }
 
-/** Look of everything that one types into or picks from. */
+/** Class names of text fields and selects. */
 export const controlLook =
   "rounded-md border border-line-strong/70 bg-surface text-sm text-ink transition-[border-color,box-shadow] duration-100 placeholder:text-faint hover:border-line-strong focus-visible:border-focus focus-visible:outline-2 focus-visible:outline-offset-0 focus-visible:outline-focus/60 disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-bad";
 
-/** A one-line text field; inside a `Field` it gets its label, hint and error by itself. */
+/** A one-line text field. `Field` gives it a label, hint and error. */
 export function Input({
   className,
   mono = false,
@@ -110,7 +110,7 @@ export function Input({
   );
 }
 
-/** A text field of several lines. */
+/** A multi-line text field. */
 export function Textarea({ className, mono = false, ...rest }: ComponentProps<"textarea"> & { mono?: boolean }) {
   return (
     <textarea

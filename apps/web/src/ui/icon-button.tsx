@@ -31,7 +31,7 @@ export function IconButton({
   );
 }
 
-/** Copies `text`; the icon says for two seconds that it did. `label` says what is copied: "Copy URL". */
+/** Copies `text`, and shows for two seconds that it did. `label` says what is copied: "Copy URL". */
 export function CopyButton({
   text,
   label = "Copy",
@@ -55,7 +55,7 @@ export function CopyButton({
       await navigator.clipboard.writeText(typeof text === "string" ? text : text());
       setCopied(true);
     } catch {
-      toast.error("The browser did not allow copying. Select the text and copy it by hand.");
+      toast.error("The browser didn't allow copying. Select the text and copy it yourself.");
     }
   };
 

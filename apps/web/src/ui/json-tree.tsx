@@ -2,11 +2,11 @@ import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { classNames } from "./class-names.ts";
 
-const pageOfChildren = 100;
+const childrenPerPage = 100;
 const maxTextLength = 1_000;
-const deepest = 40;
+const maxDepth = 40;
 
-/** Any JSON value to unfold. Large ones stay usable: children come by the hundred, long texts are cut until asked. */
+/** A JSON value as a tree. Large values stay usable: it shows 100 children at a time and truncates long strings. */
 export function JsonTree({ value, openTo = 2 }: { value: unknown; openTo?: number }) {
   return (
     <div className="scroll-thin overflow-x-auto font-mono text-xs leading-5">
@@ -18,7 +18,7 @@ export function JsonTree({ value, openTo = 2 }: { value: unknown; openTo?: numbe
 type NodeProps = { name: string | number | null; value: unknown; depth: number; openTo: number };
 
 function Node({ name, value, depth, openTo }: NodeProps) {
-  if (typeof value === "object" && value !== null && depth < deepest) {
+  if (typeof value === "object" && value !== null && depth < maxDepth) {
     return <Branch name={name} value={value} depth={depth} openTo={openTo} />;
   }
   return (
@@ -41,7 +41,7 @@ function Name({ name }: { name: string | number | null }) {
 
 function Branch({ name, value, depth, openTo }: NodeProps & { value: object }) {
   const [open, setOpen] = useState(depth < openTo);
-  const [shown, setShown] = useState(pageOfChildren);
+  const [shown, setShown] = useState(childrenPerPage);
   const isArray = Array.isArray(value);
   const entries: [string | number, unknown][] = isArray
     ? value.map((item, index) => [index, item])
@@ -70,7 +70,7 @@ function Branch({ name, value, depth, openTo }: NodeProps & { value: object }) {
           {entries.length > shown && (
             <button
               type="button"
-              onClick={() => setShown(shown + pageOfChildren)}
+              onClick={() => setShown(shown + childrenPerPage)}
               className="ml-4.5 min-h-6 text-accent-text hover:underline"
             >
               {entries.length - shown} more

@@ -1,6 +1,6 @@
 import { classNames } from "./class-names.ts";
 
-/** A turning ring of the text's colour. `label` is read out; without one it is decoration beside a text. */
+/** A spinner in the color of the text. Without a `label` for screen readers it is decoration next to text. */
 export function Spinner({ className, label }: { className?: string; label?: string }) {
   return (
     <>
@@ -23,7 +23,7 @@ export function Spinner({ className, label }: { className?: string; label?: stri
   );
 }
 
-/** A grey stand-in of the size of what is still loading. */
+/** A grey placeholder with the size of what is loading. */
 export function Skeleton({ className }: { className?: string }) {
   return <span aria-hidden className={classNames("block h-4 animate-breathe rounded-md bg-hover", className)} />;
 }

@@ -5,7 +5,7 @@ import { classNames } from "./class-names.ts";
 const itemLook =
   "flex min-h-7 w-full cursor-default items-center gap-2 rounded-md px-2 py-1 text-left text-sm outline-none select-none data-disabled:opacity-55 data-highlighted:bg-hover [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-faint";
 
-/** A list of actions behind a button. */
+/** A menu of actions that a button opens. */
 export function Menu({
   trigger,
   align = "end",
@@ -36,7 +36,7 @@ export function Menu({
   );
 }
 
-/** An action of a menu. With `render={<Link … />}` it leads somewhere. */
+/** An action of a menu, or a link with `render={<Link … />}`. */
 export function MenuItem({
   icon,
   children,
@@ -65,12 +65,11 @@ export function MenuItem({
   );
 }
 
-/** A thin line between groups of items. */
 export function MenuSeparator() {
   return <BaseMenu.Separator className="-mx-1 my-1 h-px bg-line" />;
 }
 
-/** A group of items under a name. */
+/** A group of items with a label. */
 export function MenuGroup({ label, children }: { label: string; children: ReactNode }) {
   return (
     <BaseMenu.Group>

@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
-/** The first lines of a page: its name (the only h1), a sentence, its actions. */
+/** The top of a page: its title (the only h1), a description, its actions. */
 export function PageHeader({
   title,
   description,
@@ -12,7 +12,7 @@ export function PageHeader({
   title: ReactNode;
   description?: ReactNode;
   actions?: ReactNode;
-  /** Breadcrumbs or a way back. */
+  /** Breadcrumbs or a link back. */
   above?: ReactNode;
   className?: string;
 }) {
@@ -30,13 +30,13 @@ export function PageHeader({
   );
 }
 
-/** The way to this page; the last one is where one is. Items are links, the last a text. */
+/** Links to the parents of this page. The last item is the page itself, as text. */
 export function Breadcrumbs({
   items,
   label = "Breadcrumb",
 }: {
   items: readonly { key: string; content: ReactNode }[];
-  /** Tells two of them on one page apart. */
+  /** Must differ when a page has two of them. */
   label?: string;
 }) {
   return (

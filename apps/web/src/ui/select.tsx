@@ -9,11 +9,11 @@ type SelectOption<Value extends string> = {
   label: string;
   /** Shown at the end of the row, for example a count. */
   note?: ReactNode;
-  /** Options with the same group stand together under its name. */
+  /** Options of the same group are listed together under its name. */
   group?: string;
 };
 
-/** One of several. Give it either `aria-label` or the props of a `Field`. */
+/** A select. Give it either `aria-label` or the props of a `Field`. */
 export function Select<Value extends string>({
   value,
   onChange,

@@ -5,14 +5,14 @@ type SidebarItem = {
   label: string;
   icon: ReactNode;
   link: Pick<LinkProps, "to" | "params" | "search">;
-  /** Marks the entry on pages that belong to it but have another address. */
+  /** Highlights the entry on pages that belong to it but have another URL. */
   active?: boolean;
 };
 export type SidebarGroup = { label: string; items: readonly SidebarItem[] };
 
 /**
- * Content beside grouped navigation. From 1024 px on the navigation is a column that stays in view; below it is a
- * strip that scrolls sideways, so that a phone needs no menu to change the screen. Groups without items are left out.
+ * Content next to grouped navigation. From 1024 px the navigation is a column that stays in view; below, it is a strip
+ * that scrolls sideways, so that phones need no menu to switch screens. Empty groups are left out.
  */
 export function SidebarLayout({
   groups,

@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
-// Browsers forget what a table is once its parts are laid out as blocks or grids: the roles say it again.
+// Browsers drop the semantics of a table whose parts are laid out as blocks or grids. The roles restore them.
 const roles = {
   table: { role: "table" },
   group: { role: "rowgroup" },
@@ -11,8 +11,8 @@ const roles = {
 } as const;
 
 /**
- * A table that turns into a list of cards below 640 px: give every `Td` its column's `label`, which is shown there
- * in place of the head.
+ * A table that becomes a list of cards below 640 px. Give every `Td` its column's `label`, which cards show in place of
+ * the header.
  */
 export function Table({ className, label, children }: { className?: string; label: string; children: ReactNode }) {
   return (

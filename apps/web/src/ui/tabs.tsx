@@ -4,7 +4,7 @@ import { classNames } from "./class-names.ts";
 
 type TabItem<Value extends string> = { value: Value; label: ReactNode; note?: ReactNode };
 
-/** Tabs with their panels: `children` are `TabPanel`s. Arrow keys move, the line under the tabs follows. */
+/** Tabs. `children` are their `TabPanel`s. */
 export function Tabs<Value extends string>({
   value,
   onChange,
@@ -49,7 +49,6 @@ export function Tabs<Value extends string>({
   );
 }
 
-/** What a tab shows. */
 export function TabPanel({ value, children, className }: { value: string; children: ReactNode; className?: string }) {
   return (
     <BaseTabs.Panel value={value} className={classNames("pt-4", className)}>

@@ -9,7 +9,7 @@ const choices: readonly { value: Theme; label: string; icon: typeof Sun }[] = [
   { value: "system", label: "System", icon: Monitor },
 ];
 
-/** Light, dark or as the system says (UI-2). The browser's own radio buttons: visitors load no script for them. */
+/** Light, dark or system (UI-2). Native radio buttons, so that visitors load no script for them. */
 export function ThemeSwitch({ className }: { className?: string }) {
   const theme = useTheme();
   const name = useId();

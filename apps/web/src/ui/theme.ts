@@ -3,15 +3,15 @@ import { useSyncExternalStore } from "react";
 export const themes = ["light", "dark", "system"] as const;
 export type Theme = (typeof themes)[number];
 
-/** Where the choice is kept in the browser (UI-2). */
+/** Key in localStorage (UI-2). */
 const themeStorageKey = "theme";
 
-/** Event on the window after which the theme is put on the root element again. */
+/** Window event that makes the script in the head apply the stored theme. */
 export const themeChanged = "towpath:theme";
 
 /**
  * Runs in the head before the first paint, so that no page flashes in the wrong theme (UI-2). It sets `data-theme` on
- * the root element and keeps it right when the system or another tab changes. Needs the CSP nonce.
+ * the root element and updates it when the system or another tab changes. Needs the CSP nonce.
  */
 export const themeScript = `(()=>{const d=document.documentElement,m=matchMedia("(prefers-color-scheme: dark)");const a=()=>{let t=null;try{t=localStorage.getItem("${themeStorageKey}")}catch{}d.dataset.theme=t==="dark"||t==="light"?t:m.matches?"dark":"light"};a();m.addEventListener("change",a);addEventListener("storage",a);addEventListener("${themeChanged}",a)})()`;
 
@@ -33,7 +33,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Stores the choice and applies it at once. A browser without storage keeps following its system. */
+/** Stores the choice and applies it. A browser without storage keeps the theme of the system. */
 export function setTheme(theme: Theme): void {
   try {
     localStorage.setItem(themeStorageKey, theme);
@@ -43,7 +43,7 @@ export function setTheme(theme: Theme): void {
   dispatchEvent(new Event(themeChanged));
 }
 
-/** The visitor's choice: light, dark or system. On the server it is always "system". */
+/** The user's choice. On the server it is always "system". */
 export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, readTheme, () => "system");
 }
@@ -54,7 +54,7 @@ function subscribeResolved(listener: () => void): () => void {
   return () => observer.disconnect();
 }
 
-/** The theme that is on screen. */
+/** The theme on screen. */
 export function useResolvedTheme(): "light" | "dark" {
   return useSyncExternalStore(
     subscribeResolved,

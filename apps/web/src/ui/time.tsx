@@ -1,12 +1,12 @@
 import { useEffect, useState } from "react";
 
-/** "3m ago", kept true while it is on screen; the exact time in UTC on hover and in the markup. */
+/** "3m ago", updated while it is on screen. The exact time in UTC is in the tooltip and the markup. */
 export function RelativeTime({ time, className }: { time: string | number | Date; className?: string }) {
   const now = useNow(15_000);
   const at = new Date(time).getTime();
   if (Number.isNaN(at)) return null;
   return (
-    // The server's clock may say "1m" where the browser's says "2m"; the browser's wins at the next tick.
+    // Server and browser may render different texts. The browser's replaces the server's at the next tick.
     <time
       dateTime={new Date(at).toISOString()}
       title={formatAbsoluteTime(at)}
@@ -18,7 +18,6 @@ export function RelativeTime({ time, className }: { time: string | number | Date
   );
 }
 
-/** A finished duration in milliseconds. */
 export function Duration({ ms, className }: { ms: number; className?: string }) {
   return (
     <span className={className} style={{ fontVariantNumeric: "tabular-nums" }}>
@@ -27,7 +26,7 @@ export function Duration({ ms, className }: { ms: number; className?: string }) 
   );
 }
 
-/** A duration that still runs, in whole seconds, since `since`. */
+/** The time since `since`, in whole seconds, while something runs. */
 export function RunningDuration({ since, className }: { since: string | number | Date; className?: string }) {
   const now = useNow(1000);
   const ms = Math.max(0, now - new Date(since).getTime());
@@ -38,12 +37,11 @@ export function RunningDuration({ since, className }: { since: string | number |
   );
 }
 
-/** The current time in milliseconds, renewed every `everyMs`; null stops the clock. */
-function useNow(everyMs: number | null): number {
+/** The current time in milliseconds since 1970, updated every `everyMs`. */
+function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     setNow(Date.now());
-    if (everyMs === null) return;
     const timer = setInterval(() => setNow(Date.now()), everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
@@ -61,7 +59,7 @@ const steps: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: num
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "narrow" });
 
-/** "3m ago"; under a minute "just now". Both times in milliseconds since 1970. */
+/** "3m ago", or "just now" below a minute. Both times are in milliseconds since 1970. */
 export function formatRelativeTime(time: number, now: number): string {
   const seconds = (time - now) / 1000;
   for (const [unit, size] of steps) {
@@ -70,14 +68,14 @@ export function formatRelativeTime(time: number, now: number): string {
   return "just now";
 }
 
-/** "21 Nov 2026, 02:08:21 UTC": the same on every machine, so that people can compare notes. */
+/** "21 Nov 2026, 02:08:21 UTC": in UTC, so that users in different time zones see the same. */
 export function formatAbsoluteTime(time: number): string {
   const date = new Date(time);
   const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
   return `${day}, ${date.toISOString().slice(11, 19)} UTC`;
 }
 
-/** "0.8 ms", "412 ms", "3.2 s", "2 m 05 s"; from milliseconds. */
+/** "0.8 ms", "412 ms", "3.2 s", "2 m 05 s". */
 export function formatDuration(milliseconds: number): string {
   if (!Number.isFinite(milliseconds) || milliseconds < 0) return "–";
   if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;
@@ -89,7 +87,7 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(seconds / 3600)} h ${String(Math.floor((seconds % 3600) / 60)).padStart(2, "0")} m`;
 }
 
-/** "812 B", "4.1 kB", "2.3 MB"; from bytes, steps of 1000. */
+/** "812 B", "4.1 kB", "2.3 MB". */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;

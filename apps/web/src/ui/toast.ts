@@ -1,13 +1,11 @@
 import type { ExternalToast, toast as Sonner } from "sonner";
 
-type Message = string;
-
-// The first toast follows a user's action, so the component that shows them is loaded with it.
+// The Toaster is loaded with the first toast, which follows a user's action.
 let isWanted = false;
 const listeners = new Set<() => void>();
-let settle: (sonner: typeof Sonner) => void = () => {};
-const shown = new Promise<typeof Sonner>((resolve) => {
-  settle = resolve;
+let resolveToaster: (sonner: typeof Sonner) => void = () => {};
+const loadedToaster = new Promise<typeof Sonner>((resolve) => {
+  resolveToaster = resolve;
 });
 
 /** For `useSyncExternalStore`: whether there has been a toast. */
@@ -22,39 +20,39 @@ export const toastsWanted = {
   getOnServer: () => false,
 };
 
-/** Called by the `Toaster` once it can show what it is given. */
-export const toasterIsThere = (sonner: typeof Sonner): void => settle(sonner);
+/** Called by the `Toaster` once it is mounted. */
+export const onToasterReady = (sonner: typeof Sonner): void => resolveToaster(sonner);
 
-/** Resolves once toasts can be shown. */
+/** Requests the `Toaster` and resolves once it is mounted. */
 function toaster(): Promise<typeof Sonner> {
   if (!isWanted) {
     isWanted = true;
     for (const listener of listeners) listener();
   }
-  return shown;
+  return loadedToaster;
 }
 
 /** An HTTP failure becomes its status text, anything else its message (UI-1). */
 export function failureText(error: unknown): string {
   if (error instanceof Response) return error.statusText || `HTTP ${error.status}`;
-  // What Chromium, Firefox and Safari say when no answer came at all.
+  // What Chromium, Firefox and Safari say about a network failure.
   if (error instanceof TypeError && /failed to fetch|networkerror|load failed/i.test(error.message))
-    return "Towpath cannot be reached. Try again.";
+    return "Towpath can't be reached. Try again.";
   return error instanceof Error && error.message ? error.message : "Something went wrong.";
 }
 
-/** How long a toast stays, milliseconds (UI-1). */
+/** How long a toast stays, in milliseconds (UI-1). */
 export const toastDuration = 4000;
 
-/** Toasts as UI-1 names them. Errors stay until they are dismissed, everything else goes after 4 seconds. */
+/** The toasts of UI-1. Errors stay until dismissed, everything else disappears after 4 seconds. */
 export const toast = {
-  show: (message: Message, options?: ExternalToast) => void toaster().then((show) => show(message, options)),
-  success: (message: Message, options?: ExternalToast) => void toaster().then((show) => show.success(message, options)),
-  info: (message: Message, options?: ExternalToast) => void toaster().then((show) => show.info(message, options)),
-  warning: (message: Message, options?: ExternalToast) => void toaster().then((show) => show.warning(message, options)),
-  error: (message: Message, options?: ExternalToast) =>
+  show: (message: string, options?: ExternalToast) => void toaster().then((show) => show(message, options)),
+  success: (message: string, options?: ExternalToast) => void toaster().then((show) => show.success(message, options)),
+  info: (message: string, options?: ExternalToast) => void toaster().then((show) => show.info(message, options)),
+  warning: (message: string, options?: ExternalToast) => void toaster().then((show) => show.warning(message, options)),
+  error: (message: string, options?: ExternalToast) =>
     void toaster().then((show) => show.error(message, { duration: Number.POSITIVE_INFINITY, ...options })),
-  /** Loading, then success or an error with the failure's text; resolves or rejects as `work` does. */
+  /** Shows loading, then success or the error's text. Resolves or rejects like `work`. */
   async promise<Result>(work: Promise<Result>, texts: { loading: string; success: string }): Promise<Result> {
     const loading = toaster().then((show) => ({ show, id: show.loading(texts.loading) }));
     try {

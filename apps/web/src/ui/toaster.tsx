@@ -1,9 +1,9 @@
 import { useEffect } from "react";
 import { Toaster as Sonner, toast as sonner } from "sonner";
 import { useResolvedTheme } from "./theme.ts";
-import { toastDuration, toasterIsThere } from "./toast.ts";
+import { onToasterReady, toastDuration } from "./toast.ts";
 
-/** Constants of UI-1: milliseconds, pieces and pixels. */
+/** Constants of UI-1: milliseconds, a count and pixels. */
 const toastSettings = {
   duration: toastDuration,
   visibleToasts: 3,
@@ -12,11 +12,11 @@ const toastSettings = {
   hotkey: ["altKey", "KeyT"],
 };
 
-/** Where toasts appear. Once, in the root of the page. */
-export function Toaster({ nonce }: { nonce?: string }) {
+/** Where toasts appear. The root route mounts it once. */
+export function Toaster() {
   const theme = useResolvedTheme();
-  // Effects of children come first: what shows toasts listens by now.
-  useEffect(() => toasterIsThere(sonner), []);
+  // Effects of children run first, so Sonner listens by now.
+  useEffect(() => onToasterReady(sonner), []);
   return (
     <Sonner
       theme={theme}
@@ -26,7 +26,6 @@ export function Toaster({ nonce }: { nonce?: string }) {
       gap={toastSettings.gap}
       hotkey={toastSettings.hotkey}
       closeButton
-      {...(nonce ? { nonce } : {})}
       toastOptions={{
         classNames: {
           toast: "!rounded-lg !border-line !bg-raised !text-ink !shadow-pop !font-sans",

@@ -2,12 +2,12 @@ import { type ReactElement, type ReactNode, useEffect, useLayoutEffect, useRef, 
 
 const openAfterMs = 350;
 const gap = 6;
-const edge = 4;
+const screenMargin = 4;
 
 /**
- * Text that appears above `children`, or below where there is no room, on hover and focus. It adds to a name, it never
- * is the only one. It can be pointed at and goes with Escape (WCAG 1.4.13). Made by hand on the popover API, because
- * it is on every page and a positioning library would be the largest part of most of them.
+ * A tooltip above `children`, or below them when there is no room, on hover and focus. It must not be the only label. It
+ * can be hovered and Escape closes it (WCAG 1.4.13). It uses the popover API directly: it is on every page, and a
+ * positioning library would be the largest part of most pages' script.
  */
 export function Tooltip({ content, children }: { content: ReactNode; children: ReactElement }) {
   const [open, setOpen] = useState(false);
@@ -18,7 +18,7 @@ export function Tooltip({ content, children }: { content: ReactNode; children: R
   };
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: has no box; it only listens to what happens to its child
+    // biome-ignore lint/a11y/noStaticElementInteractions: only listens to its child's events
     <span
       className="contents"
       onMouseEnter={() => {
@@ -42,13 +42,13 @@ function Popup({ children }: { children: ReactNode }) {
     const element = popup.current;
     const anchor = element?.previousElementSibling;
     if (!element || !anchor || typeof element.showPopover !== "function") return;
-    // The top layer lies above dialogs and is cut off by no scrolling parent.
+    // The top layer is above dialogs, and no scrolling parent clips it.
     element.showPopover();
     const { left, right, top, bottom } = anchor.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = element;
     const above = top - height - gap;
-    element.style.top = `${above < edge ? bottom + gap : above}px`;
-    element.style.left = `${Math.max(edge, Math.min((left + right - width) / 2, innerWidth - width - edge))}px`;
+    element.style.top = `${above < screenMargin ? bottom + gap : above}px`;
+    element.style.left = `${Math.max(screenMargin, Math.min((left + right - width) / 2, innerWidth - width - screenMargin))}px`;
   });
   return (
     <span

@@ -20,7 +20,7 @@ export const Route = createFileRoute("/$orgSlug/servers")({
   loader: ({ context: { queryClient }, params, deps }) =>
     Promise.all([
       queryClient.ensureQueryData(serversQuery({ ...params, ...deps })),
-      // The list is worth showing without it.
+      // Optional: the list is useful without it.
       queryClient.ensureQueryData(missingProtectionsQuery(params.orgSlug)).catch(() => null),
     ]),
   head: () => ({ meta: [{ title: "Servers · Towpath" }] }),

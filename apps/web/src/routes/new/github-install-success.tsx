@@ -3,7 +3,7 @@ import { CircleCheck } from "lucide-react";
 import { OnboardingFrame } from "~/features/onboarding/onboarding-frame.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 
-/** PUB-13: public, because it only tells that something went well elsewhere. */
+/** PUB-13 */
 export const Route = createFileRoute("/new/github-install-success")({
   head: () => ({ meta: [{ title: "GitHub connected · Towpath" }, { name: "robots", content: "noindex" }] }),
   component: GitHubInstallSuccess,

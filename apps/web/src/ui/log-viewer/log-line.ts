@@ -1,19 +1,19 @@
 import Anser from "anser";
 
-/** What the viewer shows; build and server logs are turned into it. */
+/** A line of the viewer. Build logs and server logs are converted to it. */
 export type LogLine = {
-  /** The number that is shown and linked to, rising. */
+  /** The line number that is shown and linked to. Ascending. */
   id: number;
-  /** ISO 8601; shown as hours to milliseconds, UTC. */
+  /** ISO 8601 in UTC. The time of day is shown, with milliseconds. */
   time: string;
   text: string;
-  /** `step`: what Towpath says. `output`: what a tool or server printed. */
+  /** `step`: a message of Towpath. `output`: what a tool or server printed. */
   tone: "step" | "output" | "warning" | "error" | "faint";
-  /** A short word before the text: a phase or a stream. */
+  /** Shown before the text: a phase or a stream. */
   tag?: string;
 };
 
-/** Positions in `lines` whose text contains `query`, case-insensitively; none for an empty query. */
+/** Indexes of the texts that contain `query`, ignoring case. None for an empty query. */
 export function findMatches(plainTexts: readonly string[], query: string): number[] {
   const wanted = query.trim().toLowerCase();
   if (wanted === "") return [];
@@ -24,12 +24,12 @@ export function findMatches(plainTexts: readonly string[], query: string): numbe
   return found;
 }
 
-/** Cuts `text` at every occurrence of `query`, so that the matches can be marked. */
+/** Splits `text` at every occurrence of `query`, so that matches can be highlighted. */
 export function splitAtMatches(text: string, query: string): { text: string; match: boolean }[] {
   const wanted = query.trim().toLowerCase();
   if (wanted === "") return [{ text, match: false }];
   const lower = text.toLowerCase();
-  // A letter whose lower case has another length would shift every position: such a text is shown unmarked.
+  // Lower case with another length would shift the positions. Such a text is shown without highlights.
   if (lower.length !== text.length) return [{ text, match: false }];
   const pieces: { text: string; match: boolean }[] = [];
   let from = 0;
@@ -46,21 +46,21 @@ type AnsiSegment = { text: string; color: string | null; bold: boolean; dim: boo
 
 const names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-// biome-ignore-start lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-// Everything that moves a cursor, sets a title or makes a link: OSC, CSI other than colours, single escapes, and the
-// control characters that a terminal would act on. Patterns are linear: no nested repeats.
+// biome-ignore-start lint/suspicious/noControlCharactersInRegex: these patterns look for control characters
+// What moves the cursor, sets a title or makes a link: OSC, CSI other than colors, single escapes, and the control
+// characters that a terminal acts on. The patterns run in linear time: no nested repeats.
 const operatingSystemCommand = /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?/g;
 const otherSequence = /\u001b\[[0-9;?<=>]*[ -/]*[@-ln-~]|\u001b[^[\]]/g;
 const controlCharacter = /[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f\u0080-\u009f]/g;
-const colourSequence = /\u001b\[[0-9;]*m/g;
+const colorSequence = /\u001b\[[0-9;]*m/g;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above
 
-/** What a terminal would show of a line in the end: after the last carriage return, without cursor movements. */
-function settle(line: string): string {
+/** What a terminal would finally show: the text after the last carriage return, without cursor movements. */
+function finalText(line: string): string {
   const bare = line.replace(operatingSystemCommand, "").replace(otherSequence, "");
   let end = bare.length;
   while (bare[end - 1] === "\r") end--;
-  // Of an empty prefix there is no last carriage return: a negative index would be taken for 0.
+  // lastIndexOf treats a negative index as 0.
   const start = end === 0 ? 0 : bare.lastIndexOf("\r", end - 1) + 1;
   return bare.slice(start, end).replace(controlCharacter, "");
 }
@@ -68,17 +68,17 @@ function settle(line: string): string {
 function colorOf(name: string | null): string | null {
   if (!name) return null;
   const plain = name.replace(/^ansi-(bright-)?/, "");
-  // Colours of the 256 palette and RGB are dropped: their contrast on our background is not known.
+  // Drop 256-color and RGB values: their contrast on our background isn't known.
   return names.includes(plain) ? `var(--ansi-${plain})` : null;
 }
 
-/** A log line as coloured pieces of text. It is hostile input and stays text: nothing here makes markup. */
+/** A log line as segments of styled text. Log lines are hostile input, so nothing in them becomes markup. */
 export function parseAnsi(line: string): AnsiSegment[] {
-  const settled = settle(line);
-  if (!settled.includes("\u001b")) {
-    return settled === "" ? [] : [{ text: settled, color: null, bold: false, dim: false, underline: false }];
+  const shown = finalText(line);
+  if (!shown.includes("\u001b")) {
+    return shown === "" ? [] : [{ text: shown, color: null, bold: false, dim: false, underline: false }];
   }
-  return Anser.ansiToJson(settled, { json: true, remove_empty: true, use_classes: true }).map((part) => ({
+  return Anser.ansiToJson(shown, { json: true, remove_empty: true, use_classes: true }).map((part) => ({
     text: part.content,
     color: colorOf(part.fg),
     bold: part.decorations.includes("bold"),
@@ -87,7 +87,7 @@ export function parseAnsi(line: string): AnsiSegment[] {
   }));
 }
 
-/** The line without any colour, for search and copy. */
+/** The line without colors, for search and copy. */
 export function plainText(line: string): string {
-  return settle(line).replace(colourSequence, "");
+  return finalText(line).replace(colorSequence, "");
 }

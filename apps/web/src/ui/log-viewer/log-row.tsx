@@ -15,13 +15,13 @@ type RowProps = {
   query: string;
   wrap: boolean;
   showTime: boolean;
-  /** The line that the address points to. */
+  /** The URL links to this line. */
   linked: boolean;
-  /** The match that the search stands on. */
+  /** This line is the search's current match. */
   current: boolean;
 };
 
-/** One line: number (a link to itself), time, tag, text with its colours. */
+/** One line: its number as a link to itself, time, tag, and text with its colors. */
 export const LogRow = memo(function LogRow({ line, query, wrap, showTime, linked, current }: RowProps) {
   return (
     <div

@@ -4,7 +4,7 @@ import { Input } from "../field.tsx";
 import { CopyButton, IconButton } from "../icon-button.tsx";
 import type { LogNavigation } from "./use-log-navigation.ts";
 
-/** Search, wrap, follow and copy above the lines. `filters` stands first. */
+/** Search, wrap, follow and copy. `filters` comes first. */
 export function LogToolbar({ navigation, filters }: { navigation: LogNavigation; filters?: ReactNode }) {
   const { query, search, step, matches, currentMatch, wrap, following } = navigation;
   const onKeyDown = (event: KeyboardEvent) => {

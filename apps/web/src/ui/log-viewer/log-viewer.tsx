@@ -6,9 +6,9 @@ import { LogToolbar } from "./log-toolbar.tsx";
 import { handleLogKey, type LogNavigation, useLogNavigation } from "./use-log-navigation.ts";
 
 /**
- * Shows a log of any length: only the lines in view exist in the page. It follows new lines while one is at the end
- * and stops as soon as one scrolls up. Keys: `/` search, `n` and `N` next and previous match, `g` and `G` first and
- * last line, `w` wrap, arrows and page keys scroll. `#L12` in the address opens line 12.
+ * Shows a log of any length, rendering only the lines in view. It follows new lines until the user scrolls up. Keys: `/`
+ * searches, `n` and `N` go to the next and previous match, `g` and `G` to the first and last line, `w` toggles wrapping,
+ * arrow and page keys scroll. `#L12` in the URL opens line 12.
  */
 export function LogViewer({
   lines,
@@ -21,7 +21,7 @@ export function LogViewer({
 }: {
   lines: readonly LogLine[];
   label: string;
-  /** More may come: the end is followed from the start. */
+  /** More lines may come, so follow the end from the start. */
   live?: boolean;
   filters?: ReactNode;
   empty?: ReactNode;

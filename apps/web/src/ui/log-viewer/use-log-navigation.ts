@@ -2,10 +2,10 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { findMatches, type LogLine, plainText } from "./log-line.ts";
 
-/** Distance from the end, in pixels, within which the viewer counts as being at the end. */
+/** How far from the end, in pixels, still counts as the end. */
 const tailSlack = 32;
 
-/** Position in a log: what is on screen, whether the end is followed, and the search. */
+/** State of the viewer: what is on screen, whether it follows the end, and the search. */
 export function useLogNavigation(lines: readonly LogLine[], live: boolean) {
   const scroller = useRef<HTMLDivElement>(null);
   const searchInput = useRef<HTMLInputElement>(null);
@@ -55,7 +55,7 @@ export function useLogNavigation(lines: readonly LogLine[], live: boolean) {
     if (first !== undefined) showLine(first);
   };
 
-  // Called after a person's own scrolling only: the virtualiser's corrections must not end the following.
+  // Called only after the user scrolls: the virtualizer's own corrections must not stop following.
   const afterScroll = () =>
     requestAnimationFrame(() => {
       const element = scroller.current;
@@ -86,7 +86,7 @@ export function useLogNavigation(lines: readonly LogLine[], live: boolean) {
 
 export type LogNavigation = ReturnType<typeof useLogNavigation>;
 
-/** Single-letter keys of the viewer; only while it has the focus (WCAG 2.1.4). */
+/** Single-letter keys work only while the viewer has the focus (WCAG 2.1.4). */
 export function handleLogKey(event: KeyboardEvent, navigation: LogNavigation): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   switch (event.key) {
@@ -126,7 +126,7 @@ function readLine(): number | null {
   return found ? Number(found[1]) : null;
 }
 
-/** The line number in the address's `#L12`, or null. */
+/** The line number in the URL's `#L12`, or null. */
 function useLinkedLine(): number | null {
   return useSyncExternalStore(subscribe, readLine, () => null);
 }

@@ -20,6 +20,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/build-logs/$buildId
 
 function BuildLogRoute() {
   const { buildId, ...projectKey } = Route.useParams();
-  // Another build is another log: nothing of the one before may stay.
+  // The key resets all state when the route changes to another build.
   return <BuildPage key={buildId} projectKey={projectKey} buildId={buildId} />;
 }

@@ -5,7 +5,7 @@ import { projectQuery } from "~/features/project-screen/project-screen.functions
 import { ErrorScreen } from "~/ui/error-screen.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName")({
-  // Project and access check come first (PRJ-1): not authorized and absent look the same.
+  // PRJ-1: a missing project and one that the user may not see look the same.
   beforeLoad: async ({ context, params }) => {
     try {
       await context.queryClient.ensureQueryData(projectQuery(params));
@@ -14,7 +14,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName")({
       throw error;
     }
   },
-  // The address bar names something that is not there: the tab must not claim that it is.
+  // The title must not claim that a project of this name exists.
   head: ({ params, match }) => ({
     meta: [{ title: `${match.status === "notFound" ? "Page Not Found" : params.projectName} · Towpath` }],
   }),

@@ -6,7 +6,7 @@ import { flag, searchParameters, text, withDefault } from "~/http/search-paramet
 
 const validateSearch = searchParameters({ success: withDefault(flag, true), problem: text(40), account: text(40) });
 
-/** ONB-2: comes back here with success, and goes on to tell so. */
+/** ONB-2: GitHub returns here. After success it redirects to the confirmation. */
 export const Route = createFileRoute("/$orgSlug/welcome/connect-github")({
   validateSearch,
   search: { middlewares: [stripSearchParams({ success: true })] },

@@ -16,7 +16,7 @@ export const Route = createFileRoute("/$orgSlug/welcome/server-setup")({
     ]);
     return { proposal, connected: installations.length > 0, app };
   },
-  // A new proposal for every keystroke in the address would be one too many.
+  // Don't propose a new name whenever the search parameters change.
   staleTime: Number.POSITIVE_INFINITY,
   head: () => ({ meta: [{ title: "New server · Towpath" }] }),
   component: ServerSetup,
