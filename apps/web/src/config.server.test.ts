@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readWebConfig, SettingsError } from "./config.server.ts";
 
-const right = {
+const valid = {
   DATABASE_URL: "postgresql://towpath@/towpath?host=/tmp&port=5432",
   TOWPATH_DATA_DIR: "/data",
   TOWPATH_SECRET: "a secret that is long enough for this",
@@ -18,8 +18,8 @@ const problemsOf = (environment: Record<string, string>): string => {
   }
 };
 
-test("settings have defaults, and a trailing slash of the URL is dropped", () => {
-  expect(readWebConfig({ ...right, TOWPATH_URL: "https://towpath.example/" })).toMatchObject({
+test("settings have defaults, and the trailing slash of the URL is dropped", () => {
+  expect(readWebConfig({ ...valid, TOWPATH_URL: "https://towpath.example/" })).toMatchObject({
     baseUrl: "https://towpath.example",
     host: "127.0.0.1",
     port: 3000,
@@ -29,7 +29,7 @@ test("settings have defaults, and a trailing slash of the URL is dropped", () =>
   });
 });
 
-test("all problems are reported at once, each with the name of its setting", () => {
+test("all invalid settings are reported at once, by name", () => {
   const problems = problemsOf({
     TOWPATH_SECRET: "short",
     TOWPATH_SERVER_URL: "http://localhost:8080/x",
@@ -51,17 +51,17 @@ test("all problems are reported at once, each with the name of its setting", () 
   expect(problems).not.toContain("short");
 });
 
-test("AUTH-2 an issuer is all of its settings or none; empty ones count as absent", () => {
+test("AUTH-2 the settings of an issuer are required together; empty ones count as missing", () => {
   const oidc = {
     TOWPATH_OIDC_ISSUER: "https://id.example",
     TOWPATH_OIDC_CLIENT_ID: "towpath",
     TOWPATH_OIDC_CLIENT_SECRET: "secret",
   };
-  expect(readWebConfig({ ...right, ...oidc }).oidc).toEqual({
+  expect(readWebConfig({ ...valid, ...oidc }).oidc).toEqual({
     issuer: "https://id.example",
     clientId: "towpath",
     clientSecret: "secret",
   });
-  expect(readWebConfig({ ...right, TOWPATH_OIDC_ISSUER: "" }).oidc).toBeNull();
-  expect(problemsOf({ ...right, ...oidc, TOWPATH_OIDC_CLIENT_ID: "" })).toContain("TOWPATH_OIDC_CLIENT_ID");
+  expect(readWebConfig({ ...valid, TOWPATH_OIDC_ISSUER: "" }).oidc).toBeNull();
+  expect(problemsOf({ ...valid, ...oidc, TOWPATH_OIDC_CLIENT_ID: "" })).toContain("TOWPATH_OIDC_CLIENT_ID");
 });

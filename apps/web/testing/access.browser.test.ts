@@ -38,14 +38,14 @@ beforeEach(async () => {
   page.setDefaultTimeout(15_000);
 });
 
-/** Somebody who is a viewer of the owner's organization and in no other. */
+/** A user who is a viewer of the owner's organization and a member of no other. */
 async function seededViewer(): Promise<Member> {
-  const somebody = await seededMember(web.url, database.db);
+  const viewer = await seededMember(web.url, database.db);
   await database.db
     .update(member)
     .set({ organizationId: owner.organization.id, role: "viewer" })
-    .where(eq(member.userId, somebody.userId));
-  return somebody;
+    .where(eq(member.userId, viewer.userId));
+  return viewer;
 }
 
 /** A project with one live build of a server that has one tool. */
@@ -85,18 +85,18 @@ async function signIn({ visitor }: Member): Promise<void> {
 
 const address = (screen: string) => `${web.url}/${owner.organization.slug}/${project.name}/${screen}`;
 
-/** Accessible and no wider than the screen at 360 px, in both themes. */
-async function expectGoodLooks(): Promise<void> {
+/** Checks accessibility in both themes. */
+async function expectAccessibleInBothThemes(): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
-    // Colors that are on their way from one theme to the other have no contrast to judge.
+    // Wait for color transitions to end before the contrast is checked.
     await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState === "finished"));
     await expectAccessible(page);
   }
 }
 
-test("PRJ-4 a viewer sees what a server offers, and why there is nothing to press", async () => {
+test("PRJ-4 a viewer sees what a server offers, and why the buttons are disabled", async () => {
   await signIn(viewer);
   await page.goto(address("inspector"));
   const call = page.getByRole("button", { name: "Call tool" });
@@ -106,10 +106,10 @@ test("PRJ-4 a viewer sees what a server offers, and why there is nothing to pres
   expect(await page.locator(`[id="${reason}"]`).textContent()).toContain(
     "ask an owner or admin of this team to make you a member",
   );
-  await expectGoodLooks();
+  await expectAccessibleInBothThemes();
 });
 
-test("PRJ-13 a viewer is offered nothing that her role can't do", async () => {
+test("PRJ-13 a viewer is offered nothing that the role doesn't allow", async () => {
   await signIn(viewer);
   await page.goto(address("deployments"));
   await page.getByText("Production is live").waitFor();
@@ -126,10 +126,10 @@ test("PRJ-13 a viewer is offered nothing that her role can't do", async () => {
   await page.goto(`${web.url}/${owner.organization.slug}/servers`);
   await page.getByRole("link", { name: project.name }).waitFor();
   expect(await page.getByRole("link", { name: "New server" }).count()).toBe(0);
-  await expectGoodLooks();
+  await expectAccessibleInBothThemes();
 });
 
-test("PRJ-13 a member is offered to redeploy, to see API keys and to make a server", async () => {
+test("PRJ-13 an owner is offered to redeploy, to see API keys and to create a server", async () => {
   await signIn(owner);
   await page.goto(address("deployments"));
   await page.getByRole("button", { name: "Redeploy" }).waitFor();
@@ -141,7 +141,7 @@ test("PRJ-13 a member is offered to redeploy, to see API keys and to make a serv
   await page.getByRole("link", { name: "New server" }).waitFor();
 });
 
-test("PRJ-4 a member's button works", async () => {
+test("PRJ-4 an owner's Call tool button is enabled", async () => {
   await signIn(owner);
   await page.goto(address("inspector"));
   const call = page.getByRole("button", { name: "Call tool" });
@@ -150,7 +150,7 @@ test("PRJ-4 a member's button works", async () => {
   expect(await page.getByText("Your role can't call servers").count()).toBe(0);
 });
 
-test("PRJ-3 a log page that is refused for too many streams says so and continues when there is room", {
+test("PRJ-3 a log page that is refused for too many streams says so and continues when one is closed", {
   timeout: 60_000,
 }, async () => {
   const hangUp = new AbortController();
@@ -163,13 +163,13 @@ test("PRJ-3 a log page that is refused for too many streams says so and continue
   await page.goto(address(`server-logs/${project.buildId}`));
   await page.getByText("You have 20 logs open, which is the limit.").waitFor();
   await page.getByRole("status").getByText("Paused", { exact: true }).waitFor();
-  await expectGoodLooks();
+  await expectAccessibleInBothThemes();
   hangUp.abort();
   await page.getByRole("status").getByText("Live", { exact: true }).waitFor({ timeout: 30_000 });
   expect(await page.getByText("You have 20 logs open").count()).toBe(0);
 });
 
-test("PRJ-3 a removed member's open page says that the log has stopped", { timeout: 60_000 }, async () => {
+test("PRJ-3 a removed member's open log page says that the log has stopped", { timeout: 60_000 }, async () => {
   const removed = await seededViewer();
   await signIn(removed);
   await page.goto(address(`server-logs/${project.buildId}`));
@@ -177,10 +177,10 @@ test("PRJ-3 a removed member's open page says that the log has stopped", { timeo
   await database.db.delete(member).where(eq(member.userId, removed.userId));
   await page.getByText("The log has stopped").waitFor({ timeout: 30_000 });
   await page.getByRole("status").getByText("Stopped", { exact: true }).waitFor();
-  await expectGoodLooks();
+  await expectAccessibleInBothThemes();
 });
 
-test("ERR-2 AUTH-2 what a stranger, a wrong address and a guesser see", async () => {
+test("ERR-2 AUTH-2 the pages for a repeated cookie, a wrong URL and too many sign-in attempts", async () => {
   const stranger = await seededMember(web.url, database.db);
   await signIn(stranger);
   for (const path of [
@@ -189,7 +189,7 @@ test("ERR-2 AUTH-2 what a stranger, a wrong address and a guesser see", async ()
   ]) {
     await page.goto(`${web.url}${path}`);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
-    await expectGoodLooks();
+    await expectAccessibleInBothThemes();
   }
   await context.clearCookies();
   await page.goto(`${web.url}/provider/sign-in`);
@@ -201,10 +201,10 @@ test("ERR-2 AUTH-2 what a stranger, a wrong address and a guesser see", async ()
     if ((await page.getByText("Too many attempts").count()) > 0) break;
   }
   expect(await page.getByText(/Too many attempts. Try again in \d+ seconds?\./).count()).toBe(1);
-  await expectGoodLooks();
+  await expectAccessibleInBothThemes();
 });
 
-test("AUTH-2 a cookie that a neighbour plants for one path does not send a browser in circles, and is forgotten", async () => {
+test("AUTH-2 a cookie planted by another site on the domain causes no redirect loop, and is cleared", async () => {
   await signIn(owner);
   const { name, value } = viewer.visitor.sessionCookie() ?? { name: "", value: "" };
   const { hostname } = new URL(web.url);

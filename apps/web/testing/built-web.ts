@@ -5,12 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
 const web = join(import.meta.dirname, "..");
-/** Apart from `dist`, which an instance on this machine may be running from. */
+/** Not `dist` itself: an instance may be running from it. */
 const directory = join(web, "dist", "test");
 
 /**
- * The production build that tests run against, as a folder; built once for all test files, and again only when a source
- * is newer. A folder as lock: `mkdir` succeeds for one process only.
+ * The directory of the production build that tests run against. It is built once for all test files, and again only when
+ * a source is newer. A directory serves as the lock, because `mkdir` succeeds in one process only.
  */
 export async function builtWeb(): Promise<string> {
   const lock = join(web, "dist", "test.lock");
@@ -35,11 +35,11 @@ export async function builtWeb(): Promise<string> {
         ({ mtimeMs }) => mtimeMs,
         () => Date.now(),
       ));
-    // A run that was killed while it built has left its lock behind.
+    // Break the lock of a run that was killed while it built.
     if (age > 120_000) await rm(lock, { recursive: true, force: true });
     await sleep(200);
   }
-  throw new Error("The test build did not become free.");
+  throw new Error("The lock of the test build was not released.");
 }
 
 async function isFresh(): Promise<boolean> {

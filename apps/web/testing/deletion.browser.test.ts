@@ -36,7 +36,7 @@ const exists = async (id: string) => (await database.db.$count(project, eq(proje
 const remove = (method: "DELETE", name: string, token: string) =>
   fetch(`${web.url}/api/v1/projects/${name}`, { method, headers: { authorization: `Bearer ${token}` } });
 
-test("PRJ-11 a project is deleted in its settings after its name was typed, and the list no longer shows it", async () => {
+test("PRJ-11 a project is deleted in its settings after typing its name, and the list no longer shows it", async () => {
   const { slug } = owner.organization;
   const [own, kept] = [
     await seedProject(database.db, owner.organization),
@@ -59,7 +59,7 @@ test("PRJ-11 a project is deleted in its settings after its name was typed, and 
   expect([await exists(own.id), await exists(kept.id)]).toEqual([false, true]);
 });
 
-test("PRJ-11 members find no way to delete a project or an organization, and calling one is refused", async () => {
+test("PRJ-11 members are offered no deletion of a project or an organization, and the functions refuse them", async () => {
   const own = await seedProject(database.db, owner.organization);
   const { slug, id } = owner.organization;
   const role = (name: string) => database.db.update(member).set({ role: name }).where(eq(member.organizationId, id));
@@ -83,7 +83,7 @@ test("PRJ-11 members find no way to delete a project or an organization, and cal
   await role("owner");
 });
 
-test("OPS-4 PRJ-11 the operator deletes a project by its name; without the token nobody does", async () => {
+test("OPS-4 PRJ-11 the operator deletes a project by its name; without the token it is refused", async () => {
   const own = await seedProject(database.db, owner.organization);
   expect((await remove("DELETE", own.name, "not the token")).status).toBe(401);
   expect(await exists(own.id)).toBe(true);
@@ -93,7 +93,7 @@ test("OPS-4 PRJ-11 the operator deletes a project by its name; without the token
   expect((await remove("DELETE", own.name, web.operatorToken)).status).toBe(404);
 });
 
-test("PRJ-11 an owner deletes the organization in its preferences and begins anew", async () => {
+test("PRJ-11 an owner deletes the organization in its preferences and may create another", async () => {
   const own = await seedProject(database.db, owner.organization);
   const { slug, id } = owner.organization;
   await page.setViewportSize({ width: 1280, height: 800 });

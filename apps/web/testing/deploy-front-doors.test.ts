@@ -9,7 +9,7 @@ import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts
 import { callServerFunction, signedUpVisitor, type Visitor } from "./visitor.ts";
 import { freePort, startWeb, type WebProcess } from "./web-process.ts";
 
-// Dashboard, quickstart, REST and terminal deploy by one verb: each refuses the same input with the same text.
+// Dashboard, quickstart, REST and CLI deploy by one verb, so each refuses the same input with the same text.
 
 let database: TestDatabase;
 let web: WebProcess;
@@ -31,9 +31,9 @@ beforeAll(async () => {
   const running = { pid: process.pid, startTime, url: web.url, serverUrl: "http://localhost:8080/{name}" };
   await writeFile(join(web.dataDirectory, "running.json"), JSON.stringify(running));
   target = await (await rest("/api/v1/repositories", { name: "front-door" })).json();
-  // The terminal pushes before it deploys, so the repository has a commit although this is refused.
+  // The CLI pushes before it deploys, so the repository gets a commit although this deploy is refused.
   await terminal("front-door", "--entrypoint", "absent.py");
-  // The first account owns the organization that the terminal has made.
+  // The first account owns the organization that the CLI created.
   visitor = await signedUpVisitor(web.url);
 }, 120_000);
 afterAll(async () => {
@@ -50,8 +50,8 @@ function rest(path: string, body: unknown): Promise<Response> {
 
 type Settings = { readonly name: string; readonly entrypoint: string; readonly requirements?: string };
 
-/** What each door prints or answers when it refuses. */
-const doors = {
+/** The response of each entry point. */
+const entryPoints = {
   async dashboard(settings: Settings, repository = target.repository.fullName, installationId = target.installationId) {
     const more = { orgSlug: target.organization, installationId, repositoryFullName: repository };
     const data = { requirements: null, authMode: "towpath-public", ...settings, ...more };
@@ -69,7 +69,7 @@ async function terminal(name: string, ...options: string[]): Promise<string> {
   const environment = { PATH: process.env.PATH, HOME: directory };
   const run = promisify(execFile)(process.execPath, args, { env: environment });
   return run.then(
-    () => expect.fail("the terminal was not refused"),
+    () => expect.fail("the CLI was not refused"),
     (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
   );
 }
@@ -79,13 +79,13 @@ const quickstart = async (serverName: string) => {
   return (await callServerFunction(visitor, "onboarding.startQuickstart", "POST", data)).text;
 };
 
-test("ONB-5 OPS-4 a file that is not in the repository is named by every door, and no project is made", async () => {
+test("ONB-5 OPS-4 a file that is not in the repository is named by every entry point, and no project is created", async () => {
   const { fullName, defaultBranch } = target.repository;
   const text = (path: string) =>
     new RegExp(`There is no .${path}. in ${fullName} at ${defaultBranch} \\([0-9a-f]{7}\\)`);
   const settings = { name: "door-absent", entrypoint: "absent.py:mcp", requirements: "absent.txt" };
-  for (const door of [doors.dashboard, doors.rest]) {
-    const answer = await door(settings);
+  for (const deploy of [entryPoints.dashboard, entryPoints.rest]) {
+    const answer = await deploy(settings);
     expect(answer).toMatch(text("absent\\.py"));
     expect(answer).toMatch(text("absent\\.txt"));
   }
@@ -93,7 +93,7 @@ test("ONB-5 OPS-4 a file that is not in the repository is named by every door, a
   expect((await database.pool.query("SELECT 1 FROM project")).rowCount).toBe(0);
 });
 
-test("VAL-1 ONB-4 a faulty, reserved or taken name is refused by every door with the same text", async () => {
+test("VAL-1 ONB-4 an invalid, reserved or taken name is refused by every entry point with the same text", async () => {
   const stranger = await signedUpVisitor(web.url);
   const { text } = await callServerFunction(stranger, "onboarding.createOrganization", "POST", { name: "Elsewhere" });
   expect(text).toContain("elsewhere");
@@ -107,15 +107,15 @@ test("VAL-1 ONB-4 a faulty, reserved or taken name is refused by every door with
     ["taken-name", "This project name is already taken"],
   ] as const) {
     const settings = { name, entrypoint: "server.py" };
-    for (const refuse of [doors.dashboard, doors.rest]) expect(await refuse(settings)).toContain(expected);
+    for (const refuse of [entryPoints.dashboard, entryPoints.rest]) expect(await refuse(settings)).toContain(expected);
     expect(await quickstart(name)).toContain(expected);
     expect(await terminal(name, "--organization", target.organization)).toContain(expected);
   }
 });
 
-test("VAL-2 VAL-3 faulty paths are refused with the same texts", async () => {
+test("VAL-2 VAL-3 invalid paths are refused with the same texts", async () => {
   const settings = { name: "door-faulty", entrypoint: "../server.py", requirements: "/etc/passwd.txt" };
-  for (const refuse of [doors.dashboard, doors.rest]) {
+  for (const refuse of [entryPoints.dashboard, entryPoints.rest]) {
     const answer = await refuse(settings);
     expect(answer).toContain("Entrypoint cannot reference parent directories");
     expect(answer).toContain("Requirements file must be a relative path from the repo root");
@@ -125,24 +125,24 @@ test("VAL-2 VAL-3 faulty paths are refused with the same texts", async () => {
   );
 });
 
-test("GH-1 an installation that is not connected or suspended, and a repository that is not there", async () => {
+test("GH-1 an installation that is not connected or is suspended, and a missing repository, are refused", async () => {
   const settings = { name: "door-foreign", entrypoint: "server.py" };
   const { fullName } = target.repository;
-  for (const refuse of [doors.dashboard, doors.rest]) {
+  for (const refuse of [entryPoints.dashboard, entryPoints.rest]) {
     expect(await refuse(settings, fullName, 424_242)).toContain("GitHub is not connected for this account");
     const absent = await refuse(settings, `${fullName.split("/")[0]}/not-there`);
     expect(absent).toMatch(/not.?found/i);
   }
   await database.pool.query("UPDATE github_installation SET suspended_at = now()");
-  for (const refuse of [doors.dashboard, doors.rest]) {
+  for (const refuse of [entryPoints.dashboard, entryPoints.rest]) {
     expect(await refuse(settings)).toContain("has suspended Towpath there. They can resume it in the App's settings.");
   }
   await database.pool.query("UPDATE github_installation SET suspended_at = NULL");
 });
 
-test("ONB-5 OPS-4 what one door accepts the other accepts too: a project with a build of the newest commit", async () => {
-  await doors.dashboard({ name: "door-dashboard", entrypoint: "server.py:mcp" });
-  await doors.rest({ name: "door-rest", entrypoint: "server.py:mcp" });
+test("ONB-5 OPS-4 dashboard and REST accept the same: a project with a build of the newest commit", async () => {
+  await entryPoints.dashboard({ name: "door-dashboard", entrypoint: "server.py:mcp" });
+  await entryPoints.rest({ name: "door-rest", entrypoint: "server.py:mcp" });
   const { rows } = await database.pool.query(
     `SELECT project.name, build.trigger, build.commit_sha, build.entrypoint
      FROM project JOIN build ON build.project_id = project.id ORDER BY project.name`,

@@ -17,7 +17,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-test("documents have a CSP with a nonce of their own, and every inline script carries it", async () => {
+test("each document has a CSP with its own nonce, and every inline script carries it", async () => {
   const nonces = new Set<string>();
   for (const path of ["/", "/provider/sign-in", "/provider/sign-up", "/no/such/page/at/all"]) {
     const response = await newVisitor(web.url).get(path);
@@ -38,7 +38,7 @@ test("documents have a CSP with a nonce of their own, and every inline script ca
   expect(nonces.size).toBeGreaterThan(2);
 });
 
-test("every answer has the security headers, and none of what depends on the session may be stored", async () => {
+test("every response has the security headers, and those that depend on the session may not be stored", async () => {
   const { visitor, organization } = await seededMember(web.url, database.db);
   for (const path of ["/", "/account", `/${organization.slug}/servers`, "/api/v1/builds/x", "/login"]) {
     const { headers } = await visitor.get(path);
@@ -49,13 +49,13 @@ test("every answer has the security headers, and none of what depends on the ses
   }
 });
 
-test("UI-2 the stored theme is set by a script with the nonce before anything is painted", async () => {
+test("UI-2 a script with the nonce sets the stored theme before the first paint", async () => {
   const html = await (await newVisitor(web.url).get("/")).text();
   const head = html.slice(0, html.indexOf("</head>"));
   expect(head).toMatch(/<script nonce="[^"]+">[^<]*localStorage\.getItem\("theme"\)/);
 });
 
-test("AUTH-2 the session's cookie is HttpOnly, Lax and ours", async () => {
+test("AUTH-2 the session cookie is HttpOnly and SameSite=Lax, and its name is unique to the instance", async () => {
   const response = await newVisitor(web.url).submit("/provider/sign-up", {
     firstName: "A",
     lastName: "B",
@@ -68,7 +68,7 @@ test("AUTH-2 the session's cookie is HttpOnly, Lax and ours", async () => {
   expect(cookie).toMatch(/; SameSite=Lax/i);
 });
 
-test("nothing that belongs to the server is in the browser's files", async () => {
+test("the browser's files contain no server code", async () => {
   const directory = join(await builtWeb(), "client", "assets");
   for (const name of await readdir(directory)) {
     if (!name.endsWith(".js")) continue;
@@ -86,7 +86,7 @@ test("nothing that belongs to the server is in the browser's files", async () =>
   }
 });
 
-test("a malformed request gets a clear answer and affects no other", async () => {
+test("a malformed request gets an error response and affects no other request", async () => {
   const { request } = newVisitor(web.url);
   const { name } = (await signedUpVisitor(web.url)).sessionCookie() ?? {};
   expect((await request("/", { headers: { cookie: `${name}=nonsense` } })).status).toBe(200);
@@ -98,7 +98,7 @@ test("a malformed request gets a clear answer and affects no other", async () =>
   expect((await request("/healthz", {})).status).toBe(200);
 });
 
-test("it is gone within 8 s of SIGTERM, with a kept-alive connection open", async () => {
+test("the process exits within 8 s of SIGTERM, with a keep-alive connection open", async () => {
   const second = await startWeb({ databaseUrl: database.url });
   await (await fetch(`${second.url}/healthz`)).text();
   const { code, ms } = await second.stop();

@@ -13,7 +13,7 @@ import { startWeb, type WebProcess } from "./web-process.ts";
 const functions = await listServerFunctions();
 const routes = await listRouteHandlers();
 
-/** Of what belongs to an organization; all others are listed by name below. */
+/** Those that need a permission in an organization. A test below lists all others by name. */
 const protectedFunctions = functions.flatMap(({ id, method, access }) =>
   access?.kind === "permission" ? [{ id, method, permission: access.permission as Permission }] : [],
 );
@@ -55,7 +55,7 @@ async function join(role: Role): Promise<{ readonly visitor: Visitor; readonly u
   return { visitor, userId };
 }
 
-/** Fields of every function at once, all of them things of one organization; each function takes those that it knows. */
+/** Input for every function at once, all of one organization. Each function takes the fields that it knows. */
 async function everythingOf({ organization }: Member): Promise<Record<string, unknown>> {
   const project = await seedProject(database.db, organization);
   const ids = { projectId: project.id, branchId: project.branchId };
@@ -99,7 +99,7 @@ async function everythingOf({ organization }: Member): Promise<Record<string, un
   };
 }
 
-test("every server function and every route names a permission, or why none applies", () => {
+test("every server function and every route names a permission, or the reason for none", () => {
   expect(functions.length).toBeGreaterThan(15);
   expect(routes.length).toBeGreaterThan(15);
   expect([...functions, ...routes].filter(({ access }) => access === null).map(({ id }) => id)).toEqual([]);
@@ -109,7 +109,7 @@ test("every server function and every route names a permission, or why none appl
   expect(named.filter((permission) => !permissions.includes(permission as Permission))).toEqual([]);
 });
 
-test("what names no permission is a short list that somebody has looked at", () => {
+test("entry points without a permission are exactly these", () => {
   const without = [...functions, ...routes].flatMap(({ id, access }) =>
     access?.kind === "none" ? [`${access.reason}: ${id}`] : [],
   );
@@ -134,7 +134,7 @@ test("what names no permission is a short list that somebody has looked at", () 
   ]);
 });
 
-test("what changes something is never GET", () => {
+test("functions that change something are never GET", () => {
   const reading = /\.(get|list|propose|check|verify|find|query|load|read|most|last|search)/;
   const writing = functions.filter(({ id, method }) => method === "GET" && !reading.test(id));
   expect(writing.map(({ id }) => id)).toEqual([]);
@@ -152,7 +152,7 @@ test.each(protectedFunctions)("$id refuses members of another organization", asy
   await expectRefusal(stranger.visitor, id, method);
 });
 
-test.each(protectedFunctions)("$id refuses somebody who was removed from the organization", async ({ id, method }) => {
+test.each(protectedFunctions)("$id refuses users who were removed from the organization", async ({ id, method }) => {
   await expectRefusal(removed, id, method);
 });
 
@@ -171,7 +171,7 @@ async function expectRefusal(visitor: Visitor, id: string, method: "GET" | "POST
   expect(text).toMatch(/Forbidden|Not Found/);
 }
 
-test("PRJ-3 log streams refuse strangers, removed members and anonymous readers alike, and let a viewer in", async () => {
+test("PRJ-3 log streams refuse strangers, removed members and anonymous readers, and admit viewers", async () => {
   const paths = [
     `/api/builds/${input.buildId}/log`,
     `/api/deployments/${input.deploymentId}/log`,
@@ -188,7 +188,7 @@ test("PRJ-3 log streams refuse strangers, removed members and anonymous readers 
   }
 });
 
-test("AUTH-5 the guard's own sync never makes another organization the session's", async () => {
+test("AUTH-5 syncing the session refuses an organization that the user is not in", async () => {
   const data = { orgSlug: owner.organization.slug };
   const { status } = await callServerFunction(stranger.visitor, "session.syncOrganizationSession", "POST", data);
   expect(status).toBe(403);
@@ -196,7 +196,7 @@ test("AUTH-5 the guard's own sync never makes another organization the session's
   expect(profile.status).toBe(200);
 });
 
-test("the owner of all that is let in: the refusals above are about who asks", async () => {
+test("the owner is admitted, so the refusals above depend on the caller", async () => {
   const orgSlug = owner.organization.slug;
   const { status, text } = await callServerFunction(owner.visitor, "servers.getServers", "GET", { orgSlug });
   expect(status).toBe(200);
@@ -215,7 +215,7 @@ test("a server function called from another site is refused before it runs", asy
   expect(found.rowCount).toBe(0);
 });
 
-test("VAL-1 an invalid name gets the specification's message, and input of another type is no server error", async () => {
+test("VAL-1 an invalid name gets the specification's message, and input of the wrong type is not a server error", async () => {
   const orgSlug = owner.organization.slug;
   const short = await callServerFunction(owner.visitor, "onboarding.startQuickstart", "POST", {
     orgSlug,
@@ -231,7 +231,7 @@ test("VAL-1 an invalid name gets the specification's message, and input of anoth
   }
 });
 
-test("PRJ-11 saving one build setting leaves those that somebody else has changed meanwhile", async () => {
+test("PRJ-11 saving one build setting keeps the others, which another user may have changed meanwhile", async () => {
   const { organization, visitor } = owner;
   const own = await seedProject(database.db, organization, { requirements: "r.txt", authMode: "towpath-cloud" });
   const data = { orgSlug: organization.slug, projectName: own.name, entrypoint: "other.py" };

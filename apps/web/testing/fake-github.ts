@@ -4,7 +4,7 @@ type FakeInstallation = {
   readonly id: number;
   readonly login: string;
   readonly suspended?: boolean;
-  /** The account is an organization, and this is what the user is in it; `hidden`: the App may not know. */
+  /** The user's membership if the account is an organization. `hidden`: the App may not read it. */
   readonly membership?: "admin" | "member" | "pending admin" | "none" | "hidden";
 };
 export type FakeUser = {
@@ -13,7 +13,7 @@ export type FakeUser = {
   readonly installations: readonly FakeInstallation[];
 };
 
-/** GitHub as far as a user's authorization goes. A code is the user's login; a code works once, as GitHub's do. */
+/** The part of GitHub that authorizes users. A code starts with the user's login and works once. */
 export async function startFakeGitHub(port: number, users: readonly FakeUser[]): Promise<{ stop(): Promise<void> }> {
   const used = new Set<string>();
   const account = (id: number, login: string, type = "User") => ({

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 export type ForgeProcess = { readonly url: string; stop(): Promise<void> };
 
-/** Settings of a GitHub App that is served by the local forge at `forgeUrl`. */
+/** Settings of a GitHub App at the local forge `forgeUrl`. */
 export function forgeSettings(forgeUrl: string): Record<string, string> {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   return {
@@ -21,7 +21,7 @@ export function forgeSettings(forgeUrl: string): Record<string, string> {
   };
 }
 
-/** The local forge as a process of its own: the stand-in for GitHub that users get (GH-3). */
+/** Starts the local forge, the stand-in for GitHub (GH-3), as a process. */
 export async function startForge(call: {
   readonly port: number;
   readonly webUrl: string;

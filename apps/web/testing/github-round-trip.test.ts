@@ -42,10 +42,10 @@ afterAll(async () => {
 });
 
 let codes = 0;
-/** A fresh code of a user, as GitHub would give it. */
+/** A new authorization code of a user. */
 const codeOf = (login: string) => `${login}-${++codes}`;
 
-/** The `state` of a new round trip, as it is in the address that the browser is sent to. */
+/** Starts a round trip. Returns the `state` in the URL that the browser is sent to. */
 async function begin(member: Member, otherAccount = false): Promise<{ state: string; url: URL }> {
   const data = { orgSlug: member.organization.slug, otherAccount };
   const { status, text } = await callServerFunction(member.visitor, "github.beginConnection", "POST", data);
@@ -76,13 +76,13 @@ test("ONB-2 GH-1 authorizing records the user's own installation, and only that 
   });
   const location = await callback(member, { state, code: codeOf("ada") });
   expect(location).toBe(`/${member.organization.slug}/welcome/connect-github`);
-  // Of the company's installation Ada may read some repository: that alone must not open all of it to her team.
+  // Ada can read some repository of the company. That alone must not give her team the whole installation.
   expect(await installationsOf(member)).toEqual([101]);
   const [account] = await database.db.select().from(user).where(eq(user.id, member.userId));
   expect(account?.githubUserId).toBe(1);
 });
 
-test("ONB-2 without an installation of one's own the way leads to GitHub's install page, and back", async () => {
+test("ONB-2 without an installation of their own, users are sent to GitHub's install page and back", async () => {
   for (const login of ["new", "paused"]) {
     const member = await seededMember(web.url, database.db);
     const { state } = await begin(member);
@@ -93,14 +93,14 @@ test("ONB-2 without an installation of one's own the way leads to GitHub's insta
       await callback(member, { state: next, installation_id: "101", setup_action: "install" }, "setup"),
     );
     expect(authorize.pathname).toBe("/login/oauth/authorize");
-    // The number in the address is anybody's to write: GitHub's list for this user decides.
+    // Anyone can change the id in the URL, so GitHub's list for this user decides.
     const refused = await callback(member, { state: authorize.searchParams.get("state") ?? "", code: codeOf(login) });
     expect(refused).toContain("problem=not_yours");
     expect(await installationsOf(member)).toEqual([]);
   }
 });
 
-test("ONB-2 an installation just made is recorded once GitHub has said whose it is", async () => {
+test("ONB-2 a new installation is recorded once GitHub has said whose it is", async () => {
   const member = await seededMember(web.url, database.db);
   const { state } = await begin(member, true);
   const query = { state, installation_id: "102", setup_action: "install", code: codeOf("ada") };
@@ -108,7 +108,7 @@ test("ONB-2 an installation just made is recorded once GitHub has said whose it 
   expect(await installationsOf(member)).toEqual([102]);
 });
 
-test("GH-1 ONB-2 who may read a repository of an account, but does not administer it, cannot claim its installation", async () => {
+test("GH-1 ONB-2 a user who can read an account's repository but doesn't administer the account can't claim its installation", async () => {
   const member = await seededMember(web.url, database.db);
   const claim = async (installationId: number) => {
     const { state } = await begin(member, true);
@@ -129,7 +129,7 @@ test("GH-1 ONB-2 who may read a repository of an account, but does not administe
   expect(await page.text()).toContain("Only an administrator of reads-one can connect it");
 });
 
-test("GH-1 an installation serves a second organization of Towpath only when its claimer administers the account too", async () => {
+test("GH-1 a second organization of Towpath can claim an installation only if its user administers the account, too", async () => {
   const query = { installation_id: "102", setup_action: "install" };
   for (const login of ["ada", "owner-two"]) {
     const member = await seededMember(web.url, database.db);
@@ -154,7 +154,7 @@ test("a state that is unknown, missing, used or expired records nothing", async 
   expect(await installationsOf(member)).toEqual([]);
 });
 
-test("a state is worth nothing in another session, and is used up by the attempt", async () => {
+test("a state can't be used in another session, and the attempt uses it up", async () => {
   const victim = await seededMember(web.url, database.db);
   const attacker = await seededMember(web.url, database.db);
   const { state } = await begin(attacker);
@@ -165,7 +165,7 @@ test("a state is worth nothing in another session, and is used up by the attempt
   expect(await callback(anonymous, { state: (await begin(attacker)).state, code: codeOf("ada") })).toBe("/login");
 });
 
-test("a code that GitHub refuses ends on a page that says what to do", async () => {
+test("a code that GitHub refuses leads to a page that says what to do", async () => {
   const member = await seededMember(web.url, database.db);
   const { state } = await begin(member);
   const location = await callback(member, { state, code: "of-nobody" });
@@ -174,7 +174,7 @@ test("a code that GitHub refuses ends on a page that says what to do", async () 
   expect(page.headers.get("location")).toContain("welcome/connect-github?success=false&problem=failed");
 });
 
-test("ONB-3 ONB-4 the quickstart asks GitHub first, and keeps the token encrypted, for the one server it was asked for", async () => {
+test("ONB-3 ONB-4 the quickstart authorizes at GitHub first, and stores the token encrypted, for one server name only", async () => {
   const member = await seededMember(web.url, database.db);
   const orgSlug = member.organization.slug;
   const start = (serverName: string) =>
@@ -191,6 +191,6 @@ test("ONB-3 ONB-4 the quickstart asks GitHub first, and keeps the token encrypte
   );
   expect(rows).toHaveLength(1);
   expect(JSON.stringify(rows)).not.toContain(code);
-  // A link for another name, which somebody else may have made, cannot use it.
+  // A link with another name, which an attacker may have made, can't use it.
   expect((await start("another-teal-otter")).text).toContain("authorize");
 });

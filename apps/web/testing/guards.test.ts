@@ -20,14 +20,14 @@ afterAll(async () => {
 
 const goesTo = (response: Response) => [response.status, response.headers.get("location")];
 
-test("PUB-4 visitors see the landing page, with the site's root as its canonical address", async () => {
+test("PUB-4 visitors see the landing page, whose canonical URL is the site's root", async () => {
   const response = await newVisitor(web.url).get("/");
   const html = await response.text();
   expect(response.status).toBe(200);
   expect(html).toMatch(new RegExp(`<link rel="canonical" href="${web.url}/"`));
 });
 
-test("PUB-1 the public bar links to where the specification says", async () => {
+test("PUB-1 the public bar has the links of the specification", async () => {
   const html = await (await newVisitor(web.url).get("/")).text();
   for (const [label, href] of [
     ["Blog", "/blog"],
@@ -42,7 +42,7 @@ test("PUB-1 the public bar links to where the specification says", async () => {
   expect(html).toMatch(/<a href="https:\/\/github\.com\/[^"]+"[^>]*>.*?17k\+<\/a>/);
 });
 
-test("PUB-5 / sends a signed-in user on by progress, in order", async () => {
+test("PUB-5 / redirects a signed-in user by their progress, in order", async () => {
   const visitor = await signedUpVisitor(web.url, "progress@example.com");
   expect(goesTo(await visitor.get("/"))).toEqual([307, "/welcome/create-organization"]);
 
@@ -72,7 +72,7 @@ test("PUB-5 / sends a signed-in user on by progress, in order", async () => {
   expect(goesTo(await visitor.get("/"))).toEqual([307, "/empty-one/welcome/choose-repo"]);
 });
 
-test("ORG-1 /{orgSlug}/ leads to its servers", async () => {
+test("ORG-1 /{orgSlug}/ redirects to its servers", async () => {
   const { visitor, organization: own } = await seededMember(web.url, database.db);
   const response = await visitor.get(`/${own.slug}/`);
   const next = response.headers.get("location") ?? "";
@@ -80,7 +80,7 @@ test("ORG-1 /{orgSlug}/ leads to its servers", async () => {
   expect(last).toBe(`/${own.slug}/servers`);
 });
 
-test("AUTH-7 with no user, every page behind sign-in leads to the sign-in URL built from its address", async () => {
+test("AUTH-7 without a session, every protected page redirects to the sign-in URL built from its path", async () => {
   const visitor = newVisitor(web.url);
   for (const path of [
     "/account",
@@ -99,13 +99,13 @@ test("AUTH-7 with no user, every page behind sign-in leads to the sign-in URL bu
   }
 });
 
-test("AUTH-7 a session whose account is gone is no session", async () => {
+test("AUTH-7 a session of a deleted account is not accepted", async () => {
   const visitor = await signedUpVisitor(web.url, "gone@example.com");
   await database.db.delete(user).where(eq(user.email, "gone@example.com"));
   expect(goesTo(await visitor.get("/account"))[1]).toContain("/login");
 });
 
-test("AUTH-8 another orgSlug is replaced by the active one, and the rest of the address stays", async () => {
+test("AUTH-8 another orgSlug is replaced by the active one, and the rest of the URL stays", async () => {
   const { visitor, organization: own } = await seededMember(web.url, database.db);
   const other = await seededMember(web.url, database.db);
   for (const slug of [other.organization.slug, "no-such-team"]) {
@@ -113,12 +113,12 @@ test("AUTH-8 another orgSlug is replaced by the active one, and the rest of the 
   }
 });
 
-test("AUTH-8 without an active organization the way leads home, and from there to making one", async () => {
+test("AUTH-8 without an active organization, users are redirected to /", async () => {
   const visitor = await signedUpVisitor(web.url);
   expect(goesTo(await visitor.get("/acme/servers"))).toEqual([307, "/"]);
 });
 
-test("AUTH-5 the session is synced to the organization that is shown", async () => {
+test("AUTH-5 the session is synced to the organization on screen", async () => {
   const { visitor, userId, organization: own } = await seededMember(web.url, database.db);
   const active = async () =>
     (await database.db.select().from(session).where(eq(session.userId, userId))).map((row) => row.activeOrganizationId);
@@ -127,7 +127,7 @@ test("AUTH-5 the session is synced to the organization that is shown", async () 
   expect(await active()).toEqual([own.id]);
 });
 
-test("AUTH-5 a session that names an organization one has left falls back to the first", async () => {
+test("AUTH-5 a session that names an organization the user has left falls back to the first", async () => {
   const { visitor, userId, organization: own } = await seededMember(web.url, database.db);
   const other = await seededMember(web.url, database.db);
   await database.db
@@ -137,7 +137,7 @@ test("AUTH-5 a session that names an organization one has left falls back to the
   expect(goesTo(await visitor.get("/"))[1]).toBe(`/${own.slug}/welcome/server-setup`);
 });
 
-test("PRJ-1 a project that is absent, or of another organization, is the same Page Not Found", async () => {
+test("PRJ-1 a missing project and one of another organization show the same Page Not Found", async () => {
   const { visitor, organization: own } = await seededMember(web.url, database.db);
   const other = await seededMember(web.url, database.db);
   const foreign = await seedProject(database.db, other.organization);
@@ -148,7 +148,7 @@ test("PRJ-1 a project that is absent, or of another organization, is the same Pa
   }
 });
 
-test("ERR-2 the tab of a build that is not there says so", async () => {
+test("ERR-2 the title for a missing build says Page Not Found", async () => {
   const { visitor, organization: own } = await seededMember(web.url, database.db);
   const { name } = await seedProject(database.db, own);
   for (const log of ["build-logs", "server-logs"]) {
@@ -158,7 +158,7 @@ test("ERR-2 the tab of a build that is not there says so", async () => {
   }
 });
 
-test("ONB-2 a connection that succeeded goes on to tell so", async () => {
+test("ONB-2 a successful connection redirects to the confirmation", async () => {
   const { visitor, organization: own } = await seededMember(web.url, database.db);
   expect(goesTo(await visitor.get(`/${own.slug}/welcome/connect-github`))).toEqual([
     307,
@@ -167,7 +167,7 @@ test("ONB-2 a connection that succeeded goes on to tell so", async () => {
   expect((await visitor.get(`/${own.slug}/welcome/connect-github?success=false`)).status).toBe(200);
 });
 
-test("ONB-8 ONB-9 /new leads to GitHub first, then to the repositories", async () => {
+test("ONB-8 ONB-9 /new redirects to GitHub first, then to the repositories", async () => {
   const { visitor, userId, organization: own } = await seededMember(web.url, database.db);
   expect(goesTo(await visitor.get("/new"))[1]).toBe("/new/github-install");
   await database.db.update(user).set({ githubUserId: 1 }).where(eq(user.id, userId));

@@ -41,20 +41,20 @@ const tried = [
   "disk limit",
   "system call filter",
 ];
-const untroubled = {
+const healthy = {
   trusted: true,
   checks: [...tried, "memory limit", "cpu limit"].map((name) => ({ name, ok: true, detail: "tried" })),
   exceptions: [],
   problems: [],
 };
 const weak = {
-  ...untroubled,
-  checks: untroubled.checks.map((check) =>
+  ...healthy,
+  checks: healthy.checks.map((check) =>
     check.name === "cpu limit" ? { ...check, ok: false, detail: "no control group enforces it" } : check,
   ),
   exceptions: [{ setting: "TOWPATH_ALLOW_WEAK_LIMITS=yes", meaning: "Servers run although it isn't enforced." }],
 };
-const report = (content: typeof weak | typeof untroubled, at = new Date()) =>
+const report = (content: typeof weak | typeof healthy, at = new Date()) =>
   recordHostIsolation(database.db, { host: "one", report: content, at });
 
 const open = async (path: string) => {
@@ -70,7 +70,7 @@ const states = async () =>
 test("RUN-1 the dashboard shows which protections are in force and which exceptions are set", async () => {
   await open("settings/instance");
   await page.getByText("Not known yet").waitFor();
-  await report(untroubled);
+  await report(healthy);
   await open("servers");
   expect(await page.getByText("not fully isolated").count()).toBe(0);
 
@@ -101,7 +101,7 @@ test("RUN-1 the dashboard shows which protections are in force and which excepti
   }
 });
 
-test("RUN-1 without a runner the panel says since when nothing is known", async () => {
+test("RUN-1 without a runner the panel says since when the state is unknown", async () => {
   await report(weak, new Date(Date.now() - 10 * 60_000));
   await open("settings/instance");
   await page.getByText("Unknown since 10m ago").waitFor();

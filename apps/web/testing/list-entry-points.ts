@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { type CallExpression, type Expression, type ObjectExpression, parse } from "@swc/core";
 
-/** Names what a caller needs: a permission of the matrix, or a reason why none applies; null when it names nothing. */
+/** What a caller needs: a permission of the matrix, or the reason why there is none. */
 type Access =
   | { readonly kind: "permission"; readonly permission: string; readonly scope: string }
   | { readonly kind: "none"; readonly reason: string };
@@ -11,6 +11,7 @@ export type ServerFunction = {
   /** `file.function`, as in its URL. */
   readonly id: string;
   readonly method: "GET" | "POST";
+  /** Null: it names none, which is an error. */
   readonly access: Access | null;
 };
 
@@ -22,7 +23,7 @@ export type RouteHandler = {
 
 const source = join(import.meta.dirname, "../src");
 
-/** All server functions of the sources, not of the build: one that the build leaves out is an open door tomorrow. */
+/** All server functions in the sources, including those that the current build leaves out. */
 export async function listServerFunctions(): Promise<readonly ServerFunction[]> {
   const found: ServerFunction[] = [];
   for (const file of await sourceFiles(source)) {
@@ -32,11 +33,12 @@ export async function listServerFunctions(): Promise<readonly ServerFunction[]> 
       const chain = callChain(declarator.init as Expression | undefined);
       return chain ? [{ id: `${name}.${(declarator.id as { value: string }).value}`, ...chain }] : [];
     });
-    // Written in another form, it would not be seen above.
+    // A function declared in another form would be missing above.
     const calls = nodesOf(program, "CallExpression").filter(
       (call) => calleeName(call as unknown as CallExpression) === starter,
     );
-    if (calls.length !== declared.length) throw new Error(`${file} declares a server function in an unknown form`);
+    if (calls.length !== declared.length)
+      throw new Error(`${file} declares a server function in a form that this test can't read`);
     found.push(...declared);
   }
   return found;
@@ -50,7 +52,8 @@ export async function listRouteHandlers(): Promise<readonly RouteHandler[]> {
     const program = await parseFile(file);
     for (const handlers of nodesOf(program, "KeyValueProperty").filter((pair) => keyOf(pair) === "handlers")) {
       const value = handlers.value as ObjectExpression;
-      if (value.type !== "ObjectExpression") throw new Error(`${file} has handlers in an unknown form`);
+      if (value.type !== "ObjectExpression")
+        throw new Error(`${file} has handlers in a form that this test can't read`);
       for (const property of value.properties) {
         const method = keyOf(property as unknown as Node) ?? "?";
         const handler = "value" in property ? (property.value as Expression) : undefined;

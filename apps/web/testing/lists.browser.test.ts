@@ -35,7 +35,7 @@ const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
 const rowsOf = (table: string) => page.getByRole("table", { name: table }).locator("tbody").getByRole("row");
 const search = () => new URL(page.url()).search;
 
-test("ORG-2 servers by type and text, all of them by default, and the selected one is marked", async () => {
+test("ORG-2 servers are filtered by type and text, and the selected one is marked", async () => {
   const { organization } = owner;
   const open = await seedProject(database.db, organization, { authMode: "towpath-public" });
   const secret = await seedProject(database.db, organization, { authMode: "towpath-cloud" });
@@ -57,7 +57,7 @@ test("ORG-2 servers by type and text, all of them by default, and the selected o
   await page.getByLabel("Who may call").click();
   await page.getByRole("option", { name: "All servers" }).click();
   await expect.poll(() => rowsOf("Servers").count()).toBe(2);
-  // Defaults are not written into the address.
+  // Defaults are left out of the URL.
   expect(search()).toBe("");
 
   await page.getByRole("searchbox").fill(open.name.toUpperCase());
@@ -120,8 +120,8 @@ async function projectWithBuilds(): Promise<string> {
   return project.name;
 }
 
-// Checking the accessibility of a hundred rows takes a busy machine half a minute.
-test("PRJ-2 builds with status, commit, message, branch, pull request and live mark, by pages of 100", async () => {
+// On a busy machine, checking the accessibility of a hundred rows takes half a minute.
+test("PRJ-2 builds show status, commit, message, branch, pull request and whether they are live, 100 per page", async () => {
   const name = await projectWithBuilds();
   await page.goto(`${web.url}/${owner.organization.slug}/${name}/deployments`);
   const rows = rowsOf("Builds");
@@ -135,7 +135,6 @@ test("PRJ-2 builds with status, commit, message, branch, pull request and live m
   );
   for (const text of ["Succeeded", "Answer faster", "main", shaOf("c100").slice(0, 7)]) expect(second).toContain(text);
   expect(second).not.toContain("More text");
-  // Of a hundred builds one is live.
   await rows.getByText("Live", { exact: true }).waitFor();
   expect(await rows.filter({ has: page.getByText("Live", { exact: true }) }).allTextContents()).toEqual([second]);
   await expectAccessible(page);
@@ -144,13 +143,13 @@ test("PRJ-2 builds with status, commit, message, branch, pull request and live m
   expect(await page.getByRole("button", { name: "Show older builds" }).count()).toBe(0);
 }, 120_000);
 
-test("PRJ-2 a branch with a pull request stands among the previews", async () => {
+test("PRJ-2 a branch with a pull request is among the previews", async () => {
   await see("Previews");
   const preview = page.getByRole("listitem").filter({ hasText: "feature/faster" });
   expect(await preview.first().textContent()).toContain("Try something");
 });
 
-test("PRJ-2 the screen has an error view of its own, which tries again", async () => {
+test("PRJ-2 the screen has its own error view, with a retry", async () => {
   await page.goto(`${web.url}/${owner.organization.slug}/servers`);
   await page.route(/_serverFn\/build\.getBuilds/, (answer) => answer.fulfill({ status: 500, body: "away" }));
   const [link] = await page.getByRole("link", { name: /-/ }).all();
@@ -163,7 +162,7 @@ test("PRJ-2 the screen has an error view of its own, which tries again", async (
   await see("What is live, on which commit");
 }, 90_000);
 
-test("PRJ-2 the screen has a not-found view of its own, for a project that was deleted meanwhile", async () => {
+test("PRJ-2 the screen has its own not-found view, for a project that was deleted meanwhile", async () => {
   const own = await seedProject(database.db, owner.organization);
   await page.goto(`${web.url}/${owner.organization.slug}/${own.name}/settings`);
   const deployments = page.getByRole("link", { name: "Deployments" });

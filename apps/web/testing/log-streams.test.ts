@@ -53,10 +53,10 @@ const say = (buildId: string, ...texts: string[]) =>
 
 type Event = { readonly event: string; readonly id: string | null; readonly data: Record<string, unknown> };
 
-/** Reads events one by one; `stop` hangs up. */
+/** Reads events one by one. `stop` disconnects. */
 async function open(visitor: Visitor, path: string, headers: Record<string, string> = {}) {
-  const hangUp = new AbortController();
-  const response = await visitor.request(path, { headers, signal: hangUp.signal });
+  const abort = new AbortController();
+  const response = await visitor.request(path, { headers, signal: abort.signal });
   const events = parse(response);
   const next = async (event: string): Promise<Event> => {
     for (;;) {
@@ -65,7 +65,7 @@ async function open(visitor: Visitor, path: string, headers: Record<string, stri
       if (value.event === event) return value;
     }
   };
-  return { response, next, stop: () => hangUp.abort() };
+  return { response, next, stop: () => abort.abort() };
 }
 
 async function* parse(response: Response): AsyncGenerator<Event> {
@@ -75,7 +75,7 @@ async function* parse(response: Response): AsyncGenerator<Event> {
   }
 }
 
-test("PRJ-3 a build's log streams what is there, then each new line, then the end", async () => {
+test("PRJ-3 a build's log streams existing lines, then each new line, then the end", async () => {
   const buildId = await newBuild();
   await say(buildId, "first", "second");
   const stream = await open(owner.visitor, `/api/builds/${buildId}/log`);
@@ -91,7 +91,7 @@ test("PRJ-3 a build's log streams what is there, then each new line, then the en
   const before = performance.now();
   await say(buildId, "third");
   expect(await stream.next("line")).toMatchObject({ id: "3", data: { text: "third" } });
-  // Far below the interval at which it would look by itself: the notification has come through.
+  // Much less than the polling interval, so a notification has arrived.
   expect(performance.now() - before).toBeLessThan(3000);
 
   await database.db.update(build).set({ status: "succeeded" }).where(eq(build.id, buildId));
@@ -101,7 +101,7 @@ test("PRJ-3 a build's log streams what is there, then each new line, then the en
   await stream.next("end");
 });
 
-test("PRJ-3 a reader that comes back goes on after the last line it has seen", async () => {
+test("PRJ-3 a reader that reconnects resumes after the last line it has seen", async () => {
   const buildId = await newBuild();
   await say(buildId, "1", "2", "3");
   const stream = await open(owner.visitor, `/api/builds/${buildId}/log`, { "last-event-id": "2" });
@@ -124,7 +124,7 @@ test("PRJ-3 a server's log streams the newest lines and each new one", async () 
   expect(await stream.next("line")).toMatchObject({ data: { line: "again" } });
   stream.stop();
 
-  // A browser's own reconnection says it by header, a page that starts anew by the address.
+  // A browser that reconnects sends the header, a reloaded page the query parameter.
   for (const [query, headers] of [
     ["", { "last-event-id": first.id ?? "" }],
     [`?after=${first.id}`, {}],
@@ -137,21 +137,21 @@ test("PRJ-3 a server's log streams the newest lines and each new one", async () 
   expect((await newVisitor(web.url).get(`/api/deployments/${deploymentId}/log`)).status).toBe(401);
 });
 
-test("a build's log is for members and the operator: nobody else learns that it exists", async () => {
+test("a build's log is for members and the operator; for others it doesn't exist", async () => {
   const buildId = await newBuild();
   const path = `/api/builds/${buildId}/log`;
   expect((await newVisitor(web.url).get(path)).status).toBe(401);
   expect((await stranger.visitor.get(path)).status).toBe(404);
   expect((await owner.visitor.get(`/api/builds/${newId()}/log`)).status).toBe(404);
   expect((await owner.visitor.get("/api/builds/no-id/log")).status).toBe(404);
-  // A wrong token never falls back to the cookie beside it.
+  // A wrong token never falls back to the cookie.
   expect((await owner.visitor.get(path, { authorization: "Bearer wrong" })).status).toBe(401);
   const operator = await open(newVisitor(web.url), path, { authorization: `Bearer ${web.operatorToken}` });
   await operator.next("status");
   operator.stop();
 });
 
-test("PRJ-3 PRJ-5 a removed member's streams end, a log page's too, and so does that of a session that has ended", {
+test("PRJ-3 PRJ-5 the streams of a removed member and of an ended session end", {
   timeout: 60_000,
 }, async () => {
   const buildId = await newBuild();
@@ -180,13 +180,13 @@ test("PRJ-3 PRJ-5 a removed member's streams end, a log page's too, and so does 
   await writeRequestLogs(database.pool, [requestLogRow({ projectId: project.id })]);
   await expect(logPage.next("changed")).rejects.toThrow("the stream ended");
   await expect(first.next("line")).rejects.toThrow("the stream ended");
-  // Who may still read, reads on.
+  // Other readers are not affected.
   await say(buildId, "for the others");
   expect(await kept.next("line")).toMatchObject({ data: { text: "for the others" } });
   kept.stop();
 });
 
-test("PRJ-3 one person's streams are limited, with a text; all streams share one connection that listens", async () => {
+test("PRJ-3 streams per user are limited, with a message, and all streams share one LISTEN connection", async () => {
   const reader = await seededMember(web.url, database.db);
   const own = await seedProject(database.db, reader.organization);
   const buildId = await newBuild(own);
@@ -207,7 +207,7 @@ test("PRJ-3 one person's streams are limited, with a text; all streams share one
   );
   expect(rows[0].count).toBe(1);
   for (const stream of streams) stream.stop();
-  // What was closed makes room.
+  // Closed streams no longer count.
   await expect
     .poll(async () => {
       const again = await open(reader.visitor, path);
@@ -217,12 +217,12 @@ test("PRJ-3 one person's streams are limited, with a text; all streams share one
     .toBe(200);
 });
 
-test("PRJ-5 LOG-5 an open log page is told that its project has new rows, once for many, and of no other's", async () => {
+test("PRJ-5 LOG-5 an open log page is notified of new rows of its project only, once for many", async () => {
   const path = (name: string) => `/api/projects/${owner.organization.slug}/${name}/request-log-changes`;
   const quiet = await seedProject(database.db, owner.organization);
   const [page, other] = [await open(owner.visitor, path(project.name)), await open(owner.visitor, path(quiet.name))];
   for (const stream of [page, other]) await stream.next("changed");
-  // The first subscriber's connection may tell once more: something may have been missed before it.
+  // Opening the LISTEN connection may notify once more, for rows that were written before.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   const told: string[] = [];
   const watch = async (name: string, stream: typeof page) => {
@@ -237,7 +237,7 @@ test("PRJ-5 LOG-5 an open log page is told that its project has new rows, once f
   }
   await expect.poll(() => told.length).toBeGreaterThan(0);
   await new Promise((resolve) => setTimeout(resolve, 2500));
-  // At once, and once more for what came meanwhile.
+  // Once at once, and once more for later rows.
   expect(told.length).toBeLessThan(5);
   expect(new Set(told)).toEqual(new Set(["page"]));
   for (const stream of [page, other]) stream.stop();
@@ -246,7 +246,7 @@ test("PRJ-5 LOG-5 an open log page is told that its project has new rows, once f
   expect((await newVisitor(web.url).get(path(project.name))).status).toBe(401);
 });
 
-test("PRJ-3 a stream that fails is logged, and its reader learns that it was not the end", async () => {
+test("PRJ-3 a stream that fails is logged, and its reader gets an error instead of an end", async () => {
   const buildId = await newBuild();
   const stream = await open(owner.visitor, `/api/builds/${buildId}/log`);
   await stream.next("status");

@@ -53,7 +53,7 @@ async function startIssuer(port: number, redirectUri: string) {
   return { url: `http://localhost:${port}`, stop: () => void child.kill("SIGTERM") };
 }
 
-/** Follows redirects at the issuer, signing in as `name` and consenting, until it sends the browser back to us. */
+/** Signs in as `name` at the issuer and consents. Returns the URL that it redirects back to. */
 async function signInAtIssuer(authorizeUrl: string, name: string): Promise<string> {
   const browser = newVisitor(issuer.url);
   let next = authorizeUrl;
@@ -102,7 +102,7 @@ test("AUTH-1 AUTH-2 /login redirects at once to the issuer, with PKCE, state, no
   }
 });
 
-test("AUTH-2 behind TLS the round trip's cookies are __Host- too, and one address starts only so many", async () => {
+test("AUTH-2 behind TLS the round trip's cookies are __Host- too, and round trips per address are limited", async () => {
   const secure = await startWeb({
     databaseUrl: database.url,
     environment: () => ({
@@ -147,7 +147,7 @@ test("AUTH-2 AUTH-11 a round trip to a real issuer signs in; identity is issuer 
   expect(again).toHaveLength(1);
 });
 
-test("AUTH-11 another subject with the e-mail address of an account gets a clear message and no way in", async () => {
+test("AUTH-11 another subject with the email address of an account gets a message and is not signed in", async () => {
   await roundTrip(newVisitor(web.url), "first~shared@example.com");
   const visitor = newVisitor(web.url);
   const back = await roundTrip(visitor, "second~shared@example.com");
@@ -158,12 +158,12 @@ test("AUTH-11 another subject with the e-mail address of an account gets a clear
   expect(await database.db.select().from(user).where(eq(user.email, "shared@example.com"))).toHaveLength(1);
 });
 
-test("AUTH-1 a return path to another site is not carried through the issuer", async () => {
+test("AUTH-1 a return path to another site is dropped", async () => {
   const back = await roundTrip(newVisitor(web.url), "grace", "//evil.example/x");
   expect(new URL(back.headers.get("location") ?? "", web.url).href).toBe(`${web.url}/`);
 });
 
-test("AUTH-2 an answer of the issuer works once, and only in the browser that began", async () => {
+test("AUTH-2 a response of the issuer works once, and only in the browser that started the round trip", async () => {
   const visitor = newVisitor(web.url);
   const start = await visitor.get("/login");
   const answer = await signInAtIssuer(start.headers.get("location") ?? "", "grace");
@@ -176,7 +176,7 @@ test("AUTH-2 an answer of the issuer works once, and only in the browser that be
   expect((await visitor.get(forged.href)).headers.get("location")).toContain("/provider/problem");
 });
 
-test("AUTH-2 with an issuer configured the embedded provider takes no account and no password", async () => {
+test("AUTH-2 with an issuer configured, the embedded provider accepts no sign-up and no password", async () => {
   const fields = { firstName: "A", lastName: "B", email: "a@example.com", password: "long enough for this" };
   expect((await newVisitor(web.url).submit("/provider/sign-up", fields)).status).toBe(403);
   expect((await newVisitor(web.url).submit("/provider/sign-in", fields)).status).toBe(403);
@@ -184,7 +184,7 @@ test("AUTH-2 with an issuer configured the embedded provider takes no account an
   expect((await newVisitor(web.url).get("/provider/sign-up")).headers.get("location")).toBe("/signup");
 });
 
-test("AUTH-3 /logout ends a session that an issuer has opened", async () => {
+test("AUTH-3 /logout ends a session from an issuer", async () => {
   const visitor = newVisitor(web.url);
   await roundTrip(visitor, "grace");
   expect((await visitor.submit("/logout", {})).status).toBe(303);

@@ -7,14 +7,14 @@ import { expectAccessible } from "./accessible.ts";
 import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
 import { freePort, startWeb, type WebProcess } from "./web-process.ts";
 
-// One story, told in order: each test goes on where the one before it has stopped.
+// These tests run in order: each continues where the one before it stopped.
 
 let database: TestDatabase;
 let web: WebProcess;
 let forge: ForgeProcess;
 let browser: Browser;
 let page: Page;
-const complaints: string[] = [];
+const consoleErrors: string[] = [];
 const orgSlug = "acme-inc";
 
 beforeAll(async () => {
@@ -30,11 +30,11 @@ beforeAll(async () => {
   page.on("request", (request) => {
     if (request.isNavigationRequest() && request.frame() === page.mainFrame()) loaded += 1;
   });
-  page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`));
+  page.on("pageerror", (error) => consoleErrors.push(`${page.url()}: ${error.message}`));
   page.on("console", (message) => {
     const expected = /the server responded with a status of (404|422)/;
     if (message.type() === "error" && !expected.test(message.text()))
-      complaints.push(`${page.url()}: ${message.text()}`);
+      consoleErrors.push(`${page.url()}: ${message.text()}`);
   });
 }, 120_000);
 afterAll(async () => {
@@ -65,7 +65,7 @@ let loaded = 0;
 const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
 const press = (name: string | RegExp) => page.getByRole("button", { name }).first().click();
 
-test("AUTH-1 AUTH-2 signing up leads through the embedded provider and back", async () => {
+test("AUTH-1 AUTH-2 sign-up goes through the embedded provider and back", async () => {
   await page.goto(`${web.url}/signup`);
   await expectAccessible(page);
   await press("Create account");
@@ -78,13 +78,13 @@ test("AUTH-1 AUTH-2 signing up leads through the embedded provider and back", as
   await page.waitForURL("**/welcome/create-organization");
 });
 
-test("ONB-1 an organization with a unique slug", async () => {
+test("ONB-1 an organization needs a name", async () => {
   await expectAccessible(page);
   await press("Create organization");
   await see("Organization name is required");
 });
 
-test("ONB-1 a form sent before the page's script has run is not lost, and the next page loads no new document", async () => {
+test("ONB-1 a form submitted before the page's script has run is not lost, and the next page loads no new document", async () => {
   const runScripts = await gotoWithoutScripts(`${web.url}/welcome/create-organization`);
   await page.getByLabel("Organization name").fill("Acme, Inc.");
   await press("Create organization");
@@ -94,7 +94,7 @@ test("ONB-1 a form sent before the page's script has run is not lost, and the ne
   expect(documents()).toBe(before);
 });
 
-test("ONB-2 connecting installs the App at the forge and records the installation, also when pressed early", async () => {
+test("ONB-2 Connect GitHub, pressed before hydration, installs the App at the forge and records the installation", async () => {
   await expectAccessible(page);
   const runScripts = await gotoWithoutScripts(page.url());
   await press("Connect GitHub");
@@ -112,7 +112,7 @@ test("ONB-2 connecting installs the App at the forge and records the installatio
   await page.waitForURL(`**/${orgSlug}/welcome/server-setup`);
 });
 
-test("ONB-3 ONB-11 a random name, the dice, the counter and the URL that the server will have", async () => {
+test("ONB-3 ONB-11 server setup shows a random name, a button for another, the counter and the URL of the server", async () => {
   const name = page.getByLabel("Server name");
   const first = await name.inputValue();
   expect(first).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);
@@ -142,7 +142,7 @@ test("VAL-1 an invalid name shows the specification's message while typing", asy
   await see("This name is free.");
 });
 
-test("ONB-3 the address carries a name and an error of a quickstart", async () => {
+test("ONB-3 the URL carries the name and the error of a quickstart", async () => {
   const setup = `${web.url}/${orgSlug}/welcome/server-setup`;
   await page.goto(`${setup}?serverName=calm-blue-crane&isCreating=false&error=GitHub+is+away.`);
   expect(await page.getByLabel("Server name").inputValue()).toBe("calm-blue-crane");
@@ -153,7 +153,7 @@ test("ONB-3 the address carries a name and an error of a quickstart", async () =
   await see("This name is free.");
 });
 
-test("ONB-3 ONB-4 the quickstart asks GitHub, copies the sample, creates the project and starts its first build", async () => {
+test("ONB-3 ONB-4 the quickstart authorizes at GitHub, copies the sample, creates the project and starts its first build", async () => {
   const asked = page.waitForRequest((request) => request.url().startsWith(`${forge.url}/login/oauth/authorize`));
   const resumed = page.waitForRequest(
     (request) => request.isNavigationRequest() && /isCreating=true/.test(request.url()),
@@ -172,12 +172,12 @@ test("ONB-3 ONB-4 the quickstart asks GitHub, copies the sample, creates the pro
   ]);
 });
 
-test("ONB-4 the kept GitHub token is gone once the quickstart is done", async () => {
+test("ONB-4 the stored GitHub token is deleted after the quickstart", async () => {
   const { rowCount } = await database.pool.query("SELECT 1 FROM verification WHERE identifier LIKE 'secret:%'");
   expect(rowCount).toBe(0);
 });
 
-test("ORG-2 the servers screen shows it, and filters by text and type", async () => {
+test("ORG-2 the servers screen shows the server, and filters by text and type", async () => {
   await page.goto(`${web.url}/${orgSlug}/servers`);
   await see("brave-teal-otter");
   await see("Queued");
@@ -191,7 +191,7 @@ test("ORG-2 the servers screen shows it, and filters by text and type", async ()
   await see("brave-teal-otter");
 });
 
-test("ONB-5 ONB-6 a repository is chosen, its files are offered and checked, and it is deployed", async () => {
+test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered and checked", async () => {
   await page.goto(`${web.url}/${orgSlug}/welcome/choose-repo`);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).waitFor();
   await expectAccessible(page);
@@ -221,7 +221,7 @@ test("ONB-5 ONB-6 a repository is chosen, its files are offered and checked, and
   expect(stored).toMatchObject({ authMode: "towpath-public", entrypoint: "echo.py", requirements: null });
 });
 
-test("ONB-5 the form begins with every field that the address carries", async () => {
+test("ONB-5 the form starts with every field in the URL", async () => {
   const [installation] = await database.db.select().from(githubInstallation);
   const deploy = `${web.url}/${orgSlug}/welcome/server-deploy`;
   const address = new URLSearchParams({
@@ -245,13 +245,13 @@ test("ONB-5 the form begins with every field that the address carries", async ()
   expect(await filled("Entrypoint")).toBe("other.py:app");
   expect(await page.getByRole("textbox", { name: /^Requirements file/ }).inputValue()).toBe("requirements.txt");
   expect(await filled("Name of variable 1")).toBe("API_KEY");
-  // Somebody put a value into the address: it has no place there and is not taken over.
+  // A value in the URL is ignored: values must not be in URLs.
   expect(await filled("Name of variable 2")).toBe("REGION");
   expect(await page.getByRole("radio", { name: /Open to anyone/ }).getAttribute("aria-checked")).toBe("true");
   await expectAccessible(page);
 });
 
-test("ONB-5 faulty fields count as not given, and without a repository one is chosen first", async () => {
+test("ONB-5 invalid fields count as missing, and without a repository the user must choose one first", async () => {
   const [installation] = await database.db.select().from(githubInstallation);
   const deploy = `${web.url}/${orgSlug}/welcome/server-deploy`;
   const faulty = `entrypoint=${"x".repeat(201)}&shouldUseAuth=maybe&envVariables=API_KEY`;
@@ -265,7 +265,7 @@ test("ONB-5 faulty fields count as not given, and without a repository one is ch
   await page.waitForURL(`**/${orgSlug}/welcome/choose-repo`);
 });
 
-test("KEY-3 a key is shown once, listed without itself, and revoked", async () => {
+test("KEY-3 a key is shown once, listed without its value, and revoked", async () => {
   await page.goto(`${web.url}/${orgSlug}/settings/api-keys`);
   await press("Create key");
   await page.getByLabel("Name").fill("Laptop");
@@ -281,7 +281,7 @@ test("KEY-3 a key is shown once, listed without itself, and revoked", async () =
   await see("Revoked");
 });
 
-test("ORG-8 the account page, and UI-2 the theme is kept and set before the first paint", async () => {
+test("ORG-8 the account page shows every field, and UI-2 the stored theme is set before the first paint", async () => {
   await page.goto(`${web.url}/account`);
   for (const text of ["First name", "Last name", "Email", "Id", "Role", "Permissions", "ada@example.com"])
     await see(text);
@@ -308,6 +308,6 @@ test("AUTH-3 signing out from the menu leads to the public site", async () => {
   expect(new URL(page.url()).pathname).toBe("/provider/sign-in");
 });
 
-test("nothing in all that broke the content security policy, hydration, or a script", () => {
-  expect(complaints).toEqual([]);
+test("no page violated the content security policy, failed to hydrate or logged an error", () => {
+  expect(consoleErrors).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts
 import { signedUpVisitor } from "./visitor.ts";
 import { freePort, startWeb, type WebProcess } from "./web-process.ts";
 
-// What `towpath deploy` does, in its order, on an instance without any account.
+// The steps of `towpath deploy`, in order, on an instance without accounts.
 
 let database: TestDatabase;
 let web: WebProcess;
@@ -60,7 +60,7 @@ let target: {
   repository: { fullName: string; defaultBranch: string };
 };
 
-test("GH-3 a repository in the local forge, idempotent, in the instance's own organization", async () => {
+test("GH-3 creates a repository in the local forge, idempotently, for the instance's own organization", async () => {
   target = await call("POST", "/api/v1/repositories", { name: "my-server-one" });
   expect(target).toMatchObject({
     organization: "local",
@@ -78,7 +78,7 @@ const settings = () => ({
   authMode: "towpath-public",
 });
 
-test("a project of a repository that is still empty has no build yet", async () => {
+test("a project of an empty repository has no build", async () => {
   const { project, build } = await call("POST", "/api/v1/projects", settings());
   expect(project).toMatchObject({
     name: "my-server-one",
@@ -88,7 +88,7 @@ test("a project of a repository that is still empty has no build yet", async () 
   expect(build).toBeNull();
 });
 
-test("BLD-12 a real git push reaches the queue by a signed webhook", async () => {
+test("BLD-12 a real git push reaches the queue through a signed webhook", async () => {
   await git("init", "--quiet", "--initial-branch", target.repository.defaultBranch);
   await writeFile(join(directory, "server.py"), "mcp = None\n");
   await git("add", ".");
@@ -101,7 +101,7 @@ test("BLD-12 a real git push reaches the queue by a signed webhook", async () =>
     .toBe(1);
 });
 
-test("a build of the pushed commit is made once, and asking again answers with the same", async () => {
+test("a build of the pushed commit is created once, and the same call again returns it", async () => {
   const commitSha = await git("rev-parse", "HEAD");
   const path = "/api/v1/projects/my-server-one/builds";
   const { build } = await call("POST", path, { commitSha });
@@ -120,7 +120,7 @@ test("a build of the pushed commit is made once, and asking again answers with t
   });
 });
 
-test("OPS-4 a build of an unchanged commit is made again only when asked for", async () => {
+test("OPS-4 an unchanged commit is built again only on request", async () => {
   await database.pool.query("UPDATE build SET status = 'failed'");
   const path = "/api/v1/projects/my-server-one/builds";
   const { id } = (await call("POST", path, { reuse: "always" })).build;
@@ -132,7 +132,7 @@ test("OPS-4 a build of an unchanged commit is made again only when asked for", a
   expect(new Set([id, second.build.id, third.build.id]).size).toBe(3);
 });
 
-test("OPS-4 deploying again changes only the settings that are given and makes no second project", async () => {
+test("OPS-4 deploying again changes only the given settings and creates no second project", async () => {
   const { entrypoint, authMode, ...unchanged } = settings();
   const { project, build } = await call("POST", "/api/v1/projects", { ...unchanged, entrypoint: "other.py" });
   expect([project.entrypoint, project.authMode, build]).toEqual(["other.py", "towpath-public", null]);
@@ -145,7 +145,7 @@ test("OPS-4 deploying again changes only the settings that are given and makes n
   expect(rows[0].n).toBe(1);
 });
 
-/** What the instance says when it refuses. */
+/** The error message of a refused request. */
 async function refused(path: string, body: unknown): Promise<string> {
   const response = await fetch(web.url + path, {
     method: "POST",
@@ -157,7 +157,7 @@ async function refused(path: string, body: unknown): Promise<string> {
   return answer.error.message;
 }
 
-test("OPS-4 GH-3 a repository that a person made is never handed to the terminal", async () => {
+test("OPS-4 GH-3 the CLI gets no access to a repository that a user created", async () => {
   const owner = target.repository.fullName.split("/")[0] ?? "";
   const session = await fetch(`${forge.url}/login`, {
     method: "POST",
@@ -178,7 +178,7 @@ test("OPS-4 GH-3 a repository that a person made is never handed to the terminal
   });
   expect([made.status, made.headers.get("location")]).toEqual([303, `/${owner}/weather-own`]);
 
-  // Nobody has connected it yet: its name alone is not enough to write to it.
+  // Not connected yet: having the right name is not enough.
   expect(await refused("/api/v1/repositories", { name: "weather-own" })).toContain(`${owner}/weather-own`);
 
   // Connected under its own name and under another one.
@@ -192,14 +192,14 @@ test("OPS-4 GH-3 a repository that a person made is never handed to the terminal
   }
 });
 
-test("OPS-4 a server that was connected to the repository of another one does not replace what is there", async () => {
+test("OPS-4 a server that uses another server's repository can't replace its content", async () => {
   await call("POST", "/api/v1/projects", { ...settings(), name: "my-server-two" });
   expect(await refused("/api/v1/repositories", { name: "my-server-two" })).toContain("my-server-one");
   const body = { ...settings(), name: "my-server-two", repositoryFullName: "local/other-one" };
   expect(await refused("/api/v1/projects", body)).toContain("deploys from the repository");
 });
 
-test("the first account that signs up owns what was deployed from the terminal; the second does not", async () => {
+test("the first account to sign up owns what the CLI deployed; the second does not", async () => {
   const first = await signedUpVisitor(web.url);
   expect((await first.get("/")).headers.get("location")).toBe("/local");
   expect(await (await first.get("/local/servers")).text()).toContain("my-server-one");

@@ -34,7 +34,7 @@ test("PUB-1 the top bar is 64 px high and its content at most 1280 px wide", asy
   expect([content?.height, content?.width]).toEqual([64, 1280]);
 });
 
-test("PUB-2 on a phone the same entries are in a drawer, and sign-up reads Get started for free", async () => {
+test("PUB-2 on a phone a drawer has the same entries, with sign-up labelled Get started for free", async () => {
   await page.setViewportSize({ width: 360, height: 740 });
   await page.goto(web.url);
   await page.getByRole("button", { name: "Menu" }).click();
@@ -48,7 +48,7 @@ test("PUB-2 on a phone the same entries are in a drawer, and sign-up reads Get s
   await drawer.waitFor({ state: "hidden" });
 });
 
-test("UI-4 UI-5 the public pages are accessible and fit, in both themes", async () => {
+test("UI-4 UI-5 the public pages are accessible and fit the screen, in both themes", async () => {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     for (const path of [
@@ -64,7 +64,7 @@ test("UI-4 UI-5 the public pages are accessible and fit, in both themes", async 
   }
 });
 
-test("UI-2 with no choice stored the system's theme is on screen, and it follows the system", async () => {
+test("UI-2 without a stored choice the page follows the system's theme", async () => {
   await page.emulateMedia({ colorScheme: "dark" });
   await page.goto(web.url);
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
@@ -73,7 +73,7 @@ test("UI-2 with no choice stored the system's theme is on screen, and it follows
   await expect.poll(theme).toBe("light");
 });
 
-test("AUTH-2 signing up works without any script", async () => {
+test("AUTH-2 sign-up works without scripts", async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const plain = await context.newPage();
   await plain.goto(`${web.url}/signup`);

@@ -65,7 +65,7 @@ const call = (method: string, path: string, body: unknown, headers: Record<strin
 const asOperator = (method: string, path: string, body?: unknown) =>
   call(method, path, body, { authorization: `Bearer ${web.operatorToken}` });
 
-test("every REST route refuses a missing, a wrong and a nearly right token, with or without a session", async () => {
+test("every REST route refuses missing, wrong and almost right tokens, even with a session", async () => {
   const wrong = [
     {},
     { authorization: "Bearer wrong" },
@@ -85,7 +85,7 @@ test("every REST route refuses a missing, a wrong and a nearly right token, with
   }
 });
 
-test("a build with its diagnosis", async () => {
+test("a build is returned with its diagnosis", async () => {
   const answer = await (await asOperator("GET", `/api/v1/builds/${buildId}`)).json();
   expect(answer).toMatchObject({
     build: { id: buildId, status: "failed" },
@@ -94,7 +94,7 @@ test("a build with its diagnosis", async () => {
   });
 });
 
-test("VAL-5 request-log rows, filtered by the query string; invalid ones give an error for each field", async () => {
+test("VAL-5 request-log rows are filtered by the query string, with an error for each invalid parameter", async () => {
   const row = (changes: { target?: string; isError?: boolean } = {}) =>
     requestLogRow({
       organizationId: owner.organization.id,
@@ -118,7 +118,7 @@ test("VAL-5 request-log rows, filtered by the query string; invalid ones give an
   ]);
 });
 
-test("GW-7 a row with its payloads, found by id and time; lists leave payloads out", async () => {
+test("GW-7 a row is found by id and time with its payloads, which lists leave out", async () => {
   const written = requestLogRow({
     organizationId: owner.organization.id,
     projectId: project.id,
@@ -142,13 +142,13 @@ test("GW-7 a row with its payloads, found by id and time; lists leave payloads o
   expect([faulty.status, (await faulty.json()).error.fields]).toEqual([422, { time: expect.any(String) }]);
 });
 
-test("LOG-5 a log query past the time limit is stopped and told how to ask for less; other routes answer meanwhile", async () => {
+test("LOG-5 a log query that exceeds the time limit is stopped with advice, and other routes respond meanwhile", async () => {
   const holder = await database.pool.connect();
   try {
     await holder.query("BEGIN; LOCK TABLE request_log");
     const path = `/api/v1/projects/${project.name}/logs`;
     let ended = 0;
-    // More than the log reader has connections.
+    // More queries than the log reader has connections.
     const slow = [1, 2, 3, 4, 5, 6].map(() => asOperator("GET", path).finally(() => ended++));
     expect((await asOperator("GET", `/api/v1/builds/${buildId}`)).status).toBe(200);
     expect(ended).toBe(0);
@@ -165,7 +165,7 @@ test("LOG-5 a log query past the time limit is stopped and told how to ask for l
   expect((await asOperator("GET", `/api/v1/projects/${project.name}/logs`)).status).toBe(200);
 }, 60_000);
 
-test("VAL-1 VAL-2 the terminal gets the same messages for invalid input as the browser", async () => {
+test("VAL-1 VAL-2 the CLI gets the same messages for invalid input as the browser", async () => {
   const body = {
     name: "abc",
     installationId: 1,
@@ -181,12 +181,12 @@ test("VAL-1 VAL-2 the terminal gets the same messages for invalid input as the b
   });
 });
 
-test("what is not there is 404, what is no JSON is 422, what is not configured is 501", async () => {
+test("missing things are 404, invalid JSON is 422, what is not configured is 501", async () => {
   expect((await asOperator("GET", `/api/v1/builds/${newId()}`)).status).toBe(404);
   expect((await asOperator("GET", "/api/v1/builds/no-id")).status).toBe(404);
   const unknown = await asOperator("GET", "/api/v1/projects/no-such-one/logs");
   expect(unknown.status).toBe(404);
-  // What `towpath logs` prints as it is.
+  // `towpath logs` prints this message.
   expect(JSON.stringify(await unknown.json())).toContain("there is no such server");
   const garbled = await owner.visitor.request("/api/v1/repositories", {
     method: "POST",
@@ -197,7 +197,7 @@ test("what is not there is 404, what is no JSON is 422, what is not configured i
   expect((await asOperator("POST", "/api/v1/repositories", { name: "echo-one" })).status).toBe(501);
 });
 
-test("a body that is too long, or does not say how long it is, is refused before it is read", async () => {
+test("a body that is too long, or has no content-length, is refused before it is read", async () => {
   const headers = { authorization: `Bearer ${web.operatorToken}` };
   const long = await newVisitor(web.url).request("/api/v1/repositories", {
     method: "POST",
@@ -205,7 +205,7 @@ test("a body that is too long, or does not say how long it is, is refused before
     body: "x".repeat(1024 * 1024 + 1),
   });
   expect(long.status).toBe(413);
-  // More than the buffers between the two hold: the client is still sending when it is refused.
+  // More than the socket buffers hold, so that the client is still sending when it is refused.
   const huge = await fetch(`${web.url}/api/v1/repositories`, { method: "POST", headers, body: "x".repeat(64 << 20) });
   expect(huge.status).toBe(413);
   const unsaid = await fetch(`${web.url}/api/v1/repositories`, {

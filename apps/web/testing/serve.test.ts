@@ -18,7 +18,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** Sends bytes and returns everything that came back until the server closed the connection. */
+/** Sends bytes and returns all that the server sends before it closes the connection. */
 function raw(bytes: string): Promise<string> {
   const { port } = new URL(web.url);
   return new Promise((resolve, reject) => {
@@ -40,7 +40,7 @@ async function hashedScript(): Promise<string> {
   return `/assets/${name}`;
 }
 
-test("a hashed file is kept for a year, compressed as the browser asks, and revalidated by its ETag", async () => {
+test("a hashed file is cached for a year and compressed as requested; others are revalidated by ETag", async () => {
   const path = await hashedScript();
   const { size } = await stat(join(await builtWeb(), "client", path));
   for (const encoding of ["br", "gzip", "identity"]) {
@@ -63,7 +63,7 @@ test("a hashed file is kept for a year, compressed as the browser asks, and reva
   expect([again.status, await again.text()]).toEqual([304, ""]);
 });
 
-test("HEAD has the headers of GET and no body; other methods never reach a file", async () => {
+test("HEAD has the headers of GET and no body; other methods never get a file", async () => {
   const path = await hashedScript();
   const answer = await raw(`HEAD ${path} HTTP/1.1\r\nHost: x\r\n${close}`);
   expect(answer).toMatch(/^HTTP\/1.1 200 /);
@@ -79,30 +79,30 @@ test.each([
   "/%2e%2e/server/server.js",
   "/assets/..%2f..%2fserver%2fserver.js",
 ])("no path leads out of the directory of static files: %s", async (path) => {
-  // Written by hand: a client's URL parser would resolve the dots.
+  // Raw bytes, because a client's URL parser would resolve the dots.
   const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: x\r\n${close}`);
   expect(answer).not.toContain("createServerEntry");
   expect(answer).toMatch(/^HTTP\/1.1 [34]\d\d /);
 });
 
-test("GW-9 what is no request, or one for another origin, is 400", async () => {
+test("GW-9 a malformed request and one for another origin are refused", async () => {
   for (const start of ["nonsense\r\n\r\n", `GET http://evil.example/ HTTP/1.1\r\nHost: x\r\n${close}`]) {
     expect(await raw(start)).toMatch(/^HTTP\/1.1 400 /);
   }
   expect(await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${"x".repeat(20_000)}\r\n${close}`)).toMatch(/^HTTP\/1.1 431 /);
 });
 
-test("GW-9 a client that never finishes its headers is sent away", async () => {
+test("GW-9 a client that never finishes its headers is disconnected", async () => {
   expect(await raw("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")).toMatch(/^(HTTP\/1.1 408 |$)/);
 });
 
-test("the Host header steers no link, and nobody else sets our own headers", async () => {
+test("the Host header does not influence links", async () => {
   const answer = await raw(`GET / HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\n${close}`);
   expect(answer).toContain(`<link rel="canonical" href="${web.url}/"`);
   expect(answer).not.toContain("evil.example");
 });
 
-test("a compressed answer keeps each of its cookies", async () => {
+test("compression keeps cookies and the whole document", async () => {
   const fields = {
     firstName: "A",
     lastName: "B",

@@ -41,7 +41,7 @@ const key = () => ({ orgSlug: member.organization.slug, projectName: own.name })
 const goTo = (screen: string) => page.goto(`${web.url}/${member.organization.slug}/${own.name}/${screen}`);
 const stored = async () => (await database.db.select().from(project).where(eq(project.id, own.id)))[0];
 
-test("GW-7 PRJ-11 keeping payloads is switched in the settings, which say what that means", async () => {
+test("GW-7 PRJ-11 a switch in the settings turns on capturing payloads and says what that means", async () => {
   await goTo("settings");
   const keep = page.getByRole("switch", { name: "Keep payloads" });
   await page.getByText("Everyone in this team can read them in the log").waitFor();
@@ -54,7 +54,7 @@ test("GW-7 PRJ-11 keeping payloads is switched in the settings, which say what t
   }
 });
 
-test("GW-7 PRJ-5 a payload that was kept is in the log's drawer", async () => {
+test("GW-7 PRJ-5 the log's drawer shows a captured payload", async () => {
   await database.db.insert(requestLog).values({
     ...{ id: newId(), time: new Date(), organizationId: member.organization.id, projectId: own.id },
     ...{ deploymentId: newId(), kind: "request", httpMethod: "POST", method: "tools/call", target: "echo" },
@@ -67,7 +67,7 @@ test("GW-7 PRJ-5 a payload that was kept is in the log's drawer", async () => {
   await page.getByText("kept words").first().waitFor();
 });
 
-test("PRJ-5 LOG-5 the open log shows a new call within two seconds, and asks for nothing while there is none", async () => {
+test("PRJ-5 LOG-5 the open log shows a new call soon, and requests nothing while there is none", async () => {
   await goTo("logs");
   await page.getByText("Live", { exact: true }).waitFor();
   await page.waitForTimeout(3000);
@@ -84,7 +84,7 @@ test("PRJ-5 LOG-5 the open log shows a new call within two seconds, and asks for
   page.off("request", count);
 });
 
-test("KEY-1 a new value given in the dashboard leaves a variable of previews out of production", async () => {
+test("KEY-1 a new value set in the dashboard keeps a preview-only variable out of production", async () => {
   const secrets = [{ keyName: "API_KEY", secretValue: "old", environments: ["preview"] }];
   const { status } = await callServerFunction(member.visitor, "settings.saveVariables", "POST", {
     ...key(),

@@ -33,7 +33,7 @@ test("AUTH-1 AUTH-2 /login and /signup redirect at once to the embedded provider
   }
 });
 
-test("AUTH-2 an account is made, signs in again and comes back to where it wanted", async () => {
+test("AUTH-2 a new account signs in again and returns to the requested page", async () => {
   const email = "ada@example.com";
   await signedUpVisitor(web.url, email);
   const visitor = newVisitor(web.url);
@@ -51,7 +51,7 @@ test("AUTH-2 an account is made, signs in again and comes back to where it wante
   expect(await account.text()).toContain(email);
 });
 
-test("AUTH-1 a return path smuggled into the form leads nowhere else", async () => {
+test("AUTH-1 a return path to another site in the form is ignored", async () => {
   const email = "grace@example.com";
   await signedUpVisitor(web.url, email);
   for (const returnTo of ["//evil.example", "/\\evil.example", "https://evil.example", "/%2f/evil.example"]) {
@@ -64,7 +64,7 @@ test("AUTH-1 a return path smuggled into the form leads nowhere else", async () 
   }
 });
 
-test("AUTH-2 what is wrong with a form stands beside its fields, and what was typed is kept except the password", async () => {
+test("AUTH-2 a refused form shows its problems and keeps the input except the password", async () => {
   const fields = { firstName: "", lastName: "B<b>", email: "no address", password: "short-pw" };
   const response = await newVisitor(web.url).submit("/provider/sign-up", fields);
   const html = await response.text();
@@ -75,7 +75,7 @@ test("AUTH-2 what is wrong with a form stands beside its fields, and what was ty
   expect(html).not.toContain("short-pw");
 });
 
-test("AUTH-11 an e-mail address that has an account already makes no second one and opens nothing", async () => {
+test("AUTH-11 signing up with the email address of an account creates nothing and signs nobody in", async () => {
   const email = "twice@example.com";
   await signedUpVisitor(web.url, email);
   const visitor = newVisitor(web.url);
@@ -89,7 +89,7 @@ test("AUTH-11 an e-mail address that has an account already makes no second one 
   expect(visitor.sessionCookie()).toBeUndefined();
 });
 
-test("AUTH-2 another site cannot sign its visitor in, or up", async () => {
+test("AUTH-2 another site can't sign its visitors in", async () => {
   const email = "victim@example.com";
   await signedUpVisitor(web.url, email);
   const fields = { email, password: samplePassword };
@@ -105,7 +105,7 @@ test("AUTH-2 another site cannot sign its visitor in, or up", async () => {
   }
 });
 
-test("AUTH-3 /logout ends the session on the server, and another site cannot do it", async () => {
+test("AUTH-3 /logout ends the session on the server, and another site can't do it", async () => {
   const visitor = await signedUpVisitor(web.url);
   const { name, value } = visitor.sessionCookie() ?? {};
   const page = await visitor.get("/logout", { "sec-fetch-site": "cross-site" });
@@ -124,7 +124,7 @@ test("AUTH-3 /logout ends the session on the server, and another site cannot do 
   expect(thief.headers.get("location")).toBe("/login?returnTo=%2Faccount");
 });
 
-test("AUTH-3 /logout typed by hand, or reached from a page of ours, signs out at once", async () => {
+test("AUTH-3 /logout signs out at once when typed into the URL bar or followed from our own pages", async () => {
   for (const site of ["none", "same-origin"]) {
     const visitor = await signedUpVisitor(web.url);
     const response = await visitor.get("/logout", { "sec-fetch-site": site });
@@ -133,7 +133,7 @@ test("AUTH-3 /logout typed by hand, or reached from a page of ours, signs out at
   }
 });
 
-test("AUTH-2 guessing passwords is slowed down, whatever address a client claims to have", async () => {
+test("AUTH-2 guessing passwords is rate-limited, whatever address the client claims", async () => {
   const visitor = newVisitor(web.url);
   let limited = false;
   for (let attempt = 0; attempt < 25 && !limited; attempt++) {
@@ -147,14 +147,14 @@ test("AUTH-2 guessing passwords is slowed down, whatever address a client claims
   expect(limited).toBe(true);
 });
 
-test("AUTH-2 one account's password is not guessed from many addresses, nor after a restart; the owner gets in", async () => {
+test("AUTH-2 guesses for one account are limited across addresses and processes, and its owner still gets in", async () => {
   const second = await startWeb({ databaseUrl: database.url });
   const email = "target@example.com";
   const from = (address: string) => ({ "x-forwarded-for": address });
   const fields = { firstName: "Ada", lastName: "B", email, password: samplePassword };
   expect((await newVisitor(web.url).submit("/provider/sign-up", fields, from("198.51.100.1"))).status).toBe(303);
 
-  // Half of the guesses are made at another process: what is counted is the database's.
+  // Half of the guesses go to another process, because the count is in the database.
   const guess = async (attempt: number, target = email) => {
     const origin = attempt % 2 === 0 ? web.url : second.url;
     const answer = await newVisitor(origin).submit(
@@ -171,23 +171,23 @@ test("AUTH-2 one account's password is not guessed from many addresses, nor afte
   const refusedAt = await firstRefused(email);
   expect(refusedAt).toBeGreaterThan(20);
   expect(refusedAt).toBeLessThan(30);
-  // An account that does not exist answers the same.
+  // The response is the same for an account that does not exist.
   expect(await firstRefused("nobody-at-all@example.com")).toBeLessThan(30);
   await second.stop();
 
-  // Where she is signed in already, the owner waits for nobody.
+  // From an address where she has signed in before, the owner doesn't have to wait.
   const owner = await newVisitor(web.url).submit(
     "/provider/sign-in",
     { email, password: samplePassword },
     from("198.51.100.1"),
   );
   expect(owner.status).toBe(303);
-  // Even elsewhere nobody is locked out: the wait is short, and then the password is looked at.
+  // Elsewhere the wait is short.
   const wait = Number((await guess(100)) ?? 0);
   expect(wait).toBeLessThanOrEqual(60);
 }, 120_000);
 
-test("AUTH-2 a session comes from exactly one cookie: a second one of the same name signs nobody in, with an explanation", async () => {
+test("AUTH-2 a second session cookie of the same name signs nobody in, with an explanation", async () => {
   const [person, stranger] = [await signedUpVisitor(web.url), await signedUpVisitor(web.url)];
   const [own, injected] = [person.sessionCookie(), stranger.sessionCookie()];
   if (!own || !injected) throw new Error("nobody is signed in");
@@ -215,11 +215,11 @@ test("AUTH-2 a session comes from exactly one cookie: a second one of the same n
     }
     const problem = await ask("/provider/problem?error=repeated_cookie", html);
     expect(await problem.text()).toContain("two sign-in cookies");
-    // What a script of the page asks for finds nobody signed in, and heals the browser too.
+    // Requests of scripts are anonymous, too, and clear the cookies.
     const log = await ask("/api/builds/0192b0f4-7b7a-7c3c-8f00-000000000001/log", "text/event-stream");
     expect([log.status, log.headers.get("clear-site-data")]).toEqual([401, '"cookies"']);
   }
-  // The name of earlier versions, which every neighbour knows, opens nothing.
+  // The guessable name of earlier versions is not accepted.
   const old = await fetch(`${web.url}/account`, {
     headers: { cookie: `towpath.session_token=${own.value}` },
     redirect: "manual",
@@ -228,7 +228,7 @@ test("AUTH-2 a session comes from exactly one cookie: a second one of the same n
   expect((await person.get("/account")).status).toBe(200);
 });
 
-test("AUTH-2 behind TLS every cookie is __Host-: Secure, for the whole host and for no other", async () => {
+test("AUTH-2 behind TLS every cookie is __Host-: Secure, for all paths of this host only", async () => {
   const secure = await startWeb({
     databaseUrl: database.url,
     environment: () => ({ TOWPATH_URL: "https://towpath.example" }),
@@ -247,7 +247,7 @@ test("AUTH-2 behind TLS every cookie is __Host-: Secure, for the whole host and 
     expect(cookie).not.toMatch(/; Domain=/i);
   }
   const signedIn = await visitor.get("/account");
-  // Somebody who was signed in before the update signs in again.
+  // The cookie of an earlier version is not accepted.
   const old = await fetch(`${origin}/account`, {
     headers: { cookie: `__Secure-towpath.session_token=${visitor.sessionCookie()?.value}` },
     redirect: "manual",

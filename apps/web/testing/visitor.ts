@@ -5,14 +5,14 @@ import { member, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { toJSONAsync } from "seroval";
 
-/** A browser as far as requests go: cookies, and the headers that say where a request comes from. */
+/** An HTTP client that keeps cookies and sends a browser's Sec-Fetch-Site header. */
 export type Visitor = {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
-  /** A form sent from one of the site's own pages, unless the headers say otherwise. */
+  /** Submits a form, from one of the site's own pages unless `headers` say otherwise. */
   submit(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
-  /** Anything else, with the cookies. */
+  /** Sends any other request, with the cookies. */
   request(path: string, init: RequestInit): Promise<Response>;
-  /** The cookie that says who is signed in; its name differs from instance to instance. */
+  /** The session cookie. Its name differs between instances. */
   sessionCookie(): { readonly name: string; readonly value: string } | undefined;
 };
 
@@ -50,7 +50,7 @@ export function newVisitor(origin: string): Visitor {
 
 export const samplePassword = "correct horse battery";
 
-/** A visitor with a new account of the embedded provider. */
+/** A visitor with a new account at the embedded provider. */
 export async function signedUpVisitor(origin: string, email = `${crypto.randomUUID()}@example.com`): Promise<Visitor> {
   const visitor = newVisitor(origin);
   const fields = { firstName: "Ada", lastName: "Lovelace", email, password: samplePassword };
@@ -83,12 +83,12 @@ export async function callServerFunction(
 
 export type Member = { readonly visitor: Visitor; readonly userId: string; readonly organization: SeededOrganization };
 
-/** Somebody with an account who owns an organization of their own, with a GitHub installation. */
+/** A user who owns a new organization with a GitHub installation. */
 export async function seededMember(url: string, db: Database): Promise<Member> {
   const email = `${crypto.randomUUID()}@example.com`;
   const visitor = await signedUpVisitor(url, email);
   const [account] = await db.select({ id: user.id }).from(user).where(eq(user.email, email));
-  if (!account) throw new Error("the account is not there");
+  if (!account) throw new Error("the account was not created");
   const organization = await seedOrganization(db);
   await db.insert(member).values({ id: newId(), organizationId: organization.id, userId: account.id, role: "owner" });
   return { visitor, userId: account.id, organization };

@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { builtWeb } from "./built-web.ts";
 
 export type WebProcess = {
-  /** Public origin, which is also where it listens. */
+  /** Its public origin, where it also listens. */
   readonly url: string;
   readonly operatorToken: string;
   readonly dataDirectory: string;
-  /** All that it printed, for assertions on failure. */
+  /** Everything that it has printed. */
   output(): string;
-  /** SIGTERM; resolves with the exit code and how long it took, milliseconds. */
+  /** Sends SIGTERM. Resolves with the exit code and the duration in milliseconds. */
   stop(): Promise<{ code: number | null; ms: number }>;
 };
 
@@ -26,7 +26,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** The production build as a process of its own, on a free port. */
+/** Starts the production build as a process on a free port. */
 export async function startWeb(options: {
   readonly databaseUrl: string;
   readonly environment?: (url: string) => Readonly<Record<string, string>>;

@@ -30,7 +30,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-// The spacing matters: a body that is parsed and written again has another signature.
+// Parsing and serializing this body changes its spacing, and so its signature.
 const body = '{"ref":"refs/heads/main",  "after": "0000", "name": "\\u00e9"}';
 
 const send = (id: string, more: { signature?: string | null; body?: string; event?: string } = {}) => {
@@ -53,7 +53,7 @@ const traces = async (id: string) => {
   return { stored: stored.rowCount, jobs: jobs.rowCount };
 };
 
-test("BLD-12 a delivery with the right signature is stored, enqueued and answered fast", async () => {
+test("BLD-12 a delivery with the right signature is stored, enqueued and acknowledged at once", async () => {
   const before = performance.now();
   const response = await send("delivery-1");
   expect([response.status, await response.json()]).toEqual([202, { duplicate: false }]);
@@ -61,7 +61,7 @@ test("BLD-12 a delivery with the right signature is stored, enqueued and answere
   expect(await traces("delivery-1")).toEqual({ stored: 1, jobs: 1 });
 });
 
-test("BLD-12 the same delivery again makes nothing new", async () => {
+test("BLD-12 a repeated delivery has no effect", async () => {
   await send("delivery-2");
   const again = await send("delivery-2");
   expect([again.status, await again.json()]).toEqual([202, { duplicate: true }]);
@@ -69,27 +69,27 @@ test("BLD-12 the same delivery again makes nothing new", async () => {
 });
 
 test.each([
-  ["of another secret", () => signWebhook("another secret altogether", body)],
+  ["by another secret", () => signWebhook("another secret altogether", body)],
   ["of another body", () => signWebhook(secret, '{"ref":"refs/heads/main"}')],
-  ["of the body written again", () => signWebhook(secret, JSON.stringify(JSON.parse(body)))],
+  ["of the reserialized body", () => signWebhook(secret, JSON.stringify(JSON.parse(body)))],
   ["that is missing", () => null],
   ["that is empty", () => ""],
   ["by SHA-1", () => signWebhook(secret, body).replace("sha256=", "sha1=")],
   ["without its prefix", () => signWebhook(secret, body).slice("sha256=".length)],
   ["cut short", () => signWebhook(secret, body).slice(0, -2)],
-])("a delivery with a signature %s: 401 and no trace", async (_, signature) => {
+])("BLD-12 a delivery with a signature %s gets 401 and leaves no trace", async (_, signature) => {
   const id = `refused-${crypto.randomUUID()}`;
   expect((await send(id, { signature: signature() })).status).toBe(401);
   expect(await traces(id)).toEqual({ stored: 0, jobs: 0 });
 });
 
-test("a signed body that is no JSON object, and a faulty delivery id, are refused without a trace", async () => {
+test("BLD-12 a signed body that is not a JSON object and an invalid delivery id are refused and leave no trace", async () => {
   for (const faulty of ["[1]", "{", "text"]) expect((await send("faulty-1", { body: faulty })).status).toBe(422);
   expect((await send("../faulty 2")).status).toBe(422);
   expect(await traces("faulty-1")).toEqual({ stored: 0, jobs: 0 });
 });
 
-test("events that change nothing here are acknowledged and not kept", async () => {
+test("BLD-12 events that Towpath does not act on are acknowledged and not stored", async () => {
   expect((await send("ping-1", { event: "ping" })).status).toBe(204);
   expect(await traces("ping-1")).toEqual({ stored: 0, jobs: 0 });
 });

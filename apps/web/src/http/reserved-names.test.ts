@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isReservedName, isReservedSlug } from "@towpath/core/reserved-names";
 import { expect, test } from "vitest";
 
-/** `/$orgSlug/servers` and so on, as the router knows them. */
+/** The segments of every route, such as `["$orgSlug", "servers"]`. */
 async function paths(): Promise<readonly (readonly string[])[]> {
   const tree = await readFile(new URL("../routeTree.gen.ts", import.meta.url), "utf8");
   const listed = /interface FileRoutesByFullPath \{(.*?)\n\}/s.exec(tree)?.[1] ?? "";
@@ -11,7 +11,7 @@ async function paths(): Promise<readonly (readonly string[])[]> {
 
 const isFixed = (segment: string | undefined): segment is string => segment !== undefined && !segment.startsWith("$");
 
-test("VAL-1 ONB-1 no organization and no project can have the name of a route", async () => {
+test("VAL-1 ONB-1 the names of routes are reserved for organizations and projects", async () => {
   const all = await paths();
   const first = all.map(([segment]) => segment).filter(isFixed);
   const below = all.filter(([segment]) => segment === "$orgSlug").map(([, segment]) => segment);
@@ -21,7 +21,7 @@ test("VAL-1 ONB-1 no organization and no project can have the name of a route", 
   expect([...new Set(below)].filter(isFixed).filter((segment) => !isReservedName(segment))).toEqual([]);
 });
 
-// From the specification: routes that are not there yet.
+// Reserved by the specification, some for routes that don't exist yet.
 test.each(["servers", "portals", "settings", "welcome"])("VAL-1 the project name %s is reserved", (name) => {
   expect(isReservedName(name)).toBe(true);
 });

@@ -19,7 +19,7 @@ const parameters = searchParameters({
   names: listOf(text(3), 4),
 });
 
-test("what an address says is read, and nothing else", () => {
+test("known parameters are parsed, others are dropped", () => {
   const branchId = "0192b0f4-7b7a-7c3c-8f00-000000000001";
   const search = { text: "abcde", type: "open", installationId: 7, isPrivate: false, branchId, names: ["a", "b"] };
   expect(parameters.parse({ ...search, other: 1 })).toEqual(search);
@@ -36,9 +36,9 @@ test.each([
   { isPrivate: "yes" },
   { branchId: "main" },
   { names: "a" },
-])("a faulty parameter counts as not given: %j", (search) => {
+])("an invalid parameter counts as missing: %j", (search) => {
   const parsed = parameters.parse(search);
   expect(parsed).toEqual({ text: "", type: "all" });
-  // The router merges the result into the raw search: what is left out here would come back.
+  // The router merges the result into the raw parameters, so invalid ones must be overwritten.
   expect({ ...search, ...parsed }).toEqual({ text: "", type: "all" });
 });

@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { classifyError, ErrorScreen } from "./error-screen.tsx";
 
-/** What a reader sees of the screen for an error: heading, paragraphs, causes, and links with their targets. */
+/** The text of the screen for an error, and its links with their targets. */
 function screenOf(error: unknown) {
   const html = renderToStaticMarkup(createElement(ErrorScreen, { error }));
   const textsOf = (tag: string) =>
@@ -15,7 +15,7 @@ function screenOf(error: unknown) {
 }
 const home = ["Return Home", "/"];
 
-test("ERR-1 Access Denied says why it may be, and leads home and to the account", () => {
+test("ERR-1 Access Denied lists possible causes and links home and to the account", () => {
   expect(screenOf(new Error("Forbidden: this needs the role admin."))).toMatchObject({
     heading: ["Access Denied"],
     texts: expect.arrayContaining(["You don't have permission to access this team's resources."]),
@@ -29,7 +29,7 @@ test("ERR-1 Access Denied says why it may be, and leads home and to the account"
   });
 });
 
-test("ERR-2 Page Not Found says why it may be, and leads home", () => {
+test("ERR-2 Page Not Found lists possible causes and links home", () => {
   expect(screenOf(new Response(null, { status: 404 }))).toMatchObject({
     heading: ["Page Not Found"],
     texts: expect.arrayContaining(["The page you're looking for doesn't exist."]),
@@ -39,7 +39,7 @@ test("ERR-2 Page Not Found says why it may be, and leads home", () => {
   });
 });
 
-test("ERR-3 Something went wrong shows the message as text, and leads home", () => {
+test("ERR-3 Something went wrong shows the message as text and links home", () => {
   expect(screenOf(new Error("socket <hang> up"))).toMatchObject({
     heading: ["Something went wrong"],
     texts: expect.arrayContaining(["An unexpected error occurred while loading this page."]),

@@ -14,7 +14,7 @@ test("absolute times are in UTC and say so", () => {
   expect(formatAbsoluteTime(now)).toBe("21 Nov 2026, 12:00:00 UTC");
 });
 
-test("durations keep three figures at most and never show 60 seconds", () => {
+test("durations have at most three digits and never show 60 seconds", () => {
   expect([0.84, 412.3, 3_260, 9_999, 59_400, 125_000, 3_725_000].map(formatDuration)).toEqual([
     "0.8 ms",
     "412 ms",
@@ -27,6 +27,6 @@ test("durations keep three figures at most and never show 60 seconds", () => {
   expect(formatDuration(Number.NaN)).toBe("–");
 });
 
-test("sizes in steps of 1000", () => {
+test("sizes are in decimal units", () => {
   expect([812, 4_100, 2_300_000].map(formatBytes)).toEqual(["812 B", "4.1 kB", "2.3 MB"]);
 });

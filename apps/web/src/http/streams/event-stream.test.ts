@@ -19,7 +19,7 @@ const untilAborted = (signal: AbortSignal) =>
 
 const line = "x".repeat(1024);
 
-test("PRJ-3 nothing more is produced than is read, and a reader who reads on gets all of it", async () => {
+test("PRJ-3 production waits for the reader, who gets everything in the end", async () => {
   let produced = 0;
   const total = 2000;
   const response = open(readerOf(), async (send, signal) => {
@@ -29,7 +29,7 @@ test("PRJ-3 nothing more is produced than is read, and a reader who reads on get
     }
   });
   await pause(100);
-  // 64 KiB wait for the reader, not 2 MB.
+  // 64 KiB are buffered, not 2 MB.
   expect(produced).toBeLessThan(100);
   const text = await response.text();
   expect(produced).toBe(total);
@@ -37,7 +37,7 @@ test("PRJ-3 nothing more is produced than is read, and a reader who reads on get
   expect(text).toContain(`id: ${total}\n`);
 });
 
-test("PRJ-3 a reader who takes nothing for too long is cut off, and comes back by Last-Event-ID", async () => {
+test("PRJ-3 a reader who reads nothing for too long is disconnected", async () => {
   const ended = Promise.withResolvers<void>();
   const response = open(
     readerOf(),
@@ -51,7 +51,7 @@ test("PRJ-3 a reader who takes nothing for too long is cut off, and comes back b
   await expect(response.text()).rejects.toThrow();
 });
 
-test("PRJ-3 one person can open 20 streams, not one more; the others are free to open theirs", async () => {
+test("PRJ-3 a user can open 20 streams and no more; other users are not affected", async () => {
   const reader = readerOf();
   const stay = (_send: Send, signal: AbortSignal) => untilAborted(signal);
   const opened = Array.from({ length: 20 }, () => open(reader, stay));
@@ -63,7 +63,7 @@ test("PRJ-3 one person can open 20 streams, not one more; the others are free to
   for (const response of [...opened.slice(1), other, again]) await response.body?.cancel();
 });
 
-test("PRJ-3 errors within a stream reach the reader", async () => {
+test("PRJ-3 errors in a stream are sent to the reader", async () => {
   const response = open(readerOf(), async (send) => {
     await send({ event: "line", data: "first", id: 1 });
     throw new TowpathError("not_found", "Not Found: there is no such build.");
@@ -73,7 +73,7 @@ test("PRJ-3 errors within a stream reach the reader", async () => {
   expect(text).toContain('event: problem\ndata: {"code":"not_found","message":"Not Found: there is no such build."}');
 });
 
-test("PRJ-3 a reader who loses access gets an error and nothing more", async () => {
+test("PRJ-3 a reader who loses access gets an error, and the stream ends", async () => {
   let checks = 0;
   const check = async () => {
     checks += 1;
