@@ -11,6 +11,8 @@ const coreSchemas = "^packages/core/src/[^/]+/[^/]+\\.schema\\.ts$";
 const credentials = "^packages/auth/src/credentials/";
 /** What a build's manifest contains. */
 const manifest = "^packages/mcp/src/manifest/";
+/** Where a server listens, which the driver port and the runner's contract share. */
+const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
 
 /**
  * Which of our packages each one may import: a name or a pattern. apps/web may import all on the server; what its browser
@@ -18,14 +20,14 @@ const manifest = "^packages/mcp/src/manifest/";
  */
 const allowedPackages = {
   "packages/core": ["db", "crypto", credentials, manifest],
-  "packages/runner-api": ["crypto"],
+  "packages/runner-api": ["crypto", coreSchemas],
   "packages/queue": ["core", "db"],
   "packages/builder": ["core", "runtime", "mcp", "artifacts"],
   "packages/artifacts": ["runtime"],
   "packages/auth": ["db", "crypto"],
   "packages/github": ["core", "crypto"],
   "packages/logs": ["db", coreSchemas],
-  "packages/runtime": [],
+  "packages/runtime": [endpoints],
   "packages/mcp": [],
   "packages/crypto": [],
   "packages/role": [],
@@ -80,7 +82,7 @@ module.exports = {
       "runner-api-users",
       "Only the runner and its callers use its API. Other code asks the database or the gateway.",
       { path: "^(packages|apps)/", pathNot: "^(packages/runner-api|apps/(gateway|worker|runner|cli/src/up))/" },
-      { path: "^packages/runner-api/" },
+      { path: "^packages/runner-api/", pathNot: endpoints },
     ),
     forbid(
       "gateway-has-no-verbs",
