@@ -70,7 +70,7 @@ runnerContract("the runner in the network, its servers too", async () => {
   };
 });
 
-test("RUN-3 a runner that ends stops its servers in good order although the database does not answer", async () => {
+test("RUN-3 a runner that shuts down stops its servers properly even if the database does not answer", async () => {
   const database = await createTestDatabase();
   const directory = await shortDirectory();
   const config = readConfig(environmentOf(database, directory));

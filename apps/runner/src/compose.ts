@@ -34,7 +34,7 @@ export type Runner = { readonly address: RunnerAddress; close(): Promise<void> }
 export async function startRunner(config: RunnerConfig, log: Logger, driver?: RuntimeDriver): Promise<Runner> {
   const complain = (what: string) => (error: unknown) => log.warn({ err: error }, what);
   await mkdir(config.runDirectory, { recursive: true, mode: 0o700 });
-  // Before anything else: a second runner would end the rows of the first one.
+  // First of all: a second runner would end the rows of the first.
   await assertNoRunner(config.address);
   const identity = await nextIdentity(config.runDirectory);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
@@ -46,8 +46,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     (rows) => writeServerLogs(database.pool, rows),
     complain("server-log lines could not be written"),
   );
-  const deployments = rememberingReader((id) => readDeployment(database.db, id), complain("the database is away"));
-  const found = async (deploymentId: string) => {
+  const deployments = cachingReader((id) => readDeployment(database.db, id), complain("the database is unavailable"));
+  const requireDeployment = async (deploymentId: string) => {
     const deployment = await deployments(deploymentId);
     if (deployment === null) throw new RunnerError("not_found", "There is no such deployment.");
     return deployment;
@@ -60,10 +60,10 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     onError: complain("a server could not be started"),
     existing: (ids) => existingDeployments(database.db, ids),
     async owner(deploymentId) {
-      return (await found(deploymentId)).organizationId;
+      return (await requireDeployment(deploymentId)).organizationId;
     },
     async open(deploymentId) {
-      const deployment = await found(deploymentId);
+      const deployment = await requireDeployment(deploymentId);
       const { server, secrets: values } = serverOfDeployment(deployment, {
         serverUrl: config.serverUrl,
         limits: config.limits,
@@ -76,8 +76,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     },
   });
   const adopted = await adoptInstances({ driver: runtime, store, record, pool, pushLine: lines.push });
-  if (adopted.length > 0) log.info({ count: adopted.length }, "took over the servers of the runner before");
-  // Not before it has ended what is left: it would take the sandboxes of the self-test for that.
+  if (adopted.length > 0) log.info({ count: adopted.length }, "took over the servers of the previous runner");
+  // Only now: adoption would end the self-test's sandboxes as leftovers.
   const tested = runtime.selfTest().then((isolation) => reportIsolation(isolation, log));
   tested.catch(complain("the isolation of this host could not be tested"));
   const api = createRunnerApi(handlersOf(pool, runtime), complain("a request failed"));
@@ -94,7 +94,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     async close() {
       eviction.stop();
       void api.close();
-      // Both at once: a server that is still starting ends by the driver's close, in the pool's turn.
+      // Concurrently: the pool's close waits for servers that are still starting, which the driver's close ends.
       const stopped = pool.close();
       await Promise.race([
         stopped,
@@ -103,7 +103,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       await runtime.close();
       await stopped;
       api.destroy();
-      // Servers come first: a report waits for as long as the database does.
+      // After the servers: these wait for the database.
       await Promise.all([reports.stop(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
       await database.close();
     },
@@ -125,7 +125,7 @@ function handlersOf(pool: InstancePool, runtime: RuntimeDriver): RunnerHandlers 
   };
 }
 
-/** Servers belong to the shim, and survive the end of this process unless it ends in good order. */
+/** Servers belong to the shim, so they survive this process unless it shuts down properly. */
 function sandboxDriver(config: RunnerConfig, { generation }: RunnerIdentity, log: Logger): RuntimeDriver {
   const onSuperseded = () => {
     log.fatal("a newer runner has taken over the servers");
@@ -147,28 +147,28 @@ function reportIsolation({ checks, trusted }: Isolation, log: Logger): void {
   else if (failed.length > 0) log.warn({ failed }, "some protections are missing on this host");
 }
 
-const maxRemembered = 1000;
+const maxCached = 1000;
 
-/** Reads deployments; while the database is away, gives what it read before, so that traffic goes on. */
-function rememberingReader(
+/** Reads deployments; while the database is unavailable, returns what it read before, so that servers can start. */
+function cachingReader(
   read: (id: string) => Promise<StoredDeployment | null>,
   onError: (error: unknown) => void,
 ): (id: string) => Promise<StoredDeployment | null> {
-  const remembered = new Map<string, StoredDeployment>();
+  const cache = new Map<string, StoredDeployment>();
   return async (id) => {
     let found: StoredDeployment | null;
     try {
       found = await read(id);
     } catch (error) {
-      const earlier = remembered.get(id);
+      const earlier = cache.get(id);
       if (earlier === undefined) throw error;
       onError(error);
       return earlier;
     }
-    remembered.delete(id);
-    if (found !== null) remembered.set(id, found);
-    const oldest = remembered.keys().next().value;
-    if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
+    cache.delete(id);
+    if (found !== null) cache.set(id, found);
+    const oldest = cache.keys().next().value;
+    if (cache.size > maxCached && oldest !== undefined) cache.delete(oldest);
     return found;
   };
 }

@@ -11,16 +11,16 @@ import { z } from "zod";
 import type { Budget } from "./places/placement.ts";
 
 const mebibyte = 1024 * 1024;
-/** Longest path of a unix socket is 107 bytes; below the run folder comes `/i/<12 hex>/shared/mcp.sock`. */
+/** A unix socket's path has at most 107 bytes, and ends in `/i/<12 hex>/shared/mcp.sock` below the run directory. */
 const maxRunDirectoryBytes = 70;
 
 /** More than most servers use once they have started. */
-const usualServerBytes = 128 * mebibyte;
+const typicalServerBytes = 128 * mebibyte;
 
-/** Bytes; in a container the container's. */
+/** In bytes; in a container, the container's limit. */
 const hostMemory = () => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
-const milliseconds = (standard: number, least = 1) => z.coerce.number().int().min(least).default(standard);
+const milliseconds = (defaultMs: number, minMs = 1) => z.coerce.number().int().min(minMs).default(defaultMs);
 const absolutePath = z.string().startsWith("/", "must be an absolute path");
 
 const environmentSchema = z.object({
@@ -37,17 +37,17 @@ const environmentSchema = z.object({
   TOWPATH_FREEZE_AFTER_MS: milliseconds(30_000),
   TOWPATH_STOP_AFTER_MS: milliseconds(15 * 60_000),
   TOWPATH_START_TIMEOUT_MS: milliseconds(60_000),
-  /** Servers end when their runner is gone for this long: the next one was not there in time to take them over. */
+  /** Servers end if no runner takes them over within this time after theirs was killed. */
   TOWPATH_ADOPT_WITHIN_MS: milliseconds(30_000),
   /** Memory that all servers together may use. Default: 3/4 of the host's. */
   TOWPATH_MEMORY_MIB: z.coerce.number().int().min(64).optional(),
-  /** Servers that exist at the same time, frozen ones included, however little memory they use. */
+  /** Servers at the same time, including frozen ones, however little memory they use. */
   TOWPATH_MAX_INSTANCES: z.coerce.number().int().min(1).default(1000),
   /** Servers that start at the same time. Default: twice the processors, at least 4. */
   TOWPATH_MAX_STARTING: z.coerce.number().int().min(1).optional(),
-  /** Part of these that one organization may have, 0 to 1, where several organizations use the host. */
+  /** Share of these that one organization may have, 0 to 1, if several organizations use the host. */
   TOWPATH_MAX_ORGANIZATION_SHARE: z.coerce.number().gt(0).max(1).default(0.75),
-  /** The gateway's setting: for how long it holds a request whose server has to start. */
+  /** The gateway's setting: how long it holds a request while the server starts. */
   TOWPATH_GATEWAY_HOLD_MS: milliseconds(60_000),
   ...runnerSettings,
   ...sandboxSettings,
@@ -77,25 +77,25 @@ export type RunnerConfig = {
 
 /** All in milliseconds. */
 export type InstanceTiming = {
-  /** For how long a lease holds. */
+  /** Duration of a lease. */
   readonly leaseMs: number;
-  /** The same while somebody waits for a place. */
+  /** Duration of a lease while a start waits for a place. */
   readonly contendedLeaseMs: number;
-  /** Unleased for this long: frozen. */
+  /** A server without a lease for this long is frozen. */
   readonly freezeAfterMs: number;
-  /** Unleased for this long: stopped. */
+  /** A server without a lease for this long is stopped. */
   readonly stopAfterMs: number;
   readonly startTimeoutMs: number;
-  /** For a server that has started to answer at /mcp, when a rollout asks. */
+  /** For the answer of a started server at /mcp, when a rollout verifies it. */
   readonly answerTimeoutMs: number;
-  /** SIGTERM to SIGKILL when no start waits for the place: more than the harness's own limit (7 s). */
+  /** From SIGTERM to SIGKILL: more than the harness's own limit (7 s). */
   readonly stopGraceMs: number;
-  /** The same when the runner itself ends, or another server needs the place. */
+  /** The same when the runner shuts down, or another server needs the place. */
   readonly hurriedGraceMs: number;
-  /** First wait after a crash; doubles with each further one. */
+  /** The wait after the first crash; doubles with each further one. */
   readonly firstBackOffMs: number;
   readonly maxBackOffMs: number;
-  /** Ran for this long: the next crash counts as the first one. */
+  /** After running this long, the next crash counts as the first. */
   readonly healthyAfterMs: number;
 };
 
@@ -135,10 +135,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
       maxInstances: values.TOWPATH_MAX_INSTANCES,
       maxStarting: values.TOWPATH_MAX_STARTING ?? Math.max(4, 2 * availableParallelism()),
       memoryBytes: (values.TOWPATH_MEMORY_MIB ?? Math.floor((hostMemory() * 0.75) / mebibyte)) * mebibyte,
-      startReserveBytes: Math.min(memoryBytes, usualServerBytes),
+      startReserveBytes: Math.min(memoryBytes, typicalServerBytes),
       maxShare: values.TOWPATH_MAX_ORGANIZATION_SHARE,
     },
-    // The answer that names what there is too little of must come before the gateway's own.
+    // The runner's answer, which says what is short, must come before the gateway's own.
     placeWaitMs: Math.max(values.TOWPATH_GATEWAY_HOLD_MS / 2, values.TOWPATH_GATEWAY_HOLD_MS - 3000),
     limits: {
       memoryBytes,

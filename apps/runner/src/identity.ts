@@ -4,12 +4,12 @@ import { z } from "zod";
 
 const identitySchema = z.object({ id: z.uuid(), generation: z.number().int().positive() });
 
-/** Who a runner is in the rows of its instances. */
+/** Identifies a runner in the rows of its instances. */
 export type RunnerIdentity = z.infer<typeof identitySchema>;
 
 /**
- * The identity of the runner of this directory for one more start: its id stays the same, its generation rises. A
- * directory without one gets a new id. To be called by one process at a time.
+ * The identity for another start of this directory's runner: the same id, the next generation. A directory without one
+ * gets a new id. Call it from one process at a time.
  */
 export async function nextIdentity(runDirectory: string): Promise<RunnerIdentity> {
   const path = `${runDirectory}/runner.json`;
@@ -17,7 +17,7 @@ export async function nextIdentity(runDirectory: string): Promise<RunnerIdentity
   const identity = earlier.success
     ? { id: earlier.data.id, generation: earlier.data.generation + 1 }
     : { id: newId(), generation: 1 };
-  // Renamed, so that a kill in between leaves a whole file.
+  // Renamed, so that a kill doesn't leave a partial file.
   await writeFile(`${path}.new`, JSON.stringify(identity), { mode: 0o600 });
   await rename(`${path}.new`, path);
   return identity;

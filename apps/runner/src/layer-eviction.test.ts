@@ -5,7 +5,7 @@ import { openArtifacts } from "@towpath/artifacts";
 import { expect, onTestFinished, test } from "vitest";
 import { layersInUse } from "./layer-eviction.ts";
 
-test("LOG-6 RUN-8 unpacked layers of running servers stay, others leave the host and can be fetched again", async () => {
+test("LOG-6 RUN-8 unpacked layers of running servers stay; others are removed from the host and can be fetched again", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tp-evict-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const { layers } = openArtifacts(directory);

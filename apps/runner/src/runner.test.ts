@@ -186,8 +186,8 @@ describe("the process", () => {
     expect(Date.now() - asked).toBeLessThan(8000);
     const rows = await database.pool.query("SELECT state, end_reason FROM instance ORDER BY started_at");
     expect(rows.rows).toEqual([
-      { state: "stopped", end_reason: "it was told to stop" },
-      { state: "stopped", end_reason: "the runner ends" },
+      { state: "stopped", end_reason: "a stop was requested" },
+      { state: "stopped", end_reason: "the runner is shutting down" },
     ]);
     const logged = await database.pool.query("SELECT stream, level, line FROM server_log WHERE line = 'imported'");
     expect(logged.rows).toEqual([
@@ -196,7 +196,7 @@ describe("the process", () => {
     ]);
   });
 
-  test("RUN-8 kill -9 of the runner: its servers go on, and the next runner goes on with them and nobody else's", async () => {
+  test("RUN-8 servers survive a kill -9 of the runner, and the next runner adopts them and no others", async () => {
     const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
     const binding = { projectId: deployed.projectId, keyName: "API_TOKEN", version: 1, environments: ["production"] };
     const ciphertext = createSecretBox("x".repeat(32)).encrypt("long-enough-token", binding);
@@ -246,7 +246,7 @@ describe("the process", () => {
     await startRunner();
     await expect(client.ensure(secretive.deploymentId)).rejects.toMatchObject({
       code: "start_failed",
-      message: "The variable API_TOKEN cannot be decrypted.",
+      message: "The variable API_TOKEN can't be decrypted. Set it again.",
     });
     await expect(client.ensure(lost.deploymentId)).rejects.toMatchObject({
       code: "start_failed",
@@ -259,7 +259,7 @@ describe("the process", () => {
   });
 });
 
-test("all problems of the settings are listed at once", async () => {
+test("all invalid settings are listed at once", async () => {
   const env = environment({ TOWPATH_SECRET: "short", TOWPATH_SERVER_URL: "http://x", TOWPATH_RUN_DIR: "relative" });
   await expect(run(process.execPath, [main], { env })).rejects.toMatchObject({
     code: 1,

@@ -18,7 +18,7 @@ const packArguments = [
   "--owner=0",
   "--group=0",
   "--numeric-owner",
-  // What a build made set-user-id would belong to the platform's user once it is unpacked.
+  // Unpacked, set-user-id programs of a build would run as the platform's user.
   "--mode=u-s,g-s",
   "--hard-dereference",
   "--no-xattrs",
@@ -27,9 +27,9 @@ const packArguments = [
 ];
 
 /**
- * Packs a folder into a compressed archive (tar, zstd). The folder must be at rest. Links are kept as links.
- * @param maxBytes of the archive before compression: a sparse file is as large as it says
- * @returns the digest of the file that was written
+ * Packs a directory, which nothing may change meanwhile, into a compressed archive (tar, zstd). Keeps links.
+ * @param maxBytes of the archive before compression; counts the apparent size of sparse files
+ * @returns the digest of the archive
  * @throws ArtifactError `too_large`, `archive_failed`
  */
 export async function packDirectory(directory: string, file: string, maxBytes: number): Promise<string> {
@@ -54,7 +54,7 @@ export async function packDirectory(directory: string, file: string, maxBytes: n
 }
 
 /**
- * Unpacks an archive whose digest has been checked into an existing folder.
+ * Unpacks an archive, whose digest must have been checked, into an existing directory.
  * @throws ArtifactError `archive_failed`
  */
 export async function unpackArchive(file: string, directory: string): Promise<void> {
@@ -63,7 +63,7 @@ export async function unpackArchive(file: string, directory: string): Promise<vo
   await finished(tar, pipeline(createReadStream(file), createZstdDecompress(), tar.stdin).catch(unlessEndedEarly));
 }
 
-/** tar stops reading at the archive's end mark, before the padding; its status says whether it got there. */
+/** tar stops reading at the archive's end mark, before the padding; its exit status reports real failures. */
 function unlessEndedEarly(error: NodeJS.ErrnoException): void {
   if (error.code !== "ERR_STREAM_PREMATURE_CLOSE" && error.code !== "EPIPE") throw error;
 }
@@ -72,20 +72,20 @@ type Tar = ReturnType<typeof run>;
 
 function run(argv: readonly string[], stdio: ["ignore" | "pipe", "ignore" | "pipe", "pipe"]) {
   const child = spawn(program, argv, { stdio, env: { LC_ALL: "C" } });
-  let complaint = "";
+  let stderr = "";
   child.stderr?.on("data", (chunk: Buffer) => {
-    if (complaint.length < 2000) complaint += chunk.toString("utf8");
+    if (stderr.length < 2000) stderr += chunk.toString("utf8");
   });
   const exited = new Promise<void>((resolve, reject) => {
     const fail = (text: string) => reject(new ArtifactError("archive_failed", `tar failed: ${text}`));
     child.once("error", (error) => fail(error.message));
-    child.once("close", (code) => (code === 0 ? resolve() : fail(complaint.trim() || `status ${code}`)));
+    child.once("close", (code) => (code === 0 ? resolve() : fail(stderr.trim() || `status ${code}`)));
   });
   const { stdin, stdout } = child;
   return { stdin: stdin as NonNullable<typeof stdin>, stdout: stdout as NonNullable<typeof stdout>, exited, child };
 }
 
-/** Waits for the program and its data, and ends the program when the data fail. What tar says explains most. */
+/** Waits for tar and the transfer; kills tar if the transfer fails. An error from tar explains the most. */
 async function finished({ exited, child }: Tar, data: Promise<void>): Promise<void> {
   const moved = data.catch((error: unknown) => {
     child.kill("SIGKILL");

@@ -15,9 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-artifactStoreContract("folder", async () => createDirectoryStore(join(directory, "contract")));
+artifactStoreContract("directory", async () => createDirectoryStore(join(directory, "contract")));
 
-test("RUN-8 a process killed while it stores leaves no artifact, and what it left is removed later", async () => {
+test("RUN-8 a process killed while storing leaves no artifact, and its partial file is removed later", async () => {
   const root = join(directory, "killed");
   const script = fileURLToPath(new URL("./testing/put-slowly.ts", import.meta.url));
   const child = spawn(process.execPath, [script, root], { stdio: ["ignore", "pipe", "inherit"] });
@@ -34,18 +34,18 @@ test("RUN-8 a process killed while it stores leaves no artifact, and what it lef
   expect(await readdir(join(root, "incoming"))).toEqual([]);
 });
 
-test("RUN-8 a write that the disk takes a part of stores nothing: no artifact is cut", async () => {
+test("RUN-8 a partial write stores nothing, so no artifact is truncated", async () => {
   const root = join(directory, "full");
   const script = fileURLToPath(new URL("./testing/put-large.ts", import.meta.url));
-  // A limit of 64 KiB for each file: as on a full disk, the kernel takes a part of the last chunk and says so.
+  // With a limit of 64 KiB per file the kernel writes a part of the last chunk, as on a full disk.
   const limited = ["-c", 'ulimit -f 64 && exec "$@"', "bash", process.execPath, script, root];
   const child = spawn("/bin/bash", limited, { stdio: ["ignore", "pipe", "inherit"] });
-  let said = "";
+  let output = "";
   child.stdout.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
+    output += chunk.toString();
   });
   await once(child, "close");
-  expect(said).toBe("EFBIG");
+  expect(output).toBe("EFBIG");
   expect(await readdir(join(root, "incoming"))).toEqual([]);
   expect(await readdir(join(root, "blobs")).catch(() => [])).toEqual([]);
 });

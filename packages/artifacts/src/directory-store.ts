@@ -19,7 +19,7 @@ import type { Readable } from "node:stream";
 import { ArtifactError, type ArtifactStore, digestSchema } from "./port.ts";
 
 /**
- * An artifact store in a folder of this host:
+ * An artifact store in a directory of this host:
  *
  *     blobs/<digest>           the bytes; its modification time is the last use
  *     tags/<name>              the digest that a tag leads to
@@ -65,8 +65,7 @@ export function createDirectoryStore(root: string): ArtifactStore {
       const path = blob(digest);
       const found = await statOrNull(path);
       if (found !== null && found.mtime > unusedSince) return false;
-      // Out of sight first: whoever uses it between the check above and now is seen by the check below, and whoever
-      // comes later does not find it.
+      // Move it away first: the check below sees a use since the check above, and later callers don't find it.
       const doomed = incoming();
       await mkdir(join(root, "incoming"), { recursive: true });
       if (found !== null && !(await moved(path, doomed))) return true;
@@ -99,7 +98,7 @@ export function createDirectoryStore(root: string): ArtifactStore {
       await writeFile(partial, digest);
       try {
         for (;;) {
-          // Unlike a rename, a link leaves what is there.
+          // Unlike a rename, a link never replaces an existing file.
           if (await linked(partial, tagFile(name))) return digest;
           const first = await store.resolve(name);
           if (first !== null) return first;
@@ -121,14 +120,14 @@ export function createDirectoryStore(root: string): ArtifactStore {
   return store;
 }
 
-/** Writes a new file, on disk when this resolves. Resolves to the digest of what was written. */
+/** Writes and syncs a new file. Resolves to its digest. */
 async function write(path: string, bytes: Readable): Promise<string> {
   const hash = createHash("sha256");
   const file = await open(path, "wx", 0o600);
   try {
     for await (const chunk of bytes) {
       hash.update(chunk);
-      // Not `write`, which may write a part only, as on a disk that becomes full.
+      // Not `write`, which may write only a part, for example on a full disk.
       await file.writeFile(chunk);
     }
     await file.sync();
@@ -138,7 +137,7 @@ async function write(path: string, bytes: Readable): Promise<string> {
   return hash.digest("hex");
 }
 
-/** A renamed file outlasts a power cut only when its folder was written too. */
+/** A renamed file survives a power failure only if its directory was synced too. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path);
   await directory.sync().finally(() => directory.close());
@@ -160,7 +159,7 @@ const nullWhenMissing = (error: unknown): null => {
 
 const statOrNull = (path: string) => stat(path).catch(nullWhenMissing);
 
-/** Marks a file as used now; false when it is not there. */
+/** Marks a file as used now; false if it doesn't exist. */
 const touch = (path: string): Promise<boolean> =>
   utimes(path, new Date(), new Date()).then(
     () => true,
@@ -173,7 +172,7 @@ const moved = (from: string, to: string): Promise<boolean> =>
     (error) => nullWhenMissing(error) ?? false,
   );
 
-/** False when the new name is taken. */
+/** False if the new name exists. */
 const linked = (from: string, to: string): Promise<boolean> =>
   link(from, to).then(
     () => true,

@@ -30,16 +30,16 @@ beforeAll(async () => {
 });
 afterAll(() => removeDirectory(testDirectory));
 
-/** A host of its own: it has fetched nothing yet. */
+/** Another host, which has fetched nothing yet. */
 function otherHost(): LayerCache {
   count += 1;
   return createLayerCache({ store, directory: join(testDirectory, `host-${count}`) });
 }
 
-/** A file name that is no UTF-8, which Linux allows and some packages have. */
-const noUnicodeName = (layer: string) => Buffer.concat([Buffer.from(`${layer}/latin-`), Buffer.from([0xe9])]);
+/** A file name that is not UTF-8, which Linux allows and some packages have. */
+const nonUnicodeName = (layer: string) => Buffer.concat([Buffer.from(`${layer}/latin-`), Buffer.from([0xe9])]);
 
-/** A sealed folder as a build leaves it. */
+/** A sealed directory, as from a build. */
 async function sealed(text: string): Promise<string> {
   count += 1;
   const layer = join(testDirectory, `layer-${count}`);
@@ -48,7 +48,7 @@ async function sealed(text: string): Promise<string> {
   await chmod(join(layer, "bin", "tool"), 0o555);
   await writeFile(join(layer, "größe – 大.txt"), text);
   await chmod(join(layer, "größe – 大.txt"), 0o444);
-  await writeFile(noUnicodeName(layer), text);
+  await writeFile(nonUnicodeName(layer), text);
   await symlink("/opt/python/bin/python3", join(layer, "bin", "python"));
   await symlink("tool", join(layer, "bin", "link"));
   await chmod(join(layer, "bin"), 0o555);
@@ -62,7 +62,7 @@ test("a layer is unpacked on another host as it was stored: files, links and mod
   expect(await readFile(join(path, "größe – 大.txt"), "utf8")).toBe("hello");
   expect(await readlink(join(path, "bin/python"))).toBe("/opt/python/bin/python3");
   expect(await readlink(join(path, "bin/link"))).toBe("tool");
-  expect(await readFile(noUnicodeName(path), "utf8")).toBe("hello");
+  expect(await readFile(nonUnicodeName(path), "utf8")).toBe("hello");
   const mode = async (name: string) => (await lstat(join(path, name))).mode & 0o7777;
   expect([await mode("bin"), await mode("bin/tool"), await mode("größe – 大.txt")]).toEqual([0o555, 0o555, 0o444]);
 });
@@ -78,7 +78,7 @@ test("the same files have the same digest, regardless of user and time", async (
   expect(await otherHost().find(nameOf("never"))).toBeNull();
 });
 
-test("BLD-1 a layer that was cut or altered in the store is refused, leaves nothing behind, and can be built anew", async () => {
+test("BLD-1 a layer that was truncated or altered in the store is refused and can be built again", async () => {
   for (const damage of ["cut", "altered"] as const) {
     const { digest } = await otherHost().add(await sealed(damage), { name: nameOf(damage), maxBytes });
     const blob = join(testDirectory, "store/blobs", digest);
@@ -89,14 +89,14 @@ test("BLD-1 a layer that was cut or altered in the store is refused, leaves noth
     const cache = createLayerCache({ store, directory });
     await expect(cache.get(digest)).rejects.toMatchObject({ code: "digest_mismatch" });
     expect(await readdir(join(directory, "incoming"))).toEqual([]);
-    // The next build makes it anew.
+    // The next build makes it again.
     expect(await cache.find(nameOf(damage))).toBeNull();
     await store.put(digest, Readable.from([bytes]));
     expect(await readFile(join(await cache.get(digest), "bin/tool"), "utf8")).toContain(damage);
   }
 });
 
-test("a layer is fetched once, however many ask, and needs no store afterwards", async () => {
+test("concurrent callers fetch a layer once, and it needs no store afterwards", async () => {
   const { digest } = await otherHost().add(await sealed("once"), { name: nameOf("once"), maxBytes });
   let fetched = 0;
   const counting = {
@@ -114,7 +114,7 @@ test("a layer is fetched once, however many ask, and needs no store afterwards",
   await expect(otherHost().get(digest)).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("a folder that says it is larger than allowed is refused, be it that it takes no space", async () => {
+test("a directory whose apparent size exceeds the limit is refused, even if it is sparse", async () => {
   const layer = await sealed("sparse");
   await writeFile(join(layer, "sparse"), "");
   await truncate(join(layer, "sparse"), 50 * 1024 * 1024);
@@ -124,7 +124,7 @@ test("a folder that says it is larger than allowed is refused, be it that it tak
   expect(await otherHost().find(nameOf("sparse"))).toBeNull();
 });
 
-test("RUN-8 evict spares layers of running servers and those just used", async () => {
+test("RUN-8 evict keeps layers of running servers and those just used", async () => {
   const directory = join(testDirectory, "evicting");
   const cache = createLayerCache({ store, directory });
   const add = async (text: string) => (await cache.add(await sealed(text), { name: nameOf(text), maxBytes })).digest;
@@ -149,13 +149,13 @@ test("entries of an earlier boot are not trusted: they are fetched again", async
   expect((await readdir(directory)).filter((name) => name.startsWith("boot-"))).toHaveLength(1);
 });
 
-test("RUN-8 a layer is unpacked although tar stops reading before the end of its padding", async () => {
+test("RUN-8 a layer is unpacked even if tar stops reading before the end of the padding", async () => {
   const { digest } = await otherHost().add(await sealed("padded"), { name: nameOf("padded"), maxBytes });
   for (let round = 0; round < 20; round++)
     expect(await readFile(join(await otherHost().get(digest), "bin/tool"), "utf8")).toContain("padded");
 });
 
-test("RUN-3 a layer has no set-user-id programs: they would be the platform's once it is unpacked", async () => {
+test("RUN-3 a layer contains no set-user-id programs, which would run as the platform's user", async () => {
   const layer = await sealed("privileged");
   await chmod(join(layer, "bin", "tool"), 0o6555);
   const { digest } = await otherHost().add(layer, { name: nameOf("privileged"), maxBytes });

@@ -8,7 +8,7 @@ import { ArtifactError, type ArtifactStore, digestSchema } from "./port.ts";
 
 export type LayerCacheConfig = {
   readonly store: ArtifactStore;
-  /** A folder of this host alone, not shared with other hosts. All processes of the host may use the same one. */
+  /** A local directory, not shared with other hosts. All processes of the host may share it. */
   readonly directory: string;
 };
 
@@ -17,38 +17,37 @@ type StoredLayer = { readonly digest: string };
 /** Unpacked layers on this host, in front of an artifact store. */
 export type LayerCache = {
   /**
-   * Stores a sealed folder as a layer and moves it into the cache: no copy is unpacked. The folder must be at rest, on
-   * the file system of the cache. It is gone afterwards.
-   * @param options.name hash of what it was made of, for `find`
-   * @returns the layer; when somebody was faster with the same name, theirs
+   * Stores a sealed directory as a layer and moves it into the cache. Nothing may change it meanwhile, and it must be on
+   * the file system of the cache.
+   * @param options.name hash of the layer's inputs, for `find`
+   * @returns the layer, or the earlier one with the same name
    * @throws ArtifactError `too_large`, `archive_failed`
    */
   add(directory: string, options: { readonly name: string; readonly maxBytes: number }): Promise<StoredLayer>;
-  /** The layer that was made of the same things, and counts it as used; null when there is none. */
+  /** The layer with this name, which then counts as used; null if there is none. */
   find(name: string): Promise<StoredLayer | null>;
   /**
-   * Absolute path of the unpacked layer; fetched from the store, checked and unpacked when it isn't here. Read-only.
-   * The path holds for an hour, and for as long as the caller of `evict` names the digest as in use.
-   * @throws ArtifactError `not_found`; `digest_mismatch` when the stored bytes were cut or altered: they are deleted, so
-   *   that the next build makes the layer anew
+   * Absolute path of the unpacked, read-only layer; fetches, checks and unpacks it if it isn't here. The path stays valid
+   * for an hour, and for as long as the caller of `evict` lists the digest as in use.
+   * @throws ArtifactError `not_found`; `digest_mismatch` when the stored bytes are damaged: they are deleted, so that the
+   *   next build makes the layer again
    */
   get(digest: string): Promise<string>;
   /**
-   * Removes layers from this host (not from the store) that were not used within `unusedForMs`, at least an hour.
-   * Called by one process of the host, the one that knows what runs there.
+   * Removes layers from this host (not from the store) that were not used for `unusedForMs`, at least an hour. Only the
+   * process that knows which servers run on the host may call it.
    * @param options.inUse digests of the layers of all servers that run on this host
    */
   evict(options: { readonly inUse: ReadonlySet<string>; readonly unusedForMs: number }): Promise<string[]>;
 };
 
-/** A path that `get` returned holds at least this long: much longer than a start takes. */
+/** A path from `get` stays valid at least this long, which is much longer than a start takes. */
 const minUnusedMs = 60 * 60_000;
 
 /**
- * Opens the cache. An entry is complete: it is renamed into place after its bytes had the right digest, or after it was
- * packed here, so a start of a server reads no more than its name. What was written shortly before a power cut may be
- * lost in spite of that: entries are kept below the id of the boot that made them, and those of earlier boots are
- * fetched again.
+ * Opens the cache. Entries are renamed into place after their digest was verified or computed, so they are complete and
+ * starting a server needs no further check. Because a power failure can still lose recent writes, entries are stored
+ * below the id of the current boot, and those of earlier boots are fetched again.
  */
 export function createLayerCache({ store, directory }: LayerCacheConfig): LayerCache {
   const fetching = new Map<string, Promise<string>>();
@@ -112,7 +111,7 @@ export function createLayerCache({ store, directory }: LayerCacheConfig): LayerC
       for (const digest of await readdir(home)) {
         const entry = join(home, digest);
         if (inUse.has(digest) || (await stat(entry)).mtimeMs > before) continue;
-        // Atomically, so that no reader sees half a layer.
+        // Rename first, so that no reader sees a partly removed layer.
         const doomed = await partial();
         await rename(entry, doomed);
         if ((await stat(doomed)).mtimeMs > before) await publish(doomed, entry);
@@ -125,7 +124,7 @@ export function createLayerCache({ store, directory }: LayerCacheConfig): LayerC
   };
 }
 
-/** The folder of this boot; removes those of earlier ones. */
+/** The directory of this boot; removes those of earlier boots. */
 async function openRoot(directory: string): Promise<string> {
   const boot = (await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "unknown")).trim();
   const current = `boot-${boot}`;
@@ -136,7 +135,7 @@ async function openRoot(directory: string): Promise<string> {
   return join(directory, current);
 }
 
-/** Copies an artifact into a file and compares its digest; nothing of it is used before. */
+/** Copies an artifact to a file and verifies its digest. */
 async function receive(store: ArtifactStore, digest: string, path: string): Promise<void> {
   const hash = createHash("sha256");
   const file = await open(path, "wx", 0o600);
@@ -150,12 +149,12 @@ async function receive(store: ArtifactStore, digest: string, path: string): Prom
   }
   const found = hash.digest("hex");
   if (found === digest) return;
-  // Nobody can use it, and while it is there, `put` keeps it and builds find it: nothing could replace it.
+  // Delete it: while it exists, `put` keeps it and builds reuse it, so that nothing could replace it.
   await store.delete(digest, { unusedSince: new Date(Date.now() + 1000) });
   throw new ArtifactError("digest_mismatch", `Layer ${digest} was damaged in the store: its digest was ${found}.`);
 }
 
-/** Moves a whole folder into place. When another process was faster, its folder stays: both are the same. */
+/** Moves a complete directory into place. If another process was faster, keeps its identical directory. */
 async function publish(directory: string, entry: string): Promise<void> {
   await chmod(directory, 0o755);
   try {
@@ -168,7 +167,7 @@ async function publish(directory: string, entry: string): Promise<void> {
   await touch(entry);
 }
 
-/** Marks an entry as used now; false when it is not there. */
+/** Marks an entry as used now; false if it doesn't exist. */
 async function touch(entry: string): Promise<boolean> {
   try {
     await utimes(entry, new Date(), new Date());
@@ -179,7 +178,7 @@ async function touch(entry: string): Promise<boolean> {
   }
 }
 
-/** What killed processes left. */
+/** Removes what killed processes left. */
 async function removeAbandoned(directory: string, before: number): Promise<void> {
   for (const name of await readdir(directory).catch(() => [])) {
     const found = await stat(join(directory, name)).catch(() => null);

@@ -13,52 +13,51 @@ export type ArtifactInfo = {
 };
 
 /**
- * Where builds leave their layers: bytes named by their SHA-256. All instances of the platform share one store.
- * Implementations: a folder; later an S3-compatible store. Every one passes `artifactStoreContract`.
+ * Stores the layers of builds, each named by the SHA-256 of its bytes. All hosts of the platform share one store.
+ * Implementations: a directory; later an S3-compatible store. Each passes `artifactStoreContract`.
  *
- * **Deleting.** The store doesn't know which artifacts are needed; the database does. Whoever deletes first lists the
- * store, then reads which digests builds refer to, and calls `delete` with the rest and an `unusedSince` further back
- * than the longest build takes: a build `put`s or `resolve`s its layers before its row refers to them.
+ * **Deleting.** Only the database knows which artifacts are needed. To delete the others, list the store, then read which
+ * digests builds refer to, and call `delete` for the rest with an `unusedSince` further back than the longest build: a
+ * build `put`s or `resolve`s its layers before its row refers to them.
  */
 export type ArtifactStore = {
   /**
-   * Stores bytes under their digest. Atomic: the artifact is there as a whole or not at all, also when the process is
-   * killed. Concurrent calls with the same digest are fine. An artifact that is already there stays and counts as used.
+   * Stores bytes under their digest. Atomic, even if the process is killed. Concurrent calls with the same digest are
+   * allowed. An existing artifact stays and counts as used.
    * @throws ArtifactError `digest_mismatch` when the bytes don't have this digest; nothing is stored then
    */
   put(digest: string, bytes: Readable): Promise<void>;
   /**
-   * The stored bytes. Not checked by the store: they come over a network or from a disk, and whoever receives them
-   * compares the digest before using them (see `createLayerCache`).
+   * The stored bytes. The caller must verify the digest before using them (see `createLayerCache`).
    * @throws ArtifactError `not_found`
    */
   get(digest: string): Promise<Readable>;
   has(digest: string): Promise<boolean>;
   /**
-   * Deletes an artifact and its tags, unless it was used since. Resolves to whether it is gone. Safe to call again
-   * after a kill in the middle, and together with `put` and `resolve` of the same artifact.
+   * Deletes an artifact and its tags unless it was used since. Resolves to whether it is gone. Safe to repeat after a
+   * kill, and concurrently with `put` and `resolve` of the same artifact.
    */
   delete(digest: string, options: { readonly unusedSince: Date }): Promise<boolean>;
-  /** All whole artifacts, in no order. */
+  /** All complete artifacts, in any order. */
   list(): AsyncIterable<ArtifactInfo>;
   /**
-   * Gives an artifact a further name, for example the hash of what it was made of. A tag leads to one artifact: the
-   * first that got it, for as long as that exists. An artifact may have several tags.
+   * Gives an artifact another name, for example the hash of its inputs. A tag belongs to the first artifact that got it,
+   * for as long as that exists. An artifact may have several tags.
    * @param name lower-case hex SHA-256
-   * @returns the digest that the tag leads to: another one when somebody was faster
+   * @returns the digest of the tag's artifact: another one if the tag was taken
    */
   tag(name: string, digest: string): Promise<string>;
-  /** The digest behind a tag, and counts its artifact as used; null when there is none or it was deleted. */
+  /** The digest of a tag's artifact, which then counts as used; null if there is none. */
   resolve(name: string): Promise<string | null>;
-  /** Removes what killed processes left half-written longer ago than this. Resolves to how many files. */
+  /** Removes partial files that killed processes left longer ago than this. Resolves to their number. */
   removeIncomplete(olderThanMs: number): Promise<number>;
 };
 
 export class ArtifactError extends Error {
   override readonly name = "ArtifactError";
   /**
-   * `not_found`: not stored. `digest_mismatch`: the bytes were altered or cut. `too_large`: a folder is larger than
-   * allowed. `archive_failed`: a folder could not be packed or unpacked.
+   * `not_found`: not stored. `digest_mismatch`: the bytes are damaged. `too_large`: a directory exceeds the limit.
+   * `archive_failed`: a directory could not be packed or unpacked.
    */
   readonly code: "not_found" | "digest_mismatch" | "too_large" | "archive_failed";
 

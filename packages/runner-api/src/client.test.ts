@@ -65,7 +65,7 @@ test("GW-10 a hanging runner is distinguished from a slow start", async () => {
   await client.health();
 });
 
-test("GW-10 a runner that is not there is unreachable at once, and found again when it is back", async () => {
+test("GW-10 a runner that is down is unreachable at once, and found again when it is back", async () => {
   const standIn = await startStandIn();
   const client = clientOf(standIn);
   await client.health();
@@ -79,7 +79,7 @@ test("GW-10 a runner that is not there is unreachable at once, and found again w
   await expect(lost.health()).rejects.toMatchObject({ code: "unreachable", message: "the runner is not running" });
 });
 
-test("RUN-8 a connection that ends under a call, as when the runner restarts, costs no failure", async () => {
+test("RUN-8 a call whose connection closes, as when the runner restarts, is retried", async () => {
   let calls = 0;
   const client = await clientOfAnswers((request, response) => {
     calls += 1;
@@ -92,7 +92,7 @@ test("RUN-8 a connection that ends under a call, as when the runner restarts, co
   await expect(always.list()).rejects.toMatchObject({ code: "unreachable" });
 });
 
-test("answers that are not the contract's are errors of the runner, and a code of a newer one keeps its text", async () => {
+test("responses that violate the contract are errors of the runner, and an unknown code keeps its message", async () => {
   const answers = [
     ['{"instances":[{}]}', 200],
     ["<html>", 502],
@@ -111,7 +111,7 @@ test("answers that are not the contract's are errors of the runner, and a code o
   await expect(silent.list()).rejects.toMatchObject({ code: "internal", message: expect.stringContaining("within") });
 });
 
-test("RUN-8 a second runner does not take the socket of a living one, and the file of a killed one is replaced", async () => {
+test("RUN-8 a second runner does not take over the socket of a live one, and replaces the file of a killed one", async () => {
   const standIn = await startStandIn();
   await expect(createRunnerStandIn(standIn.address).start()).rejects.toThrow("Another runner already serves");
   await clientOf(standIn).health();
@@ -124,7 +124,7 @@ test("RUN-8 a second runner does not take the socket of a living one, and the fi
   await clientOf(next).health();
 });
 
-test("RUN-1 the detail of an error of the runner's own stays in its log", async () => {
+test("RUN-1 details of the runner's internal errors stay in its log", async () => {
   const logged: unknown[] = [];
   const fail = async () => {
     throw new Error("password of the database");

@@ -4,7 +4,7 @@ import { branch, build, deployment, project, secret } from "@towpath/db/schema";
 import { and, arrayContains, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 
-/** What the runner must know of a deployment to start its server. */
+/** What the runner needs to start a deployment's server. */
 export type StoredDeployment = {
   readonly deploymentId: string;
   readonly organizationId: string;

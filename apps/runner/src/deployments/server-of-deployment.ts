@@ -1,10 +1,10 @@
 import { cloudEnvironment, type Limits, type ServerSpec } from "@towpath/runtime";
 import type { StoredDeployment, StoredSecret } from "./deployment.store.ts";
 
-/** Turns a stored secret into its value; throws when it cannot. Never an empty value in the place of an unreadable one. */
+/** Decrypts a stored secret. Throws if it can't; never returns an empty value instead. */
 type DecryptSecret = (row: StoredSecret) => string;
 
-/** Why a deployment cannot be started, in words for its owner. */
+/** A deployment can't be started; the message is for its owner. */
 export class DeploymentUnusable extends Error {
   override readonly name = "DeploymentUnusable";
 }
@@ -18,7 +18,7 @@ export type ServerSources = {
   readonly decryptSecret: DecryptSecret;
 };
 
-/** A deployment's server for the driver, and the secrets in it, in clear. Throws DeploymentUnusable when a secret can't be read. */
+/** A deployment's server for the driver, and its secrets in clear. @throws DeploymentUnusable if one can't be decrypted */
 export function serverOfDeployment(deployment: StoredDeployment, sources: ServerSources): OpenedServer {
   const { pythonVersion, dependencies, code } = deployment.layers;
   const secrets = secretValues(deployment.secrets, sources.decryptSecret);
@@ -50,7 +50,7 @@ function secretValues(rows: readonly StoredSecret[], decrypt: DecryptSecret): Re
       try {
         return [row.keyName, decrypt(row)];
       } catch (error) {
-        throw new DeploymentUnusable(`The variable ${row.keyName} cannot be decrypted.`, { cause: error });
+        throw new DeploymentUnusable(`The variable ${row.keyName} can't be decrypted. Set it again.`, { cause: error });
       }
     }),
   );

@@ -10,8 +10,8 @@ import type { Adoption, InstancePool } from "./instance-pool.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 
 /**
- * What a server's next runner must know of it. The secrets are those that the server was started with: they may have
- * been changed since, and it still prints the old ones.
+ * What the next runner needs to know about a server. Contains the secrets with which it was started: they may have changed
+ * since, and the server may still print the old ones.
  */
 const memoSchema = z.object({
   organizationId: z.uuid(),
@@ -38,8 +38,8 @@ export type AdoptionParts = {
 };
 
 /**
- * Takes over the servers that an earlier start of this runner left running and ends what is left otherwise: in rows
- * and on the host. To be called once, before the runner takes requests. Returns the ids of those that go on.
+ * Takes over the servers that an earlier start of this runner left running, and ends all other leftovers, in the database
+ * and on the host. Call it once, before the runner accepts requests. Resolves to the ids of the adopted servers.
  */
 export async function adoptInstances(parts: AdoptionParts): Promise<string[]> {
   const { driver, store, pool } = parts;
@@ -63,7 +63,7 @@ export async function adoptInstances(parts: AdoptionParts): Promise<string[]> {
 
 type Claim = Adoption & { readonly readyAt: Date | null };
 
-/** Null when the server is not to go on: its row says that it has ended, or its deployment is gone. */
+/** Null if the server must be stopped: its row has ended, or its deployment is gone. */
 async function claimOf({ instanceId, memo }: Survivor, parts: AdoptionParts): Promise<Claim | null> {
   const known = memoSchema.safeParse(JSON.parse(memo));
   if (!known.success) return null;

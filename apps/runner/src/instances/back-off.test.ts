@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createBackOff } from "./back-off.ts";
 
-test("RUN-6 waits of 1, 2, 4 … 60 s, from the start again after a minute of health", () => {
+test("RUN-6 back-off of 1, 2, 4 … 60 s, reset after a minute of health", () => {
   const backOff = createBackOff({ firstBackOffMs: 1000, maxBackOffMs: 60_000, healthyAfterMs: 60_000 });
   expect(backOff.remaining(0)).toBe(0);
   const waits = Array.from({ length: 8 }, () => backOff.failed(1000, 0));

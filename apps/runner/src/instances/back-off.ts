@@ -1,15 +1,15 @@
 import type { InstanceTiming } from "../config.ts";
 
 /**
- * Waits between starts of a server that keeps failing: doubling, bounded, forgotten after it ran well (RUN-6).
+ * Exponential back-off between starts of a server that keeps failing; reset after it ran well (RUN-6).
  * `now` is performance.now().
  */
 export type BackOff = {
   /** Failures in a row. */
   readonly failures: number;
-  /** Milliseconds until the next start is allowed; 0 at once. */
+  /** Milliseconds until the next start is allowed; 0: now. */
   remaining(now: number): number;
-  /** Goes on where an earlier runner was: so many failures in a row, the last one long enough ago. */
+  /** Continues with the number of failures of an earlier runner; the next start is allowed now. */
   restore(failures: number): void;
   /** Returns the wait in milliseconds. `ranMs`: for how long the server had been ready. */
   failed(now: number, ranMs: number): number;

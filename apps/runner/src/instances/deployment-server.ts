@@ -11,22 +11,22 @@ import { Mutex } from "./mutex.ts";
 export type DeploymentServerParts = LaunchParts & {
   readonly deploymentId: string;
   readonly record: InstanceRecord;
-  /** The organization that it belongs to. Throws RunnerError `not_found`. */
+  /** Its organization. Throws RunnerError `not_found`. */
   readonly owner: () => Promise<string>;
   /** Throws RunnerError `not_found` or DeploymentUnusable. */
   readonly open: () => Promise<OpenedDeployment>;
   readonly places: Places;
 };
 
-/** The longest back-off that a request is held for; above it the caller gets a time to retry after. */
+/** Requests wait for a back-off up to this long; beyond that, the caller is told when to retry. */
 const maxHeldBackOffMs = 1000;
 
 /**
- * The server of one deployment: at most one instance, started by the first lease, frozen and stopped when no one
- * leases it (RUN-3), started again with growing waits when it crashes (RUN-6).
+ * The server of one deployment: at most one instance, started by the first lease, frozen and stopped without a lease
+ * (RUN-3), restarted with back-off when it crashes (RUN-6).
  *
- * Starting, freezing, waking and stopping happen one at a time. A lease is noted before it waits for its turn, and
- * freezing and stopping look at it in their turn: so a leased instance is never frozen.
+ * A mutex serializes starting, freezing, waking and stopping. A lease is recorded before it waits for the mutex, and
+ * freezing and stopping check it while they hold the mutex, so a leased instance is never frozen.
  */
 export class DeploymentServer {
   readonly #parts: DeploymentServerParts;
@@ -34,7 +34,7 @@ export class DeploymentServer {
   #instance: Instance | null = null;
   #memoryBytes: number | null = null;
   #canFreeze = true;
-  /** By the monotonic clock, as all of the runner's waits: a wall clock that jumps must end no lease. */
+  /** By the monotonic clock, so that a jump of the wall clock ends no lease. */
   #leasedUntil = 0;
   readonly #mutex = new Mutex();
   #obtaining: Promise<LeasedInstance["state"]> | null = null;
@@ -49,21 +49,21 @@ export class DeploymentServer {
 
   /** Starts or wakes the instance when needed and keeps it for `leaseMs`. Concurrent calls share one start. */
   async lease(): Promise<LeasedInstance> {
-    const asked = performance.now();
-    this.#extendLease(asked);
+    const start = performance.now();
+    this.#extendLease(start);
     const state = (await this.#isIdleReady()) ? "ready" : await this.#obtain();
     const instance = this.#instance;
     const endpoint = instance?.handle?.endpoint;
     if (instance === null || endpoint === undefined)
-      throw new RunnerError("ended", "The server ended while it was asked for.", { retryAfterMs: 0 });
+      throw new RunnerError("ended", "The server ended during the request.", { retryAfterMs: 0 });
     const now = performance.now();
     const leaseMs = this.#extendLease(now);
-    return { instanceId: instance.id, endpoint, leaseMs, state, waitedMs: now - asked };
+    return { instanceId: instance.id, endpoint, leaseMs, state, waitedMs: now - start };
   }
 
   /**
-   * Goes on with an instance of an earlier runner. Which leases that one gave is unknown: one that runs counts as leased
-   * just now, and a frozen one as unleased from now on.
+   * Continues with an instance of an earlier runner, whose leases are unknown: a running instance counts as leased just
+   * now, a frozen one as without a lease since now.
    */
   adopt(instance: Instance, organizationId: string, failures: number): void {
     const now = performance.now();
@@ -74,7 +74,7 @@ export class DeploymentServer {
     this.#watch(instance);
   }
 
-  /** Freezes or stops what has been unleased for long enough. Called again and again. */
+  /** Freezes or stops the instance if it has had no lease for long enough. Call it periodically. */
   tick(now: number): void {
     const instance = this.#instance;
     if (instance === null || this.#mutex.isLocked) return;
@@ -85,7 +85,7 @@ export class DeploymentServer {
       void this.#mutex.run(() => this.#freeze());
   }
 
-  /** Stops the instance, even if it is leased. `hurried`: a start waits for its place, so it gets less time. */
+  /** Stops the instance, even if it is leased. `hurried`: with the shorter grace period. */
   async stop(reason: string, hurried = false): Promise<void> {
     clearTimeout(this.#restart);
     const { stopGraceMs, hurriedGraceMs } = this.#parts.timing;
@@ -96,7 +96,7 @@ export class DeploymentServer {
     await this.#mutex.run(() => this.#stop(reason, hurried ? hurriedGraceMs : stopGraceMs, null));
   }
 
-  /** Like a hurried `stop`, and nothing starts again. */
+  /** Like a hurried `stop`, and refuses to start again. */
   async close(reason: string): Promise<void> {
     this.#closed = true;
     await this.stop(reason, true);
@@ -107,14 +107,14 @@ export class DeploymentServer {
     return now - this.#leasedUntil;
   }
 
-  /** Takes its memory for the decisions on places. */
+  /** Measures its memory, for the placement. */
   async measure(): Promise<void> {
     const instance = this.#instance;
     const memoryBytes = (await instance?.handle?.memoryBytes()) ?? null;
     if (this.#instance === instance) this.#memoryBytes = memoryBytes;
   }
 
-  /** Whether it can be forgotten: nothing runs, nothing waits, no failure to remember. */
+  /** Whether it can be dropped: nothing runs or waits, and there is no back-off. */
   isForgettable(now: number): boolean {
     const quiet = this.#instance === null && !this.#mutex.isLocked && this.#obtaining === null;
     return quiet && this.#backOff.remaining(now) === 0 && this.idleMs(now) > this.#parts.timing.maxBackOffMs;
@@ -131,7 +131,7 @@ export class DeploymentServer {
     };
   }
 
-  /** Returns for how long it holds: short while others wait, so that unused leases expire soon. */
+  /** Returns the duration: short while starts wait for a place, so that unused leases expire soon. */
   #extendLease(now: number): number {
     const { leaseMs, contendedLeaseMs } = this.#parts.timing;
     const granted = this.#parts.places.isContended ? Math.min(leaseMs, contendedLeaseMs) : leaseMs;
@@ -139,7 +139,7 @@ export class DeploymentServer {
     return granted;
   }
 
-  /** Ready, alive, and nothing is being done to it. */
+  /** Ready, alive, and no operation is in progress. */
   async #isIdleReady(): Promise<boolean> {
     const instance = this.#instance;
     if (instance?.state !== "ready" || this.#mutex.isLocked || (await instance.isDead())) return false;
@@ -167,7 +167,7 @@ export class DeploymentServer {
       else if (this.#instance === instance) return wasFrozen ? "woken" : "ready";
     }
     await this.#start();
-    // Before its turn ends: whoever is next in turn, to stop it, finds it leased.
+    // Before the mutex is released: a stop that waits for it must find the lease.
     this.#extendLease(performance.now());
     return "started";
   }
@@ -206,7 +206,7 @@ export class DeploymentServer {
   async #startInPlace(): Promise<void> {
     const { deploymentId, record, places } = this.#parts;
     const opened = await this.#open();
-    // Told to end while it waited.
+    // Closed while it waited.
     if (this.#closed) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
     const context = { ...opened, memoryBytes: opened.server.limits.memoryBytes };
     const instance = Instance.starting(context, record, { deploymentId, restarts: this.#backOff.failures });
@@ -216,7 +216,7 @@ export class DeploymentServer {
     const failure = await launch(instance, opened, this.#parts);
     if (failure !== null) throw this.#startFailed(instance, failure);
     this.#watch(instance);
-    // A start has ended, and what it really uses is known: another one may begin.
+    // The start has ended and its memory is known, so another start may begin.
     await this.measure();
     places.settle();
   }
@@ -244,10 +244,10 @@ export class DeploymentServer {
   #startFailed(instance: Instance, { code, reason, exit }: LaunchFailure): RunnerError {
     if (this.#instance === instance) this.#instance = null;
     const wait = this.#backOff.failed(performance.now(), 0);
-    const words = instance.didNotStart(reason, exit);
-    this.#lastFailure = words.replace(/\.$/, "");
-    if (code === "isolation_unavailable") return new RunnerError(code, words);
-    return new RunnerError(code, `The server did not start: ${words}`, { retryAfterMs: wait });
+    const message = instance.didNotStart(reason, exit);
+    this.#lastFailure = message.replace(/\.$/, "");
+    if (code === "isolation_unavailable") return new RunnerError(code, message);
+    return new RunnerError(code, `The server did not start: ${message}`, { retryAfterMs: wait });
   }
 
   #exited(instance: Instance, exit: Exit): void {
@@ -256,7 +256,7 @@ export class DeploymentServer {
     const now = performance.now();
     const wait = this.#backOff.failed(now, instance.readyForMs);
     this.#lastFailure = instance.crashed(exit, wait);
-    // Whoever leases it is waiting for it. An unused one is started by its next request.
+    // Restart it only while it is leased; otherwise the next request starts it.
     if (now >= this.#leasedUntil || this.#closed) return;
     this.#restart = setTimeout(() => void this.#obtain().catch(() => {}), wait);
     this.#restart.unref();

@@ -56,7 +56,7 @@ function lightPool(change: Change = {}) {
 const named = (organization: string, count: number) =>
   Array.from({ length: count }, () => `${organization}-${newId()}`);
 
-test("RUN-3 of 200 servers called once each, all at the same time, none is refused where 35 have room", async () => {
+test("RUN-3 with room for 35 servers, 200 concurrent calls to different servers all succeed", async () => {
   const { pool, peak } = lightPool();
   const servers = ["a", "b", "c", "d"].flatMap((organization) => named(organization, 50));
   const leases = await Promise.all(servers.map((server) => pool.lease(server)));
@@ -65,13 +65,13 @@ test("RUN-3 of 200 servers called once each, all at the same time, none is refus
   expect(peak.starting).toBeLessThanOrEqual(8);
 });
 
-test("RUN-3 of 200 servers of one organization called one after the other none is refused, by memory too", async () => {
+test("RUN-3 200 servers of one organization, called one after the other, are all served, with limited memory too", async () => {
   const { pool, peak } = lightPool({ budget: { memoryBytes: 1280 * mebibyte }, timing: { leaseMs: 20 } });
   for (const server of named("a", 200)) await pool.lease(server);
   expect(peak.running).toBeLessThanOrEqual(10);
 });
 
-test("RUN-3 real memory counts: servers that use little take no more room than they use", async () => {
+test("RUN-3 servers take only as much room as the memory that they really use", async () => {
   const { pool, running } = lightPool({
     budget: { memoryBytes: 1280 * mebibyte, maxInstances: 100 },
     timing: { leaseMs: 60_000, contendedLeaseMs: 60_000 },
@@ -82,7 +82,7 @@ test("RUN-3 real memory counts: servers that use little take no more room than t
   expect(running.size).toBe(50);
 });
 
-test("RUN-3 two starts for the last free place: one gets it, the other waits and does not fail", async () => {
+test("RUN-3 of two starts for the last free place one gets it, and the other waits without failing", async () => {
   const { pool, peak } = lightPool({ budget: { maxInstances: 2 } });
   const [first, second, third] = named("a", 3) as [string, string, string];
   await pool.lease(first);
@@ -91,7 +91,7 @@ test("RUN-3 two starts for the last free place: one gets it, the other waits and
   expect(peak.running).toBe(2);
 });
 
-test("RUN-3 who waits in vain reads what there was too little of and what the operator can set", async () => {
+test("RUN-3 a start that times out says what was short and what the operator can set", async () => {
   const held = { leaseMs: 60_000, contendedLeaseMs: 60_000 };
   const places = lightPool({ budget: { maxInstances: 1 }, timing: held, waitMs: 50 }).pool;
   const [first, second] = named("a", 2) as [string, string];
@@ -110,7 +110,7 @@ test("RUN-3 who waits in vain reads what there was too little of and what the op
   await expect(share.lease(second)).rejects.toThrow(/75 %.*TOWPATH_MAX_ORGANIZATION_SHARE/);
 });
 
-test("RUN-3 leases are short while a start waits, so that unused instances free their place soon", async () => {
+test("RUN-3 leases are short while a start waits, so that unused instances free their places soon", async () => {
   const { pool } = lightPool({ budget: { maxInstances: 1 }, timing: { leaseMs: 700, contendedLeaseMs: 50 } });
   const [first, second] = named("a", 2) as [string, string];
   expect((await pool.lease(first)).leaseMs).toBe(700);
@@ -120,7 +120,7 @@ test("RUN-3 leases are short while a start waits, so that unused instances free 
   expect((await waiting).state).toBe("started");
 });
 
-test("RUN-3 an organization that calls all its servers again and again leaves the other one's in place", async () => {
+test("RUN-3 an organization that keeps calling all its servers does not displace another one's", async () => {
   const { pool } = lightPool({ budget: { maxInstances: 8 }, timing: { leaseMs: 30, contendedLeaseMs: 30 } });
   const quiet = named("quiet", 2);
   const before = await Promise.all(quiet.map((server) => pool.lease(server)));
@@ -130,7 +130,7 @@ test("RUN-3 an organization that calls all its servers again and again leaves th
   expect(after.map((lease) => lease.instanceId)).toEqual(before.map((lease) => lease.instanceId));
 });
 
-test("RUN-6 an instance whose process has died is not handed out again, even before its exit has been reported", async () => {
+test("RUN-6 an instance whose process has died is not leased again, even before its exit has been reported", async () => {
   const { pool, kill } = lightPool({ timing: { leaseMs: 5000, firstBackOffMs: 10 } });
   const server = named("a", 1)[0] ?? "";
   const first = await pool.lease(server);
@@ -152,7 +152,7 @@ test("RUN-6 a server that stops while it waits for a place is not started later"
   expect(running.size).toBe(1);
 });
 
-test("RUN-8 a runner that ends says so: the next one starts what it is asked for", async () => {
+test("RUN-8 a runner that shuts down answers so, and the next one starts the servers", async () => {
   const { pool } = lightPool({ budget: { maxInstances: 1 } });
   await pool.close();
   const [server] = named("a", 1) as [string];

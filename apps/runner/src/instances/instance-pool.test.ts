@@ -126,7 +126,7 @@ test("RUN-3 the first lease starts the server, concurrent ones share the start, 
   expect(await rows(deployed)).toMatchObject([{ state: "ready", readyAt: expect.any(Date), restarts: 0 }]);
 });
 
-test("RUN-3 idle: frozen; requested: woken, same process; idle for longer: stopped; requested: started anew", async () => {
+test("RUN-3 an idle server is frozen, woken by a request, stopped when idle for longer, and then started again", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving);
   const first = await pool.lease(deployed.deploymentId);
@@ -146,7 +146,7 @@ test("RUN-3 idle: frozen; requested: woken, same process; idle for longer: stopp
   ]);
 });
 
-test("RUN-3 a wall clock that jumps neither ends a lease nor prolongs one", async () => {
+test("RUN-3 a jump of the wall clock neither ends nor extends a lease", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { leaseMs: 3000 });
   const lease = await pool.lease(deployed.deploymentId);
@@ -164,7 +164,7 @@ test("RUN-3 a wall clock that jumps neither ends a lease nor prolongs one", asyn
   }
 });
 
-test("RUN-3 a leased server is never frozen, however many leases race with the freezing", async () => {
+test("RUN-3 a leased server is never frozen, even when leases race with freezing", async () => {
   const deployed = await seedDeployment(database.db);
   // Long enough that a busy machine has its answer within the lease, short enough to race with the freezing.
   const { pool } = poolOf(serving, { leaseMs: 250, freezeAfterMs: 1, stopAfterMs: 60_000 });
@@ -182,19 +182,19 @@ test("RUN-3 a leased server is never frozen, however many leases race with the f
   expect(states.filter((state) => state === "started")).toHaveLength(1);
 });
 
-test("RUN-5 KEY-4 output becomes server log with level, stream and time; the platform adds what happened", async () => {
+test("RUN-5 KEY-4 output becomes server log with level, stream and time; the platform logs its own events too", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(() => tinyServer.server("exit"));
   await expect(pool.lease(deployed.deploymentId)).rejects.toThrow("exit status 7");
   await expect.poll(() => logOf(deployed), { timeout: 3000 }).toHaveLength(3);
   expect((await logOf(deployed)).map(({ stream, level, line }) => `${stream} ${level} ${line}`).toSorted()).toEqual([
-    "platform error The server did not start: it ended by itself with exit status 7",
+    "platform error The server did not start: it exited with status 7",
     "stderr info [SECRET_MODE]",
     "stdout info starting in mode exit",
   ]);
 });
 
-test("RUN-5 a flood leaves the server answering and the log bounded", async () => {
+test("RUN-5 under a flood the server still answers and the log is bounded", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(() => tinyServer.server("flood"), { leaseMs: 10_000 });
   const lease = await pool.lease(deployed.deploymentId);
@@ -207,7 +207,7 @@ test("RUN-5 a flood leaves the server answering and the log bounded", async () =
   expect(written.some((row) => row.line.includes("dropped"))).toBe(true);
 });
 
-test("RUN-6 a leased server that crashes is started again by itself, and it is shown", async () => {
+test("RUN-6 a leased server that crashes is restarted automatically, and the crash is shown", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { leaseMs: 5000 });
   const first = await pool.lease(deployed.deploymentId);
@@ -217,12 +217,12 @@ test("RUN-6 a leased server that crashes is started again by itself, and it is s
     .toBe("ready");
   expect(await pool.lease(deployed.deploymentId)).toMatchObject({ state: "ready" });
   expect(await rows(deployed)).toMatchObject([
-    { state: "crashed", exitCode: 3, endReason: "it ended by itself with exit status 3" },
+    { state: "crashed", exitCode: 3, endReason: "it exited with status 3" },
     { state: "ready", restarts: 1 },
   ]);
 });
 
-test("RUN-6 KEY-4 a server that keeps failing is refused for growing times and says why", async () => {
+test("RUN-6 KEY-4 a server that keeps failing is refused with a growing back-off and the reason", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool, opened } = poolOf(() => tinyServer.server("fail"), { firstBackOffMs: 700 });
   const refused = await pool.lease(deployed.deploymentId).catch((error: unknown) => error);
@@ -243,7 +243,7 @@ test("RUN-6 KEY-4 a server that keeps failing is refused for growing times and s
   expect(await rows(deployed)).toMatchObject([{ state: "crashed" }, { state: "crashed" }]);
 });
 
-test("RUN-1 what goes wrong with the host's own files is for the operator's log, not for callers and owners", async () => {
+test("RUN-1 errors about the host's files go to the operator's log, not to callers and owners", async () => {
   const deployed = await seedDeployment(database.db);
   const { layers } = tinyServer.server("serve");
   const { pool } = poolOf(() => tinyServer.server("serve", { layers: { ...layers, code: unmountable } }));
@@ -256,7 +256,7 @@ test("RUN-1 what goes wrong with the host's own files is for the operator's log,
   expect(String(problems.at(-1))).toContain("private-of-the-host");
 });
 
-test("RUN-1 too much memory ends the server, not the platform, and is named", async () => {
+test("RUN-1 a server that uses too much memory is ended with that reason, and the platform goes on", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { freezeAfterMs: 60_000, stopAfterMs: 60_000, leaseMs: 100 });
   const lease = await pool.lease(deployed.deploymentId);
@@ -281,7 +281,7 @@ test("RUN-3 a full host makes room by stopping unleased instances, and a start w
   expect((await pool.list()).map((each) => each.deploymentId).toSorted()).toEqual([second, third].toSorted());
 });
 
-test("RUN-6 a server that has died is not named again from that moment on", async () => {
+test("RUN-6 a dead server is not listed from the moment it dies", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { leaseMs: 5000, firstBackOffMs: 1 });
   for (let round = 0; round < 3; round += 1) {

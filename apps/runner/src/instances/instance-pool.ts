@@ -56,24 +56,24 @@ export class InstancePool {
     return await this.#server(deploymentId).lease();
   }
 
-  /** The same, and the server has answered at /mcp. Throws RunnerError. */
+  /** Like `lease`, after the server has answered at /mcp. Throws RunnerError. */
   async verify(deploymentId: string): Promise<LeasedInstance> {
     return await verifiedLease(() => this.lease(deploymentId), this.#parts.timing.answerTimeoutMs);
   }
 
-  /** Whether the very instance runs, frozen or not. */
+  /** Whether exactly this instance runs, frozen or not. */
   async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
     const found = await this.#servers.get(deploymentId)?.describe();
     return found?.id === instanceId && (found.state === "ready" || found.state === "frozen");
   }
 
-  /** Enters a server that was running when this runner started. */
+  /** Adds a server that was running when this runner started. */
   adopt({ deploymentId, organizationId, instance, failures }: Adoption): void {
     this.#server(deploymentId).adopt(instance, organizationId, failures);
   }
 
   async stop(deploymentId: string): Promise<void> {
-    await this.#servers.get(deploymentId)?.stop("it was told to stop");
+    await this.#servers.get(deploymentId)?.stop("a stop was requested");
   }
 
   async list(): Promise<RunnerInstance[]> {
@@ -94,7 +94,7 @@ export class InstancePool {
   async close(): Promise<void> {
     this.#closing = true;
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all([...this.#servers.values()].map((server) => server.close("the runner ends")));
+    await Promise.all([...this.#servers.values()].map((server) => server.close("the runner is shutting down")));
   }
 
   #server(deploymentId: string): DeploymentServer {
@@ -115,7 +115,7 @@ export class InstancePool {
     return server;
   }
 
-  /** Takes the memory of all servers for the decisions on places. */
+  /** Measures the memory of all servers, for the placement. */
   async measure(): Promise<void> {
     if (this.#isMeasuring) return;
     this.#isMeasuring = true;
@@ -129,7 +129,7 @@ export class InstancePool {
       server.tick(now);
       if (server.isForgettable(now)) this.#servers.delete(id);
     }
-    // Leases have lapsed.
+    // Leases may have expired.
     this.#parts.places.settle();
   }
 }

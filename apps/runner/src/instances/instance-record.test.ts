@@ -15,7 +15,7 @@ afterAll(() => database.close());
 
 const row = (deploymentId: string) => ({ id: newId(), deploymentId, startedAt: new Date(), restarts: 0 });
 
-test("RUN-6 a row that the database will never take does not hold up those of other servers", async () => {
+test("RUN-6 a row that the database rejects does not delay those of other servers", async () => {
   const { deploymentId } = await seedDeployment(database.db);
   const problems: unknown[] = [];
   const record = createInstanceRecord(instanceStore(database.db, { id: newId(), generation: 1 }), (problem) =>
@@ -34,7 +34,7 @@ test("RUN-6 a row that the database will never take does not hold up those of ot
   expect(problems).toHaveLength(2);
 });
 
-test("RUN-8 rows are changed by the newest start of their runner only; what has ended is not claimed", async () => {
+test("RUN-8 only the newest start of a runner changes its rows, and ended instances are not claimed", async () => {
   const { deploymentId } = await seedDeployment(database.db);
   const id = newId();
   const [first, second] = [1, 2].map((generation) => instanceStore(database.db, { id, generation }));

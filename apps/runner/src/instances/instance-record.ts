@@ -6,11 +6,11 @@ const maxWaiting = 10_000;
 export type InstanceRecord = {
   started(row: NewInstance): void;
   changed(id: string, change: InstanceChange): void;
-  /** Writes what waits; gives up after `withinMs`. */
+  /** Writes what is queued; gives up after `withinMs`. */
   close(withinMs: number): Promise<void>;
 };
 
-/** Writes instance rows behind the events, in their order, so that no request ever waits for the database. */
+/** Writes instance rows asynchronously and in order, so that no request waits for the database. */
 export function createInstanceRecord(store: InstanceStore, onError: (error: unknown) => void): InstanceRecord {
   const waiting: (() => Promise<void>)[] = [];
   let working: Promise<void> | null = null;
@@ -40,13 +40,13 @@ export function createInstanceRecord(store: InstanceStore, onError: (error: unkn
   const start = () => {
     working ??= work().finally(() => {
       working = null;
-      // Something may have come between the last look and here.
+      // Something may have been added after the loop's last check.
       if (waiting.length > 0 && retry === null) void start();
     });
     return working;
   };
   const add = (write: () => Promise<void>) => {
-    // Never the first one: it may be on its way.
+    // Never drop the first one: it may be in progress.
     if (waiting.length >= maxWaiting) waiting.splice(1, 1);
     waiting.push(write);
     if (retry === null) void start();

@@ -1,6 +1,6 @@
 export type InstanceState = "starting" | "ready" | "frozen" | "stopping" | "stopped" | "crashed";
 
-/** What an instance may become. Ended ones stay as they are; a new start is a new instance. */
+/** Allowed transitions. Ended instances never change; a new start is a new instance. */
 const transitions: Readonly<Record<InstanceState, readonly InstanceState[]>> = {
   starting: ["ready", "stopping", "stopped", "crashed"],
   ready: ["frozen", "stopping", "crashed"],

@@ -21,24 +21,25 @@ export type InstanceChange = {
   readonly exitCode?: number | null;
 };
 
-/** Of an instance that a new start of the runner has claimed. */
+/** An instance that a new start of the runner has claimed. */
 type ClaimedInstance = { readonly startedAt: Date; readonly readyAt: Date | null; readonly restarts: number };
 
 /**
- * Where instances are recorded for people to see, and for the next start of the runner. The runner's own memory stays
- * the truth of what runs. Rows are changed by the runner that they belong to, and only by its newest start.
+ * Records instances for the dashboard and for the next start of the runner; what runs is known only from the runner's
+ * memory. A row is changed only by the newest start of the runner that it belongs to.
  */
 export type InstanceStore = {
   insert(row: NewInstance): Promise<void>;
   change(id: string, change: InstanceChange): Promise<void>;
   /**
-   * Makes an instance that still runs this start's; it counts as starting until it has been taken over. A row that was never written, because the runner was killed
-   * too early, is written now. Null when it must not go on: it has ended, it is another's, its deployment is gone.
+   * Assigns an instance that still runs to this start; it counts as starting until it has been adopted. Inserts the row if
+   * the earlier runner was killed before it did. Null if it must be stopped: its row has ended or is another runner's, or
+   * its deployment is gone.
    */
   claim(id: string, deploymentId: string): Promise<ClaimedInstance | null>;
   /** Ends unclaimed rows of earlier runner processes: their instances are gone. */
   endLost(): Promise<number>;
-  /** Whether an error of the others is the database's last word on that row, so that trying again is no use. */
+  /** Whether the database rejected the row, so that retrying is useless. */
   isRefusal(error: unknown): boolean;
 };
 

@@ -3,24 +3,24 @@ import type { Exit, InstanceHandle, OutputSink, ServerSpec } from "@towpath/runt
 import type { ServerLog } from "../logs/server-log.ts";
 import type { InstanceState } from "./instance.state.ts";
 import type { InstanceRecord } from "./instance-record.ts";
-import { exitWords } from "./launch.ts";
+import { describeExit } from "./launch.ts";
 
-/** What an instance needs to speak about itself. */
+/** What an instance needs to write to its log. */
 export type InstanceContext = {
   readonly log: ServerLog;
-  /** Takes the secrets that the server was started with out of a text. */
+  /** Removes the secrets with which the server was started from a text. */
   readonly redact: (text: string) => string;
   readonly memoryBytes: number;
 };
 
-/** What is needed to start a deployment's server, read anew at each start. */
+/** What is needed to start a deployment's server; read again for each start. */
 export type OpenedDeployment = Omit<InstanceContext, "memoryBytes"> & {
   readonly server: ServerSpec;
   /** For a later runner, see adopt.ts. */
   readonly memo?: string;
 };
 
-/** One run of a deployment's server. Records what happens to it and writes that to its log. */
+/** One run of a deployment's server. Records its state and logs its events. */
 export class Instance {
   readonly id: string;
   readonly startedAt: Date;
@@ -51,7 +51,7 @@ export class Instance {
     return instance;
   }
 
-  /** Goes on with a server that an earlier runner started. `readyAt`: null when that is not known any more. */
+  /** Continues with a server that an earlier runner started. `readyAt`: null if unknown. */
   resume(handle: InstanceHandle, readyAt: Date | null, isFrozen: boolean): void {
     this.#becomeReady(handle, readyAt ?? new Date());
     if (isFrozen) this.become("frozen");
@@ -113,7 +113,7 @@ export class Instance {
 
   /** Returns why, in words. `restartMs`: when it may start again. */
   crashed(exit: Exit, restartMs: number): string {
-    const reason = exitWords(exit, this.memoryLimit);
+    const reason = describeExit(exit, this.memoryLimit);
     this.#end("crashed", reason, exit);
     this.#say("error", `The server crashed: ${reason}. It may start again in ${Math.ceil(restartMs / 1000)} s.`);
     return reason;

@@ -5,27 +5,27 @@ import type { Instance, OpenedDeployment } from "./instance.ts";
 export type LaunchParts = {
   readonly driver: RuntimeDriver;
   readonly timing: InstanceTiming;
-  /** Told of errors of the platform, for its own log: the public gets a text without their detail. */
+  /** Gets errors of the platform, for its own log; users see only a general message. */
   readonly onError: (error: unknown) => void;
 };
 
-/** Why an instance did not start, in words for its owner. */
+/** Why an instance did not start, for its owner. */
 export type LaunchFailure = {
   readonly code: "start_failed" | "isolation_unavailable";
   readonly reason: string;
   readonly exit: Exit | null;
 };
 
-/** Errors whose messages are written for people, and what they mean for a lease. */
+/** Errors whose messages are for users, and their codes for the caller of a lease. */
 const publicErrors: Readonly<Partial<Record<SandboxError["code"], LaunchFailure["code"]>>> = {
   isolation_unavailable: "isolation_unavailable",
   network_unavailable: "isolation_unavailable",
   layer_unavailable: "start_failed",
   python_unavailable: "start_failed",
 };
-const sandboxFailed = "its sandbox could not be set up. Try again; if it stays, ask the operator.";
+const sandboxFailed = "its sandbox could not be set up. Try again; if it keeps failing, ask the operator.";
 
-/** Starts an instance by the driver. Null when it has become ready. */
+/** Starts an instance with the driver. Null when it is ready. */
 export async function launch(
   instance: Instance,
   opened: OpenedDeployment,
@@ -45,7 +45,7 @@ export async function launch(
       instance.ready(result.handle, result.startMs);
       return null;
     }
-    const reason = startFailureWords(result, timing.startTimeoutMs, instance.memoryLimit);
+    const reason = describeStartFailure(result, timing.startTimeoutMs, instance.memoryLimit);
     return { code: "start_failed", reason, exit: result.exit };
   } catch (error) {
     onError(error);
@@ -55,28 +55,28 @@ export async function launch(
   }
 }
 
-/** How a server ended, in words for its owner. */
-export function exitWords(exit: Exit | null, memoryBytes: number): string {
+/** How a server ended, for its owner. */
+export function describeExit(exit: Exit | null, memoryBytes: number): string {
   if (exit === null) return "it ended";
   switch (exit.reason) {
     case "out-of-memory":
       return `it used more than its ${Math.round(memoryBytes / (1024 * 1024))} MiB of memory`;
     case "signaled":
-      return `it was ended by ${exit.signal}`;
+      return `it was killed by ${exit.signal}`;
     case "exited":
-      return `it ended by itself with exit status ${exit.code}`;
+      return `it exited with status ${exit.code}`;
     default:
       return `it ended (${exit.reason})`;
   }
 }
 
-/** Why a server did not start, in words for its owner. */
-function startFailureWords(
+/** Why a server did not start, for its owner. */
+function describeStartFailure(
   result: Extract<StartResult, { ok: false }>,
   timeoutMs: number,
   memoryBytes: number,
 ): string {
   if (result.status !== null) return result.status.message;
   if (result.cause === "timeout") return `it did not answer within ${Math.round(timeoutMs / 1000)} s`;
-  return exitWords(result.exit, memoryBytes);
+  return describeExit(result.exit, memoryBytes);
 }

@@ -28,7 +28,7 @@ const verify = (leases: readonly LeasedInstance[], timeoutMs = 1000) => {
   return verifiedLease(next, timeoutMs);
 };
 
-test("BLD-10 any answer at /mcp below 500 counts, also a stream that stays open and a demand for credentials", async () => {
+test("BLD-10 any status below 500 at /mcp counts, including an open stream and a 401", async () => {
   for (const status of [200, 401, 404]) {
     const lease = await leaseOf((request, response) => {
       expect([request.method, request.url]).toEqual(["POST", "/mcp"]);
@@ -38,7 +38,7 @@ test("BLD-10 any answer at /mcp below 500 counts, also a stream that stays open 
   }
 });
 
-test("BLD-10 a server that fails or stays silent at /mcp is refused in words for its owner", async () => {
+test("BLD-10 a server that fails or stays silent at /mcp is refused with a message for its owner", async () => {
   const failing = await leaseOf((_request, response) => response.writeHead(500).end());
   await expect(verify([failing])).rejects.toMatchObject({
     code: "no_answer",
@@ -51,7 +51,7 @@ test("BLD-10 a server that fails or stays silent at /mcp is refused in words for
   });
 });
 
-test("BLD-10 a server that gave its place away before it answered is started and asked again, once", async () => {
+test("BLD-10 a server that was evicted before it answered is started and checked again, once", async () => {
   const gone = await leaseOf((request) => request.socket.destroy(), "gone");
   const next = await leaseOf((_request, response) => response.end(), "next");
   expect(await verify([gone, next])).toBe(next);

@@ -10,7 +10,7 @@ export async function verifiedLease(lease: () => Promise<LeasedInstance>, timeou
   const first = await lease();
   const problem = await problemAtMcp(first.endpoint, timeoutMs);
   if (problem === null) return first;
-  // On a full host leases are short, and it may have given its place away before it answered. Then this is another one.
+  // On a full host leases are short: it may have been evicted before it answered. Then this is another instance.
   const second = await lease();
   if (second.instanceId === first.instanceId) throw new RunnerError("no_answer", problem);
   const again = await problemAtMcp(second.endpoint, timeoutMs);
@@ -36,7 +36,7 @@ async function problemAtMcp(endpoint: Endpoint, timeoutMs: number): Promise<stri
   const client = new Client(origin, options);
   try {
     const { statusCode, body } = await client.request({ ...initialize, signal: AbortSignal.timeout(timeoutMs) });
-    // The head is the answer; a stream may stay open.
+    // The status is enough; the body may be an open stream.
     body.on("error", () => {}).destroy();
     return statusCode < 500 ? null : `It answered at /mcp with HTTP status ${statusCode}.`;
   } catch {

@@ -30,7 +30,7 @@ test("RUN-5 lines are written in batches and in order", async () => {
   expect(batches.length).toBeLessThan(6);
 });
 
-test("RUN-5 while the database is away lines are held, bounded, and the loss is said", async () => {
+test("RUN-5 while the database is unavailable, lines are buffered up to a limit, and the number of lost lines is logged", async () => {
   let away = true;
   const written: string[] = [];
   const writer = createServerLogWriter(
@@ -73,7 +73,7 @@ test("RUN-5 a project that floods the log displaces its own lines only, and its 
   expect(chatty).toHaveLength(19_951);
 });
 
-test("RUN-5 a line that the database refuses is put aside, said once, and holds up no other", async () => {
+test("RUN-5 a line that the database rejects is dropped, reported once, and delays no other", async () => {
   const written: string[] = [];
   const errors: string[] = [];
   const writer = createServerLogWriter(
@@ -88,5 +88,5 @@ test("RUN-5 a line that the database refuses is put aside, said once, and holds 
   writer.push(row("d"));
   await writer.close(1000);
   expect(written.slice(3)).toEqual(["… 1 line was lost while the log could not be written", "d"]);
-  expect(errors).toEqual(["Error: a log line of deployment d was refused by the database and put aside"]);
+  expect(errors).toEqual(["Error: a log line of deployment d was rejected by the database and dropped"]);
 });

@@ -2,19 +2,22 @@ import { BatchWriter, type ServerLogRow } from "@towpath/logs";
 
 const flushMs = 200;
 const batchRows = 500;
-const maxHeldRows = 20_000;
-const maxHeldBytes = 64 * 1024 * 1024;
+const maxBufferedRows = 20_000;
+const maxBufferedBytes = 64 * 1024 * 1024;
 
 export type ServerLogWriter = {
   push(row: ServerLogRow): void;
-  /** Writes what is held; gives up after `withinMs`. */
+  /** Writes what is buffered; gives up after `withinMs`. */
   close(withinMs: number): Promise<void>;
 };
 
 /**
- * Batches server-log lines into the database, each deployment's in order. While it is away lines are held up to a
- * bound; then the oldest of the project that holds most are dropped, and its log says how many were lost. `onError`
- * hears when the database is away and of each line that it refuses.
+ * Writes server-log lines to the database in batches, each deployment's in order. While the database is unavailable, lines
+ * are buffered up to a limit; then the oldest lines of the project with the most are dropped, and their number is logged.
+ * `onError` is called when the database is unavailable and for each line that it rejects.
+ *
+ * A kill of this process loses what is buffered, in normal operation the lines of the last 0.2 s: the shim keeps only
+ * output that no runner has read.
  */
 export function createServerLogWriter(
   write: (rows: readonly ServerLogRow[]) => Promise<void>,
@@ -25,8 +28,8 @@ export function createServerLogWriter(
   const lose = ({ deploymentId }: ServerLogRow) => void lost.set(deploymentId, (lost.get(deploymentId) ?? 0) + 1);
 
   const writer = new BatchWriter<ServerLogRow>({
-    maxRows: maxHeldRows,
-    maxBytes: maxHeldBytes,
+    maxRows: maxBufferedRows,
+    maxBytes: maxBufferedBytes,
     flushMs,
     batchRows,
     tenantOf: (row) => row.projectId,
@@ -49,7 +52,7 @@ export function createServerLogWriter(
     onEvicted: lose,
     onRefused(row, error) {
       lose(row);
-      const message = `a log line of deployment ${row.deploymentId} was refused by the database and put aside`;
+      const message = `a log line of deployment ${row.deploymentId} was rejected by the database and dropped`;
       onError(new Error(message, { cause: error }));
     },
     onAway: onError,

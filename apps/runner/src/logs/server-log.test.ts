@@ -44,7 +44,7 @@ test("RUN-5 a traceback is an error from its first line to the exception, on its
   expect(read("stdout", "  indented")).toBe("info");
 });
 
-test("RUN-5 lines of digits, spaces and brackets as long as a server may write them are read at once", () => {
+test("RUN-5 the level of lines of digits, spaces and brackets of maximum length is found in linear time", () => {
   const read = logLevelReader();
   const starts = ["", "11:11:11", "[2026-11-21 10:00:00", "  "];
   const lines = starts.flatMap((start) => ["1", " ", "[", "1.", "| "].map((unit) => start + unit.repeat(80_000)));

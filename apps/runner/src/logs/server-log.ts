@@ -3,13 +3,13 @@ import type { OutputSink } from "@towpath/runtime";
 
 /** The server log of one deployment. */
 export type ServerLog = {
-  /** For the output of one instance. */
+  /** A sink for the output of one instance. */
   output(instanceId: string): OutputSink;
-  /** What the platform says about an instance. */
+  /** Writes a line of the platform about an instance. */
   platform(instanceId: string | null, level: ServerLogLevel, line: string): void;
 };
 
-/** `redact` takes secrets out of what the server prints (KEY-4). */
+/** `redact` removes secrets from the server's output (KEY-4). */
 export function serverLog(
   ids: { readonly projectId: string; readonly deploymentId: string },
   push: (row: ServerLogRow) => void,
@@ -44,8 +44,7 @@ const words: Readonly<Record<string, ServerLogLevel>> = {
 };
 
 /**
- * How much of a line is looked at. A level stands near the beginning of its line, and a server writes what it likes:
- * the patterns below must not meet a line of any length.
+ * Characters of a line that are matched. The level is near the beginning, and matching must not get slow for long lines.
  */
 const maxInspected = 256;
 
@@ -55,13 +54,13 @@ const upperAtStart = /^(TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|WARNING|ERROR|CRITI
 // "2026-11-21 10:00:00,123 - name - ERROR - text", "[11/21/26 10:00:00] INFO  text"
 const timeAtStart = /^\[?\d/;
 const upperWord = /\b(TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|WARNING|ERROR|CRITICAL|FATAL)\b/;
-/** A time stamp, and the name of a logger behind it. */
+/** Enough for a time stamp and the name of a logger. */
 const maxBeforeLevel = 120;
 const tracebackStart = /^[|+\s-]*(?:Exception Group )?Traceback \(most recent call last\):/;
 const chained = /^(?:During handling of the above exception|The above exception was the direct cause)/;
 const exceptionLine = /^(?:[A-Za-z_][\w.]*)(?:Error|Exception|Interrupt|Exit|Warning|Group)\b(?::|$)/;
 
-/** Decides the level of each line of one server. Remembers that a traceback goes on over several lines. */
+/** Determines the level of each line of one server. Keeps track of tracebacks, which span several lines. */
 export function logLevelReader(): (stream: Stream, line: string) => ServerLogLevel {
   const inTraceback: Record<Stream, boolean> = { stdout: false, stderr: false };
   return (stream, whole) => {
@@ -71,7 +70,7 @@ export function logLevelReader(): (stream: Stream, line: string) => ServerLogLev
       return "error";
     }
     if (inTraceback[stream]) {
-      // Frames are indented (or drawn with bars); the line with the exception is the first that is not.
+      // Frames are indented (or have bars); the first line without is the exception.
       if (line === "" || /^[\s|+]/.test(line)) return "error";
       inTraceback[stream] = false;
       return "error";

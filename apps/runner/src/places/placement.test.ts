@@ -62,7 +62,7 @@ test("RUN-3 places, starts and memory are never given twice", () => {
   });
 });
 
-test("RUN-3 evicted are idle instances only, each once", () => {
+test("RUN-3 only idle instances are evicted, each once", () => {
   always((view, { evict }) => {
     expect(new Set(evict).size).toBe(evict.length);
     for (const id of evict) expect(isIdle(find(view.occupants, id))).toBe(true);
@@ -78,7 +78,7 @@ test("RUN-3 nothing is evicted while no start waits and memory suffices", () => 
 
 const withMemoryForAll = (view: View): View => ({ ...view, budget: { ...view.budget, memoryBytes: 1_000_000 } });
 
-test("RUN-3 no more is evicted than waiters need where places are what is short", () => {
+test("RUN-3 when places are short, no more instances are evicted than waiters need", () => {
   always((view) => {
     if (view.occupants.length > view.budget.maxInstances) return;
     const { admit, evict } = decide(withMemoryForAll(view));
@@ -86,7 +86,7 @@ test("RUN-3 no more is evicted than waiters need where places are what is short"
   });
 });
 
-test("RUN-3 within an organization places go first come, first served", () => {
+test("RUN-3 within an organization, places are given in order of arrival", () => {
   always((view, { admit }) => {
     for (const name of ["a", "b", "c"]) {
       const own = view.waiters.filter(({ organizationId }) => organizationId === name);
@@ -96,7 +96,7 @@ test("RUN-3 within an organization places go first come, first served", () => {
   });
 });
 
-test("RUN-3 no organization gets more than its part while others use the host, and each may have one", () => {
+test("RUN-3 no organization gets more than its share while others use the host, but each may have one instance", () => {
   always((view, { admit }) => {
     const { budget, occupants, waiters, servedAt } = view;
     const present = [...occupants, ...waiters].map(({ organizationId }) => organizationId);
@@ -112,14 +112,14 @@ test("RUN-3 no organization gets more than its part while others use the host, a
   });
 });
 
-test("RUN-3 a start that nothing blocks gets a place at once", () => {
+test("RUN-3 a start gets a place at once if nothing is short", () => {
   always((view, { admit }) => {
     const free = view.waiters.filter((waiter) => shortageOf(view, waiter) === null);
     if (free.length > 0) expect(admit.length).toBeGreaterThan(0);
   });
 });
 
-test("RUN-3 when places are short and something is idle, room is made or is on its way", () => {
+test("RUN-3 when places are short and an instance is idle, room is being made", () => {
   always((anyView) => {
     const view = withMemoryForAll(anyView);
     const { admit, evict } = decide(view);
@@ -162,7 +162,7 @@ function playOn(view: View, steps: number): string[] {
   return given;
 }
 
-test("RUN-3 every waiting start gets a place in the end, when others become idle", () => {
+test("RUN-3 every waiting start eventually gets a place as others become idle", () => {
   fc.assert(
     fc.property(viewArbitrary, (view) => {
       expect(playOn(view, 400).toSorted()).toEqual(view.waiters.map(({ deploymentId }) => deploymentId).toSorted());
@@ -171,7 +171,7 @@ test("RUN-3 every waiting start gets a place in the end, when others become idle
   );
 });
 
-test("RUN-3 an organization that waits for one place gets it before another one's second", () => {
+test("RUN-3 an organization that waits for its first place gets it before another one's second", () => {
   const full = [1, 2].map((number) => occupant(`a${number}`, { isLeased: true }));
   const waiters = ["a3", "a4", "a5", "b1"].map(waiter);
   const given = playOn({ budget: { ...budget, maxInstances: 2 }, occupants: full, waiters, servedAt: new Map() }, 100);
@@ -198,7 +198,7 @@ const waiter = (id: string): Waiter => ({ deploymentId: id, organizationId: id.s
 const decided = (occupants: readonly Occupant[], waiters: readonly string[], change: Partial<Budget> = {}) =>
   decide({ budget: { ...budget, ...change }, occupants, waiters: waiters.map(waiter), servedAt: new Map() });
 
-test("RUN-3 frozen instances leave first, then what was used longest ago", () => {
+test("RUN-3 frozen instances are evicted first, then the least recently used", () => {
   const occupants = [
     occupant("a1", { lastUsedAt: 1 }),
     occupant("a2", { lastUsedAt: 9, phase: "frozen" }),
@@ -208,7 +208,7 @@ test("RUN-3 frozen instances leave first, then what was used longest ago", () =>
   expect(decided(occupants, ["a5", "a6"], { maxInstances: 4 })).toEqual({ admit: [], evict: ["a2", "a1"] });
 });
 
-test("RUN-3 idle servers of an organization beyond its fair share leave before older ones of others", () => {
+test("RUN-3 idle servers of an organization beyond its fair share are evicted before older ones of others", () => {
   const occupants = [
     occupant("b1", { lastUsedAt: 0, phase: "frozen" }),
     ...[1, 2, 3, 4, 5].map((number) => occupant(`a${number}`, { lastUsedAt: 10 + number })),
@@ -216,18 +216,18 @@ test("RUN-3 idle servers of an organization beyond its fair share leave before o
   expect(decided(occupants, ["c1"], { maxInstances: 6 })).toEqual({ admit: [], evict: ["a1"] });
 });
 
-test("RUN-3 organizations get places in turns, however many one of them waits for", () => {
+test("RUN-3 organizations take turns, however many places one of them waits for", () => {
   const loud = Array.from({ length: 20 }, (_, index) => `a${index}`);
   expect(decided([], [...loud, "b1", "c1"]).admit.slice(0, 3)).toEqual(["a0", "b1", "c1"]);
 });
 
-test("RUN-3 one organization cannot take all starts while others are here", () => {
+test("RUN-3 one organization cannot take all starts while others use the host", () => {
   const starting = [1, 2, 3].map((number) => occupant(`a${number}`, { phase: "starting" }));
   expect(decided(starting, ["a4", "b1"], { maxStarting: 4 }).admit).toEqual(["b1"]);
   expect(decided(starting, ["a4"], { maxStarting: 4 }).admit).toEqual(["a4"]);
 });
 
-test("RUN-3 what is needed altogether is stopped, or nothing is", () => {
+test("RUN-3 enough instances are evicted for a start, or none", () => {
   const occupants = [occupant("a1", { memoryBytes: 40 }), occupant("a2", { memoryBytes: 400, isLeased: true })];
   expect(decided(occupants, ["a3"], { memoryBytes: 450, startReserveBytes: 100 })).toEqual({ admit: [], evict: [] });
   expect(decided(occupants, ["a3"], { memoryBytes: 450, startReserveBytes: 30 })).toEqual({ admit: [], evict: ["a1"] });

@@ -1,4 +1,4 @@
-/** What this host has for running servers. */
+/** This host's capacity for servers. */
 export type Budget = {
   /** Instances at the same time, in any state. */
   readonly maxInstances: number;
@@ -6,9 +6,9 @@ export type Budget = {
   readonly maxStarting: number;
   /** For all instances together, bytes. */
   readonly memoryBytes: number;
-  /** What a start needs at least, bytes; one that has not been measured yet counts as much. */
+  /** Bytes that a start requires; also assumed for instances that have not been measured yet. */
   readonly startReserveBytes: number;
-  /** What one organization may have of each of these while others use the host too: 0 to 1. */
+  /** Share of each of these that one organization may have while others use the host too: 0 to 1. */
   readonly maxShare: number;
 };
 
@@ -30,13 +30,13 @@ export type Waiter = { readonly deploymentId: string; readonly organizationId: s
 export type View = {
   readonly budget: Budget;
   readonly occupants: readonly Occupant[];
-  /** In the order in which they came, each deployment once. */
+  /** In order of arrival, each deployment once. */
   readonly waiters: readonly Waiter[];
   /** When each organization was last given a place: a counter. Names all organizations that ever used the host. */
   readonly servedAt: ReadonlyMap<string, number>;
 };
 
-/** Deployments to give a place now, in this order, and instances to stop so that others get theirs. */
+/** Deployments to admit now, in this order, and instances to evict so that others can be admitted. */
 export type Decision = { readonly admit: readonly string[]; readonly evict: readonly string[] };
 
 /** What a waiter waits for. `share`, `own starts`: its organization has all instances, or starts, that it may have. */
@@ -45,8 +45,8 @@ export type Shortage = "share" | "own starts" | "starts" | "places" | "memory";
 type Usage = { instances: number; starting: number; memoryBytes: number };
 
 /**
- * Decides who gets a place and who has to leave. Pure, and the only one that decides: two starts never both count on
- * the same place.
+ * Decides which deployments are admitted and which instances are evicted. Pure, and the only place that decides, so that
+ * two starts never count on the same place.
  *
  * First in, first out within an organization; between organizations in turns, those beyond their fair share last.
  * Evicted are unleased instances only, and no more than waiters need: those of organizations beyond their fair share
@@ -70,7 +70,7 @@ class Round {
   #turn: number;
   readonly #used = new Map<string, Usage>();
   readonly #total: Usage = { instances: 0, starting: 0, memoryBytes: 0 };
-  /** What instances that are being stopped will give back; waiters of this round count on it one by one. */
+  /** What instances that are being stopped will release; each waiter of this round takes its part of it. */
   readonly #leaving: Usage = { instances: 0, starting: 0, memoryBytes: 0 };
   readonly #leavingOf = new Map<string, number>();
   readonly #idle: Occupant[];

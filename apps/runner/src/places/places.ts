@@ -7,7 +7,7 @@ export type Seat = {
   readonly organizationId: string;
   /** As it is now. */
   look(): Omit<Occupant, "deploymentId" | "organizationId">;
-  /** Stops it unless it has been leased meanwhile. Resolves when it has ended, or will not. */
+  /** Stops it unless it has been leased meanwhile. Resolves when it has ended, or won't be stopped. */
   evict(): Promise<void>;
 };
 
@@ -17,8 +17,8 @@ const mebibyte = 1024 * 1024;
 const retryAfterMs = 5000;
 
 /**
- * The places for instances on this host: who holds one and who waits. What `decide` decides is entered here before
- * anything else can run, so that a place is given once.
+ * The places for instances on this host: which seats hold one and which wait. Applies the decisions of `decide`
+ * synchronously, so that no place is given twice.
  */
 export class Places {
   readonly #budget: Budget;
@@ -29,7 +29,7 @@ export class Places {
   readonly #servedAt = new Map<string, number>();
   #turn = 0;
 
-  /** `waitMs`: how long a start waits for its place; less than callers are held for. */
+  /** `waitMs`: how long a start waits for its place; less than the gateway holds requests. */
   constructor(budget: Budget, waitMs: number) {
     this.#budget = budget;
     this.#waitMs = waitMs;
@@ -37,7 +37,7 @@ export class Places {
 
   /**
    * Resolves when the seat has its place; it holds it until `release`.
-   * @throws RunnerError `capacity` that names what there was too little of, after `waitMs`
+   * @throws RunnerError `capacity` after `waitMs`; its message says what is short
    */
   async take(seat: Seat): Promise<void> {
     const { deploymentId } = seat;
@@ -52,7 +52,7 @@ export class Places {
     }
   }
 
-  /** Enters a seat that has a place already: its server was running when this runner started. */
+  /** Adds a seat that has a place already: its server was running when this runner started. */
   hold(seat: Seat): void {
     this.#held.set(seat.deploymentId, seat);
   }
@@ -62,19 +62,19 @@ export class Places {
     if (this.#held.delete(deploymentId)) this.settle();
   }
 
-  /** Ends the wait of a deployment for its place, if it waits. */
+  /** Ends a deployment's wait for a place, if it waits. */
   cancel(deploymentId: string, error: RunnerError): void {
     const waiting = this.#waiting.get(deploymentId);
     this.#waiting.delete(deploymentId);
     waiting?.refuse(error);
   }
 
-  /** Whether a start waits: leases are short then, so that unused ones expire soon. */
+  /** Whether a start waits. Leases are then short, so that unused ones expire soon. */
   get isContended(): boolean {
     return this.#waiting.size > 0;
   }
 
-  /** Gives places to those that wait and makes room. To be called whenever a seat has changed, and now and then. */
+  /** Admits and evicts as decided. Call it whenever a seat has changed, and periodically. */
   settle(): void {
     const { admit, evict } = decide(this.#view());
     for (const deploymentId of admit) this.#admit(deploymentId);
@@ -114,10 +114,10 @@ export class Places {
 
   #refusal(seat: Seat): RunnerError {
     const shortage = shortageOf(this.#view(), waiterOf(seat)) ?? "starts";
-    return new RunnerError("capacity", this.#words(shortage), { retryAfterMs });
+    return new RunnerError("capacity", this.#describe(shortage), { retryAfterMs });
   }
 
-  #words(shortage: Shortage): string {
+  #describe(shortage: Shortage): string {
     const { maxInstances, maxStarting, memoryBytes, maxShare } = this.#budget;
     const percent = Math.round(maxShare * 100);
     const memory = `${Math.floor(memoryBytes / mebibyte)} MiB`;

@@ -3,13 +3,13 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { createDirectoryStore } from "../directory-store.ts";
 
-const [folder = ""] = process.argv.slice(2);
+const [directory = ""] = process.argv.slice(2);
 const bytes = Buffer.alloc(100_000, "x");
 const digest = createHash("sha256").update(bytes).digest("hex");
-const said = await createDirectoryStore(folder)
+const result = await createDirectoryStore(directory)
   .put(digest, Readable.from([bytes]))
   .then(
     () => "stored",
     (error: NodeJS.ErrnoException) => error.code,
   );
-process.stdout.write(String(said));
+process.stdout.write(String(result));

@@ -1,4 +1,4 @@
-// A process to be killed: stores an artifact that never ends. Argument: the folder of the store.
+// A process for a test to kill: stores an artifact that never ends. Argument: the directory of the store.
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createDirectoryStore } from "../directory-store.ts";

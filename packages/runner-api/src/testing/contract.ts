@@ -43,7 +43,7 @@ export function runnerContract(name: string, open: () => Promise<ContractSubject
 }
 
 function leaseTests(runner: () => RunnerClient, subject: () => ContractSubject): void {
-  test("RUN-3 ensure starts a server once, however many ask, and says where it listens and for how long", async () => {
+  test("RUN-3 concurrent calls to ensure start a server once, and return its endpoint and lease", async () => {
     const deploymentId = subject().answering[0];
     const leases = await Promise.all([1, 2, 3].map(() => runner().ensure(deploymentId)));
     expect(new Set(leases.map((each) => each.instanceId)).size).toBe(1);
@@ -53,7 +53,7 @@ function leaseTests(runner: () => RunnerClient, subject: () => ContractSubject):
     expect(await runner().ensure(deploymentId)).toMatchObject({ instanceId: lease.instanceId, state: "ready" });
   });
 
-  test("RUN-3 asking whether an instance runs starts nothing; stop ends it, and the next start is another one", async () => {
+  test("RUN-3 isRunning starts nothing; after a stop, the next start is another instance", async () => {
     const deploymentId = subject().answering[1];
     const listed = async () => (await runner().list()).filter((each) => each.deploymentId === deploymentId);
     expect(await runner().isRunning(deploymentId, randomUUID())).toBe(false);
@@ -70,7 +70,7 @@ function leaseTests(runner: () => RunnerClient, subject: () => ContractSubject):
     expect((await runner().ensure(deploymentId)).instanceId).not.toBe(instanceId);
   });
 
-  test("BLD-10 verify tells a server that answers at /mcp from one that started and does not", async () => {
+  test("BLD-10 verify distinguishes a server that answers at /mcp from one that started but does not", async () => {
     const answering = subject().answering[0];
     const { instanceId } = await runner().verify(answering);
     expect(await runner().isRunning(answering, instanceId)).toBe(true);
@@ -78,14 +78,14 @@ function leaseTests(runner: () => RunnerClient, subject: () => ContractSubject):
     await expect(runner().verify(subject().silent)).rejects.toMatchObject({ code: "no_answer", waitHelps: false });
   });
 
-  test("RUN-1 the runner is healthy and says how it isolates servers", async () => {
+  test("RUN-1 the runner is healthy and reports its isolation", async () => {
     await runner().health();
     expect(await runner().isolation()).toMatchObject({ trusted: true, problems: [] });
   });
 }
 
 function refusalTests(runner: () => RunnerClient, subject: () => ContractSubject): void {
-  test("RUN-3 a server that does not start is refused with its reason, and waiting does not help", async () => {
+  test("RUN-3 a server that does not start is refused with the reason, as not worth retrying", async () => {
     const refused = await runner()
       .ensure(subject().failing)
       .catch((error: unknown) => error);
@@ -94,14 +94,14 @@ function refusalTests(runner: () => RunnerClient, subject: () => ContractSubject
     expect((refused as Error).message).not.toBe("");
   });
 
-  test("RUN-3 a deployment that is not there, and what is no id at all, are not found", async () => {
+  test("RUN-3 an unknown deployment and an invalid id are not found", async () => {
     for (const id of [randomUUID(), "no-id", "..", "a/b", "%2e%2e", ""]) {
       await expect(runner().ensure(id)).rejects.toMatchObject({ code: "not_found", waitHelps: false });
     }
     await runner().stop(randomUUID());
   });
 
-  test("RUN-3 a path or method that the contract does not name is 404", async () => {
+  test("RUN-3 an unknown path or method is 404", async () => {
     const { address } = subject();
     const { origin, options } = dialTarget(address);
     const client = new Client(origin, options);
@@ -119,7 +119,7 @@ function refusalTests(runner: () => RunnerClient, subject: () => ContractSubject
     await client.close();
   });
 
-  test("RUN-3 a caller that gives up gets its own reason; what the runner began goes on", async () => {
+  test("RUN-3 a caller that aborts gets its own reason; the start in the runner continues", async () => {
     const reason = new Error("the build was canceled");
     const given = runner().ensure(subject().answering[0], { signal: AbortSignal.abort(reason) });
     await expect(given).rejects.toBe(reason);

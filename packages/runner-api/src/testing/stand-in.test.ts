@@ -53,7 +53,7 @@ const inNetwork = (...secrets: [string, ...string[]]): RunnerAddress => ({
 runnerContract("stand-in on a unix socket", () => open({ kind: "unix", path: join(directory, "runner.sock") }));
 runnerContract("stand-in in the network", () => open(inNetwork("the secret of this instance")));
 
-test("in the network every call needs a secret of the instance, the one that is being replaced counts too", async () => {
+test("over the network every call needs a secret; during rotation the old one is accepted too", async () => {
   const standIn = createRunnerStandIn(inNetwork("the new secret", "the old secret"));
   await standIn.start();
   const { address } = standIn;
@@ -76,7 +76,7 @@ test("in the network every call needs a secret of the instance, the one that is 
   await standIn.stop();
 });
 
-test("the address of the runner is a setting, whose secret all processes of an instance can derive", async () => {
+test("the runner's address is a setting, and all processes of an instance derive the same secret for it", async () => {
   const schema = z.object({ ...runnerSettings, TOWPATH_RUN_DIR: z.string(), TOWPATH_SECRET: z.string() });
   const addressWith = (address: string | undefined, secret = "one") =>
     runnerAddressFrom(

@@ -56,7 +56,7 @@ test("RUN-1 a build step sees its own volumes, one user per organization, the op
   });
 });
 
-test("RUN-1 of the operator's environment builds get index, proxy and certificate settings, nothing else", () => {
+test("RUN-1 builds get only index, proxy and certificate settings of the operator's environment", () => {
   const environment = {
     UV_INDEX_CORP_PASSWORD: "p",
     UV_DEFAULT_INDEX: "https://x",

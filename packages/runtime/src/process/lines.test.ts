@@ -10,7 +10,7 @@ function split(chunks: readonly Buffer[]): string[] {
   return lines;
 }
 
-test("lines do not depend on where the chunks end, also within a character", () => {
+test("lines do not depend on chunk boundaries, even within a character", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "grapheme" })), fc.array(fc.nat(50)), (texts, cuts) => {
       const lines = texts.map((text) => text.replace(/[\n\r\0]/g, ""));

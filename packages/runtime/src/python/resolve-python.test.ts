@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { resolvePython } from "./resolve-python.ts";
 
-test("a Python of the host is found by uv, with its prefix and its place in the sandbox", async () => {
+test("uv finds a Python of the host, with its prefix and its path in the sandbox", async () => {
   const python = await resolvePython({ uv: "uv", version: "3.11" });
   if (python === null) throw new Error("Python 3.11 is needed for this test.");
   expect(python.version).toMatch(/^3\.11\.\d+$/);
@@ -11,7 +11,7 @@ test("a Python of the host is found by uv, with its prefix and its place in the 
   expect((await stat(python.executable)).isFile()).toBe(true);
 });
 
-test("a version that is not there is null; a uv that is not there is an error", async () => {
+test("a missing version is null; a missing uv is an error", async () => {
   expect(await resolvePython({ uv: "uv", version: "3.1" })).toBeNull();
   await expect(resolvePython({ uv: "/nowhere/uv", version: "3.11" })).rejects.toThrow("ENOENT");
 });

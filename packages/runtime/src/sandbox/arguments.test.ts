@@ -37,7 +37,7 @@ const spec: SandboxSpec = {
   network: "none",
 };
 
-test("RUN-1 as root: everything unshared, a user of its own, no capability, and only then the command", () => {
+test("RUN-1 as root, all namespaces are unshared, and the command has its own user and no capability", () => {
   const { file, argv, options } = sandboxCommand(spec, host, plan);
   expect(file).toBe("/usr/bin/bwrap");
   expect(argv).toEqual([
@@ -68,7 +68,7 @@ test("RUN-1 as root: everything unshared, a user of its own, no capability, and 
   for (const option of ["--new-session", "--die-with-parent", "--clearenv"]) expect(options).toContain(option);
 });
 
-test("RUN-1 what changes the loader is unknown to the programs that still run as root", () => {
+test("RUN-1 programs that run as root don't see variables that affect the loader", () => {
   const { options } = sandboxCommand(spec, host, plan);
   expect(options).not.toContain("LD_PRELOAD");
   expect(options.slice(options.indexOf("--setenv"), options.indexOf("--setenv") + 3)).toEqual([
@@ -78,13 +78,13 @@ test("RUN-1 what changes the loader is unknown to the programs that still run as
   ]);
 });
 
-test("secrets and paths of the host are in no argument that other processes can read", () => {
+test("arguments, which other processes can read, contain no secrets or paths of the host", () => {
   const { argv } = sandboxCommand(spec, host, plan);
   expect(argv.join(" ")).not.toContain("secret value");
   expect(argv.join(" ")).not.toContain("/data/");
 });
 
-test("mounts come outer first, with open parents, and the root is read-only in the end", () => {
+test("outer mounts come first, with accessible parents, and the root becomes read-only at the end", () => {
   const { options } = sandboxCommand(spec, host, plan);
   const text = options.join("\n");
   expect(text.indexOf("--ro-bind\n/data/--odd 'dir'\n/app")).toBeLessThan(
@@ -96,7 +96,7 @@ test("mounts come outer first, with open parents, and the root is read-only in t
   expect(text).toContain("--symlink\nusr/bin\n/bin");
 });
 
-test("without root: a user namespace that allows no further one, and no setpriv", () => {
+test("without root there is a user namespace without nested ones, and no setpriv", () => {
   const { argv, options } = sandboxCommand(
     spec,
     { ...host, root: false },

@@ -54,7 +54,7 @@ describe("RUN-1 isolation, tried from inside", () => {
     expect(isolation.trusted).toBe(true);
   });
 
-  test("the self-test notices when there is no isolation", async () => {
+  test("the self-test detects missing isolation", async () => {
     const checks = await probeIsolation((spec, reader) => spawnPlain(spec, reader), stateDirectory, "none");
     const failed = checks.filter((check) => !check.ok).map((check) => check.name);
     expect(failed).toEqual(expect.arrayContaining(["no host processes", "no host sockets"]));
@@ -72,7 +72,7 @@ print(sorted({os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/
     expect(lines).toEqual(["True True 0000000000000000 0000000000000000 1", "[]"]);
   });
 
-  test("no file of the host: neither unmounted ones nor mounted ones of others, and none to write", async () => {
+  test("no files of the host are visible or writable, mounted or not", async () => {
     const secret = join(stateDirectory, "secret");
     await writeFile(secret, "x");
     await chmod(secret, 0o600);
@@ -94,7 +94,7 @@ print(sorted(os.listdir("/")), os.listdir("/sys") if os.path.exists("/sys") else
     expect(lines[2]).toContain("no sys");
   });
 
-  test("no process of the host and none of a neighbour", async () => {
+  test("no processes of the host or of a neighbor are visible", async () => {
     const { lines } = await python(`
 import os
 print(sorted(int(n) for n in os.listdir("/proc") if n.isdigit()))
@@ -105,7 +105,7 @@ except OSError as error:
     expect(lines).toEqual(["[1, 2]", "No such process"]);
   });
 
-  test("system calls that kernel exploits begin with are refused", async () => {
+  test("system calls that kernel exploits commonly use are refused", async () => {
     const { lines } = await python(`
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -170,12 +170,12 @@ try:
 except OSError as error:
     print("refused")`;
 
-  test("without network there is only an own loopback", async () => {
+  test("without network there is only the sandbox's own loopback", async () => {
     const { lines } = await python("import socket; print([name for _, name in socket.if_nameindex()])");
     expect(lines).toEqual(["['lo']"]);
   });
 
-  test("with network: neither loopback, nor addresses of the host, nor private ranges, nor abstract sockets", async () => {
+  test("with network, loopback, addresses of the host, private ranges and abstract sockets are unreachable", async () => {
     const server = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
@@ -210,7 +210,7 @@ except OSError: print("refused")`,
     abstract.close();
   });
 
-  test("with network: names are resolved and the outside answers, where the host has an outside", async (context) => {
+  test("with network, names resolve and the internet answers, if the host has access to it", async (context) => {
     const onHost = await lookup("pypi.org").then(
       () => true,
       () => false,
@@ -241,7 +241,7 @@ describe("RUN-1 failing closed", () => {
     expect((await closed.selfTest()).trusted).toBe(false);
   });
 
-  test("told so by name, it runs and the report still says that nothing is isolated", async () => {
+  test("if allowed by name, it runs, and the report still says that nothing is isolated", async () => {
     const open = createSandboxEngine({
       ...config,
       allowUnsandboxed: true,

@@ -37,7 +37,7 @@ async function tryHost(cgroups: CgroupLayout, change: Partial<SandboxEngineConfi
 }
 
 describe.runIf(root)("RUN-1 a host that enforces the limits", () => {
-  test("is trusted, because going over each limit was tried", async () => {
+  test("is trusted after exceeding each limit was tried", async () => {
     const { isolation, limits } = await tryHost(await findCgroups(await readCgroupFacts()));
     expect(limits).toEqual({ "memory limit": true, "process limit": true, "cpu limit": true });
     expect(isolation).toMatchObject({ trusted: true, exceptions: [], problems: [] });
@@ -57,7 +57,7 @@ describe.runIf(root)("RUN-1 a host that enforces the limits", () => {
 });
 
 describe("RUN-1 a host that cannot enforce the limits", () => {
-  test("is not trusted and runs nothing, and the setting that allows it is named", async () => {
+  test("is not trusted, runs nothing, and says which setting allows it", async () => {
     const { isolation, limits, exit } = await tryHost(noCgroups);
     expect(limits).toEqual({ "memory limit": false, "process limit": false, "cpu limit": false });
     expect(isolation.trusted).toBe(false);
@@ -68,7 +68,7 @@ describe("RUN-1 a host that cannot enforce the limits", () => {
     });
   });
 
-  test("runs when the operator said so by name, and the report tells it", async () => {
+  test("runs when the operator allows it by name, and the report says so", async () => {
     const { isolation, limits, exit } = await tryHost(noCgroups, { allowWeakLimits: true });
     expect(limits).toEqual({ "memory limit": false, "process limit": false, "cpu limit": false });
     expect(isolation).toMatchObject({
@@ -78,7 +78,7 @@ describe("RUN-1 a host that cannot enforce the limits", () => {
     expect(exit).toMatchObject({ code: 0 });
   });
 
-  test("keeps its sandbox when the operator allowed to run without one", async () => {
+  test("keeps the sandbox even if the operator allows to run without one", async () => {
     const { isolation, exit, lines } = await tryHost(noCgroups, { allowUnsandboxed: true });
     expect(isolation).toMatchObject({ trusted: false, exceptions: [{ setting: "TOWPATH_ALLOW_UNSANDBOXED=yes" }] });
     expect(exit).toMatchObject({ code: 0 });

@@ -18,7 +18,7 @@ function answers(...list: [NetworkState, ...NetworkState[]]) {
   };
 }
 
-test("RUN-2 a failure that passes does not switch networking off", async () => {
+test("RUN-2 a transient failure does not disable networking", async () => {
   const { probe, asked } = answers(failed, failed, works);
   const network = await startNetworkProbe(probe, { pausesMs: [1, 1, 1], againAfterMs: 0 });
   expect(network.state()).toBe(works);
@@ -26,7 +26,7 @@ test("RUN-2 a failure that passes does not switch networking off", async () => {
   expect(asked()).toBe(3);
 });
 
-test("RUN-2 one that stays is tried again later, once for all who ask at the same time", async () => {
+test("RUN-2 after a persistent failure the probe runs again later, once for all concurrent callers", async () => {
   const { probe, asked } = answers(failed, failed, works);
   const network = await startNetworkProbe(probe, { pausesMs: [1], againAfterMs: 40 });
   expect(await network.refreshed()).toBe(failed);
@@ -37,7 +37,7 @@ test("RUN-2 one that stays is tried again later, once for all who ask at the sam
   expect(asked()).toBe(3);
 });
 
-test("RUN-2 a network that was seen to reach what it must not is not tried again", async () => {
+test("RUN-2 a network that reaches forbidden addresses is not probed again", async () => {
   const { probe, asked } = answers(open, works);
   const network = await startNetworkProbe(probe, { pausesMs: [1, 1], againAfterMs: 0 });
   expect((await network.refreshed()).internet).toBeNull();

@@ -54,7 +54,7 @@ describe.runIf(root)("a platform of an ordinary user", () => {
     expect(report.isolation).toMatchObject({ trusted: true, cgroup: "none" });
   });
 
-  test("RUN-2 gives servers a network of their own: the outside, but neither the host nor private ranges", async () => {
+  test("RUN-2 gives servers a network that reaches the internet, but neither the host nor private ranges", async () => {
     const [own] = hostAddresses();
     if (own === undefined) throw new Error("this host has no address");
     const loopback = await listen("127.0.0.1");
@@ -107,7 +107,7 @@ print(status["CapEff"], status["CapBnd"])`;
     await expect.poll(() => everything.filter(alive), { timeout: 5000 }).toEqual([]);
   });
 
-  test("RUN-1 uses control groups that were handed to it", async (context) => {
+  test("RUN-1 uses delegated control groups", async (context) => {
     const tree = cgroupMounts(readFileSync("/proc/self/mounts", "utf8")).find((each) => each.type === "cgroup2");
     if (tree === undefined) return context.skip();
     const group = `${tree.path}/delegated-${process.pid}`;

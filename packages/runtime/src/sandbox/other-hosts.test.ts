@@ -87,10 +87,10 @@ describe("hosts without control groups", () => {
     expect(lines).toEqual(["refused"]);
   });
 
-  test("RUN-3 freezing is by signals, and what is frozen can be ended", () => expectFreezing(noCgroups));
+  test("RUN-3 processes are frozen by signals, and frozen ones can be killed", () => expectFreezing(noCgroups));
 });
 
-test("RUN-1 a limit that this host enforces and that cannot be set for one sandbox keeps that one from starting", async () => {
+test("RUN-1 a sandbox does not start if a limit that the host enforces cannot be set for it", async () => {
   await writeFile(`${directory}/file`, "");
   // No group can be made below a file: what a full or vanished tree looks like.
   const broken: CgroupLayout = { ...noCgroups, v1: { memory: `${directory}/file`, pids: null, cpu: null } };
@@ -104,7 +104,7 @@ test("RUN-1 a limit that this host enforces and that cannot be set for one sandb
 });
 
 describe.runIf(root)("hosts with version 1 only", () => {
-  test("RUN-3 freezing is by its freezer, and what is frozen can be ended", async () => {
+  test("RUN-3 processes are frozen by the freezer, and frozen ones can be killed", async () => {
     const found = await findCgroups(await readCgroupFacts());
     if (found.v1Freezer === null) return;
     await expectFreezing({ ...found, v2: null });
@@ -124,7 +124,7 @@ test.runIf(root)(
   },
 );
 
-test("RUN-1 without root: the group that was handed over is used, also from its refuge, and no other", async () => {
+test("RUN-1 without root, only the delegated group is used, even if the platform has moved within it", async () => {
   const own = `${directory}/user.slice/towpath.scope`;
   await mkdir(own, { recursive: true });
   const facts = { root: false, mounts: `cgroup2 ${directory} cgroup2 rw 0 0\n` };
@@ -137,7 +137,7 @@ test("RUN-1 without root: the group that was handed over is used, also from its 
   expect(await found("/../outside")).toBeUndefined();
 });
 
-test("hosts with version 2: the limits in the files that the kernel reads", async () => {
+test("on version 2, limits are written to the kernel's files", async () => {
   const path = `${directory}/towpath`;
   await mkdir(path);
   const layout: CgroupLayout = { ...noCgroups, version: "v2", v2: { path, controllers: ["memory", "pids", "cpu"] } };
@@ -150,7 +150,7 @@ test("hosts with version 2: the limits in the files that the kernel reads", asyn
   expect(cgroup.limits).toMatchObject({ memory: true, processes: true });
 });
 
-test("many sandboxes with network at once all start", async () => {
+test("many sandboxes with network can start concurrently", async () => {
   const one = () =>
     runToEnd(
       (spec, reader) => spawnSandboxed(context(noCgroups), spec, reader),

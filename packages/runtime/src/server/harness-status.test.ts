@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { shortDirectory } from "../testing/short-directory.ts";
 import { readHarnessStatus } from "./harness-status.ts";
 
-test("BLD-2 what a server says of its failure can be stored and shown, whatever characters it uses", async () => {
+test("BLD-2 a server's failure can be stored and shown, whatever characters it contains", async () => {
   const directory = await shortDirectory();
   const nul = String.fromCharCode(0);
   const status = {

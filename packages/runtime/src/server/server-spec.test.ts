@@ -22,7 +22,7 @@ const server = {
   network: "internet",
 } as const;
 
-test("RUN-1 the whole command of a server: its layers read-only, nothing of the platform's environment", () => {
+test("RUN-1 a server's command has its layers read-only and nothing of the platform's environment", () => {
   expect(serverSandboxSpec(server, files)).toEqual({
     argv: [
       "/app/.venv/bin/python",
@@ -59,7 +59,7 @@ test("RUN-1 the whole command of a server: its layers read-only, nothing of the 
   expect(inspected.argv.at(-1)).toBe("--inspect-path=/-/towpath/inspect");
 });
 
-test("RUN-4 the server's environment: secrets, and what a secret cannot forge", () => {
+test("RUN-4 a server's environment has its secrets, which cannot override the platform's variables", () => {
   const facts = {
     serverUrl: "https://echo.example.com",
     commitSha: "abc",
@@ -83,7 +83,7 @@ test("RUN-4 the server's environment: secrets, and what a secret cannot forge", 
   expect(cloudEnvironment({ ...facts, repository: null })).not.toHaveProperty("TOWPATH_CLOUD_GIT_REPO");
 });
 
-test("BLD-5 a repository with a types.py of its own does not end Python before the harness begins", () => {
+test("BLD-5 a repository's own types.py does not break Python before the harness starts", () => {
   const { env } = serverSandboxSpec({ ...server, environment: { PYTHONSAFEPATH: "" } }, files);
   expect(env.PYTHONSAFEPATH).toBe("1");
 });

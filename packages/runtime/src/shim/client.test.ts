@@ -38,7 +38,7 @@ const start = async (shim: Shim, ...argv: string[]): Promise<HostedProcess> =>
   await shim.spawn(command(argv), `${await shim.owner()}.test`);
 const pidOf = (owner: string) => Number(owner.split("-")[0]);
 
-test("RUN-8 a command that the kernel refuses fails alone: the shim and what runs in it go on", async () => {
+test("RUN-8 a command that the kernel refuses fails alone; the shim and its processes continue", async () => {
   const shim = shimOf(1);
   const owner = await shim.owner();
   const neighbor = await start(shim, "1000");
@@ -50,7 +50,7 @@ test("RUN-8 a command that the kernel refuses fails alone: the shim and what run
   expect(neighbor.hasEnded).toBe(false);
 });
 
-test("RUN-8 a shim that hangs is replaced, by the runner that starts next as by the one that uses it", {
+test("RUN-8 a hanging shim is replaced, both by the next runner and by its own", {
   timeout: 60_000,
 }, async () => {
   const first = shimOf(1);
@@ -65,7 +65,7 @@ test("RUN-8 a shim that hangs is replaced, by the runner that starts next as by 
   await start(second, "1000");
 });
 
-test("RUN-8 a shim that hangs does not outlive the end of its runner", async () => {
+test("RUN-8 a hanging shim does not outlive the shutdown of its runner", async () => {
   const shim = shimOf(1);
   const owner = await shim.owner();
   process.kill(pidOf(owner), "SIGSTOP");
@@ -73,7 +73,7 @@ test("RUN-8 a shim that hangs does not outlive the end of its runner", async () 
   await expect.poll(() => ownerRuns(owner)).toBe(false);
 });
 
-test("RUN-8 a shim of another version is told to end, and a new one started", async () => {
+test("RUN-8 a shim of another version is shut down and replaced", async () => {
   const sleeper = spawn("/bin/sleep", ["1000"], { stdio: "ignore" });
   await once(sleeper, "spawn");
   writeFileSync(`${directory}/shim.sock.owner`, await ownerName(sleeper.pid));

@@ -108,7 +108,7 @@ const users: readonly [string, boolean][] = root
   : [["this user", false]];
 
 describe.each(users)("servers of %s", (_, asUser) => {
-  test("RUN-8 outlive a kill -9 of the runner; the next one adopts them with their socket, log, state and end", async () => {
+  test("RUN-8 survive a kill -9 of the runner; the next one adopts them with socket, log, state and exit", async () => {
     const first = startRunner(asUser, 1);
     await first.said("ready");
     for (const order of ["start a internet", "start b", "start c", "start unwanted", "freeze b"])
@@ -166,7 +166,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
   });
 
-  test("RUN-8 a kill -9 of the shim ends its servers; the runner hears of it and starts anew", async () => {
+  test("RUN-8 a kill -9 of the shim ends its servers; the runner is notified and can start others", async () => {
     const runner = startRunner(asUser, 1);
     await runner.said("ready");
     await runner.tell("start a internet");
@@ -182,7 +182,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
     expect(groupsOf(shim)).toEqual([]);
   });
 
-  test("RUN-8 nothing outlives the runner for longer than the shim waits for the next one", async () => {
+  test("RUN-8 nothing survives the runner for longer than the shim waits for the next one", async () => {
     const runner = startRunner(asUser, 1, 1500);
     await runner.said("ready");
     for (const order of ["start a internet", "start b", "freeze b"]) await runner.tell(order);
@@ -199,7 +199,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
   });
 });
 
-test("RUN-8 a runner that is older than the one that has the servers does not get them", async () => {
+test("RUN-8 a runner with an older generation does not get the servers", async () => {
   const runner = startRunner(false, 7);
   await runner.said("ready");
   await runner.tell("start a");
@@ -211,7 +211,7 @@ test("RUN-8 a runner that is older than the one that has the servers does not ge
   expect(await ask("a")).toMatch(/^hello/);
 });
 
-test("RUN-8 the kill of runner and launcher at the same time ends everything, however long the shim would wait", async () => {
+test("RUN-8 killing runner and launcher together ends everything, however long the shim would wait", async () => {
   const runnerOfShell = [process.execPath, program("runner-process"), directory, "1", "60000"];
   // The shell stands for the launcher: it is the runner's parent.
   const launcher = spawn("/bin/sh", ["-c", '"$@" & echo "$!"; wait', "sh", ...runnerOfShell], {

@@ -74,7 +74,7 @@ function startTests(driver: () => RuntimeDriver): void {
     expect(lines).toContain("stdout: starting in mode serve");
   });
 
-  test("a layer or a Python that is not there is named for the owner of the server", async () => {
+  test("a missing layer or Python is reported to the owner of the server", async () => {
     const { layers } = tinyServer.server("serve");
     const lost = instance("serve", { layers: { ...layers, code: "f".repeat(64) } });
     await expect(driver().start(lost, ignore)).rejects.toMatchObject({ code: "layer_unavailable" });
@@ -92,7 +92,7 @@ function startTests(driver: () => RuntimeDriver): void {
     await result.handle.stop(100);
   });
 
-  test("a server that fails says why, by the harness", async () => {
+  test("a server that fails reports the reason from the harness", async () => {
     const result = await driver().start(instance("fail"), ignore);
     expect(result).toMatchObject({
       ok: false,
@@ -101,7 +101,7 @@ function startTests(driver: () => RuntimeDriver): void {
     });
   });
 
-  test("a server that ends without a word, and one that never answers", async () => {
+  test("a server that exits silently, and one that never answers, fail to start", async () => {
     const { lines, onOutput } = collect();
     const ended = await driver().start(instance("exit"), onOutput);
     expect(ended).toMatchObject({ ok: false, cause: "exited", exit: { reason: "exited", code: 7 } });
@@ -110,7 +110,7 @@ function startTests(driver: () => RuntimeDriver): void {
     expect(await driver().start(hanging, ignore)).toMatchObject({ ok: false, cause: "timeout" });
   });
 
-  test("a link in the place of the socket is not taken for one", async () => {
+  test("a link in place of the socket is not accepted", async () => {
     const linking = { ...instance("link"), startTimeoutMs: 800 };
     expect(await driver().start(linking, ignore)).toMatchObject({ ok: false, cause: "timeout" });
   });
@@ -127,7 +127,7 @@ function startTests(driver: () => RuntimeDriver): void {
     expect((await result.handle.stop(100)).code).toBe(3);
   });
 
-  test("RUN-5 a flood is bounded, says so and harms nothing", async () => {
+  test("RUN-5 a flood is limited and reported, and does no harm", async () => {
     const lines: string[] = [];
     const result = await driver().start(instance("flood"), (_, line) => lines.push(line));
     if (!result.ok) throw new Error("did not start");
@@ -170,14 +170,14 @@ function buildTests(driver: () => RuntimeDriver): void {
     onOutput: (_, line) => lines.push(line),
   });
 
-  test("BLD-18 a driver knows the Pythons that it has", async () => {
+  test("BLD-18 a driver lists its Pythons", async () => {
     const version = await pythonVersion();
     expect(version).toMatch(/^3\.11\.\d+$/);
     expect(await driver().pythons()).toContain(version);
     expect(await driver().findPython("3.1")).toBeNull();
   });
 
-  test("a build step sees the volumes that it names, at their places, and what it writes is there afterwards", async () => {
+  test("a build step sees its volumes at their paths, and its output is kept", async () => {
     const workspace = await driver().openBuild(spec());
     await mkdir(join(workspace.directory("source"), "part"));
     await writeFile(join(workspace.directory("source"), "part/in.txt"), "read");
@@ -218,7 +218,7 @@ function buildTests(driver: () => RuntimeDriver): void {
     await workspace.close();
   });
 
-  test("BLD-13 an aborted step ends, and one that prints too much", async () => {
+  test("BLD-13 an aborted step ends, and so does one that prints too much", async () => {
     const workspace = await driver().openBuild(spec());
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 300);
@@ -230,7 +230,7 @@ function buildTests(driver: () => RuntimeDriver): void {
     await workspace.close();
   });
 
-  test("RUN-1 a step that writes more than its build may is ended", async () => {
+  test("RUN-1 a step that writes more than the build's limit is stopped", async () => {
     const workspace = await driver().openBuild(spec({ diskBytes: 8 * 1024 * 1024 }));
     const step = await python(
       `import time
@@ -247,7 +247,7 @@ time.sleep(30)`,
     await full.close();
   });
 
-  test("a volume becomes a layer, the cache stays, everything else goes with the build", async () => {
+  test("a volume becomes a layer, the cache stays, and everything else is removed with the build", async () => {
     const name = "a".repeat(63);
     const first = await driver().openBuild(spec());
     const step = await python(
@@ -279,7 +279,7 @@ time.sleep(30)`,
     await other.close();
   });
 
-  test("an id that could be a path is refused", async () => {
+  test("an id that contains a path is refused", async () => {
     await expect(driver().openBuild(spec({ organizationId: "../x" }))).rejects.toMatchObject({ code: "invalid_spec" });
   });
 }

@@ -48,7 +48,7 @@ export function engineContract(name: string, makeEngine: (directory: string) => 
 type Run = (spec: SandboxSpec, options?: Partial<RunOptions>) => Promise<{ exit: Exit; lines: string[] }>;
 
 function runTests(run: Run, directory: () => string): void {
-  test("run gives lines by stream and the exit status", async () => {
+  test("run reports lines by stream and the exit status", async () => {
     const { exit, lines } = await run(
       script("import sys; print('out'); print('err', file=sys.stderr); print('last', end=''); sys.exit(4)"),
     );
@@ -63,7 +63,7 @@ function runTests(run: Run, directory: () => string): void {
     expect(found).toEqual(env);
   });
 
-  test("arguments arrive as they are: spaces, quotes, leading dashes, nothing", async () => {
+  test("arguments arrive unchanged: spaces, quotes, leading dashes, the empty string", async () => {
     const strings = ["--setenv", "-c", "a b", "'", '"', "$(id)", "", "--", "é\n"];
     const { lines } = await run(
       script("", { argv: [python, "-c", "import sys, json; print(json.dumps(sys.argv[1:]))", ...strings] }),
@@ -83,7 +83,7 @@ function runTests(run: Run, directory: () => string): void {
     expect(exit.code).toBe(0);
   });
 
-  test("a time limit ends the command and what it started", async () => {
+  test("a time limit ends the command and its children", async () => {
     const started = Date.now();
     const code = "import subprocess; subprocess.Popen(['/usr/bin/sleep', '60']); import time; time.sleep(60)";
     const { exit } = await run(script(code), { timeoutMs: 700 });
@@ -100,7 +100,7 @@ function runTests(run: Run, directory: () => string): void {
     expect(again).toEqual({ exit: { reason: "stopped", code: null, signal: null }, lines: [] });
   });
 
-  test("RUN-5 endless output ends a command at its limit and no more than the limit is passed on", async () => {
+  test("RUN-5 a command with endless output ends at the limit, and no more than that is passed on", async () => {
     let bytes = 0;
     const { exit } = await run(script("while True: print('y' * 100)"), {
       outputBytes: 100_000,
@@ -112,7 +112,7 @@ function runTests(run: Run, directory: () => string): void {
     expect(bytes).toBeLessThan(300_000);
   });
 
-  test("RUN-5 lines count too: empty ones do not pass by the million", async () => {
+  test("RUN-5 the number of lines is limited too, even of empty ones", async () => {
     let lines = 0;
     const { exit } = await run(script("import os\nwhile True: os.write(1, b'\\n' * 65536)"), {
       outputBytes: 100_000,
@@ -124,7 +124,7 @@ function runTests(run: Run, directory: () => string): void {
     expect(lines).toBeLessThan(10_000);
   });
 
-  test("a command that a signal ended says which", async () => {
+  test("a command that was killed by a signal reports which", async () => {
     const { exit } = await run(script("import os, signal; os.kill(os.getpid(), signal.SIGABRT)"));
     expect(exit).toEqual({ reason: "signaled", code: null, signal: "SIGABRT" });
   });
