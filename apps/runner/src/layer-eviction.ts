@@ -7,7 +7,10 @@ const unusedForMs = 6 * 3_600_000;
 
 type Read = (deploymentId: string) => Promise<StoredDeployment | null>;
 
-/** Digests of the layers of all servers on this host. @throws if a deployment can't be read, because none may be missing */
+/**
+ * Digests of the layers of all servers on this host.
+ * @throws if a deployment can't be read, because none may be missing
+ */
 export async function layersInUse(pool: Pick<InstancePool, "list">, read: Read): Promise<ReadonlySet<string>> {
   const inUse = new Set<string>();
   for (const { deploymentId } of await pool.list()) {

@@ -17,8 +17,8 @@ type StoredLayer = { readonly digest: string };
 /** Unpacked layers on this host, in front of an artifact store. */
 export type LayerCache = {
   /**
-   * Stores a sealed directory as a layer and moves it into the cache. Nothing may change it meanwhile, and it must be on
-   * the file system of the cache.
+   * Stores a sealed directory as a layer and moves it into the cache. Nothing may change it meanwhile, and it must be
+   * on the file system of the cache.
    * @param options.name hash of the layer's inputs, for `find`
    * @returns the layer, or the earlier one with the same name
    * @throws ArtifactError `too_large`, `archive_failed`
@@ -27,8 +27,8 @@ export type LayerCache = {
   /** The layer with this name, which then counts as used; null if there is none. */
   find(name: string): Promise<StoredLayer | null>;
   /**
-   * Absolute path of the unpacked, read-only layer; fetches, checks and unpacks it if it isn't here. The path stays valid
-   * for an hour, and for as long as the caller of `evict` lists the digest as in use.
+   * Absolute path of the unpacked, read-only layer; fetches, checks and unpacks it if it isn't here. The path stays
+   * valid for an hour, and for as long as the caller of `evict` lists the digest as in use.
    * @throws ArtifactError `not_found`; `digest_mismatch` when the stored bytes are damaged: they are deleted, so that the
    *   next build makes the layer again
    */

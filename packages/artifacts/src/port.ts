@@ -16,9 +16,9 @@ export type ArtifactInfo = {
  * Stores the layers of builds, each named by the SHA-256 of its bytes. All hosts of the platform share one store.
  * Implementations: a directory; later an S3-compatible store. Each passes `artifactStoreContract`.
  *
- * **Deleting.** Only the database knows which artifacts are needed. To delete the others, list the store, then read which
- * digests builds refer to, and call `delete` for the rest with an `unusedSince` further back than the longest build: a
- * build `put`s or `resolve`s its layers before its row refers to them.
+ * **Deleting.** Only the database knows which artifacts are needed. To delete the others, list the store, then read
+ * which digests builds refer to, and call `delete` for the rest with an `unusedSince` further back than the longest
+ * build: a build `put`s or `resolve`s its layers before its row refers to them.
  */
 export type ArtifactStore = {
   /**
@@ -41,8 +41,8 @@ export type ArtifactStore = {
   /** All complete artifacts, in any order. */
   list(): AsyncIterable<ArtifactInfo>;
   /**
-   * Gives an artifact another name, for example the hash of its inputs. A tag belongs to the first artifact that got it,
-   * for as long as that exists. An artifact may have several tags.
+   * Gives an artifact another name, for example the hash of its inputs. A tag belongs to the first artifact that got
+   * it, for as long as that exists. An artifact may have several tags.
    * @param name lower-case hex SHA-256
    * @returns the digest of the tag's artifact: another one if the tag was taken
    */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Only "yes" allows; a value that was meant to allow something and does not is said at start. */
+/** Only "yes" allows; anything but "no" is an error at start. */
 const namedYes = z
   .enum(["yes", "no", ""], "must be yes or no")
   .optional()
@@ -8,15 +8,15 @@ const namedYes = z
 
 const addressRange = z.string().regex(/^\d{1,3}(\.\d{1,3}){3}(\/\d{1,2})?$/, "must be IPv4 ranges such as 10.1.0.0/16");
 
-/** Settings of the sandbox driver, for the zod object of each process that makes one (worker, runner). */
+/** Settings of the sandbox driver, for each process that creates one (worker, runner). */
 export const sandboxSettings = {
-  /** `yes`: run servers and builds although the isolation cannot be set up. Everything that runs then is trusted. */
+  /** `yes`: run servers and builds even if they can't be isolated. Only for code that you trust. */
   TOWPATH_ALLOW_UNSANDBOXED: namedYes,
-  /** `yes`: run servers and builds although nothing on this host enforces their limits as a whole. */
+  /** `yes`: run servers and builds even if this host can't enforce their limits as a whole. */
   TOWPATH_ALLOW_WEAK_LIMITS: namedYes,
-  /** `yes`: where a sandbox cannot have a network of its own, it may use the host's, loopback included. */
+  /** `yes`: if a sandbox can't have its own network, it may use the host's, including loopback. */
   TOWPATH_ALLOW_HOST_NETWORK: namedYes,
-  /** Private address ranges that sandboxes may reach, separated by commas; for example an own package index. */
+  /** Private address ranges that sandboxes may reach, comma-separated; for example of your own package index. */
   TOWPATH_NETWORK_ALLOW: z
     .string()
     .default("")
@@ -25,7 +25,7 @@ export const sandboxSettings = {
     .pipe(z.array(addressRange)),
 };
 
-/** What the operator allows a sandbox to lack or to reach. */
+/** How the operator relaxes the isolation. */
 export type IsolationConfig = {
   readonly allowUnsandboxed: boolean;
   readonly allowWeakLimits: boolean;
@@ -44,7 +44,7 @@ export function isolationConfigFrom(values: z.output<z.ZodObject<typeof sandboxS
   };
 }
 
-/** Nothing is allowed: what holds where no setting says otherwise. */
+/** The default: nothing is relaxed. */
 export const strictIsolation: IsolationConfig = {
   allowUnsandboxed: false,
   allowWeakLimits: false,
@@ -52,7 +52,7 @@ export const strictIsolation: IsolationConfig = {
   allowedRanges: [],
 };
 
-/** Memory, processes and so on of one server; the defaults hold where nothing is set. */
+/** Limits of one server. */
 export const serverLimitSettings = {
   TOWPATH_SERVER_MEMORY_MIB: z.coerce.number().int().min(64).default(512),
   TOWPATH_SERVER_CPUS: z.coerce.number().min(0.05).default(1),
@@ -60,7 +60,7 @@ export const serverLimitSettings = {
   TOWPATH_SERVER_TMP_MIB: z.coerce.number().int().min(1).default(256),
 };
 
-/** What finding a Python on this host depends on: uv's own settings and where programs are. */
+/** The variables that finding a Python on this host depends on: uv's settings and search paths. */
 export function interpreterEnvironment(): Record<string, string> {
   const names = /^(PATH|HOME|LANG|XDG_.*|UV_.*|PYENV_.*|SSL_CERT_.*)$/;
   return Object.fromEntries(

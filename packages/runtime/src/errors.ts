@@ -1,9 +1,9 @@
-/** Something could not be run. Never thrown for what the command itself does. */
+/** Something can't be run. Never thrown for what the command itself does. */
 export class SandboxError extends Error {
   /**
    * `isolation_unavailable`, `network_unavailable`: this host can't; the message is for the operator.
-   * `layer_unavailable`, `python_unavailable`: what the server is made of isn't there; the message is for its owner.
-   * `invalid_spec`, `setup_failed`: the message quotes paths of the host and what its programs said.
+   * `layer_unavailable`, `python_unavailable`: a part of the server is missing; the message is for its owner.
+   * `invalid_spec`, `setup_failed`: the message may contain paths and output of the host, so don't show it to users.
    */
   readonly code:
     | "isolation_unavailable"

@@ -11,11 +11,11 @@ import { harnessDirectory, type ServerFiles, serverSandboxSpec } from "./server/
 
 export type SandboxDriverConfig = SandboxEngineConfig & HostDriverConfig;
 
-/** The driver for this host: servers and build steps in bubblewrap. Nothing runs before the self-test has passed. */
+/** The driver for this host: runs servers and build steps in bubblewrap, once the self-test has passed. */
 export const createSandboxDriver = (config: SandboxDriverConfig): RuntimeDriver =>
   createHostDriver(createSandboxEngine(config), config);
 
-/** The driver port on an engine of this host: finds what a spec names, and makes commands and mounts of it. */
+/** Implements the driver port on an engine of this host: resolves layers and Pythons to commands and mounts. */
 export function createHostDriver(engine: Engine, config: HostDriverConfig): RuntimeDriver {
   const builds = new HostBuilds(engine, config);
   return {
@@ -39,7 +39,7 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
       const adopted = await engine.adopt(claim);
       const inUse = new Set(adopted.map(({ handle }) => directoryNameOf(handle.instanceId)));
       const present = await readdir(config.instanceDirectory).catch(() => []);
-      // Their mounts were undone by the engine. What cannot be removed now does no harm.
+      // The engine has unmounted them. What can't be removed now does no harm.
       const leftovers = present.filter((name) => !inUse.has(name));
       await Promise.all(
         leftovers.map((name) => removeDirectory(`${config.instanceDirectory}/${name}`).catch(() => {})),
@@ -63,8 +63,8 @@ async function serverFiles({ layers, pythonVersion }: ServerSpec, config: HostDr
 }
 
 const layerProblems: Readonly<Record<string, string>> = {
-  not_found: "The result of its build is no longer stored. Redeploy it.",
-  digest_mismatch: "The stored result of its build is damaged. Redeploy it.",
+  not_found: "Its build is no longer stored. Redeploy it.",
+  digest_mismatch: "Its stored build is damaged. Redeploy it.",
 };
 
 async function layerPath(layers: HostLayers, digest: string): Promise<string> {

@@ -1,24 +1,24 @@
 import type { Endpoint } from "@towpath/runner-api/endpoint";
 
 export type Limits = {
-  /** Bytes of memory for all processes of the sandbox together. */
+  /** Bytes of memory, for all processes of the sandbox together. */
   readonly memoryBytes: number;
   /** Processes and threads together. */
   readonly processes: number;
-  /** Share of one CPU: 1 = one core. */
+  /** CPU cores; fractions are allowed. */
   readonly cpus: number;
-  /** Bytes that the private /tmp of the sandbox may hold. */
+  /** Size of the sandbox's private /tmp in bytes. */
   readonly tmpBytes: number;
-  /** Bytes of the largest file that may be written; not limited when it is left out. */
+  /** Maximum size of a file in bytes; unlimited if omitted. */
   readonly fileBytes?: number;
 };
 
-/** `none`: no interface but its own loopback. `internet`: outgoing only, never the host's loopback. */
+/** `none`: only a loopback of its own. `internet`: outgoing only, never the host's loopback. */
 export type Network = "none" | "internet";
 
 export type OutputStream = "stdout" | "stderr";
 
-/** Called with whole lines without their line end, at most 8 KiB each; longer ones are cut and say so. */
+/** Called with complete lines without line end, at most 8 KiB each; longer ones are cut and marked. */
 export type OutputSink = (stream: OutputStream, line: string, time: Date) => void;
 
 export type ExitReason =
@@ -40,13 +40,13 @@ export type Exit = {
 
 export type RunOptions = {
   readonly timeoutMs: number;
-  /** Output beyond this many bytes ends the command with reason `output-limit`. Each line counts 32 bytes more. */
+  /** More output than this ends the command with reason `output-limit`. Each line counts 32 bytes in addition. */
   readonly outputBytes: number;
   readonly onOutput: OutputSink;
   readonly signal?: AbortSignal;
 };
 
-/** A server, in terms that mean the same on every host. */
+/** A server, independent of the host. */
 export type ServerSpec = {
   /** Digests of artifacts. */
   readonly layers: { readonly dependencies: string; readonly code: string };
@@ -54,46 +54,46 @@ export type ServerSpec = {
   readonly pythonVersion: string;
   /** `file.py:object`, relative to the code layer. */
   readonly entrypoint: string;
-  /** Secrets and TOWPATH_CLOUD_* (RUN-4). The driver adds what Python needs, and nothing of the platform's. */
+  /** Secrets and TOWPATH_CLOUD_* (RUN-4). The driver adds only what Python needs. */
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: Limits;
   readonly network: Network;
-  /** Serve MCP at `inspectPath` too, past the server's own sign-in. For builds, whose socket nothing else reaches. */
+  /** Also serve MCP at `inspectPath`, bypassing the server's own sign-in. Only for builds, whose socket is private. */
   readonly inspectable?: boolean;
 };
 
 export type InstanceSpec = {
-  /** Unique among what runs; the last 12 characters alone, too. */
+  /** Its last 12 characters must be unique among running instances. */
   readonly instanceId: string;
   readonly server: ServerSpec;
-  /** From the start of the process to an answering socket. */
+  /** From starting the process until its socket answers. */
   readonly startTimeoutMs: number;
   /**
-   * Whatever a later runner must know to take the server over (see `adopt`); may hold secrets. The driver keeps it for
-   * as long as the server runs, never on a disk.
+   * What a later runner needs to adopt the server (see `adopt`); may contain secrets. The driver keeps it while the
+   * server runs, never on disk.
    */
   readonly memo?: string;
 };
 
-/** A server that an earlier runner started and that outlived it. `memo`: that of its InstanceSpec. */
+/** A server that outlived the runner that started it, with the `memo` of its InstanceSpec. */
 export type Survivor = { readonly instanceId: string; readonly memo: string };
 export type AdoptedServer = { readonly handle: InstanceHandle; readonly isFrozen: boolean };
 
-/** On the endpoint of an inspectable server: its MCP endpoint without what the server puts before it. */
+/** Path of an inspectable server's MCP endpoint that bypasses its own sign-in. */
 export const inspectPath = "/-/towpath/inspect";
 
 /**
- * What build steps work on. `source`: the repository. `tree`: a writable copy of it. `work`: files between steps.
- * `dependencies` and `code`: what becomes a layer. `cache`: of the organization, outlives the build.
+ * The volumes of a build. `source`: the repository. `tree`: a writable copy of it. `work`: files that pass between
+ * steps. `dependencies` and `code`: they become layers. `cache`: the organization's, which outlives the build.
  */
 export const buildVolumes = ["source", "tree", "work", "dependencies", "code", "cache"] as const;
 export type BuildVolume = (typeof buildVolumes)[number];
 
 export type VolumeMount = {
   readonly volume: BuildVolume;
-  /** Directory of the volume that is seen; all of it when left out. */
+  /** The directory of the volume to mount; the whole volume if omitted. */
   readonly subPath?: string;
-  /** Absolute, where the step sees it. */
+  /** Absolute path inside the step. */
   readonly path: string;
   readonly access: "read" | "write";
 };
@@ -108,34 +108,33 @@ export type BuildStep = {
 
 export type BuildSpec = {
   readonly buildId: string;
-  /** Builds of one organization share a cache, and nothing with others. */
+  /** Builds of one organization share a cache; organizations share nothing. */
   readonly organizationId: string;
-  /** Of each step. */
+  /** For each step. */
   readonly limits: Limits;
-  /** What the build may write to disk while it installs, including what it adds to the cache. */
+  /** What the build may write to disk while installing, including what it adds to the cache. */
   readonly diskBytes: number;
-  /** Steps are killed when less than this is left free: all tenants share the disk. */
+  /** Steps are killed when less than this is free on the disk, which all tenants share. */
   readonly freeBytes: number;
 };
 
 export type BuildWorkspace = {
   /**
-   * This process's view of a volume, an absolute path. What is written there before a step is what the step sees, and
-   * after a step it holds what that wrote. Whatever lies there then was made by a tenant: never follow its links.
+   * The absolute path of a volume for this process, to write a step's input and read its output. A tenant controls the
+   * output: never follow its links.
    */
   directory(volume: BuildVolume): string;
-  /** Changes when the same steps could give other layers: Python, tools, architecture, the operator's settings. */
+  /** Identifies everything else that affects the layers: Python, tools, architecture, the operator's settings. */
   image(pythonVersion: string): Promise<string>;
   /**
-   * Runs a step to its end. Never throws for what the command does. A step that wrote too much ends with reason
-   * `disk-limit`, one that would fill the disk of all with `disk-full`.
-   * @throws SandboxError when it cannot be isolated
+   * Runs a step to its end. Never throws for what the command does. A step that writes too much ends with reason
+   * `disk-limit`; if the disk is almost full, with `disk-full`.
+   * @throws SandboxError if it can't be isolated
    */
   run(step: BuildStep, options: RunOptions): Promise<Exit>;
   /**
-   * Stores a volume as a layer, outside the sandbox of any step, and resolves to its digest. Nothing may run in the
-   * volume any more; it is gone afterwards.
-   * @param options.name hash of what it was made of
+   * Stores a volume as a layer and resolves to its digest. No step may use the volume any more; it is gone afterwards.
+   * @param options.name hash of the layer's inputs
    * @throws an error with code `too_large`
    */
   publish(
@@ -151,17 +150,17 @@ export type InstanceHandle = {
   readonly instanceId: string;
   /** Speaks HTTP, with MCP at /mcp. */
   readonly endpoint: Endpoint;
-  /** Stops all processes from running, keeps their memory. Resolves to false when the host cannot freeze. */
+  /** Suspends all processes, which keep their memory. Resolves to false if the host can't freeze. */
   freeze(): Promise<boolean>;
-  /** Undoes `freeze`; at once when it is not frozen. */
+  /** Undoes `freeze`; does nothing if it is not frozen. */
   wake(): Promise<void>;
-  /** SIGTERM, then SIGKILL to everything in the sandbox after `graceMs`. Resolves when nothing is left. */
+  /** Sends SIGTERM, and SIGKILL to the whole sandbox after `graceMs`. Resolves when all processes have ended. */
   stop(graceMs: number): Promise<Exit>;
-  /** Memory in use now; null when the host does not count it. */
+  /** Memory in use; null if the host doesn't count it. */
   memoryBytes(): Promise<number | null>;
-  /** False from the moment in which the server's process begins to end, long before `exited` resolves. */
+  /** False as soon as the server's process begins to exit, long before `exited` resolves. */
   isAlive(): Promise<boolean>;
-  /** Resolves once, when the server has ended for any reason. */
+  /** Resolves when the server has ended for any reason. */
   readonly exited: Promise<Exit>;
 };
 
@@ -180,7 +179,7 @@ export type HarnessStatus =
       readonly file: string | null;
       readonly line: number | null;
       readonly module: string | null;
-      /** Objects in the file that would do, when the named one is missing. */
+      /** Objects in the file that could be served, or variables to set. */
       readonly candidates: readonly string[];
       readonly traceback: string | null;
     };
@@ -201,13 +200,15 @@ export type StartResult =
   | { readonly ok: true; readonly handle: InstanceHandle; readonly startMs: number }
   | {
       readonly ok: false;
-      /** `harness`: it said why. `exited`: it ended without a word. `timeout`: neither ready nor failed in time. */
+      /**
+       * `harness`: it reported a failure. `exited`: it ended without one. `timeout`: neither ready nor failed in time.
+       */
       readonly cause: "harness" | "exited" | "timeout";
       readonly status: Extract<HarnessStatus, { state: "failed" }> | null;
       readonly exit: Exit | null;
     };
 
-/** Which protections are in force on this host, for the log, the UI and the refusal to run. */
+/** Which protections are in force on this host. */
 export type Isolation = {
   readonly driver: string;
   readonly checks: readonly {
@@ -216,40 +217,42 @@ export type Isolation = {
     readonly required: boolean;
     readonly detail: string;
   }[];
-  /** False when a required check failed: nothing is run unless TOWPATH_ALLOW_UNSANDBOXED allows it. */
+  /** False if a required check failed: then nothing runs unless TOWPATH_ALLOW_UNSANDBOXED allows it. */
   readonly trusted: boolean;
-  /** Settings by which the operator allowed less, and what each one means on this host. */
+  /** Settings by which the operator relaxed the isolation, and what each one means on this host. */
   readonly exceptions: readonly { readonly setting: string; readonly meaning: string }[];
-  /** What cannot be run on this host, why, and what the operator can do: whole sentences. */
+  /** What can't run on this host, why, and what the operator can do, in whole sentences. */
   readonly problems: readonly string[];
   readonly cgroup: "v2" | "v1" | "none";
   readonly canFreeze: boolean;
 };
 
-/** The driver port. `sandbox` (bubblewrap on this host) and the fake of the tests implement it; one contract test. */
+/**
+ * The driver port, implemented by `sandbox` (bubblewrap on this host) and the fake for tests, with one contract test.
+ */
 export type RuntimeDriver = {
   readonly name: string;
-  /** Really tries the isolation (reads host files, environment, sockets, neighbours from inside). */
+  /** Tests the isolation from inside: tries to reach the host's files, environment and sockets, and neighbors. */
   selfTest(): Promise<Isolation>;
-  /** Versions of Python that servers and builds can have, newest first, such as `3.11.7`. */
+  /** Available Python versions, newest first, such as `3.11.7`. */
   pythons(): Promise<readonly string[]>;
-  /** The version for a request such as `3.11`, `3.11.7`, `>=3.10,<3.13` or null (any); null when none fits. */
+  /** The version for a request such as `3.11`, `3.11.7`, `>=3.10,<3.13` or null (any); null if none matches. */
   findPython(request: string | null): Promise<string | null>;
-  /** Makes the volumes of a build. To be closed in any case. */
+  /** Creates the volumes of a build. Always close it. */
   openBuild(spec: BuildSpec): Promise<BuildWorkspace>;
-  /** Removes what builds of killed processes have left. Resolves to how many. */
+  /** Removes what builds of killed processes left. Resolves to their number. */
   removeLostBuilds(): Promise<number>;
   /**
    * Starts a server and waits until its endpoint answers. Never throws for what the server does.
-   * @throws SandboxError when it cannot be isolated, and `layer_unavailable` or `python_unavailable`, whose messages
-   * are for the owner of the server
+   * @throws SandboxError if it can't be isolated, or with `layer_unavailable` or `python_unavailable`, whose messages are
+   * for the owner of the server
    */
   start(spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult>;
   /**
-   * Takes over the servers of an earlier runner that is gone. To be called once, before anything else. `claim` says
-   * where a server's output goes; a server for which it returns null is ended, with all other leftovers.
+   * Takes over the servers of an earlier runner that is gone. Call it once, before anything else. `claim` returns the
+   * sink for a server's output; servers for which it returns null are ended, with all other leftovers.
    */
   adopt(claim: (survivor: Survivor) => Promise<OutputSink | null>): Promise<AdoptedServer[]>;
-  /** Ends everything that this driver started or adopted and removes its cgroups and namespaces. */
+  /** Ends everything that this driver started or adopted, and removes its cgroups and namespaces. */
   close(): Promise<void>;
 };

@@ -18,7 +18,10 @@ export type ServerSources = {
   readonly decryptSecret: DecryptSecret;
 };
 
-/** A deployment's server for the driver, and its secrets in clear. @throws DeploymentUnusable if one can't be decrypted */
+/**
+ * A deployment's server for the driver, and its secrets in clear.
+ * @throws DeploymentUnusable if one can't be decrypted
+ */
 export function serverOfDeployment(deployment: StoredDeployment, sources: ServerSources): OpenedServer {
   const { pythonVersion, dependencies, code } = deployment.layers;
   const secrets = secretValues(deployment.secrets, sources.decryptSecret);

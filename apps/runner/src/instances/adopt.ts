@@ -10,8 +10,8 @@ import type { Adoption, InstancePool } from "./instance-pool.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 
 /**
- * What the next runner needs to know about a server. Contains the secrets with which it was started: they may have changed
- * since, and the server may still print the old ones.
+ * What the next runner needs to know about a server. Contains the secrets with which it was started: they may have
+ * changed since, and the server may still print the old ones.
  */
 const memoSchema = z.object({
   organizationId: z.uuid(),
@@ -38,8 +38,9 @@ export type AdoptionParts = {
 };
 
 /**
- * Takes over the servers that an earlier start of this runner left running, and ends all other leftovers, in the database
- * and on the host. Call it once, before the runner accepts requests. Resolves to the ids of the adopted servers.
+ * Takes over the servers that an earlier start of this runner left running, and ends all other leftovers, in the
+ * database and on the host. Call it once, before the runner accepts requests. Resolves to the ids of the adopted
+ * servers.
  */
 export async function adoptInstances(parts: AdoptionParts): Promise<string[]> {
   const { driver, store, pool } = parts;

@@ -185,7 +185,7 @@ test("RUN-3 a leased server is never frozen, even when leases race with freezing
 test("RUN-5 KEY-4 output becomes server log with level, stream and time; the platform logs its own events too", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(() => tinyServer.server("exit"));
-  await expect(pool.lease(deployed.deploymentId)).rejects.toThrow("exit status 7");
+  await expect(pool.lease(deployed.deploymentId)).rejects.toThrow("exited with status 7");
   await expect.poll(() => logOf(deployed), { timeout: 3000 }).toHaveLength(3);
   expect((await logOf(deployed)).map(({ stream, level, line }) => `${stream} ${level} ${line}`).toSorted()).toEqual([
     "platform error The server did not start: it exited with status 7",

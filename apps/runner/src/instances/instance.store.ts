@@ -32,9 +32,9 @@ export type InstanceStore = {
   insert(row: NewInstance): Promise<void>;
   change(id: string, change: InstanceChange): Promise<void>;
   /**
-   * Assigns an instance that still runs to this start; it counts as starting until it has been adopted. Inserts the row if
-   * the earlier runner was killed before it did. Null if it must be stopped: its row has ended or is another runner's, or
-   * its deployment is gone.
+   * Assigns an instance that still runs to this start; it counts as starting until it has been adopted. Inserts the row
+   * if the earlier runner was killed before it did. Null if it must be stopped: its row has ended or is another
+   * runner's, or its deployment is gone.
    */
   claim(id: string, deploymentId: string): Promise<ClaimedInstance | null>;
   /** Ends unclaimed rows of earlier runner processes: their instances are gone. */

@@ -12,9 +12,9 @@ export type ServerLogWriter = {
 };
 
 /**
- * Writes server-log lines to the database in batches, each deployment's in order. While the database is unavailable, lines
- * are buffered up to a limit; then the oldest lines of the project with the most are dropped, and their number is logged.
- * `onError` is called when the database is unavailable and for each line that it rejects.
+ * Writes server-log lines to the database in batches, each deployment's in order. While the database is unavailable,
+ * lines are buffered up to a limit; then the oldest lines of the project with the most are dropped, and their number is
+ * logged. `onError` is called when the database is unavailable and for each line that it rejects.
  *
  * A kill of this process loses what is buffered, in normal operation the lines of the last 0.2 s: the shim keeps only
  * output that no runner has read.

@@ -44,7 +44,8 @@ const words: Readonly<Record<string, ServerLogLevel>> = {
 };
 
 /**
- * Characters of a line that are matched. The level is near the beginning, and matching must not get slow for long lines.
+ * Characters of a line that are matched. The level is near the beginning, and matching must not get slow for long
+ * lines.
  */
 const maxInspected = 256;
 

@@ -45,8 +45,8 @@ export type Shortage = "share" | "own starts" | "starts" | "places" | "memory";
 type Usage = { instances: number; starting: number; memoryBytes: number };
 
 /**
- * Decides which deployments are admitted and which instances are evicted. Pure, and the only place that decides, so that
- * two starts never count on the same place.
+ * Decides which deployments are admitted and which instances are evicted. Pure, and the only place that decides, so
+ * that two starts never count on the same place.
  *
  * First in, first out within an organization; between organizations in turns, those beyond their fair share last.
  * Evicted are unleased instances only, and no more than waiters need: those of organizations beyond their fair share
@@ -139,7 +139,9 @@ class Round {
     return more.starting > 1 && more.starting > Math.floor(maxStarting * maxShare) ? "own starts" : null;
   }
 
-  /** The next waiter: organizations within their fair share first, then whose turn is longest ago, then who came first. */
+  /**
+   * The next waiter: organizations within their fair share first, then whose turn is longest ago, then who came first.
+   */
   #next(queues: ReadonlyMap<string, readonly Waiter[]>): Waiter | null {
     const heads = this.#waiters.filter((waiter) => queues.get(waiter.organizationId)?.[0] === waiter);
     const rank = ({ organizationId }: Waiter) => [

@@ -1,5 +1,5 @@
-// A separate process for a test to kill: starts a build that takes a minute to install, and prints its run directory when
-// the installation begins.
+// A separate process for a test to kill: starts a build that takes a minute to install, and prints its run directory
+// when the installation begins.
 import { openWorkshop } from "./try-build.ts";
 
 const [dataDirectory = ""] = process.argv.slice(2);

@@ -36,7 +36,7 @@ export class HostBuilds {
   async open(spec: BuildSpec): Promise<BuildWorkspace> {
     const { dataDirectory } = this.#settings();
     if (!safeName.test(spec.buildId) || !safeName.test(spec.organizationId))
-      throw new SandboxError("invalid_spec", "An id cannot be part of a path.");
+      throw new SandboxError("invalid_spec", "The build's or organization's id is not valid in a path.");
     const scratch = join(dataDirectory, "builds", await scratchName(spec.buildId));
     await removeDirectory(scratch);
     const directories = Object.fromEntries(buildVolumes.map((volume) => [volume, join(scratch, volume)]));
@@ -75,7 +75,7 @@ export class HostBuilds {
     const { environment } = this.#settings();
     const [python, uv] = await Promise.all([this.#python(step.pythonVersion), this.#locateUv()]);
     const sandbox = stepSandboxSpec(step, spec, { python, uv: uv.path, volumes, environment });
-    // Only steps that may run code of packages: measuring a large cache costs time.
+    // Only steps that may run code of packages: measuring a large cache is slow.
     const isWatched = step.volumes.some(({ volume }) => volume === "dependencies" || volume === "cache");
     if (!isWatched) return await this.#runSandbox(sandbox, options);
     disk.start();
@@ -126,6 +126,6 @@ type OpenBuild = {
   readonly disk: DiskWatch;
 };
 
-/** Names the process too, so that what killed ones leave is known. */
+/** Contains the process's identity, so that leftovers of killed ones can be recognized. */
 const scratchName = async (buildId: string) =>
   `${buildId}.${process.pid}.${(await processStartTime(process.pid)) ?? "0"}`;

@@ -7,8 +7,8 @@ import { sandboxHome } from "../sandbox/arguments.ts";
 import { codePath, dependencyPath } from "../server/server-spec.ts";
 
 /**
- * What a build step finds in every driver, and where: the build image. The virtual environment and the code stand
- * where the server will see them.
+ * The build image: the paths that build steps see with every driver. The virtual environment and the code have the same
+ * paths as for the server.
  */
 export const buildImage = {
   uv: "/opt/uv/uv",
@@ -16,7 +16,7 @@ export const buildImage = {
   layerScript: "/opt/towpath-build/layer.py",
   /** The interpreter of a version such as `3.11.7`. */
   python: (version: string) => `${pythonPrefix}/bin/python${version.split(".").slice(0, 2).join(".")}`,
-  /** Usual places for volumes. */
+  /** Conventional paths of volumes. */
   source: "/app/source",
   code: codePath,
   work: "/app/build",
@@ -27,10 +27,10 @@ export const buildImage = {
 const certificates = "/etc/ssl/towpath-operator.pem";
 const layerScript = fileURLToPath(new URL("./layer.py", import.meta.url));
 
-/** What a build step is made of, on this host. Absolute paths. */
+/** The files of a build step on this host. Absolute paths. */
 export type StepFiles = {
   readonly python: ResolvedPython;
-  /** The uv program itself. */
+  /** The uv binary. */
   readonly uv: string;
   readonly volumes: Readonly<Record<BuildVolume, string>>;
   /** See `pickBuildEnvironment`. */
@@ -38,9 +38,9 @@ export type StepFiles = {
 };
 
 /**
- * The command of a build step with its environment and mounts. It never has the project's secrets: what runs in it is
- * code of whoever wrote a package. All builds of an organization are one user of the host, because they share a cache
- * that they may write to. Pure.
+ * The command of a build step with its environment and mounts. Never includes the project's secrets, because it runs
+ * code of package authors. All builds of an organization run as the same user, because they share a writable cache.
+ * Pure.
  */
 export function stepSandboxSpec(step: BuildStep, build: BuildSpec, files: StepFiles): SandboxSpec {
   const { python, environment } = files;
@@ -61,10 +61,10 @@ export function stepSandboxSpec(step: BuildStep, build: BuildSpec, files: StepFi
       UV_CACHE_DIR: buildImage.cache,
       UV_PYTHON_DOWNLOADS: "never",
       UV_NO_PROGRESS: "1",
-      // A hard link into the cache would let a later build of the organization change a finished layer.
+      // With hard links into the cache, a later build could change a finished layer.
       UV_LINK_MODE: "copy",
       UV_COMPILE_BYTECODE: "1",
-      // Layers are copied and renamed; bytecode must not be compared with times of files.
+      // Layers are copied, so bytecode must not be checked against modification times.
       PYC_INVALIDATION_MODE: "UNCHECKED_HASH",
       ...python.env,
     },
@@ -96,14 +96,13 @@ const certificateSettings = {
 const operatorSettings =
   /^(UV_(DEFAULT_INDEX|INDEX|INDEX_URL|EXTRA_INDEX_URL|INDEX_STRATEGY|INSECURE_HOST|INDEX_[A-Z0-9_]+_(USERNAME|PASSWORD)|HTTP_TIMEOUT|HTTP_RETRIES|HTTP_CONNECT_TIMEOUT|REQUEST_TIMEOUT|EXCLUDE_NEWER|NATIVE_TLS|SYSTEM_CERTS|CONCURRENT_(DOWNLOADS|BUILDS|INSTALLS)|HTTPS?_PROXY|NO_PROXY)|HTTPS?_PROXY|ALL_PROXY|NO_PROXY|https?_proxy|all_proxy|no_proxy|SSL_CERT_FILE)$/;
 
-/** Debian's and its relatives' store; sandboxes see the host's. */
+/** The certificate store of Debian and its derivatives; sandboxes see the host's. */
 const hostCertificates = "/etc/ssl/certs/ca-certificates.crt";
 
 /**
- * Those of an environment that builds get: the operator's index, proxy and certificate settings, nothing else. Where
- * the host has a certificate store it counts, because that is where an operator puts the company's own authority;
- * elsewhere uv's built-in list does. Tenants' build scripts can read them, so an index's password given here is known
- * to everyone who may deploy.
+ * Picks the variables that builds get: the operator's index, proxy and certificate settings. If the host has a
+ * certificate store, uv uses it, because it may contain the company's own authority; else uv's built-in list. Tenants'
+ * build scripts can read these variables, so everyone who may deploy can see an index's password.
  */
 export function pickBuildEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

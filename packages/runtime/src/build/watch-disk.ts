@@ -2,16 +2,16 @@ import { lstat, readdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { ExitReason } from "../port.ts";
 
-/** Short enough that what a build writes in between stays far below the space that must stay free. */
+/** Short enough that a build can't fill the reserve between two checks. */
 const freeEveryMs = 50;
-/** When others free space meanwhile, the free space doesn't show what the build writes. */
+/** Needed in addition, because free space doesn't show the build's writes while others delete files. */
 const measureEveryMs = 15_000;
 const maxEntries = 500_000;
 
 export type DiskLimits = {
   /** The build's own directory, on the file system of the platform's data. */
   readonly directory: string;
-  /** A directory that other builds of the organization fill too: only what is added counts. */
+  /** Shared with other builds of the organization, so only its growth counts. */
   readonly cache: string;
   /** What the build may write to both. */
   readonly maxBytes: number;
@@ -30,9 +30,9 @@ export type DiskWatch = {
 };
 
 /**
- * Watches how much a build writes while packages' build scripts run. Without quotas the kernel can't limit a directory, so
- * a build can overshoot by what it writes between two checks. The kernel does limit each file, and refuses to reserve
- * space in one call (see the sandbox's `fileBytes` and system call filter). Both are measured only when enough
+ * Watches how much a build writes while packages' build scripts run. Without quotas the kernel can't limit a directory,
+ * so a build can overshoot by what it writes between two checks. The kernel does limit each file, and refuses to
+ * reserve space in one call (see the sandbox's `fileBytes` and system call filter). Both are measured only when enough
  * was written since the last time for the build to have reached its limit.
  */
 export function watchDisk({ directory, cache, maxBytes, minFreeBytes }: DiskLimits): DiskWatch {
@@ -53,7 +53,7 @@ export function watchDisk({ directory, cache, maxBytes, minFreeBytes }: DiskLimi
     if (bytes > maxBytes) controller.abort("disk-limit");
     base = { free, headroom: maxBytes - bytes, time: performance.now() };
   };
-  const look = async () => {
+  const check = async () => {
     const { bavail, bsize } = await statfs(directory);
     const free = bavail * bsize;
     if (free < minFreeBytes) controller.abort("disk-full");
@@ -61,16 +61,16 @@ export function watchDisk({ directory, cache, maxBytes, minFreeBytes }: DiskLimi
     const due = base === null || base.free - free > base.headroom || performance.now() - base.time > measureEveryMs;
     if (due) await measure(free);
   };
-  // A file system that cannot be asked is no reason to end a build.
-  const lookOrPass = () => void look().catch(() => {});
+  // If the check itself fails, the build continues.
+  const checkQuietly = () => void check().catch(() => {});
   let timer: NodeJS.Timeout | null = null;
   return {
     exceeded: signal,
     reason: () => (signal.aborted ? signal.reason : null),
     start() {
       if (timer !== null) return;
-      lookOrPass();
-      timer = setInterval(lookOrPass, freeEveryMs);
+      checkQuietly();
+      timer = setInterval(checkQuietly, freeEveryMs);
       timer.unref();
     },
     stop: () => clearInterval(timer ?? undefined),

@@ -4,7 +4,9 @@ import { constants } from "node:os";
 import type { Writable } from "node:stream";
 import type { Exit } from "../port.ts";
 
-/** One descriptor of a command: closed, a pipe that it reads, a pipe that it writes, or data that it reads to the end. */
+/**
+ * One descriptor of a command: closed, a pipe that it reads, a pipe that it writes, or data that it reads to the end.
+ */
 export type Stdio = "ignore" | "in" | "out" | { readonly content: string | Uint8Array };
 
 /** A command without a shell. Nothing of the platform's environment is added to `env`. */

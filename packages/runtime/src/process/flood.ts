@@ -23,8 +23,8 @@ export type FloodGate = {
 };
 
 /**
- * Limits lines with two token buckets: lines and bytes per second. Notes the number of dropped lines in a line of its own,
- * at most once a second, in the order of the stream.
+ * Limits lines with two token buckets: lines and bytes per second. Notes the number of dropped lines in a line of its
+ * own, at most once a second, in the order of the stream.
  */
 export function floodGate(sink: OutputSink, limits: FloodLimits, now: () => number = Date.now): FloodGate {
   let lines = limits.linesPerSecond * limits.burstSeconds;

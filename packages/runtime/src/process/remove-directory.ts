@@ -1,8 +1,8 @@
 import { chmod, readdir, rm } from "node:fs/promises";
 
 /**
- * Removes a directory even if parts of it are unreadable or read-only, such as a sealed layer or a server's files. Never
- * follows links; does nothing if it doesn't exist.
+ * Removes a directory even if parts of it are unreadable or read-only, such as a sealed layer or a server's files.
+ * Never follows links; does nothing if it doesn't exist.
  */
 export async function removeDirectory(directory: string): Promise<void> {
   try {

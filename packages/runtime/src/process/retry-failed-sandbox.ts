@@ -6,9 +6,9 @@ const maxAttempts = 3;
 const transientCodes: readonly SandboxError["code"][] = ["network_unavailable", "setup_failed"];
 
 /**
- * Runs up to three times while the sandbox itself can't be created, as happens under load (setting up a network interface
- * is interrupted). If the only output of a failed command is an error of bubblewrap, the command has not run; a tenant
- * that prints such a line only gets another attempt.
+ * Runs up to three times while the sandbox itself can't be created, as happens under load (setting up a network
+ * interface is interrupted). If the only output of a failed command is an error of bubblewrap, the command has not run;
+ * a tenant that prints such a line only gets another attempt.
  */
 export async function retryFailedSandbox<T>(
   onOutput: OutputSink,

@@ -63,7 +63,9 @@ async function statFields(pid: number): Promise<string[]> {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** Start time in clock ticks since boot, which with the process id identifies a process uniquely. Null when it is gone. */
+/**
+ * Start time in clock ticks since boot, which with the process id identifies a process uniquely. Null when it is gone.
+ */
 export async function processStartTime(pid: number): Promise<string | null> {
   try {
     // Field 22.
@@ -74,8 +76,8 @@ export async function processStartTime(pid: number): Promise<string | null> {
 }
 
 /**
- * Names a process, this one by default, in what survives its kill (control groups, mounts): process id and start time, so
- * that a later process can tell leftovers from what is in use, even if process ids are reused.
+ * Names a process, this one by default, in what survives its kill (control groups, mounts): process id and start time,
+ * so that a later process can tell leftovers from what is in use, even if process ids are reused.
  */
 export async function ownerName(pid = process.pid): Promise<string> {
   return `${pid}-${await processStartTime(pid)}`;

@@ -22,12 +22,12 @@ export type ResolvedPython = {
   readonly prefix: string;
   /** In the sandbox. */
   readonly insideExecutable: string;
-  /** What the interpreter needs in its environment in the sandbox: its shared library is not where it was built for. */
+  /** Variables that the interpreter needs in the sandbox, where its shared library is at another path. */
   readonly env: Readonly<Record<string, string>>;
 };
 
-// -I: neither the environment nor the working directory has a say.
-const question = `
+// Run with -I, so that environment and working directory have no effect.
+const infoScript = `
 import json, os, sys, sysconfig
 print(json.dumps({
   "version": "%d.%d.%d" % sys.version_info[:3],
@@ -36,7 +36,7 @@ print(json.dumps({
   "shared": bool(sysconfig.get_config_var("Py_ENABLE_SHARED")),
 }))`;
 
-const answerSchema = z.object({
+const infoSchema = z.object({
   version: z.string(),
   executable: z.string(),
   prefix: z.string(),
@@ -46,10 +46,10 @@ const answerSchema = z.object({
 const known = new Map<string, Promise<ResolvedPython | null>>();
 
 /**
- * Finds a Python on this host by uv.
+ * Finds a Python on this host with uv.
  * @param request.uv path of uv (TOWPATH_UV)
- * @param request.version what uv takes: `3.11`, `3.11.7`, `>=3.10,<3.13`; null: any
- * @returns null when there is none; the answer is kept for the life of the process once one was found
+ * @param request.version a version or range for uv: `3.11`, `3.11.7`, `>=3.10,<3.13`; null: any
+ * @returns null if there is none; a Python that was found is cached for the life of the process
  */
 export function resolvePython(request: {
   readonly uv: string;
@@ -74,12 +74,12 @@ async function findPython(uv: string, version: string | null): Promise<ResolvedP
   try {
     executable = (await run(uv, argv, options)).stdout.trim();
   } catch (error) {
-    // uv ends with 2 when it found nothing; anything else is a broken uv.
+    // uv exits with 2 if it found none; anything else is an error.
     if (typeof error === "object" && error !== null && "code" in error && error.code === 2) return null;
     throw error;
   }
-  const { stdout } = await run(executable, ["-I", "-c", question], options);
-  const answer = answerSchema.parse(JSON.parse(stdout));
+  const { stdout } = await run(executable, ["-I", "-c", infoScript], options);
+  const answer = infoSchema.parse(JSON.parse(stdout));
   const inside = `${pythonPrefix}/${relative(answer.prefix, answer.executable)}`;
   return {
     version: answer.version,
@@ -91,14 +91,14 @@ async function findPython(uv: string, version: string | null): Promise<ResolvedP
 }
 
 /**
- * The exact version, or another patch release of it: layers run on both.
+ * The exact version, or another patch release, which runs the same layers.
  * @throws SandboxError `python_unavailable`
  */
 export async function pythonOf(version: string, uv: string): Promise<ResolvedPython> {
   const minor = version.split(".").slice(0, 2).join(".");
   const python = (await resolvePython({ uv, version })) ?? (await resolvePython({ uv, version: minor }));
   if (python !== null) return python;
-  const message = `Python ${version}, for which this was built, is not on this machine. Redeploy it.`;
+  const message = `Python ${version}, for which it was built, is not installed on this machine. Redeploy it.`;
   throw new SandboxError("python_unavailable", message);
 }
 
@@ -124,7 +124,7 @@ export async function installedPythons(uv: string): Promise<string[]> {
   return [...new Set(versions)].sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
 }
 
-/** The mount that every sandbox with this Python needs. */
+/** The mount of this Python for a sandbox. */
 export function pythonMount(python: ResolvedPython): Mount {
   return { host: python.prefix, inside: pythonPrefix, writable: false };
 }

@@ -8,23 +8,23 @@ const elfMagic = "\u007fELF";
 export type UvProgram = { readonly path: string; readonly version: string };
 
 /**
- * The uv program behind a path, or behind a name that is searched in PATH. Either may be a script that starts it (pyenv
- * makes such scripts): only the program can be mounted into a sandbox.
+ * Finds the uv binary for a path, or for a name in PATH. Either may be a script that starts it, such as pyenv's shims,
+ * but only the binary can be mounted into a sandbox.
  * @throws Error when there is none
  */
 export async function locateUv(path: string): Promise<UvProgram> {
   const direct = path.includes("/") && (await isProgram(path));
-  const program = direct ? await realpath(path) : await behindScript(path);
+  const program = direct ? await realpath(path) : await resolveScript(path);
   const { stdout } = await run(program, ["--version"], { timeout: 10_000 });
   return { path: program, version: stdout.trim() };
 }
 
-async function behindScript(path: string): Promise<string> {
-  // uv tells the commands that it runs where it is itself.
+async function resolveScript(path: string): Promise<string> {
+  // uv sets UV to its own path for the commands that it runs.
   const argv = ["run", "--no-project", "--no-config", "--offline", "--", "/usr/bin/printenv", "UV"];
   const { stdout } = await run(path, argv, { timeout: 30_000, cwd: "/" });
   const program = await realpath(stdout.trim());
-  if (!(await isProgram(program))) throw new Error(`${path} is not uv, and does not lead to it.`);
+  if (!(await isProgram(program))) throw new Error(`${path} is not uv, and doesn't start it.`);
   return program;
 }
 

@@ -5,12 +5,12 @@ import { enterArguments } from "./network.ts";
 import { seccompFilter } from "./seccomp.ts";
 
 /**
- * How the spec's `network` is carried out: own empty namespace, own namespace that slirp4netns joins later, the
- * namespace that a process holds for it (without root), the host's.
+ * How the spec's `network` is implemented: an empty namespace of its own, one that slirp4netns joins later, one that a
+ * process holds for it (without root), or the host's.
  */
 export type NetworkPlan = "none" | "slirp" | { readonly heldBy: number } | "host";
 
-/** The user that the command runs as, on the host when the platform is root, else only inside. */
+/** The user that runs the command: on the host if the platform is root, else only inside the sandbox. */
 export type Identity = { readonly uid: number; readonly gid: number };
 
 export type SandboxPlan = {
@@ -26,9 +26,9 @@ export type SandboxPlan = {
 export type SandboxCommand = {
   readonly file: string;
   readonly argv: readonly string[];
-  /** bubblewrap's own options. They travel over descriptor 3, because /proc/<pid>/cmdline is public. */
+  /** bubblewrap's own options, passed on descriptor 3, because /proc/<pid>/cmdline is public. */
   readonly options: readonly string[];
-  /** Content by descriptor number, beginning with 6. */
+  /** Content for descriptors from 6 on. */
   readonly data: readonly (string | Uint8Array)[];
 };
 
@@ -44,7 +44,7 @@ const openFiles = 4096;
 const loaderVariable =
   /^(LD_.*|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|MALLOC_.*|NIS_PATH|NLSPATH|RES_OPTIONS|RESOLV_HOST_CONF|TMPDIR|TZ|TZDIR|LANG|LANGUAGE|LC_.*|LIBMOUNT_.*)$/;
 
-/** Bubblewrap arguments for a spec. Pure. Throws SandboxError `invalid_spec` for what cannot be said safely. */
+/** Bubblewrap arguments for a spec. Pure. Throws SandboxError `invalid_spec` for what can't be expressed safely. */
 export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: SandboxPlan): SandboxCommand {
   checkSpec(spec);
   const data: (string | Uint8Array)[] = [];
@@ -96,7 +96,7 @@ function checkSpec(spec: SandboxSpec): void {
     ...Object.entries(spec.env).flat(),
     ...spec.mounts.flatMap((mount) => [mount.host, mount.inside]),
   ];
-  // Options travel separated by NUL: a NUL in a value would begin an option of the tenant's choice.
+  // Options are separated by NUL: a NUL in a value would let a tenant add options.
   if (strings.some((text) => text.includes("\0")))
     throw new SandboxError("invalid_spec", "A NUL character cannot be part of an argument, variable or path.");
   const badName = Object.keys(spec.env).find((name) => !/^[^=]+$/.test(name));
@@ -111,7 +111,7 @@ function checkSpec(spec: SandboxSpec): void {
 function namespaces(host: HostFacts, plan: SandboxPlan): string[] {
   const { uid, gid } = plan.identity;
   const user = host.root
-    ? // These three are needed by setpriv to become another user, and are gone when it has.
+    ? // setpriv needs these three to switch to another user, and drops them.
       ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
     : ["--unshare-user", "--disable-userns", "--uid", String(uid), "--gid", String(gid), "--cap-drop", "ALL"];
   return [
@@ -200,7 +200,7 @@ function resourceLimits(spec: SandboxSpec, host: HostFacts, plan: SandboxPlan): 
     `--nofile=${openFiles}`,
     ...(spec.limits.fileBytes === undefined ? [] : [`--fsize=${spec.limits.fileBytes}`]),
     ...(plan.withoutCgroup.memory ? [`--data=${spec.limits.memoryBytes}`] : []),
-    // Counted by user: right for a user of its own, wrong for a user that also runs the platform.
+    // The kernel counts per user: don't limit a user that also runs the platform.
     ...(plan.withoutCgroup.processes && host.root ? [`--nproc=${spec.limits.processes}`] : []),
     "--",
   ];
@@ -233,7 +233,7 @@ const sandboxUserName = "towpath";
 /** slirp4netns answers DNS at this address and asks the host's resolver. */
 const slirpNameserver = "10.0.2.3";
 
-/** The files below /etc that we write ourselves, so that nothing about the host or its users is revealed. */
+/** Files below /etc that don't reveal anything about the host or its users. */
 function systemFiles(
   identity: { readonly uid: number; readonly gid: number },
   network: NetworkPlan,

@@ -15,7 +15,7 @@ export async function read(path: string): Promise<string> {
   }
 }
 
-/** False when the file is not there or the kernel refuses the value. */
+/** False if the file doesn't exist or the kernel rejects the value. */
 export async function write(path: string, value: string, onlyExisting = false): Promise<boolean> {
   try {
     await writeFile(path, value, { flag: onlyExisting ? "r+" : "w" });
@@ -36,7 +36,7 @@ export async function makeDirectory(path: string): Promise<string | null> {
 
 export async function killDirectories(directories: readonly string[]): Promise<void> {
   for (const path of directories) {
-    // Frozen processes of the v1 freezer take no signal; v2 kills them as they are.
+    // The v1 freezer must thaw processes before they can be killed; v2 kills frozen ones.
     await write(`${path}/freezer.state`, "THAWED", true);
     if (await write(`${path}/cgroup.kill`, "1", true)) return;
   }

@@ -2,7 +2,7 @@ import { access, constants, readdir, readFile } from "node:fs/promises";
 import { exists, killDirectories, makeDirectory, read, removeDirectory, write } from "./cgroup-files.ts";
 
 const parentName = "towpath";
-/** Where the platform's own processes go when their group is to have groups with limits below it. */
+/** The platform's own processes move here, because a group with limited subgroups must not contain processes. */
 const refugeName = `${parentName}-platform`;
 
 /** Where this host lets us create control groups: directories of ours, or null. */
@@ -24,7 +24,7 @@ export const noCgroups: CgroupLayout = {
 
 type MountPoint = { readonly path: string; readonly type: string; readonly options: readonly string[] };
 
-/** Mounted control group trees from the text of /proc/self/mounts. */
+/** Mounted control group hierarchies, from the text of /proc/self/mounts. */
 export function cgroupMounts(mounts: string): MountPoint[] {
   return mounts
     .split("\n")
@@ -43,10 +43,10 @@ async function prepareV2(root: string): Promise<CgroupLayout["v2"]> {
   const wanted = ["memory", "pids", "cpu"];
   const offered = (await read(`${root}/cgroup.controllers`)).split(/\s+/);
   const enable = wanted.filter((name) => offered.includes(name));
-  // Only a group that is not the machine's own root has a type.
+  // The machine's root group has no type file.
   const mayLeave = await exists(`${root}/cgroup.type`);
   for (const name of enable) {
-    // More than once: a process that is moved may have forked in that moment.
+    // Several attempts: a process may fork while it is being moved.
     for (let attempt = 0; attempt < 3; attempt += 1) {
       if ((await write(`${root}/cgroup.subtree_control`, `+${name}`)) || !mayLeave) break;
       await leaveRoot(root);
@@ -57,7 +57,7 @@ async function prepareV2(root: string): Promise<CgroupLayout["v2"]> {
   return { path, controllers };
 }
 
-/** Only a group without processes may hand controllers down (a container's root is such a group, a host's is not). */
+/** Moves all processes out of a group: with processes, it can't enable controllers for subgroups. */
 async function leaveRoot(root: string): Promise<void> {
   const refuge = await makeDirectory(`${root}/${refugeName}`);
   if (refuge === null) return;
@@ -65,7 +65,7 @@ async function leaveRoot(root: string): Promise<void> {
     await write(`${refuge}/cgroup.procs`, pid);
 }
 
-/** What findCgroups must know of this process: the texts of /proc/self/mounts and /proc/self/cgroup. */
+/** Input of findCgroups: the texts of /proc/self/mounts and /proc/self/cgroup. */
 export type CgroupFacts = { readonly root: boolean; readonly mounts: string; readonly membership: string };
 
 export async function readCgroupFacts(): Promise<CgroupFacts> {
@@ -78,7 +78,7 @@ export async function readCgroupFacts(): Promise<CgroupFacts> {
 
 /**
  * Finds the usable hierarchies and creates our directory in each. Root uses the root of each; others the group of
- * version 2 that they run in, when it has been handed to them (systemd's `Delegate=`).
+ * version 2 that they run in, if it was delegated to them (systemd's `Delegate=`).
  */
 export async function findCgroups({ root, mounts, membership }: CgroupFacts): Promise<CgroupLayout> {
   const points = cgroupMounts(mounts);
@@ -103,11 +103,11 @@ export async function findCgroups({ root, mounts, membership }: CgroupFacts): Pr
   };
 }
 
-/** The group of version 2 that this process runs in, if it may make groups there; else null. */
+/** The version 2 group of this process if it may create groups there; else null. */
 async function delegatedGroup(mountPoint: string, membership: string): Promise<string | null> {
   const own = /^0::(\/.*)$/m.exec(membership)?.[1];
   if (own === undefined || own.includes("/..")) return null;
-  // Another process of the platform may have moved this one to the refuge already.
+  // Another process of the platform may have moved this one already.
   const group = mountPoint + own.replace(new RegExp(`/${refugeName}$`), "").replace(/\/$/, "");
   try {
     await Promise.all(
@@ -119,7 +119,7 @@ async function delegatedGroup(mountPoint: string, membership: string): Promise<s
   }
 }
 
-/** Removes groups that are not in use, judged by their owner (see `ownerName`) and their name, and kills what is in them. */
+/** Kills and removes groups that are not in use, according to their owner (see `ownerName`) and name. */
 export async function sweepCgroups(
   layout: CgroupLayout,
   isInUse: (owner: string, name: string) => Promise<boolean>,

@@ -5,8 +5,8 @@ import { exists, killDirectories, makeDirectory, read, removeDirectory, write } 
 import type { CgroupLayout } from "./cgroup-layout.ts";
 
 const cpuPeriodMicroseconds = 100_000;
-/** Version 1: TCP's buffers get this part of the memory limit, in addition to it. */
-const tcpShare = 8;
+/** Version 1: TCP's buffers get a further limit of the memory limit divided by this. */
+const tcpMemoryDivisor = 8;
 
 export type LimitName = "memory" | "processes" | "cpu";
 
@@ -21,7 +21,7 @@ export type Cgroup = {
   freeze(): Promise<boolean>;
   thaw(): Promise<void>;
   isFrozen(): Promise<boolean>;
-  /** Kills what is inside, also when it is frozen. */
+  /** Kills all its processes, even if they are frozen. */
   kill(): Promise<void>;
   limitEvents(): Promise<LimitEvents>;
   memoryBytes(): Promise<number | null>;
@@ -29,7 +29,7 @@ export type Cgroup = {
   remove(): Promise<void>;
 };
 
-/** Where the control groups of one sandbox are; null where the host has no such tree. */
+/** Directories of one sandbox's control groups; null where the host has no such hierarchy. */
 type Directories = {
   readonly unified: string | null;
   readonly memory: string | null;
@@ -61,7 +61,7 @@ async function directoriesOf(
   };
 }
 
-/** Makes the groups and sets the limits. A limit that the host cannot set is left out; `limits` says so. */
+/** Creates the groups and sets the limits; `limits` tells which of them the host enforces. */
 export async function createCgroup(layout: CgroupLayout, name: string, limits: Limits): Promise<Cgroup> {
   const directories = await directoriesOf(layout, name, makeDirectory);
   const { unified, controllers } = directories;
@@ -77,7 +77,7 @@ export async function createCgroup(layout: CgroupLayout, name: string, limits: L
   });
 }
 
-/** The groups that an earlier process of the platform made, by their name. `held`: the limits that it could set. */
+/** Opens the groups that an earlier runner created. `held`: the limits that it could set. */
 export async function openCgroup(layout: CgroupLayout, name: string, held: Cgroup["limits"]): Promise<Cgroup> {
   const present = async (path: string) => ((await exists(`${path}/cgroup.procs`)) ? path : null);
   return cgroupIn(await directoriesOf(layout, name, present), held);
@@ -122,9 +122,9 @@ function cgroupIn(directories: Directories, limits: Cgroup["limits"]): Cgroup {
       const file = controllers.includes("memory") ? "memory.current" : "memory.usage_in_bytes";
       const text = directory === null ? "" : await read(`${directory}/${file}`);
       if (text === "") return null;
-      // Files that were read once count as used, but the kernel drops them when it needs the memory.
+      // Don't count file pages that were read once: the kernel drops them when memory is needed.
       const stat = await read(`${directory}/memory.stat`);
-      // v1 names it with what is below the group first.
+      // On v1, the total includes subgroups.
       const cache = /^total_inactive_file (\d+)$/m.exec(stat) ?? /^inactive_file (\d+)$/m.exec(stat);
       return Math.max(0, Number(text) - Number(cache?.[1] ?? 0));
     },
@@ -149,11 +149,10 @@ async function setMemory(unified: string | null, v1: string | null, bytes: numbe
   }
   if (v1 === null) return false;
   const set = await write(`${v1}/memory.limit_in_bytes`, String(bytes));
-  // Where swap is accounted, memory and swap together get the same limit;
-  // else nothing of the sandbox is swapped out, or it could have more than its limit.
+  // If swap is accounted, memory and swap together get the same limit. Else disable swapping, which would exceed it.
   if (!(await write(`${v1}/memory.memsw.limit_in_bytes`, String(bytes)))) await write(`${v1}/memory.swappiness`, "0");
-  // Version 1 counts TCP's buffers apart. Version 2 counts them with the rest.
-  await write(`${v1}/memory.kmem.tcp.limit_in_bytes`, String(Math.floor(bytes / tcpShare)));
+  // Version 1 counts TCP's buffers separately.
+  await write(`${v1}/memory.kmem.tcp.limit_in_bytes`, String(Math.floor(bytes / tcpMemoryDivisor)));
   return set;
 }
 

@@ -207,22 +207,22 @@ async function networkChecks(
   worthTrying: boolean,
 ): Promise<NetworkState> {
   const outcome = (ok: boolean, detail: string): Check[] => [{ name: "own network", ok, required: false, detail }];
-  if (!worthTrying) return { internet: null, checks: outcome(false, "not tried"), mayPass: false };
+  if (!worthTrying) return { internet: null, checks: outcome(false, "not tried"), isTransient: false };
   // Waiting doesn't help if a program is missing: the host is inspected only once.
-  const mayPass = host.tools.slirp4netns !== null && host.tools.ip !== null && host.tools.nsenter !== null;
+  const isTransient = host.tools.slirp4netns !== null && host.tools.ip !== null && host.tools.nsenter !== null;
   try {
     const checks = await probeIsolation(spawn, config.stateDirectory, "internet");
     const broken = checks.filter((check) => !passes(check));
     const blocked = `closed: private ranges and ${hostAddresses().length} addresses of the host`;
     if (broken.length === 0)
-      return { internet: "slirp", checks: outcome(true, `slirp4netns; ${blocked}`), mayPass: false };
+      return { internet: "slirp", checks: outcome(true, `slirp4netns; ${blocked}`), isTransient: false };
     const detail = broken.map((check) => `${check.name}: ${check.detail}`).join("; ");
-    return { internet: null, checks: outcome(false, detail), mayPass: false };
+    return { internet: null, checks: outcome(false, detail), isTransient: false };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    if (!config.allowHostNetwork) return { internet: null, checks: outcome(false, reason), mayPass };
+    if (!config.allowHostNetwork) return { internet: null, checks: outcome(false, reason), isTransient };
     const checks = outcome(false, `${reason} TOWPATH_ALLOW_HOST_NETWORK: the host's is used.`);
-    return { internet: "host", checks, mayPass };
+    return { internet: "host", checks, isTransient };
   }
 }
 

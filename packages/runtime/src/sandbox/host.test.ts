@@ -6,7 +6,7 @@ test("RUN-1 a kernel that forbids namespaces to ordinary users is reported with 
   expect(kernel({ "user.max_user_namespaces": "96310", "kernel.unprivileged_userns_clone": "1" })).toBe("");
   expect(kernel({})).toBe("");
   expect(kernel({ "kernel.unprivileged_userns_clone": "0" })).toBe(
-    "The kernel forbids ordinary users to make namespaces: kernel.unprivileged_userns_clone is 0. " +
+    "The kernel forbids ordinary users to create namespaces: kernel.unprivileged_userns_clone is 0. " +
       "As root: sysctl kernel.unprivileged_userns_clone=1.",
   );
   expect(kernel({ "kernel.apparmor_restrict_unprivileged_userns": "1", "user.max_user_namespaces": "0" })).toMatch(

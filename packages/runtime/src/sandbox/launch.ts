@@ -4,19 +4,19 @@ import type { Stdio } from "../process/child.ts";
 import type { HostedProcess, ProcessHost } from "../process/host.ts";
 import { blockDescriptor, firstDataDescriptor, type SandboxCommand, statusDescriptor } from "./arguments.ts";
 
-/** A sandbox that exists; its command does not run before `release`. */
+/** A sandbox whose command waits for `release`. */
 export type LaunchedSandbox = {
   /** bubblewrap itself. */
   readonly monitor: HostedProcess;
   /** First process of the sandbox's process namespace, as the host sees it. */
   readonly firstPid: number;
-  /** Lets the command run. Throws SandboxError `setup_failed` when bubblewrap has ended already. */
+  /** Lets the command run. Throws SandboxError `setup_failed` if bubblewrap has exited already. */
   release(): Promise<void>;
 };
 
 /**
  * Spawns bubblewrap and waits until its namespaces exist.
- * @throws SandboxError `setup_failed` with what bubblewrap said
+ * @throws SandboxError `setup_failed` with bubblewrap's output
  */
 export async function launchSandbox(
   command: SandboxCommand,
@@ -33,7 +33,7 @@ export async function launchSandbox(
       file: command.file,
       argv: command.argv,
       stdio: [...fixed, ...data],
-      // bubblewrap itself runs with the platform's rights: nothing may reach it by its environment.
+      // bubblewrap itself runs with the platform's privileges, so it gets no variables.
       env: {},
       cwd: "/",
     },
@@ -52,7 +52,7 @@ export async function launchSandbox(
   };
 }
 
-/** bubblewrap writes one JSON document a line; the first one names the child. */
+/** bubblewrap writes one JSON document per line; the first contains the child's pid. */
 function childPid(status: Readable): Promise<number> {
   return new Promise((resolve) => {
     let text = "";
@@ -67,8 +67,8 @@ function childPid(status: Readable): Promise<number> {
 
 async function setupFailure(monitor: HostedProcess): Promise<SandboxError> {
   const { code, signal } = await monitor.exited;
-  const said = await readBriefly(monitor.output(2));
-  return new SandboxError("setup_failed", `bubblewrap ended with ${signal ?? code}: ${said || "it said nothing"}`);
+  const output = await readBriefly(monitor.output(2));
+  return new SandboxError("setup_failed", `bubblewrap exited with ${signal ?? code}: ${output || "no output"}`);
 }
 
 async function readBriefly(stream: Readable): Promise<string> {

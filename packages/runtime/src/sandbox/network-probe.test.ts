@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
 
-const failed: NetworkState = { internet: null, checks: [], mayPass: true };
-const works: NetworkState = { internet: "slirp", checks: [], mayPass: false };
-const open: NetworkState = { internet: null, checks: [], mayPass: false };
+const failed: NetworkState = { internet: null, checks: [], isTransient: true };
+const works: NetworkState = { internet: "slirp", checks: [], isTransient: false };
+const open: NetworkState = { internet: null, checks: [], isTransient: false };
 
 /** Answers one after the other; the last one for good. */
 function answers(...list: [NetworkState, ...NetworkState[]]) {
@@ -20,7 +20,7 @@ function answers(...list: [NetworkState, ...NetworkState[]]) {
 
 test("RUN-2 a transient failure does not disable networking", async () => {
   const { probe, asked } = answers(failed, failed, works);
-  const network = await startNetworkProbe(probe, { pausesMs: [1, 1, 1], againAfterMs: 0 });
+  const network = await startNetworkProbe(probe, { pausesMs: [1, 1, 1], retryAfterMs: 0 });
   expect(network.state()).toBe(works);
   await network.refreshed();
   expect(asked()).toBe(3);
@@ -28,7 +28,7 @@ test("RUN-2 a transient failure does not disable networking", async () => {
 
 test("RUN-2 after a persistent failure the probe runs again later, once for all concurrent callers", async () => {
   const { probe, asked } = answers(failed, failed, works);
-  const network = await startNetworkProbe(probe, { pausesMs: [1], againAfterMs: 40 });
+  const network = await startNetworkProbe(probe, { pausesMs: [1], retryAfterMs: 40 });
   expect(await network.refreshed()).toBe(failed);
   expect(asked()).toBe(2);
   await new Promise((resolve) => setTimeout(resolve, 60));
@@ -39,7 +39,7 @@ test("RUN-2 after a persistent failure the probe runs again later, once for all 
 
 test("RUN-2 a network that reaches forbidden addresses is not probed again", async () => {
   const { probe, asked } = answers(open, works);
-  const network = await startNetworkProbe(probe, { pausesMs: [1, 1], againAfterMs: 0 });
+  const network = await startNetworkProbe(probe, { pausesMs: [1, 1], retryAfterMs: 0 });
   expect((await network.refreshed()).internet).toBeNull();
   expect(asked()).toBe(1);
 });

@@ -3,32 +3,33 @@ import type { Check } from "./self-test.ts";
 import type { SpawnContext } from "./spawn.ts";
 
 export type NetworkState = {
-  /** How `internet` is carried out; null: not at all. */
+  /** How `internet` is implemented; null: not available. */
   readonly internet: SpawnContext["internet"];
   readonly checks: readonly Check[];
-  /** Whether another try may end otherwise: setting up failed, as it does now and then on a busy host. */
-  readonly mayPass: boolean;
+  /** Whether the failure may be transient, as on a busy host. */
+  readonly isTransient: boolean;
 };
 
 export type NetworkProbe = {
-  /** The result of the last try. */
+  /** The result of the last attempt. */
   state(): NetworkState;
-  /** The same; tries once more before when the last try failed a while ago. Callers at the same time share the try. */
+  /** The same, after another attempt if the last one failed a while ago. Concurrent callers share it. */
   refreshed(): Promise<NetworkState>;
 };
 
 export type ProbeTiming = {
-  /** Pauses between the first tries, milliseconds. */
+  /** Pauses between the first attempts, milliseconds. */
   readonly pausesMs: readonly number[];
-  /** A failure older than this is tried again, milliseconds. */
-  readonly againAfterMs: number;
+  /** Time after a failure until the next attempt, milliseconds. */
+  readonly retryAfterMs: number;
 };
 
-const defaultTiming: ProbeTiming = { pausesMs: [250, 750], againAfterMs: 30_000 };
+const defaultTiming: ProbeTiming = { pausesMs: [250, 750], retryAfterMs: 30_000 };
 
 /**
- * Finds out whether sandboxes can have a network of their own. One failure under load must not switch networking off
- * for the life of the process. What a probe saw to be open is final: isolation that failed once is not trusted again.
+ * Tests whether sandboxes can have a network of their own. A transient failure under load must not disable networking
+ * for the life of the process. If a probe reached something forbidden, that is final: the isolation is never trusted
+ * again.
  */
 export async function startNetworkProbe(
   probe: () => Promise<NetworkState>,
@@ -36,7 +37,7 @@ export async function startNetworkProbe(
 ): Promise<NetworkProbe> {
   let state = await probe();
   for (const pause of timing.pausesMs) {
-    if (!state.mayPass) break;
+    if (!state.isTransient) break;
     await sleep(pause);
     state = await probe();
   }
@@ -49,7 +50,7 @@ export async function startNetworkProbe(
   return {
     state: () => state,
     async refreshed() {
-      if (!state.mayPass || performance.now() - triedAt < timing.againAfterMs) return state;
+      if (!state.isTransient || performance.now() - triedAt < timing.retryAfterMs) return state;
       trying ??= tryAgain().finally(() => {
         trying = null;
       });

@@ -39,7 +39,9 @@ export function hostAddresses(): string[] {
     .map((each) => each.address);
 }
 
-/** Lines for `ip -batch`: what a sandbox's namespace may not reach. slirp4netns's own /24 is more specific and stays. */
+/**
+ * Lines for `ip -batch`: what a sandbox's namespace may not reach. slirp4netns's own /24 is more specific and stays.
+ */
 function prohibitRoutes(addresses: readonly string[]): string {
   const targets = [...prohibitedRanges, ...addresses.map((address) => `${address}/32`)];
   return targets.map((target) => `route add prohibit ${target}\n`).join("");

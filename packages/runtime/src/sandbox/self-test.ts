@@ -39,7 +39,9 @@ const reportSchema = z.object({
 });
 type Report = z.infer<typeof reportSchema>;
 
-/** Starts a sandbox that tries to break out, and says what it managed to do. Checks of a network begin with its name. */
+/**
+ * Starts a sandbox that tries to break out, and says what it managed to do. Checks of a network begin with its name.
+ */
 export async function probeIsolation(spawn: Spawner, stateDirectory: string, network: Network): Promise<Check[]> {
   const directory = await mkdtemp(join(stateDirectory, "probe-"));
   const servers: Server[] = [];

@@ -4,8 +4,8 @@ import { SandboxError } from "../errors.ts";
 import { removeDirectory } from "../process/remove-directory.ts";
 import type { SocketDirectory } from "../server/start-server.ts";
 
-// The only directory of the host that a server may write to. As root it is a file system in memory of its own, so that a
-// server cannot fill the host's disk with it.
+// The only directory of the host that a server may write to. As root it is a file system in memory of its own, so that
+// a server cannot fill the host's disk with it.
 const options = "size=1m,nr_inodes=32,nosuid,nodev,noexec,mode=0711";
 const sourcePrefix = "towpath:";
 

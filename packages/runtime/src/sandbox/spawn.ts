@@ -187,8 +187,8 @@ function supervise(
   };
 }
 
-// systemd's table of user ids leaves 1,879,048,192 to 2,147,483,647 to nobody: no account, no dynamic user, no container
-// range is in it. Ids need not be unique to be safe (namespaces separate processes), only unlikely to meet.
+// systemd's table of user ids leaves 1,879,048,192 to 2,147,483,647 to nobody: no account, no dynamic user, no
+// container range is in it. Ids need not be unique to be safe (namespaces separate processes), only unlikely to meet.
 const firstUid = 1_879_048_192;
 const uidCount = 2 ** 27;
 

@@ -99,8 +99,8 @@ async function firstOutcome(directory: SocketDirectory, ended: Promise<Exit>, ti
 }
 
 /**
- * Checks at once, and again when something in the directory changes or after `pollMs`. Pauses between checks, longer each
- * time, so that a server that writes endlessly doesn't keep the platform busy.
+ * Checks at once, and again when something in the directory changes or after `pollMs`. Pauses between checks, longer
+ * each time, so that a server that writes endlessly doesn't keep the platform busy.
  */
 async function checkOnChanges(path: string, look: () => Promise<void>, done: AbortSignal): Promise<void> {
   for (let pauseMs = 1; !done.aborted; pauseMs = Math.min(pauseMs + 1, maxPauseMs)) {
@@ -130,8 +130,8 @@ function firstChange(path: string): { readonly happened: Promise<void>; stopWait
 }
 
 /**
- * Hard-links the server's socket into the platform's own directory. The server could later replace its socket with a link
- * to a socket of the platform, to which callers would then connect; the hard link stays the same.
+ * Hard-links the server's socket into the platform's own directory. The server could later replace its socket with a
+ * link to a socket of the platform, to which callers would then connect; the hard link stays the same.
  */
 async function takeSocket(directory: SocketDirectory): Promise<boolean> {
   const own = `${directory.own}/${socketName}`;

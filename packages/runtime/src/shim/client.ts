@@ -105,7 +105,9 @@ type Connection = {
 
 const maxAttachAttempts = 4;
 
-/** Attaches to the shim of this directory. One that hangs or speaks another version is ended, and replaced by a new one. */
+/**
+ * Attaches to the shim of this directory. One that hangs or speaks another version is ended, and replaced by a new one.
+ */
 async function attachToAny(config: ShimConfig): Promise<Connection> {
   for (let attempt = 1; attempt <= maxAttachAttempts; attempt++) {
     const made = await attach(config);

@@ -3,7 +3,8 @@
 
 /**
  * Raised with every change that the other side would misunderstand. A shim runs the code of the runner that started it:
- * a newer runner ends one of another version. Frames, `attach`, `attached` and `shutdown` must therefore stay as they are.
+ * a newer runner ends one of another version. Frames, `attach`, `attached` and `shutdown` must therefore stay as they
+ * are.
  */
 export const protocolVersion = 1;
 

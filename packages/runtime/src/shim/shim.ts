@@ -148,7 +148,10 @@ function take(each: Hosted): void {
   forgetEnded(each);
 }
 
-/** Kills a process and all below it. The first process of a sandbox does not end with bubblewrap before its command runs. */
+/**
+ * Kills a process and all below it. The first process of a sandbox does not end with bubblewrap before its command
+ * runs.
+ */
 async function kill(each: Hosted): Promise<void> {
   const { pid } = each.child;
   if (pid === undefined || each.end !== null) return;

@@ -1,5 +1,6 @@
 // Becomes a program that runs as an ordinary user (nobody), on a host whose /dev/net/tun is open to everybody as it is
-// on any common Linux. To be started by root in a mount namespace of its own: unshare --mount -- node this DIRECTORY FILE ARG…
+// on any common Linux. To be started by root in a mount namespace of its own: unshare --mount -- node this DIRECTORY
+// FILE ARG…
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
