@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
+import { HTTPException } from "hono/http-exception";
 import type { ForgeContext } from "./forge.context.ts";
 import { gitRoutes } from "./git/git-routes.ts";
 import { operatorRoutes } from "./operator/operator-routes.ts";
@@ -20,10 +21,12 @@ const formLimitBytes = 256 * 1024;
 function pageRoutes(context: ForgeContext): Hono<PageEnvironment> {
   const { config } = context;
   const pages = new Hono<PageEnvironment>();
-  pages.use(pageHeaders(config), onlyOwnForms(config), bodyLimit({ maxSize: formLimitBytes }), readSession(context));
+  pages.use(...pageHeaders(config), onlyOwnForms(config), bodyLimit({ maxSize: formLimitBytes }), readSession(context));
   const parts = [signInRoutes, authorizeRoutes, installationRoutes, accountRoutes, repositoryPages];
   for (const part of parts) pages.route("/", part(context));
   pages.onError((error, c) => {
+    // Thrown by Hono's middleware: a form from another site, or one that is too large.
+    if (error instanceof HTTPException) return error.getResponse();
     context.log.error({ err: error, path: c.req.path }, "page failed");
     const body = html`<h1>Something went wrong</h1><p class="soft">The forge's log has the details. Try again.</p>`;
     return c.html(page({ title: "Error", viewer: null, width: "narrow", body }), 500);
@@ -31,7 +34,7 @@ function pageRoutes(context: ForgeContext): Hono<PageEnvironment> {
   return pages;
 }
 
-/** All of the forge's HTTP: machines first (git, REST, operator, OAuth tokens), then pages. */
+/** The forge's routes: first those of programs (git, REST, operator, OAuth tokens), then pages. */
 export function createApp(context: ForgeContext): Hono<PageEnvironment> {
   const app = new Hono<PageEnvironment>();
   app.use(onlyOwnHosts(context.config));

@@ -53,17 +53,12 @@ export type ForgeConfig = {
   };
 };
 
-/** Every problem of the settings, one line each. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
-
-/** Reads the forge's settings from an environment. Throws `ConfigError` with all problems at once. */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): ForgeConfig {
+/** Reads the forge's settings. Throws an Error whose message lists every problem at once. */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): ForgeConfig {
   const parsed = settingsSchema.safeParse(environment);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
-    throw new ConfigError(`The forge cannot start. Settings to correct:\n${lines.join("\n")}`);
+    throw new Error(`The forge cannot start. Settings to correct:\n${lines.join("\n")}`);
   }
   const settings = parsed.data;
   return {
@@ -84,9 +79,4 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       webhookSecret: settings.GITHUB_WEBHOOK_SECRET,
     },
   };
-}
-
-/** The environment of this process; nothing else in the forge reads it. */
-export function processConfig(): ForgeConfig {
-  return readConfig(process.env);
 }

@@ -1,9 +1,9 @@
 import { exitOnFailure, reportReady, settingsOrExit, stopOnSignal } from "@towpath/role";
 import { pino } from "pino";
-import { processConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
 import { startForge } from "./forge.ts";
 
-const config = settingsOrExit(processConfig);
+const config = settingsOrExit(readConfig);
 const log = pino({ level: config.logLevel, base: { role: "forge" } });
 
 try {

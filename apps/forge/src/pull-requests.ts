@@ -7,7 +7,6 @@ import {
   type NewPullRequest,
   openPullRequestBetween,
   type PullRequest,
-  type PullRequestChange,
   updatePullRequest,
 } from "./state/pull-requests.ts";
 import type { Repository } from "./state/repositories.ts";
@@ -45,16 +44,17 @@ export async function openPullRequest(
   return pull;
 }
 
-/** Changes title, body or state; closing and reopening send a webhook. */
-export function changePullRequest(
+/** Closes or reopens it and sends a webhook, unless it is in that state already. */
+export function setPullRequestState(
   context: ForgeContext,
   repository: Repository,
-  input: { pull: PullRequest; change: PullRequestChange; sender: Account },
+  input: { pull: PullRequest; state: PullRequest["state"]; sender: Account },
 ): PullRequest {
-  const { pull, change, sender } = input;
+  const { pull, state, sender } = input;
+  if (state === pull.state) return pull;
   const changed = context.database.transaction(() => {
-    const row = updatePullRequest(context.database, pull, change);
-    const action = row.state === pull.state ? "edited" : row.state === "closed" ? "closed" : "reopened";
+    const row = updatePullRequest(context.database, pull, { state });
+    const action = state === "closed" ? "closed" : "reopened";
     enqueuePullRequestEvent(context, { repository, pull: row, action, sender });
     return row;
   });

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAppJwt } from "../testing/app-jwt.ts";
-import { git, gitHeaders, startTestForge, type TestForge } from "../testing/test-forge.ts";
+
+import { createAppJwt, git, gitHeaders, startTestForge, type TestForge } from "../testing/test-forge.ts";
 
 let forge: TestForge;
 let work: string;

@@ -1,4 +1,5 @@
 import { type Context, Hono } from "hono";
+import { auth as readBasicAuth } from "hono/utils/basic-auth";
 import type { ForgeContext } from "../forge.context.ts";
 import { ensureDirectory } from "../repositories.ts";
 import { type Access, type Caller, grantAllows, grantReaches, installationCaller } from "../rest/caller.ts";
@@ -8,25 +9,17 @@ import { accountOfUserToken, pushToken, sameSecret } from "../state/tokens.ts";
 import { reconcileRefs } from "../webhooks/reconcile-refs.ts";
 import { type Service, serveGit } from "./http-backend.ts";
 
-function readBasic(header: string | undefined): { user: string; password: string } | null {
-  const encoded = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(header ?? "")?.[1];
-  if (encoded === undefined) return null;
-  const text = Buffer.from(encoded, "base64").toString("utf8");
-  const colon = text.indexOf(":");
-  return colon < 0 ? null : { user: text.slice(0, colon), password: text.slice(colon + 1) };
-}
-
 type Identity =
   | { readonly kind: "anonymous" }
   | { readonly kind: "account"; readonly account: Account }
   | { readonly kind: "installation"; readonly caller: Extract<Caller, { kind: "installation" }> };
 
-/** The password decides: an account's push token, a user's App token, or an installation token (user `x-access-token`). null: none of these. */
-function identityOf(context: ForgeContext, authorization: string | undefined): Identity | null {
-  if (authorization === undefined) return { kind: "anonymous" };
-  const basic = readBasic(authorization);
-  if (basic === null) return null;
-  const named = findAccount(context.database, basic.user);
+/** By the password: an account's push token, a user's App token, or an installation token (user `x-access-token`). Null for any other. */
+function identityOf(context: ForgeContext, request: Request): Identity | null {
+  if (!request.headers.has("authorization")) return { kind: "anonymous" };
+  const basic = readBasicAuth(request);
+  if (basic === undefined) return null;
+  const named = findAccount(context.database, basic.username);
   const isPushToken = named && sameSecret(basic.password, pushToken(context.config.app.clientSecret, named));
   const account = isPushToken ? named : accountOfUserToken(context.database, basic.password);
   if (account) return { kind: "account", account };
@@ -46,7 +39,7 @@ function may(context: ForgeContext, identity: Identity, repository: Repository, 
 const plain = (status: number, text: string, headers: Record<string, string> = {}) =>
   new Response(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers } });
 
-/** Asks for a credential also for unknown names, so that private ones can't be probed. */
+/** Asks for a credential for unknown repositories too, so that names of private ones can't be guessed. */
 function refuse(context: ForgeContext, identity: Identity | null, repository: Repository | null): Response {
   if (identity === null || identity.kind === "anonymous") {
     return plain(401, "A credential is needed.", { "www-authenticate": 'Basic realm="Towpath Forge"' });
@@ -64,7 +57,7 @@ async function handle(context: ForgeContext, c: Context, service: Service): Prom
   const access = asked === "git-receive-pack" ? "write" : "read";
   const name = (c.req.param("repository") ?? "").replace(/\.git$/, "");
   const repository = findRepository(context.database, c.req.param("owner") ?? "", name);
-  const identity = identityOf(context, c.req.header("authorization"));
+  const identity = identityOf(context, c.req.raw);
   if (identity === null || repository === null || !may(context, identity, repository, access)) {
     return refuse(context, identity, repository);
   }
@@ -80,7 +73,7 @@ async function handle(context: ForgeContext, c: Context, service: Service): Prom
   });
 }
 
-/** Clone, fetch and push over `/{owner}/{repository}.git`. Any other path below a repository finds no route. */
+/** Clone, fetch and push at `/{owner}/{repository}.git`, by git's smart protocol only. */
 export function gitRoutes(context: ForgeContext): Hono {
   const routes = new Hono();
   const repository = "/:owner/:repository{[A-Za-z0-9._-]+\\.git}";

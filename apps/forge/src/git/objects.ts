@@ -69,37 +69,35 @@ async function lsTree(directory: string, args: readonly string[]): Promise<TreeE
     .map(parseEntry);
 }
 
-/** Everything below a commit or tree, folders included, with paths from its root. */
+/** Everything below a commit or tree, directories included, with paths from its root. */
 export function listTree(directory: string, sha: string): Promise<TreeEntry[]> {
   return lsTree(directory, ["-r", "-t", sha]);
 }
 
-/** A path from a URL as git knows it; null for what cannot be in a tree. */
+/** A path from a URL as git writes it; null for a path that can't be in a tree. */
 export function treePath(path: string): string | null {
   const parts = path.split("/").filter((part) => part !== "");
   const isUnusable = parts.some((part) => part === "." || part === ".." || part.includes("\0"));
   return isUnusable ? null : parts.join("/");
 }
 
-/** The folder's entries (paths from the root), or the one entry when the path is a file; null when there is nothing. */
+/** A file's entry, or a directory's entries with paths from the root; null when there is neither. */
 export async function listPath(
   directory: string,
   commit: string,
   path: string,
-): Promise<{ entry: TreeEntry | null; entries: TreeEntry[] } | null> {
-  if (path === "") return { entry: null, entries: await lsTree(directory, [commit]) };
+): Promise<TreeEntry | TreeEntry[] | null> {
+  if (path === "") return lsTree(directory, [commit]);
   const [entry] = await lsTree(directory, [commit, "--", path]);
   if (entry === undefined) return null;
-  if (entry.type !== "tree") return { entry, entries: [] };
-  const children = await lsTree(directory, [entry.sha]);
-  return { entry, entries: children.map((child) => ({ ...child, path: `${path}/${child.path}` })) };
+  return entry.type === "tree" ? lsTree(directory, [commit, "--", `${path}/`]) : entry;
 }
 
 export function readBlob(directory: string, sha: string): Promise<Buffer> {
   return runGit(["cat-file", "blob", sha], { directory });
 }
 
-/** Whether the object is there with that type. */
+/** Whether there is such an object, of that type. */
 export async function objectExists(directory: string, sha: string, type: "blob" | "tree" | "commit"): Promise<boolean> {
   if (!/^[0-9a-f]{40}$/.test(sha)) return false;
   try {
@@ -116,7 +114,7 @@ export async function writeBlob(directory: string, content: string | Uint8Array)
   return (await gitText(["hash-object", "-w", "--stdin"], { directory, input: content })).trim();
 }
 
-/** Writes a tree of these files through an index of its own, as git does. Paths must have passed `treePath`. */
+/** Writes a tree of these files through a temporary index. Paths must have passed `treePath`. */
 export async function writeTree(directory: string, files: readonly TreeFile[]): Promise<string> {
   const index = join(directory, `index-${randomUUID()}`);
   const options = { directory, env: { GIT_INDEX_FILE: index } };
@@ -149,7 +147,7 @@ export async function writeCommit(directory: string, input: CommitInput): Promis
   return (await gitText(args, { directory, env, input: `${input.message.trimEnd()}\n` })).trim();
 }
 
-/** Moves a ref if it is still at `expected` (null: must not exist). False: somebody else was faster. */
+/** Moves a ref by compare-and-swap (`expected` null: it must not exist). False when it was elsewhere. */
 export async function updateRef(
   directory: string,
   ref: string,

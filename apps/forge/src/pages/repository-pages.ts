@@ -3,7 +3,7 @@ import { html } from "hono/html";
 import type { ForgeConfig } from "../config.ts";
 import type { ForgeContext } from "../forge.context.ts";
 import { listBranches } from "../git/bare-repository.ts";
-import { changePullRequest, openPullRequest } from "../pull-requests.ts";
+import { openPullRequest, setPullRequestState } from "../pull-requests.ts";
 import { ensureDirectory } from "../repositories.ts";
 import type { PageContext, PageEnvironment } from "../sign-in/session.ts";
 import { type Account, accountById } from "../state/accounts.ts";
@@ -155,7 +155,7 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
     if (!found?.isOwner || viewer === null) return c.notFound();
     const { repository, pull } = found;
     const state = (await c.req.parseBody()).state === "open" ? "open" : "closed";
-    if (state !== pull.state) changePullRequest(context, repository, { pull, change: { state }, sender: viewer });
+    setPullRequestState(context, repository, { pull, state, sender: viewer });
     return c.redirect(`${urlOf(repository)}/pull/${pull.number}`, 303);
   });
 

@@ -1,9 +1,11 @@
 import type { MiddlewareHandler } from "hono";
+import { csrf } from "hono/csrf";
+import { secureHeaders } from "hono/secure-headers";
 import type { ForgeConfig } from "../config.ts";
 
 const originOf = (url: string) => new URL(url).origin;
 
-/** The forge's own address and its loopback names; the port is the one that we listen on. */
+/** The forge's own address and the names of loopback, with the port. */
 function ownHosts(config: ForgeConfig): Set<string> {
   const { host, port } = new URL(config.url);
   const suffix = port === "" ? "" : `:${port}`;
@@ -11,8 +13,8 @@ function ownHosts(config: ForgeConfig): Set<string> {
 }
 
 /**
- * Only requests for our own names: a page elsewhere whose name was pointed at 127.0.0.1 (DNS rebinding) must not read
- * what any user of this machine may.
+ * Refuses requests for other host names: a web page whose name resolves to 127.0.0.1 (DNS rebinding) must not read
+ * what users of this machine may read.
  */
 export function onlyOwnHosts(config: ForgeConfig): MiddlewareHandler {
   const hosts = ownHosts(config);
@@ -24,35 +26,35 @@ export function onlyOwnHosts(config: ForgeConfig): MiddlewareHandler {
 
 /**
  * Forms come from our own pages. SameSite cookies are not enough: servers on other ports of localhost are the same
- * site. Browsers send Origin with every POST; without it the answer is no.
+ * site.
  */
 export function onlyOwnForms(config: ForgeConfig): MiddlewareHandler {
-  const origins = new Set([...ownHosts(config)].map((host) => `${new URL(config.url).protocol}//${host}`));
-  return async (c, next) => {
-    const isSafe = c.req.method === "GET" || c.req.method === "HEAD";
-    if (!isSafe && !origins.has(c.req.header("origin") ?? ""))
-      return c.text("This form was sent from another site.\n", 403);
-    await next();
-  };
+  const { protocol } = new URL(config.url);
+  return csrf({ origin: [...ownHosts(config)].map((host) => `${protocol}//${host}`) });
 }
 
-/** `form-action` also rules the redirects after a form, hence the platform's two addresses. */
-export function pageHeaders(config: ForgeConfig): MiddlewareHandler {
-  const formTargets = [...new Set(["'self'", originOf(config.callbackUrl), originOf(config.setupUrl)])].join(" ");
-  const policy = [
-    "default-src 'none'",
-    "style-src 'self'",
-    "script-src 'self'",
-    "img-src 'self'",
-    `form-action ${formTargets}`,
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join("; ");
-  return async (c, next) => {
-    await next();
-    c.header("content-security-policy", policy);
-    c.header("x-content-type-options", "nosniff");
-    c.header("referrer-policy", "same-origin");
-    c.header("cache-control", "no-store");
-  };
+/** `form-action` also applies to redirects after a form, hence the platform's two addresses. */
+export function pageHeaders(config: ForgeConfig): MiddlewareHandler[] {
+  const formTargets = [...new Set(["'self'", originOf(config.callbackUrl), originOf(config.setupUrl)])];
+  const headers = secureHeaders({
+    referrerPolicy: "same-origin",
+    contentSecurityPolicy: {
+      defaultSrc: ["'none'"],
+      styleSrc: ["'self'"],
+      scriptSrc: ["'self'"],
+      imgSrc: ["'self'"],
+      formAction: formTargets,
+      baseUri: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+    // The forge is served over http.
+    strictTransportSecurity: false,
+  });
+  return [
+    headers,
+    async (c, next) => {
+      await next();
+      c.header("cache-control", "no-store");
+    },
+  ];
 }

@@ -17,12 +17,11 @@ import { numberParam, paginate, RestError, readBody } from "./rest-request.ts";
 import { appShape, installationShape, repositoryShape } from "./shapes.ts";
 
 const tokenRequestSchema = z.object({
-  repositories: z.array(z.string()).max(500).optional(),
   repository_ids: z.array(z.number().int()).max(500).optional(),
   permissions: permissionsSchema.optional(),
 });
 
-/** Only what the App has, and no more of it. */
+/** Throws 422 when more is asked for than the App has. */
 function narrowPermissions(requested: Permissions | undefined): Permissions {
   const granted: Permissions = { ...appPermissions };
   if (requested === undefined) return granted;
@@ -35,26 +34,19 @@ function narrowPermissions(requested: Permissions | undefined): Permissions {
   return { ...requested, metadata: "read" };
 }
 
+/** The ids, all of them of repositories that the installation covers; null for the whole installation. */
 function narrowRepositories(
-  context: ForgeContext,
+  { database }: ForgeContext,
   installation: Installation,
-  request: z.infer<typeof tokenRequestSchema>,
+  ids: number[] | undefined,
 ): number[] | null {
-  const { repositories: names, repository_ids: ids } = request;
-  if (names === undefined && ids === undefined) return null;
-  const reachable = repositoriesOfInstallation(context.database, installation);
-  const byId = (ids ?? []).map((id) => reachable.find((repository) => repository.id === id)?.id);
-  const byName = (names ?? []).map(
-    (name) => reachable.find((repository) => repository.name.toLowerCase() === name.toLowerCase())?.id,
+  if (ids === undefined) return null;
+  const covered = new Set(repositoriesOfInstallation(database, installation).map(({ id }) => id));
+  if (ids.every((id) => covered.has(id))) return ids;
+  throw new RestError(
+    422,
+    "There is at least one repository that does not exist or is not accessible to the parent installation.",
   );
-  const found = [...byId, ...byName];
-  if (found.includes(undefined)) {
-    throw new RestError(
-      422,
-      "There is at least one repository that does not exist or is not accessible to the parent installation.",
-    );
-  }
-  return found.filter((id) => id !== undefined);
 }
 
 function requireInstallation(installation: Installation | null): Installation {
@@ -82,7 +74,7 @@ export function appRoutes(context: ForgeContext): Hono<RestEnvironment> {
     requireApp(c);
     const installation = requireInstallation(installationById(database, numberParam(c, "id")));
     const request = await readBody(c, tokenRequestSchema);
-    const repositoryIds = narrowRepositories(context, installation, request);
+    const repositoryIds = narrowRepositories(context, installation, request.repository_ids);
     const permissions = narrowPermissions(request.permissions);
     const { token, expiresAt } = createInstallationToken(database, {
       installationId: installation.id,
@@ -119,7 +111,7 @@ export function appRoutes(context: ForgeContext): Hono<RestEnvironment> {
   return routes;
 }
 
-/** Where the App is installed and what it reaches there, for users and for installations. */
+/** A user's installations and the repositories that an installation covers. */
 export function installationRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const { database, config } = context;
   const routes = new Hono<RestEnvironment>();

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGitHub, type RepositoryAddress } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAppJwt } from "../testing/app-jwt.ts";
-import { git, startTestForge, type TestForge, userToken } from "../testing/test-forge.ts";
+import { createAppJwt, git, startTestForge, type TestForge, userToken } from "../testing/test-forge.ts";
 
 /* The App client of @towpath/github against a started forge: what it gets here it gets from github.com. */
 
@@ -166,7 +165,9 @@ test("GH-2 tokens are narrowed to one repository and to what was asked", async (
       body: JSON.stringify(body),
     });
   };
-  const { token } = (await (await make({ repositories: ["tools"], permissions: { metadata: "read" } })).json()) as {
+  const { token } = (await (
+    await make({ repository_ids: [repositoryId], permissions: { metadata: "read" } })
+  ).json()) as {
     token: string;
   };
   const status = async (path: string, method = "GET") =>
@@ -187,7 +188,7 @@ test("GH-2 tokens are narrowed to one repository and to what was asked", async (
     body: JSON.stringify({ tree: [{ path: "a", content: "a" }] }),
   });
   expect(write.status).toBe(403);
-  expect((await make({ repositories: ["of-somebody-else"] })).status).toBe(422);
+  expect((await make({ repository_ids: [999_999] })).status).toBe(422);
   expect((await make({ permissions: { organization_administration: "write" } })).status).toBe(422);
 });
 

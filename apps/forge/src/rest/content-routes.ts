@@ -2,20 +2,22 @@ import { Hono } from "hono";
 import type { ForgeContext } from "../forge.context.ts";
 import { listPath, listTree, readBlob, readCommit, type TreeEntry, treePath } from "../git/objects.ts";
 import { archive } from "../git/run-git.ts";
-import { commitOf, type RestContext, type RestEnvironment, reading } from "./caller.ts";
+import { commitOf, type RestEnvironment, reading } from "./caller.ts";
 import { RestError } from "./rest-request.ts";
 
 const contentLimitBytes = 1024 * 1024;
 
-/** What a commit holds: its tree, a file or folder, all of it as a tarball. */
+/** A commit's tree, its files and directories, and its tarball. */
 export function contentRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const routes = new Hono<RestEnvironment>();
 
   routes.get("/repos/:owner/:repo/git/trees/:ref{.+}", async (c) => {
     const { directory, sha } = await commitOf(context, c, c.req.param("ref"));
-    const recursive = c.req.query("recursive") !== undefined;
-    const entries = recursive ? await listTree(directory, sha) : ((await listPath(directory, sha, ""))?.entries ?? []);
-    const tree = entries.map(({ size, ...entry }) => ({ ...entry, ...(size !== null && { size }) }));
+    // As if `recursive` were always set.
+    const tree = (await listTree(directory, sha)).map(({ size, ...entry }) => ({
+      ...entry,
+      ...(size !== null && { size }),
+    }));
     return c.json({ sha: (await readCommit(directory, sha)).tree, tree, truncated: false });
   });
 
@@ -25,21 +27,18 @@ export function contentRoutes(context: ForgeContext): Hono<RestEnvironment> {
     const path = treePath(c.req.param("path"));
     const found = path === null ? null : await listPath(directory, sha, path);
     if (found === null) throw new RestError(404, "Not Found");
-    if (found.entry === null || found.entry.type === "tree") return c.json(found.entries.map(contentShape));
-    return c.json(await contentWithText(directory, found.entry));
+    return c.json(Array.isArray(found) ? found.map(contentShape) : await contentWithText(directory, found));
   });
 
-  const sendTarball = async (c: RestContext, ref: string) => {
-    const { repository, directory, sha } = await commitOf(context, c, ref);
+  routes.get("/repos/:owner/:repo/tarball/:ref{.+}", async (c) => {
+    const { repository, directory, sha } = await commitOf(context, c, c.req.param("ref"));
     const top = `${repository.owner}-${repository.name}-${sha.slice(0, 7)}`;
     const headers = {
       "content-type": "application/x-gzip",
       "content-disposition": `attachment; filename=${top}.tar.gz`,
     };
     return c.body(archive(directory, sha, top, c.req.raw.signal), 200, headers);
-  };
-  routes.get("/repos/:owner/:repo/tarball", (c) => sendTarball(c, reading(context, c).default_branch));
-  routes.get("/repos/:owner/:repo/tarball/:ref{.+}", (c) => sendTarball(c, c.req.param("ref")));
+  });
 
   return routes;
 }

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import type { ForgeContext } from "../forge.context.ts";
-import { changePullRequest, openPullRequest } from "../pull-requests.ts";
+import { openPullRequest, setPullRequestState } from "../pull-requests.ts";
 import { findPullRequest, listPullRequests, newPullRequestSchema } from "../state/pull-requests.ts";
 import type { Repository } from "../state/repositories.ts";
 import {
@@ -15,11 +15,7 @@ import {
 import { numberParam, paginate, RestError, readBody } from "./rest-request.ts";
 import { pullRequestShape } from "./shapes.ts";
 
-const changeSchema = z.object({
-  title: z.string().min(1).max(256).optional(),
-  body: z.string().max(65_536).nullable().optional(),
-  state: z.enum(["open", "closed"]).optional(),
-});
+const changeSchema = z.object({ state: z.enum(["open", "closed"]) });
 
 /** Pull requests between branches of one repository; the forge has no forks and merges nothing. */
 export function pullRequestRoutes(context: ForgeContext): Hono<RestEnvironment> {
@@ -27,12 +23,6 @@ export function pullRequestRoutes(context: ForgeContext): Hono<RestEnvironment> 
 
   function open(c: RestContext, access: Access): Repository {
     return authorizeByName(context, c.get("caller"), repositoryName(c), "pull_requests", access);
-  }
-
-  function pullOf(c: RestContext, repository: Repository) {
-    const pull = findPullRequest(context.database, repository.id, numberParam(c, "number"));
-    if (pull === null) throw new RestError(404, "Not Found");
-    return pull;
   }
 
   routes.get("/repos/:owner/:repo/pulls", (c) => {
@@ -57,20 +47,13 @@ export function pullRequestRoutes(context: ForgeContext): Hono<RestEnvironment> 
     return c.json(pullRequestShape(context, repository, pull), 201);
   });
 
-  routes.get("/repos/:owner/:repo/pulls/:number", (c) => {
-    const repository = open(c, "read");
-    return c.json(pullRequestShape(context, repository, pullOf(c, repository)));
-  });
-
   routes.patch("/repos/:owner/:repo/pulls/:number", async (c) => {
     const repository = open(c, "write");
-    const pull = pullOf(c, repository);
-    const change = await readBody(c, changeSchema);
-    const changed = changePullRequest(context, repository, {
-      pull,
-      change,
-      sender: actingAccount(context, c.get("caller")),
-    });
+    const pull = findPullRequest(context.database, repository.id, numberParam(c, "number"));
+    if (pull === null) throw new RestError(404, "Not Found");
+    const { state } = await readBody(c, changeSchema);
+    const sender = actingAccount(context, c.get("caller"));
+    const changed = setPullRequestState(context, repository, { pull, state, sender });
     return c.json(pullRequestShape(context, repository, changed));
   });
 

@@ -80,7 +80,7 @@ export function insertPullRequest(
   return row;
 }
 
-export type PullRequestChange = Partial<Pick<PullRequest, "title" | "body" | "state" | "head_sha">>;
+type PullRequestChange = Partial<Pick<PullRequest, "state" | "head_sha">>;
 
 export function updatePullRequest(database: Database, pull: PullRequest, change: PullRequestChange): PullRequest {
   const next = { ...pull, ...change };
@@ -88,9 +88,7 @@ export function updatePullRequest(database: Database, pull: PullRequest, change:
   const closedAt = next.state === "open" ? null : (pull.closed_at ?? now);
   const row = database.get(
     pullRequestRowSchema,
-    `UPDATE pull_request SET title = ?, body = ?, state = ?, head_sha = ?, updated_at = ?, closed_at = ? WHERE id = ? RETURNING *`,
-    next.title,
-    next.body,
+    "UPDATE pull_request SET state = ?, head_sha = ?, updated_at = ?, closed_at = ? WHERE id = ? RETURNING *",
     next.state,
     next.head_sha,
     now,

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createForgeAdmin, createGitHub, type ForgeAdmin, type GitHub, type GitHubConfig } from "@towpath/github";
+import { SignJWT } from "jose";
 import pino from "pino";
 import type { ForgeConfig } from "../config.ts";
 import { type RunningForge, startForge } from "../forge.ts";
@@ -225,4 +226,15 @@ export async function userToken(forge: TestForge, login: string): Promise<string
   });
   const code = locationOf(done).searchParams.get("code") ?? "";
   return (await forge.gitHub.exchangeCode({ code })).accessToken;
+}
+
+/** The App's JSON web token, for tests that call the REST API without the client. */
+export function createAppJwt(input: { issuer?: string; lifetime?: number } = {}): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  const key = createPrivateKey(testPrivateKey);
+  const jwt = new SignJWT({}).setProtectedHeader({ alg: "RS256" }).setIssuer(input.issuer ?? "4242");
+  return jwt
+    .setIssuedAt(now)
+    .setExpirationTime(now + (input.lifetime ?? 300))
+    .sign(key);
 }

@@ -3,7 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PushEvent, parseWebhook, verifyWebhook } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { git, type Received, startTestForge, type TestForge, testSecret, userToken } from "../testing/test-forge.ts";
+import {
+  createAppJwt,
+  git,
+  type Received,
+  startTestForge,
+  type TestForge,
+  testSecret,
+  userToken,
+} from "../testing/test-forge.ts";
 
 let forge: TestForge;
 let work: string;
@@ -142,7 +150,6 @@ test("GH-3 a push whose webhook was not stored before the exit is sent at the ne
 test("GH-3 pull requests send webhooks: opened, synchronize, closed", async () => {
   const base = (await git(work, "rev-parse", "HEAD")).trim();
   await git(work, "push", "-q", "towpath", `${base}:refs/heads/pr-branch`);
-  const { createAppJwt } = await import("../testing/app-jwt.ts");
   const tokenAnswer = await fetch(`${forge.url}/api/v3/app/installations/${installationId}/access_tokens`, {
     method: "POST",
     headers: { authorization: `Bearer ${await createAppJwt()}` },
