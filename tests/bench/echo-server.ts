@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { modernCall } from "../instance/modern-call.ts";
 
-/** A small FastMCP server whose tool answers with `word`, so that one can see which version answers. */
+/** A small FastMCP server whose tool answers with `word`, which shows the version that answers. */
 export const serverSource = (word: string) => `from fastmcp import FastMCP
 
 mcp = FastMCP("Bench")
@@ -41,30 +42,9 @@ export async function callWord(url: string): Promise<string> {
   }
 }
 
-/** One modern request and nothing else: the shortest way to an answer. */
+/** One request of the modern era: what the shortest way to an answer takes. */
 export async function postOnce(url: string): Promise<void> {
-  const version = "2026-07-28";
-  const meta = {
-    "io.modelcontextprotocol/protocolVersion": version,
-    "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-  const response = await fetch(url, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": version,
-      "mcp-method": "tools/call",
-      "mcp-name": "word",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "word", arguments: {}, _meta: meta },
-    }),
-  });
+  const response = await fetch(url, modernCall("word", {}, "bench"));
   const text = await response.text();
   if (!response.ok) throw new Error(`${response.status}: ${text}`);
 }

@@ -5,7 +5,7 @@ import { glob, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { freePorts, instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
 import { postOnce, writeServer } from "./echo-server.ts";
 import { median, printTable, timed } from "./measure.ts";
 
@@ -14,7 +14,7 @@ const freezeAfterMs = 300;
 const stopAfterMs = 3_000;
 const leaseMs = 500;
 const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
-const instance = await startTowpath(dataDirectory, await freePorts(), {
+const instance = await startTowpath(dataDirectory, await instancePorts(), {
   TOWPATH_FREEZE_AFTER_MS: String(freezeAfterMs),
   TOWPATH_STOP_AFTER_MS: String(stopAfterMs),
   TOWPATH_LEASE_MS: String(leaseMs),
@@ -22,7 +22,7 @@ const instance = await startTowpath(dataDirectory, await freePorts(), {
 
 /** The same dependency layer and file, started bare: python to the first answer. */
 async function startBare(python: string, directory: string): Promise<number> {
-  const port = (await freePorts()).web;
+  const [port = 0] = await freePorts(1);
   const begun = performance.now();
   const child = spawn(python, [join(directory, "server.py"), String(port)], {
     stdio: "ignore",

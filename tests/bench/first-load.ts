@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, Response } from "playwright-core";
 import { openBrowser } from "../e2e/browser.ts";
-import { freePorts, startTowpath } from "../instance/towpath-process.ts";
+import { instancePorts, startTowpath } from "../instance/towpath-process.ts";
 
 // Script that a first visitor's browser fetches, gzipped: preloaded modules and those that come after the page
 // included. `node tests/bench/first-load.ts [url]`; without a URL it starts an instance. `--files` lists each script.
@@ -56,7 +56,7 @@ async function measure(url: string): Promise<boolean> {
 
 async function measureOwnInstance(): Promise<boolean> {
   const directory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
-  const instance = await startTowpath(directory, await freePorts());
+  const instance = await startTowpath(directory, await instancePorts());
   try {
     return await measure(instance.url);
   } finally {

@@ -2,7 +2,6 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer as createTcpServer } from "node:net";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -10,13 +9,15 @@ import { promisify } from "node:util";
 import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import { createRunnerStandIn } from "@towpath/runner-api/testing";
+import { modernCall } from "../instance/modern-call.ts";
+import { freePorts } from "../instance/towpath-process.ts";
 
 export type Bench = {
   directory: string;
   label: string;
   ports: { server: number; nginx: number; tuned: number; gateway: number };
   wrkScript: string;
-  /** Processes that carry the requests of each way. */
+  /** The processes that carry the requests. */
   processes: { nginx: number; gateway: number };
   rowsWritten: () => Promise<number>;
   stop: () => Promise<void>;
@@ -25,33 +26,18 @@ export type Bench = {
 const proxyCore = "0";
 const restCores = availableParallelism() > 1 ? `1-${availableParallelism() - 1}` : "0";
 
-/** As root nginx would give its workers another user, who may not enter the bench's folder. */
+/** As root nginx would give its workers another user, who may not enter the benchmark's directory. */
 const asMyself = process.getuid?.() === 0 ? "user root; " : "";
 const label = "bench-server";
 const answer =
   '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"hello from the bench"}],"isError":false}}';
-const message = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "tools/call",
-  params: {
-    name: "echo",
-    arguments: { text: "hello from the bench" },
-    _meta: {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientCapabilities": {},
-      "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1.0.0" },
-    },
-  },
-};
+const call = modernCall("echo", { text: "hello from the bench" }, "bench");
 const wrkScript = `
 wrk.method = "POST"
-wrk.body = [==[${JSON.stringify(message)}]==]
-wrk.headers["Content-Type"] = "application/json"
-wrk.headers["Accept"] = "application/json, text/event-stream"
-wrk.headers["MCP-Protocol-Version"] = "2026-07-28"
-wrk.headers["Mcp-Method"] = "tools/call"
-wrk.headers["Mcp-Name"] = "echo"
+wrk.body = [==[${call.body}]==]
+${Object.entries(call.headers)
+  .map(([name, value]) => `wrk.headers["${name}"] = "${value}"`)
+  .join("\n")}
 function done(summary, latency)
   local e = summary.errors
   io.write(string.format("RESULT %d %d %f %d\\n", summary.requests, summary.duration, latency:percentile(50),
@@ -59,7 +45,7 @@ function done(summary, latency)
 end
 `;
 
-/** Starts PostgreSQL, a server, nginx before it, a runner's stand-in and the real gateway process. */
+/** Starts PostgreSQL, a server, nginx in front of it, a stand-in for the runner and the real gateway process. */
 export async function startBench(): Promise<Bench> {
   // One core for the proxy that is measured, the other for everything else, as all children inherit this.
   await promisify(execFile)("taskset", ["-a", "-cp", restCores, String(process.pid)]);
@@ -76,12 +62,8 @@ export async function startBench(): Promise<Bench> {
   const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
   runner.servers.set(deploymentId, { instanceId: "bench", endpoint: { kind: "unix", path: socketPath } });
   await runner.start();
-  const ports = {
-    server: await freePort(),
-    nginx: await freePort(),
-    tuned: await freePort(),
-    gateway: await freePort(),
-  };
+  const [server = 0, nginxPort = 0, tuned = 0, gatewayPort = 0] = await freePorts(4);
+  const ports = { server, nginx: nginxPort, tuned, gateway: gatewayPort };
   const nginx = await startNginx(directory, socketPath, ports);
   const gateway = await startGatewayProcess(directory, postgres.url, ports.gateway);
   return {
@@ -199,7 +181,7 @@ async function startGatewayProcess(directory: string, databaseUrl: string, port:
   return child;
 }
 
-/** nginx' worker: the master only waits. */
+/** nginx's worker: the master only waits. */
 async function onlyChildOf(pid: number): Promise<number> {
   return Number((await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ")[0]);
 }
@@ -214,13 +196,4 @@ async function reachable(url: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error(`${url} does not answer`);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createTcpServer().listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
 }

@@ -1,11 +1,12 @@
 // Gateway beside nginx: the same requests to the same server, through the gateway's full path (route, police, forward,
 // record into a real database) and through nginx `proxy_pass`, in one run. `node tests/bench/gateway.ts [seconds]`
-// needs nginx and wrk. The server is nginx too, on a unix socket, so that it is never what is measured.
+// needs nginx and wrk. The server is nginx too, on a unix socket, so that it is never the bottleneck.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { loadOf, type Measured, median } from "./gateway-load.ts";
+import { loadOf, type Measured } from "./gateway-load.ts";
 import { type Bench, startBench } from "./gateway-setup.ts";
+import { median } from "./measure.ts";
 
 const seconds = Number(process.argv[2] ?? 4);
 const rounds = 5;
@@ -32,7 +33,7 @@ async function compare({ directory, ports, label, processes, rowsWritten }: Benc
     "nginx, upstream keepalive": processes.nginx,
     "towpath gateway": processes.gateway,
   };
-  // Long enough for what compiles itself while it runs: in its first seconds a sixth of the gateway's time is that.
+  // Long enough for the JIT compiler: in the first seconds it takes a sixth of the gateway's time.
   for (const url of Object.values(targets)) await loadOf({ url, script, connections: 32, seconds: warmUpSeconds });
 
   const loaded = new Map<string, Measured[]>();
@@ -46,7 +47,7 @@ async function compare({ directory, ports, label, processes, rowsWritten }: Benc
   const rate = (name: string) => median((loaded.get(name) ?? []).map((one) => one.requestsPerSecond));
   const latency = (of: Map<string, Measured[]>, name: string) =>
     median((of.get(name) ?? []).map((one) => one.medianMs));
-  // Each round against its own neighbour: what else the machine does changes from one round to the next.
+  // Each against nginx in the same round: the load of the machine changes from round to round.
   const ratios = (name: string) =>
     (loaded.get(name) ?? []).map((one, at) => {
       const beside = loaded.get("nginx proxy_pass")?.[at];
@@ -66,7 +67,7 @@ async function compare({ directory, ports, label, processes, rowsWritten }: Benc
       "added to server (1)": (latency(alone, name) - aloneMs).toFixed(3),
     })),
   );
-  // A busy machine slows nginx, which waits for its server, more than the gateway, which computes: CPU says more then.
+  // On a busy machine compare CPU: nginx, which waits for its server, suffers more there than the gateway.
   console.log(
     `gateway of nginx by round: ${ratios("towpath gateway")
       .map((ratio) => ratio.toFixed(2))

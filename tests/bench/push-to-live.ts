@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { freePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
 import { callWord, serverSource, writeServer } from "./echo-server.ts";
 import { printTable, timed } from "./measure.ts";
 
 const run = promisify(execFile);
 const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
-const instance = await startTowpath(dataDirectory, await freePorts());
+const instance = await startTowpath(dataDirectory, await instancePorts());
 
 async function deploy(directory: string, name: string): Promise<number> {
   return timed(async () => {

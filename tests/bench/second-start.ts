@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePorts, startTowpath } from "../instance/towpath-process.ts";
+import { instancePorts, startTowpath } from "../instance/towpath-process.ts";
 import { printTable } from "./measure.ts";
 
 const runs = 5;
 const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
-const ports = await freePorts();
+const ports = await instancePorts();
 const ready: number[] = [];
 const stopped: number[] = [];
 for (let run = 0; run <= runs; run++) {

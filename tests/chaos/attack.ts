@@ -1,39 +1,19 @@
-// node attack.ts ENDPOINT SECONDS: what one tenant can do from outside to its own server and to the gateway, all at
-// once. A separate process, so that it does not slow down the measuring one.
+// node attack.ts ENDPOINT SECONDS: everything that one tenant can do from outside to its own server and to the gateway,
+// at once. A process of its own, so that it doesn't slow down the one that measures.
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { modernCall } from "../instance/modern-call.ts";
 
 const [endpoint = "", seconds = "30"] = process.argv.slice(2);
 const until = Date.now() + Number(seconds) * 1_000;
 const { hostname, port } = new URL(endpoint);
 
 const callOf = (name: string, args: Record<string, unknown>): RequestInit => ({
-  method: "POST",
-  headers: {
-    "content-type": "application/json",
-    accept: "application/json, text/event-stream",
-    "mcp-protocol-version": "2026-07-28",
-    "mcp-method": "tools/call",
-    "mcp-name": name,
-  },
-  body: JSON.stringify({
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: {
-      name,
-      arguments: args,
-      _meta: {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": { name: "attack", version: "1.0.0" },
-      },
-    },
-  }),
+  ...modernCall(name, args, "attack"),
   signal: AbortSignal.timeout(Math.max(1, until - Date.now())),
 });
 
-/** Calls a tool repeatedly until the time is over, ignoring the results. */
+/** Calls a tool until the time is over, whatever comes back. */
 async function insist(name: string, args: Record<string, unknown>): Promise<void> {
   while (Date.now() < until) {
     await fetch(endpoint, callOf(name, args))
@@ -42,7 +22,7 @@ async function insist(name: string, args: Record<string, unknown>): Promise<void
   }
 }
 
-/** Connections that say nothing, or begin a large body and never end it; each is opened again when it is closed. */
+/** Keeps a connection open that sends `text` and nothing more; opens it again when it is closed. */
 async function occupy(text: string): Promise<void> {
   while (Date.now() < until) {
     await new Promise<void>((done) => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { openDatabase } from "@towpath/db";
 import { databaseUrlOf } from "../instance/processes.ts";
-import { freePorts, repositoryRoot, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { instancePorts, repositoryRoot, startTowpath, towpath } from "../instance/towpath-process.ts";
 import { type Clock, prepareClock } from "./clock.ts";
 
 const run = promisify(execFile);
@@ -92,7 +92,7 @@ async function mountSmallDisk(directory: string): Promise<boolean> {
 export async function startRig(times: number): Promise<Rig & { stop(): Promise<void> }> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-chaos-"));
   // An instance takes a folder with something in it for somebody else's: the first start makes it.
-  const ports = await freePorts();
+  const ports = await instancePorts();
   await (await startTowpath(dataDirectory, ports)).stop();
   const disk = join(dataDirectory, "gateway");
   const isSmall = await mountSmallDisk(disk);

@@ -1,8 +1,29 @@
-// `./towpath test chaos`: breaks a real instance in every way that issue reports knew of, under load.
+// `./towpath test chaos`: kills, starves and floods a real instance under load.
 // TOWPATH_CHAOS_TIMES: how often each kill is made, 20 by default. TOWPATH_CHAOS: only these scenarios.
-import { startRig } from "./rig.ts";
+import { type Rig, startRig } from "./rig.ts";
 import { type Row, tableOf } from "./row.ts";
-import { scenarios } from "./scenarios/index.ts";
+import { clockJumps } from "./scenarios/clock-jumps.ts";
+import { databaseAway } from "./scenarios/database-away.ts";
+import { diskFull } from "./scenarios/disk-full.ts";
+import { hostileTenant } from "./scenarios/hostile-tenant.ts";
+import { killProcess } from "./scenarios/kill-process.ts";
+import { manyServers } from "./scenarios/many-servers.ts";
+import { redeployUnderLoad } from "./scenarios/redeploys.ts";
+
+/** By how much they break, least first. */
+const scenarios: Readonly<Record<string, (rig: Rig) => Promise<Row>>> = {
+  "kill-web": (rig) => killProcess(rig, "web"),
+  "kill-worker": (rig) => killProcess(rig, "worker"),
+  "kill-postgres": (rig) => killProcess(rig, "postgres"),
+  "kill-gateway": (rig) => killProcess(rig, "gateway"),
+  "kill-runner": (rig) => killProcess(rig, "runner"),
+  "database-away": databaseAway,
+  "disk-full": diskFull,
+  "clock-jumps": clockJumps,
+  redeploys: redeployUnderLoad,
+  "many-servers": manyServers,
+  "hostile-tenant": hostileTenant,
+};
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -16,7 +37,7 @@ const times = Number(process.env.TOWPATH_CHAOS_TIMES ?? 20);
 const chosen = Object.entries(scenarios).filter(([name]) => wanted.length === 0 || wanted.includes(name));
 const rows: Row[] = [];
 const rig = await startRig(times);
-// A mount and an instance must not be left behind.
+// Leave neither a mount nor an instance behind.
 process.once("SIGINT", () => void rig.stop().finally(() => process.exit(130)));
 try {
   for (const [name, scenario] of chosen) {

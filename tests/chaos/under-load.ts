@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { modernCall } from "../instance/modern-call.ts";
 import { type LoadTotals, startLoad } from "./load.ts";
 import { endpointOf, type Rig } from "./rig.ts";
+import { problemsOf, type Row } from "./row.ts";
 
 export type UnderLoad<Result> = {
   readonly result: Result;
@@ -15,7 +17,7 @@ let loads = 0;
 const steadyMs = 2_000;
 const settleWithinMs = 30_000;
 
-/** Does something to an instance while clients of both eras call its servers; then counts what came of the calls. */
+/** Runs `fault` while clients of both eras call the servers; then counts the calls and their rows in the log. */
 export async function underLoad<Result>(
   rig: Rig,
   name: string,
@@ -38,7 +40,7 @@ export async function underLoad<Result>(
   return { result, totals, lost, clientName };
 }
 
-/** Answered calls in the request log, once all that were expected are there or no more come. */
+/** Answered calls in the request log: waits until all that are expected are there, for up to `settleWithinMs`. */
 async function loggedCalls(rig: Rig, clientName: string, expected: number): Promise<number> {
   const sql = `SELECT count(*)::int AS n FROM request_log
     WHERE client_name = $1 AND method = 'tools/call' AND http_status = 200 AND NOT is_error`;
@@ -55,13 +57,35 @@ async function loggedCalls(rig: Rig, clientName: string, expected: number): Prom
   return counted;
 }
 
-/** The commonest errors of a load, for the table. */
-export function errorsInWords({ errors }: LoadTotals): string | undefined {
-  const commonest = [...errors].sort((a, b) => b[1] - a[1]).slice(0, 3);
-  return commonest.length === 0 ? undefined : commonest.map(([text, count]) => `${count} × ${text}`).join("; ");
+/** The most frequent errors of a load, for the table. */
+export function describeErrors({ errors }: LoadTotals): string | undefined {
+  const frequent = [...errors].sort((a, b) => b[1] - a[1]).slice(0, 3);
+  return frequent.length === 0 ? undefined : frequent.map(([text, count]) => `${count} × ${text}`).join("; ");
 }
 
-/** Tries until `attempt` holds. Returns the milliseconds that it took. @throws Error after `withinMs`. */
+type RowInput = Pick<Row, "scenario" | "times"> & {
+  readonly recoveryMs?: readonly number[];
+  /** Claims beside that no call is missing from the log. Default: no call fails. */
+  readonly claims?: (totals: LoadTotals) => Readonly<Record<string, boolean>>;
+  /** Printed before the errors. */
+  readonly note?: string;
+};
+
+/** The row of a fault under load. */
+export function rowOf({ totals, lost }: Omit<UnderLoad<unknown>, "result">, input: RowInput): Row {
+  const { scenario, times, recoveryMs = [], claims = noFailures, note } = input;
+  const { calls, failed } = totals;
+  const notes = [note, describeErrors(totals)].filter((each) => each !== undefined);
+  return {
+    ...{ scenario, times, calls, failed, lost, recoveryMs },
+    problems: problemsOf({ "no answered call is missing from the log": lost <= 0, ...claims(totals) }),
+    ...(notes.length > 0 && { note: notes.join("; ") }),
+  };
+}
+
+export const noFailures = ({ failed }: LoadTotals) => ({ "no call fails": failed === 0 });
+
+/** Repeats `attempt` until it resolves to true. Returns the milliseconds that it took. @throws Error after `withinMs`. */
 export async function timeUntil(what: string, attempt: () => Promise<boolean>, withinMs = 60_000): Promise<number> {
   const begun = performance.now();
   while (performance.now() - begun < withinMs) {
@@ -71,33 +95,9 @@ export async function timeUntil(what: string, attempt: () => Promise<boolean>, w
   throw new Error(`${what} was not back within ${withinMs / 1000} s`);
 }
 
-/** Whether a server answers a call that is begun now, on a connection of its own. */
+/** Whether a server answers a new call on a new connection. */
 export async function answersNow(rig: Rig, server: string): Promise<boolean> {
-  const message = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: {
-      name: "echo",
-      arguments: { text: "probe" },
-      _meta: {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": { name: "probe", version: "1.0.0" },
-      },
-    },
-  };
-  const response = await fetch(endpointOf(rig, server), {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": "echo",
-      connection: "close",
-    },
-    body: JSON.stringify(message),
-  });
+  const { headers, ...call } = modernCall("echo", { text: "probe" }, "probe");
+  const response = await fetch(endpointOf(rig, server), { ...call, headers: { ...headers, connection: "close" } });
   return response.ok && (await response.text()).includes("probe");
 }

@@ -1,14 +1,14 @@
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { freePorts, repositoryRoot, towpath } from "../instance/towpath-process.ts";
+import { instancePorts, repositoryRoot, towpath } from "../instance/towpath-process.ts";
 import { revisions, runSuite, serveDirectly } from "./suite.ts";
 
 let bare: ChildProcess;
 let barePort: number;
 
 beforeAll(async () => {
-  barePort = (await freePorts()).web;
+  barePort = (await instancePorts()).web;
   const directory = join(repositoryRoot, "tests", "conformance", "server");
   const deployed = await towpath(
     ...["deploy", directory, "--name", "conformance-server", "--entrypoint", "server.py:mcp", "--public"],

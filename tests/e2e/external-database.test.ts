@@ -8,7 +8,13 @@ import { openDatabase } from "@towpath/db";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { processOf } from "../instance/processes.ts";
-import { freePorts, repositoryRoot, startTowpath, type TowpathInstance, towpath } from "../instance/towpath-process.ts";
+import {
+  instancePorts,
+  repositoryRoot,
+  startTowpath,
+  type TowpathInstance,
+  towpath,
+} from "../instance/towpath-process.ts";
 
 // An instance on a PostgreSQL that somebody else runs. One story, told in order.
 
@@ -25,7 +31,7 @@ beforeAll(async () => {
     socketDirectory: join(folder, "s"),
     durable: false,
   });
-  instance = await startTowpath(dataDirectory, await freePorts(), { DATABASE_URL: postgres.url });
+  instance = await startTowpath(dataDirectory, await instancePorts(), { DATABASE_URL: postgres.url });
 });
 afterAll(async () => {
   await instance?.stop();

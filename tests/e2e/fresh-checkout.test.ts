@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { freePorts, repositoryRoot } from "../instance/towpath-process.ts";
+import { instancePorts, repositoryRoot } from "../instance/towpath-process.ts";
 
 /** The files of the repository without anything that was installed, built or stored beside them. */
 async function checkOut(folder: string): Promise<void> {
@@ -22,7 +22,7 @@ test("OPS-1 up in a fresh checkout brings what is missing, builds the site and i
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const checkout = join(folder, "towpath");
   await checkOut(checkout);
-  const ports = await freePorts();
+  const ports = await instancePorts();
   const args = ["up", "--data-dir", join(folder, "data"), "--port", String(ports.web)];
   args.push("--gateway-port", String(ports.gateway), "--forge-port", String(ports.forge));
   const child = spawn(join(checkout, "towpath"), args, {

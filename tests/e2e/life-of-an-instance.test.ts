@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { freePorts, repositoryRoot, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { instancePorts, repositoryRoot, startTowpath, towpath } from "../instance/towpath-process.ts";
 
 const run = promisify(execFile);
 let dataDirectory: string;
@@ -35,7 +35,7 @@ async function processesOf(directory: string): Promise<string[]> {
 }
 
 test("OPS-1 up, down, up: ready, gone within 10 s with nothing left, ready again with everything still there", async () => {
-  const ports = await freePorts();
+  const ports = await instancePorts();
   const first = await startTowpath(dataDirectory, ports);
   expect(first.output()).toContain(
     `Towpath is ready: http://localhost:${ports.web}  (servers at http://localhost:${ports.gateway}/{name})`,
@@ -74,7 +74,7 @@ test("OPS-1 up, down, up: ready, gone within 10 s with nothing left, ready again
 });
 
 test("OPS-1 a killed launcher takes everything with it, and the next start works", async () => {
-  const ports = await freePorts();
+  const ports = await instancePorts();
   const instance = await startTowpath(dataDirectory, ports);
   instance.process.kill("SIGKILL");
   const deadline = Date.now() + 15_000;
@@ -103,7 +103,7 @@ test("OPS-1 a port of the environment is checked before anything starts", async 
   await once(server, "listening");
   const address = server.address();
   const port = String(typeof address === "object" && address ? address.port : 0);
-  const { web, forge } = await freePorts();
+  const { web, forge } = await instancePorts();
   const args = ["up", "--data-dir", join(dataDirectory, "other"), "--port", String(web), "--forge-port", String(forge)];
   const { status, stderr } = await run(join(repositoryRoot, "towpath"), args, {
     env: { ...process.env, TOWPATH_GATEWAY_PORT: port },

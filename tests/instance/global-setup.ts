@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { newVisitor, openBrowser, signUp } from "../e2e/browser.ts";
-import { freePorts, startTowpath } from "./towpath-process.ts";
+import { instancePorts, startTowpath } from "./towpath-process.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -29,7 +29,7 @@ async function makeFirstAccount(url: string): Promise<void> {
 /** One instance for all end-to-end files; each file makes its own account and organization. */
 export default async function startInstance(project: TestProject): Promise<() => Promise<void>> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-e2e-"));
-  const instance = await startTowpath(dataDirectory, await freePorts());
+  const instance = await startTowpath(dataDirectory, await instancePorts());
   await makeFirstAccount(instance.url);
   for (const name of ["url", "serversUrl", "forgeUrl", "dataDirectory"] as const) project.provide(name, instance[name]);
   return async () => {

@@ -14,24 +14,21 @@ export type TowpathInstance = {
   readonly forgeUrl: string;
   readonly dataDirectory: string;
   readonly process: ChildProcess;
-  /** Everything that it printed so far. */
+  /** Everything printed so far. */
   readonly output: () => string;
-  /** From spawn to the line that says that it is ready. */
+  /** Milliseconds from spawn to the line that says it is ready. */
   readonly readyMs: number;
-  /** SIGTERM; resolves with the exit status and the milliseconds that it took. */
+  /** Sends SIGTERM; resolves to the exit status and the milliseconds until then. */
   stop(): Promise<{ readonly status: number | null; readonly tookMs: number }>;
 };
 
 export type Ports = { readonly web: number; readonly gateway: number; readonly forge: number };
 
-/**
- * Three ports that are free now, below the range from which the kernel takes ports of outgoing connections: one of
- * those could take a port between here and the start.
- */
-export async function freePorts(): Promise<Ports> {
+/** Ports that are free now, below those that the kernel gives to outgoing connections, which could take one meanwhile. */
+export async function freePorts(count: number): Promise<number[]> {
   const held: Server[] = [];
   const ports: number[] = [];
-  while (ports.length < 3) {
+  while (ports.length < count) {
     const port = randomInt(20_000, 32_000);
     const server = createServer();
     server.listen(port, "127.0.0.1");
@@ -44,13 +41,17 @@ export async function freePorts(): Promise<Ports> {
     ports.push(port);
   }
   await Promise.all(held.map((server) => once(server.close(), "close")));
-  const [web = 0, gateway = 0, forge = 0] = ports;
+  return ports;
+}
+
+export async function instancePorts(): Promise<Ports> {
+  const [web = 0, gateway = 0, forge = 0] = await freePorts(3);
   return { web, gateway, forge };
 }
 
 /**
- * Runs `./towpath up` as a user would, on ports of its own, and waits until it says that it is ready. Servers are
- * reached by path, as on every machine: not all resolve names below localhost.
+ * Runs `./towpath up` as a user would and waits until it is ready. Servers are reached by path: not every machine
+ * resolves names below localhost.
  */
 export async function startTowpath(
   dataDirectory: string,

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { processOf } from "../../instance/processes.ts";
 import type { Rig } from "../rig.ts";
-import { problemsOf, type Row } from "../row.ts";
-import { errorsInWords, timeUntil, underLoad } from "../under-load.ts";
+import type { Row } from "../row.ts";
+import { rowOf, timeUntil, underLoad } from "../under-load.ts";
 
 const awayMs = 60_000;
 
@@ -23,25 +23,12 @@ function treeOf(pid: number): number[] {
 
 /** PostgreSQL neither answers nor refuses for a minute: the worst way to be away. */
 export async function databaseAway(rig: Rig): Promise<Row> {
-  const { result, totals, lost } = await underLoad(rig, "database-away", async () => {
+  const load = await underLoad(rig, "database-away", async () => {
     const stopped = treeOf(processOf(rig.dataDirectory, "postgres") ?? 0);
     for (const pid of stopped) process.kill(pid, "SIGSTOP");
     await sleep(awayMs);
     for (const pid of stopped) process.kill(pid, "SIGCONT");
     return timeUntil("PostgreSQL", async () => (await rig.database.query("SELECT 1")).rowCount === 1);
   });
-  const { calls, failed } = totals;
-  return {
-    scenario: `database away for ${awayMs / 1000} s`,
-    times: 1,
-    calls,
-    failed,
-    lost,
-    recoveryMs: [result],
-    problems: problemsOf({
-      "calls do not notice": failed === 0,
-      "no answered call is missing from the log": lost <= 0,
-    }),
-    note: errorsInWords(totals),
-  };
+  return rowOf(load, { scenario: `database away for ${awayMs / 1000} s`, times: 1, recoveryMs: [load.result] });
 }

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { processOf } from "../../instance/processes.ts";
 import type { Rig } from "../rig.ts";
-import { problemsOf, type Row, skipped } from "../row.ts";
-import { errorsInWords, underLoad } from "../under-load.ts";
+import { type Row, skipped } from "../row.ts";
+import { rowOf, underLoad } from "../under-load.ts";
 
 const fullMs = 20_000;
 const scenario = "gateway's disk full";
@@ -23,11 +23,11 @@ function fill(path: string): void {
   closeSync(file);
 }
 
-/** No room for the spool, and the database is down for the first half, so that the rows have to stay in memory. */
+/** The spool has no room, and the database is down for the first half: the rows have to stay in memory. */
 export async function diskFull(rig: Rig): Promise<Row> {
   if (rig.smallDisk === null) return skipped(scenario, "a file system of its own needs root");
   const filler = join(rig.smallDisk, "filler");
-  const { totals, lost } = await underLoad(rig, "disk-full", async () => {
+  const load = await underLoad(rig, "disk-full", async () => {
     fill(filler);
     const postgres = processOf(rig.dataDirectory, "postgres") ?? 0;
     process.kill(postgres, "SIGSTOP");
@@ -36,18 +36,5 @@ export async function diskFull(rig: Rig): Promise<Row> {
     await sleep(fullMs / 2);
     await rm(filler);
   });
-  const { calls, failed } = totals;
-  return {
-    scenario,
-    times: 1,
-    calls,
-    failed,
-    lost,
-    recoveryMs: [],
-    problems: problemsOf({
-      "calls do not notice": failed === 0,
-      "no answered call is missing from the log": lost <= 0,
-    }),
-    note: errorsInWords(totals),
-  };
+  return rowOf(load, { scenario, times: 1 });
 }

@@ -6,10 +6,7 @@ import { answersNow, timeUntil } from "../under-load.ts";
 const servers = 200;
 const atATime = 10;
 
-/**
- * Copies of a server that is deployed: the same layers under other names. Building them one by one would take the
- * builder's time and show nothing of places.
- */
+/** Copies a deployed server: the same layers under other names. Builds would take long and show nothing of places. */
 async function copyServer(rig: Rig, from: string): Promise<string[]> {
   const names = Array.from({ length: servers }, (_, index) => `chaos-many-${index}`);
   const { rows } = await rig.database.query(
@@ -47,7 +44,7 @@ async function copyRow(rig: Rig, table: string, id: string | undefined, change: 
   );
 }
 
-/** Each of many servers is called once: there is a place for each in its turn. */
+/** Calls each of many servers once: each gets its place in its turn. */
 export async function manyServers(rig: Rig): Promise<Row> {
   const names = await copyServer(rig, rig.servers[0] ?? "");
   await timeUntil("the last route", () => answersNow(rig, names.at(-1) ?? ""));
@@ -77,6 +74,6 @@ export async function manyServers(rig: Rig): Promise<Row> {
     lost: 0,
     recoveryMs: durations,
     problems: problemsOf({ "none is refused": failed === 0 }),
-    note: `${atATime} calls at a time at ${endpointOf(rig, "…")}; the times are those of first calls${[...refusals].map(([what, count]) => `; ${count} × ${what}`).join("")}`,
+    note: `${atATime} calls at a time at ${endpointOf(rig, "…")}; recovery: times of first calls${[...refusals].map(([what, count]) => `; ${count} × ${what}`).join("")}`,
   };
 }
