@@ -6,11 +6,11 @@ import { expect, test } from "vitest";
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-/** Names of settings in a text. Prefixes such as `UV_*` and names with an ellipsis are no settings. */
+/** Names of settings in a text, without prefixes such as `UV_*` and abbreviated names. */
 const settingsIn = (text: string) =>
   new Set([...text.matchAll(/\b(?:TOWPATH|GITHUB|FORGE|DATABASE)_[A-Z_]*[A-Z]\b/g)].map(([name]) => name));
 
-/** The keys of the schemas in every process's settings. */
+/** The keys of every process's settings schema. */
 async function settingsOfTheProcesses(): Promise<Set<string>> {
   const names = new Set<string>();
   for await (const file of glob("{apps,packages}/*/src/**/*config*.ts", { cwd: root })) {
@@ -34,7 +34,7 @@ test("OPS-1 docs/configuration.md and docs/operating.md name every setting of th
 
 test("OPS-1 README.md and docs/retention.md name only settings that exist", async () => {
   const documented = settingsIn(`${read("docs/configuration.md")}${read("docs/operating.md")}`);
-  // Settings of a test's stage, not of the processes.
+  // Settings of a test stage.
   const known = new Set([...documented, "TOWPATH_CHAOS", "TOWPATH_CHAOS_TIMES"]);
   expect(
     [...settingsIn(`${read("README.md")}${read("docs/retention.md")}`)].filter((name) => !known.has(name)),
@@ -83,7 +83,7 @@ function leadsSomewhere(from: string, path: string, anchor: string | undefined):
   }
 }
 
-/** Whether it is a folder; a file would have been read. */
+/** Whether it is a directory; a file would have been read. */
 function readable(target: string): boolean {
   try {
     return readdirSync(join(root, target)).length > 0;
@@ -92,7 +92,7 @@ function readable(target: string): boolean {
   }
 }
 
-/** The anchors that GitHub makes of headings. */
+/** Anchors of headings, as GitHub makes them. */
 const headingAnchors = (text: string) =>
   [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
     title

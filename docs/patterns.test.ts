@@ -5,20 +5,20 @@ import { createContext, Script } from "node:vm";
 import { parseSync } from "@swc/core";
 import { expect, test } from "vitest";
 
-// Log lines, repository files, headers and answers of servers are written by tenants, and a pattern that backtracks
-// over them stops the event loop for every other tenant. Which pattern sees tenant text changes with each caller, so
-// this test does not keep a list of those that do: it finds every pattern of the platform and attacks it.
+// Tenants write log lines, repository files, headers and servers' answers. A pattern that backtracks over such text
+// blocks the event loop for every other tenant. Which patterns see it changes with their callers, so this test attacks
+// every pattern of the platform.
 
 const root = join(import.meta.dirname, "..");
 
 /** Ten times a long line: log lines are cut at 8 KiB and read no further than their first 256 characters. */
 const attackLength = 40_000;
-/** Linear patterns take about a millisecond. Time of the processor: a busy machine makes no pattern slow. */
+/** Linear patterns take about a millisecond. CPU time, which a busy machine doesn't change. */
 const maxMs = 250;
-/** What takes so long by the clock is broken off. */
+/** A match that takes longer by the clock is aborted. */
 const giveUpMs = 20_000;
 
-/** By file: patterns that are quadratic, and the longest input that their callers let through. */
+/** By file: quadratic patterns, and the longest input that their callers pass. */
 const shortInputs: Readonly<Record<string, { readonly source: string; readonly maxLength: number }>> = {
   // URLs in the operator's settings.
   "apps/forge/src/config.ts": { source: "\\/+$", maxLength: 200 },
@@ -27,7 +27,7 @@ const shortInputs: Readonly<Record<string, { readonly source: string; readonly m
   "packages/github/src/github.config.ts": { source: "\\/+$", maxLength: 200 },
 };
 
-/** Files that build patterns at run time, which this test cannot find. They are matched against paths or our own text. */
+/** Files that build patterns at run time, which this test can't find. They match paths or our own text only. */
 const withConstructor: readonly string[] = [
   "packages/auth/src/credentials/api-key.ts",
   "packages/runner-api/src/server.ts",
@@ -40,7 +40,7 @@ async function patternsOfThePlatform(): Promise<{ readonly patterns: Pattern[]; 
   const found = new Map<string, Pattern>();
   const constructed: string[] = [];
   for await (const file of glob("{apps,packages}/*/{src,serve}/**/*.{ts,tsx}", { cwd: root })) {
-    // The terminal serves nobody else.
+    // The terminal has one user.
     if (/\.test\.tsx?$|\/testing\/|\.gen\.ts$|^apps\/cli\//.test(file)) continue;
     const text = readFileSync(join(root, file), "utf8");
     if (/\bRegExp\(/.test(text)) constructed.push(file);
@@ -91,15 +91,15 @@ const units = [
 ];
 const commonStarts = ["", "[", "a", "0", "11:11:11", "2026-11-21 10:00:00", "https://", "# ", '"', "{", "-r "];
 
-/** What the pattern itself begins with or looks for: an attack gets past it before it repeats. */
+/** Literal parts of the pattern: an attack must match these before it repeats something. */
 function literalsOf(source: string): string[] {
   const plain = source.replaceAll(/\\([^\w\s])/g, "$1").replaceAll("\\n", "\n");
   return (plain.match(/[A-Za-z0-9 #/<`"=:]{2,}/g) ?? []).slice(0, 6);
 }
 
 /**
- * No pattern expects it, so that one that needs the end of its text has to give up; nor does a dot pass the line
- * separator, which splitting into lines leaves where it is.
+ * No pattern matches it, so one that is anchored to the end has to backtrack. A dot doesn't match the line separator,
+ * which splitting into lines keeps.
  */
 const unexpectedEnd = "\u2028\u0001";
 
@@ -130,13 +130,13 @@ const attack = new Script(`
   }
 `);
 
-/** Milliseconds that this thread has spent on the processor. */
+/** CPU time of this thread, milliseconds. */
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-/** The slowest attack and its milliseconds. What hangs is broken off. */
+/** The slowest attack and its milliseconds; one that hangs is aborted. */
 function slowestAttack(pattern: Pattern): { readonly ms: number; readonly text: string } {
   const { source, flags } = pattern;
   const state = { text: "", begun: 0, ms: 0, slowest: "" };
@@ -159,7 +159,7 @@ test("RUN-5 no pattern of the platform takes long on ten times its usual input",
     const { ms, text } = slowestAttack(pattern);
     return ms < maxMs ? [] : [`${pattern.at} /${pattern.source}/ on ${JSON.stringify(text)}…`];
   };
-  // Time spent on collecting garbage counts too and can fall on any of them once.
+  // Garbage collection counts too and can hit any of them, so the slow ones get a second try.
   const slow = patterns.flatMap((pattern) => (isSlow(pattern).length > 0 ? isSlow(pattern) : []));
   expect(slow).toEqual([]);
   const found = new Set(patterns.map((pattern) => `${pattern.at} ${pattern.source}`));

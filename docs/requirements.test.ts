@@ -21,17 +21,17 @@ test("promises are read with their marks and with what is shown of them", () => 
   ]);
 });
 
-test("what looks like a promise or its Shown: line and is none, is a problem and not overlooked", () => {
-  expect(parse("- ZZ-1 spec M: text").problems).toEqual([expect.stringContaining("Line 1 is no promise")]);
+test("a malformed promise or Shown: line is reported, not overlooked", () => {
+  expect(parse("- ZZ-1 spec M: text").problems).toEqual([expect.stringContaining("Line 1 is not a promise")]);
   expect(parse("- ZZ-1 wish: text").problems).toHaveLength(1);
-  expect(parse("- ZZ-1 spec: a", "- ZZ-1 spec: b").problems).toEqual(["ZZ-1 is there twice."]);
+  expect(parse("- ZZ-1 spec: a", "- ZZ-1 spec: b").problems).toEqual(["ZZ-1 occurs twice."]);
   for (const shown of ["Shown: a", "   Shown: a", "  shown: a", "  Shown:"]) {
     expect(parse("- ZZ-1 spec: a", shown).problems).toEqual([expect.stringContaining("directly below")]);
   }
   expect(parse("- ZZ-1 spec: a", "", "  Shown: b").problems).toHaveLength(1);
 });
 
-test("titles of tests name promises, comments, bodies and skipped tests don't", () => {
+test("test titles name promises; comments, bodies and skipped tests don't", () => {
   expect(idsIn('test("ZZ-1 ZZ-2 a", () => {}); describe("ZZ-3", f); it(\n  `ZZ-4 {x}`, f)')).toEqual([
     "ZZ-1",
     "ZZ-2",

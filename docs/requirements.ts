@@ -1,4 +1,4 @@
-// What docs/requirements.md promises, and which titles of tests name the promises.
+// Reads docs/requirements.md and the titles of tests that name its promises.
 
 type Requirement = {
   readonly id: string;
@@ -14,7 +14,7 @@ export type Proof = { readonly id: string; readonly title: string };
 const promisePattern = /^- ([A-Z]+-\d+) (?:spec|design|beyond)( \*\*M\*\*)?: (.+)$/;
 const shownPattern = /^ {2}Shown: (.+)$/;
 
-/** Reads docs/requirements.md. `problems` names each line that looks like a promise or a `Shown:` line and is none. */
+/** Parses docs/requirements.md. `problems` names each malformed promise and `Shown:` line. */
 export function parseRequirements(markdown: string): { requirements: Requirement[]; problems: string[] } {
   const requirements: Requirement[] = [];
   const problems: string[] = [];
@@ -23,11 +23,11 @@ export function parseRequirements(markdown: string): { requirements: Requirement
     const promise = promisePattern.exec(line);
     if (promise !== null) {
       const [, id = "", mark, text = ""] = promise;
-      if (requirements.some((other) => other.id === id)) problems.push(`${id} is there twice.`);
+      if (requirements.some((other) => other.id === id)) problems.push(`${id} occurs twice.`);
       const shown = shownPattern.exec(lines[at + 1] ?? "")?.[1] ?? null;
       requirements.push({ id, isMainJob: mark !== undefined, text, shown });
     } else if (/^ {0,3}-\s+\**[A-Z]+-\d/.test(line)) {
-      problems.push(`Line ${at + 1} is no promise: write "- AREA-1 spec|design|beyond[ **M**]: text".`);
+      problems.push(`Line ${at + 1} is not a promise: write "- AREA-1 spec|design|beyond[ **M**]: text".`);
     } else if (/^ {0,3}Shown:/i.test(line) && !(shownPattern.test(line) && promisePattern.test(lines[at - 1] ?? ""))) {
       problems.push(`Line ${at + 1}: write "  Shown: …" directly below its promise.`);
     }
@@ -39,7 +39,7 @@ export function parseRequirements(markdown: string): { requirements: Requirement
 const titlePattern =
   /\b(?:test|it|describe)(?:\.(?!skip\b|todo\b)\w+)*(?:\((?:[^()]|\([^()]*\))*\))?\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
 
-/** The promises that titles of tests name in a file of TypeScript or Python. Comments and bodies name none. */
+/** The promises that test titles name in a TypeScript or Python file. Comments and bodies don't count. */
 export function proofsIn(file: string, source: string): Proof[] {
   if (file.endsWith(".py")) {
     return [...source.matchAll(/^\s*(?:async )?def test_([A-Z]+)_(\d+)_(\w+)/gm)].map(
@@ -60,7 +60,7 @@ export function coverageOf({ shown }: Requirement): Coverage {
   return shown.includes("Not shown:") ? "part" : "whole";
 }
 
-/** Everything that makes the check fail, one sentence each. */
+/** Where document and titles disagree, one sentence each. */
 export function problemsOf(requirements: readonly Requirement[], proofs: readonly Proof[]): string[] {
   const known = new Set(requirements.map(({ id }) => id));
   const areas = new Set(requirements.map(({ id }) => id.split("-")[0]));

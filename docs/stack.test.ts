@@ -31,21 +31,21 @@ test("OPS-1 every dependency is pinned exactly", () => {
   expect(loose).toEqual([]);
 });
 
-test("OPS-1 what is installed is what is pinned, where a wrong version is dangerous or breaks", () => {
+test("OPS-1 the pinned versions are installed of packages where another one is dangerous or breaks", () => {
   const watched = ["better-auth", "@tanstack/react-start", "drizzle-orm", "pg-boss", "@modelcontextprotocol/client"];
   for (const { directory, dependencies } of manifests) {
     for (const name of watched.filter((candidate) => dependencies[candidate])) {
       const entry = createRequire(join(directory, "package.json")).resolve.paths(name) ?? [];
       const manifest = entry
         .map((path) => join(path, name, "package.json"))
-        .map(readIfThere)
+        .map(readIfExists)
         .find((text) => text !== null);
       expect(JSON.parse(manifest ?? "{}").version, name).toBe(dependencies[name]);
     }
   }
 });
 
-test("OPS-1 every subpath that a package exports is a file that is there", () => {
+test("OPS-1 every subpath that a package exports is an existing file", () => {
   const missing = manifests.flatMap(({ directory, name, exports }) =>
     Object.entries(exports)
       .filter(([, target]) => !existsSync(join(directory, target)))
@@ -60,7 +60,7 @@ test("OPS-1 every subpath that a package exports is a file that is there", () =>
   expect(unresolved).toEqual([]);
 });
 
-function readIfThere(path: string): string | null {
+function readIfExists(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
   } catch {

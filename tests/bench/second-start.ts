@@ -1,4 +1,4 @@
-// How long until `./towpath up` is ready: the first start of a data folder, and the later ones.
+// How long until `./towpath up` is ready: the first start of a data directory, and the later ones.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ for (let run = 0; run <= runs; run++) {
 }
 await rm(dataDirectory, { recursive: true });
 printTable("./towpath up", [
-  { what: "first start of a data folder, programs installed", values: ready.slice(0, 1) },
+  { what: "first start of a data directory, programs installed", values: ready.slice(0, 1) },
   { what: "later starts, spawn to ready", values: ready.slice(1), target: "≤ 5000" },
   { what: "SIGTERM to gone", values: stopped, target: "≤ 10000" },
 ]);

@@ -21,7 +21,7 @@ export type Rig = {
   readonly database: ReturnType<typeof openDatabase>["pool"];
   /** How often each kill is made. */
   readonly times: number;
-  /** Folder of the gateway's state when it is a small file system of its own, else null. */
+  /** Directory of the gateway's state when it is a small file system of its own, else null. */
   readonly smallDisk: string | null;
   /** Moves the time that roles see; null when this host can't do that. */
   readonly clock: Clock | null;
@@ -50,7 +50,7 @@ ${body}
 `;
 
 /**
- * Deploys a server from its source, open to all; its folder is made and removed.
+ * Deploys a server from its source, open to all; its directory is made and removed.
  * @throws Error with what the terminal printed.
  */
 export async function deployServer(
@@ -91,7 +91,7 @@ async function mountSmallDisk(directory: string): Promise<boolean> {
 /** Starts an instance of its own with the echo servers. `stop` removes all of it. */
 export async function startRig(times: number): Promise<Rig & { stop(): Promise<void> }> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-chaos-"));
-  // An instance takes a folder with something in it for somebody else's: the first start makes it.
+  // An instance takes a directory with something in it for somebody else's: the first start makes it.
   const ports = await instancePorts();
   await (await startTowpath(dataDirectory, ports)).stop();
   const disk = join(dataDirectory, "gateway");

@@ -18,17 +18,17 @@ import {
 
 // An instance on a PostgreSQL that somebody else runs. One story, told in order.
 
-let folder: string;
+let directory: string;
 let dataDirectory: string;
 let postgres: EmbeddedPostgres;
 let instance: TowpathInstance;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "towpath-ext-"));
-  dataDirectory = join(folder, "data");
+  directory = await mkdtemp(join(tmpdir(), "towpath-ext-"));
+  dataDirectory = join(directory, "data");
   postgres = await startEmbeddedPostgres({
-    dataDirectory: join(folder, "pg"),
-    socketDirectory: join(folder, "s"),
+    dataDirectory: join(directory, "pg"),
+    socketDirectory: join(directory, "s"),
     durable: false,
   });
   instance = await startTowpath(dataDirectory, await instancePorts(), { DATABASE_URL: postgres.url });
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await instance?.stop();
   await postgres?.stop();
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 });
 
 /** What a process answers on its socket in the run directory. */

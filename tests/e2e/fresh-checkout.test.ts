@@ -7,23 +7,23 @@ import { expect, onTestFinished, test } from "vitest";
 import { instancePorts, repositoryRoot } from "../instance/towpath-process.ts";
 
 /** The files of the repository without anything that was installed, built or stored beside them. */
-async function checkOut(folder: string): Promise<void> {
+async function checkOut(directory: string): Promise<void> {
   const patterns = (await readFile(join(repositoryRoot, ".gitignore"), "utf8")).split("\n").filter(Boolean);
   const endings = patterns.filter((each) => each.startsWith("*")).map((each) => each.slice(1));
   const names = new Set([".git", ...patterns.map((each) => each.replace(/\/$/, ""))]);
-  await cp(repositoryRoot, folder, {
+  await cp(repositoryRoot, directory, {
     recursive: true,
     filter: (path) => !names.has(basename(path)) && !endings.some((ending) => path.endsWith(ending)),
   });
 }
 
 test("OPS-1 up in a fresh checkout brings what is missing, builds the site and is ready", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "towpath-new-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const checkout = join(folder, "towpath");
+  const directory = await mkdtemp(join(tmpdir(), "towpath-new-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const checkout = join(directory, "towpath");
   await checkOut(checkout);
   const ports = await instancePorts();
-  const args = ["up", "--data-dir", join(folder, "data"), "--port", String(ports.web)];
+  const args = ["up", "--data-dir", join(directory, "data"), "--port", String(ports.web)];
   args.push("--gateway-port", String(ports.gateway), "--forge-port", String(ports.forge));
   const child = spawn(join(checkout, "towpath"), args, {
     // The system's programs only: nothing that this run has brought.

@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(dataDirectory, { recursive: true, force: true });
 });
 
-/** Processes whose command line or environment names the data folder: what an instance could leave behind. */
+/** Processes whose command line or environment names the data directory: what an instance could leave behind. */
 async function processesOf(directory: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)) {
@@ -115,7 +115,7 @@ test("OPS-1 a port of the environment is checked before anything starts", async 
   expect([status, stderr]).toEqual([1, expect.stringContaining(`Port ${port} is in use.`)]);
 });
 
-test("OPS-1 a data folder of another version, and a folder of something else, stay untouched", async () => {
+test("OPS-1 a data directory of another version, and a directory of something else, stay untouched", async () => {
   const identity = join(dataDirectory, "instance.json");
   const text = await readFile(identity, "utf8");
   await writeFile(identity, text.replace('"dataVersion": 1', '"dataVersion": 99'));
@@ -127,7 +127,7 @@ test("OPS-1 a data folder of another version, and a folder of something else, st
   const foreign = await mkdtemp(join(tmpdir(), "towpath-foreign-"));
   await writeFile(join(foreign, "letters.txt"), "mine");
   const refused = await towpath("up", "--data-dir", foreign);
-  expect(refused.stderr).toContain("is not empty and is no Towpath data folder");
+  expect(refused.stderr).toContain("is not empty and is no Towpath data directory");
   expect(await readdir(foreign)).toEqual(["letters.txt"]);
   await rm(foreign, { recursive: true });
 });

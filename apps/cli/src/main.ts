@@ -6,8 +6,8 @@ const usage = `Towpath: from a Python MCP server in a Git repository to a live e
       Starts everything on this machine and prints the URL. Ctrl-C stops it.
   ./towpath deploy DIR --name NAME [--entrypoint FILE.py[:OBJECT]] [--requirements FILE] [--public | --private]
                    [--rebuild] [--overwrite] [--organization SLUG] [--data-dir DIR]
-      Deploys a folder to the running instance and follows the build. Deploying again changes only the settings that
-      you pass. An unchanged folder is built only with --rebuild; commits that others pushed are replaced only with
+      Deploys a directory to the running instance and follows the build. Deploying again changes only the settings that
+      you pass. An unchanged directory is built only with --rebuild; commits that others pushed are replaced only with
       --overwrite.
   ./towpath logs NAME [--json] [--limit N] [--errors] [--data-dir DIR]
       Prints the newest requests of a server.

@@ -18,10 +18,10 @@ import type { Services } from "./services.ts";
 import { sweep } from "./sweep.ts";
 
 const sweepEveryMs = 15_000;
-/** What is not folded yet makes statistics slower, not wrong. */
+/** Statistics add what is not folded yet: a longer pause makes them slower, not wrong. */
 const foldEveryMs = 2000;
 const heartbeatMs = 5_000;
-/** A start may wait a minute for its place and take another one. */
+/** A start may wait a minute for a place and then take another one. */
 const runnerTimeoutMs = 150_000;
 /** The rest of the time until the process must exit is for closing connections. */
 const jobsEndWithinMs = stopLimits.exitMs - 1_500;
@@ -41,7 +41,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     ...config.isolation,
   });
   const workers = await openWorkerQueue({
-    // It listens for new jobs on a connection of its own.
+    // For LISTEN.
     databaseUrl: config.directDatabaseUrl,
     onProblem: (problem) => log.warn({ err: problem }, "queue"),
   });
@@ -63,15 +63,15 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     disk,
   };
   const leftovers = await services.builder.cleanScratch();
-  if (leftovers > 0) log.warn({ leftovers }, "removed leftovers of killed builds");
+  if (leftovers > 0) log.warn({ leftovers }, "removed what killed builds left");
   const isolation = await services.isolation();
   if (!isolation.trusted) {
     const missing = isolation.checks.filter((check) => check.required && !check.ok);
     log.error({ missing, allowUnsandboxed: services.allowUnsandboxed }, "isolation cannot be set up");
   }
   await workers.work({ ...jobConcurrency(config.builds), handlers: jobHandlers(services) });
-  const complain = (what: string) => (error: unknown) => log.error({ err: error }, what);
-  const stopSweeping = startRounds(sweepEveryMs, () => sweep(services), complain("sweep failed"));
+  const logError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const stopSweeping = startRounds(sweepEveryMs, () => sweep(services), logError("sweep failed"));
   const stopFolding = startRounds(
     foldEveryMs,
     async (signal) => {
@@ -79,7 +79,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
         while (!signal.aborted && (await foldRequestLogs(database.pool)) > 0);
       } while (!signal.aborted && (await backfillRollups(database.pool)) > 0);
     },
-    complain("summing up request logs failed"),
+    logError("summing up request logs failed"),
   );
   const stopRetention = await startRetention(
     { services, config: config.retention, dataDirectory, store, disk },
@@ -87,7 +87,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   );
   return {
     async stop() {
-      // In parallel: a sweep that waits for the database must not use up the time in which jobs release their builds.
+      // In parallel: a sweep that waits for the database must not use up the time that jobs need to release builds.
       await Promise.all([stopSweeping(), stopFolding(), stopRetention(), workers.stop(jobsEndWithinMs)]);
       await Promise.all([driver.close(), runner.close()]);
       await database.close();

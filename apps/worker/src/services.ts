@@ -10,7 +10,7 @@ import type { Isolation } from "@towpath/runtime";
 import type { Logger } from "pino";
 import type { Disk } from "./retention/disk.ts";
 
-/** What jobs depend on; created once, in `compose.ts`. */
+/** Dependencies of the jobs; created once, in `compose.ts`. */
 export type Services = {
   readonly database: DatabaseClient;
   readonly queue: JobQueue;

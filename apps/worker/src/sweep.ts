@@ -2,7 +2,7 @@ import { requeueLostBuilds } from "@towpath/core/build";
 import { requeueLostDeliveries, requeueLostHints } from "@towpath/core/webhook";
 import { jobContext, type Services } from "./services.ts";
 
-/** A build without a heartbeat for this long is given to another worker. */
+/** A build without a heartbeat for this long is requeued. */
 const staleBuildMs = 20_000;
 const lostDeliveryMs = 120_000;
 
@@ -17,7 +17,7 @@ export async function sweep(services: Services): Promise<void> {
     const lost = { ...builds, deliveries: deliveries.requeued, branches: branches.requeued };
     services.log.warn(lost, "sweep found lost work");
   }
-  // Ahead of time: rows of a day without a partition go to the default one, and then block the creation of theirs.
+  // Ahead of time: rows of a day without a partition go to the default one and then block the creation of the day's.
   await services.database.pool.query(
     "SELECT towpath_ensure_log_partitions(day::date) FROM generate_series(now(), now() + interval '2 days', interval '1 day') day",
   );

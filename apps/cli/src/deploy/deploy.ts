@@ -48,13 +48,13 @@ async function changeSettings(api: Api, options: DeployOptions, target: Target):
 
 type Started = z.infer<typeof startedSchema>;
 
-/** Makes at most one commit and one build: the one that the push's webhook starts, or else one started here. */
+/** Makes at most one commit and one build, which either the push's webhook or this command starts. */
 async function beginBuild(api: Api, options: DeployOptions, target: Target): Promise<Started> {
   const { name, directory, requirements, authMode } = options;
   const { repository, pushUrl, project } = target;
   const entrypoint = project ? undefined : (options.entrypoint ?? findEntrypoint(directory));
   if (project) await changeSettings(api, options, target);
-  const pushed = await step("Pushing the folder to the local forge", () =>
+  const pushed = await step("Pushing the directory to the local forge", () =>
     pushDirectory(directory, { url: pushUrl, branch: repository.defaultBranch, overwrite: options.overwrite }),
   );
   if (!project) {
@@ -76,7 +76,7 @@ export function buildPage(
   return `${api.url}/${organization}/${project?.pathName ?? name}/build-logs/${buildId}`;
 }
 
-/** `towpath deploy`: folder → forge → project → build → live. Exit status 0 when it is live, 1 when it is not. */
+/** `towpath deploy`: directory → forge → project → build → live. Exit status 0 when it is live, 1 when it is not. */
 export async function deploy(args: string[]): Promise<number> {
   const options = parseDeployOptions(args);
   const api = openApi(options.dataDirectory);

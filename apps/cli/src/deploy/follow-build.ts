@@ -29,7 +29,7 @@ const paintByKind: Readonly<Record<BuildLogKind, (text: string) => string>> = {
 export const readOutcome = (api: Api, buildId: string) =>
   api.call("GET", `/api/v1/builds/${buildId}`, outcomeSchema, { retry: true });
 
-/** Prints the log as it arrives, but returns an error in the last line unprinted: the caller knows more about it. */
+/** Prints the log as it arrives. Returns an error in the last line unprinted: the caller has the whole diagnosis. */
 async function printLog(api: Api, buildId: string): Promise<string | null> {
   let held: string | null = null;
   for await (const { event, data } of api.events(`/api/builds/${buildId}/log`)) {

@@ -21,7 +21,7 @@ export type DeployOptions = {
 
 const usualEntrypoints = ["server.py", "main.py", "app.py", "mcp_server.py", "src/server.py", "src/main.py"];
 
-/** The entrypoint when none was named: a usual file name, or the only Python file of the folder. */
+/** The entrypoint when none was named: a usual file name, or the only Python file of the directory. */
 export function findEntrypoint(directory: string): string {
   const usual = usualEntrypoints.find((file) => existsSync(join(directory, file)));
   if (usual) return usual;
@@ -29,9 +29,7 @@ export function findEntrypoint(directory: string): string {
   const [only] = files;
   if (files.length === 1 && only) return only;
   if (files.length === 0)
-    throw new CommandError(
-      `There is no Python file in ${directory}. Name one further down: --entrypoint FOLDER/FILE.py`,
-    );
+    throw new CommandError(`There is no Python file in ${directory}. Name one further down: --entrypoint DIR/FILE.py`);
   throw new CommandError(`Which file is the server? Name it: --entrypoint FILE.py (found: ${files.join(", ")}).`);
 }
 
@@ -41,7 +39,7 @@ function authModeOf(values: { public: boolean; private: boolean }): DeployOption
   return values.private ? "towpath-cloud" : undefined;
 }
 
-/** @throws CommandError naming the option or folder that is wrong. */
+/** @throws CommandError naming the option or directory that is wrong. */
 export function parseDeployOptions(args: string[]): DeployOptions {
   const { values, positionals } = parseArgs({
     args,
@@ -59,11 +57,11 @@ export function parseDeployOptions(args: string[]): DeployOptions {
     },
   });
   const [given, ...more] = positionals;
-  if (!given || more.length > 0) throw new CommandError("Name one folder: ./towpath deploy DIR --name NAME");
+  if (!given || more.length > 0) throw new CommandError("Name one directory: ./towpath deploy DIR --name NAME");
   if (!values.name) throw new CommandError("Name the server: ./towpath deploy DIR --name my-server-one");
   const directory = resolve(given);
   if (!existsSync(directory) || !statSync(directory).isDirectory())
-    throw new CommandError(`There is no folder ${directory}.`);
+    throw new CommandError(`There is no directory ${directory}.`);
   return {
     directory,
     name: values.name,

@@ -67,7 +67,7 @@ test("OPS-4 someone else's push is not overwritten silently", async () => {
     await git("push", "--quiet");
     await expect(pushDirectory(mine, remote)).rejects.toThrow(/"Fix it" by Ada[\s\S]*--overwrite/);
     expect(await git("ls-remote", "origin", "refs/heads/main")).toContain(await git("rev-parse", "HEAD"));
-    // The folder as they have it: nothing to undo.
+    // The directory as they have it: nothing to undo.
     expect((await pushDirectory(theirs, remote)).changed).toBe(false);
     expect((await pushDirectory(mine, { ...remote, overwrite: true })).changed).toBe(true);
   } finally {

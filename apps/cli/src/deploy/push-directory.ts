@@ -45,8 +45,8 @@ export type Remote = {
 export type Pushed = { readonly commitSha: string; readonly changed: boolean };
 
 /**
- * Commits the folder as it stands on top of what the repository's branch holds, and pushes it. The folder itself is
- * not touched: Git's own files live in a temporary folder. Ignored files stay behind.
+ * Commits the directory as it stands on top of what the repository's branch holds, and pushes it. The directory itself is
+ * not touched: Git's own files live in a temporary directory. Ignored files stay behind.
  * @throws CommandError with Git's words, or when it would undo what somebody else has pushed.
  */
 export async function pushDirectory(directory: string, remote: Remote): Promise<Pushed> {
@@ -85,18 +85,20 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const words = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
-    throw new CommandError(`The folder could not be pushed to the local forge:\n${words.replaceAll(url, "the forge")}`);
+    throw new CommandError(
+      `The directory could not be pushed to the local forge:\n${words.replaceAll(url, "the forge")}`,
+    );
   } finally {
     await rm(gitDirectory, { recursive: true, force: true });
   }
 }
 
-/** People can push to the terminal's repository too, and their work is not in this folder. */
+/** People can push to the terminal's repository too, and their work is not in this directory. */
 async function requireOwnHead(git: (...args: string[]) => Promise<string>): Promise<void> {
   const [email, shown] = (await git("log", "-1", '--format=%ae%n%h "%s" by %an')).split("\n");
   if (email === author.email) return;
   throw new CommandError(
-    `The newest commit of this server is not from this command: ${shown}. Deploying the folder as it is would undo it. ` +
-      "Bring the change into the folder first; then, or to undo it on purpose, add --overwrite.",
+    `The newest commit of this server is not from this command: ${shown}. Deploying the directory as it is would undo it. ` +
+      "Bring the change into the directory first; then, or to undo it on purpose, add --overwrite.",
   );
 }

@@ -25,7 +25,7 @@ test("OPS-1 a mark that a killed instance left does not count when its process i
   expect(findRunning(directory)).toBeNull();
 });
 
-test("OPS-1 a first start that was killed before the identity was written can be repeated; other folders are refused", async () => {
+test("OPS-1 a first start that was killed before the identity was written can be repeated; other directories are refused", async () => {
   await writeFile(`${directory}/operator-token`, "tpo_of-the-killed-one\n");
   const identity = await openDataDirectory(directory);
   expect(await openDataDirectory(directory)).toEqual(identity);

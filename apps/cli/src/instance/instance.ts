@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { CommandError } from "../terminal/terminal.ts";
 
-/** Raised when the layout of the data folder changes in a way that needs a conversion. */
+/** Raised when the layout of the data directory changes in a way that needs a conversion. */
 const dataVersion = 1;
 
 const identitySchema = z.object({
@@ -23,20 +23,20 @@ const identitySchema = z.object({
   }),
 });
 
-/** What makes an instance itself: created once, kept in `instance.json` (mode 0600) of its data folder. */
+/** An instance's secrets and fixed choices: created once, in `instance.json` (mode 0600) of the data directory. */
 export type Identity = z.infer<typeof identitySchema>;
 export type ServersBy = Identity["serversBy"];
 
 const runningSchema = z.object({
   pid: z.number().int(),
-  /** When the process started, in the kernel's ticks: ids alone repeat, most of all after a reboot. */
+  /** When the process started, in the kernel's ticks: process ids repeat, above all after a reboot. */
   startTime: z.string().nullable(),
   url: z.url(),
   /** Address of servers, with `{name}`. */
   serverUrl: z.string().includes("{name}"),
 });
 
-/** Where a started instance answers; `running.json` lies in the data folder while it runs. */
+/** Addresses of a running instance: `running.json` in its data directory. */
 export type Running = z.infer<typeof runningSchema>;
 
 function defaultDataDirectory(): string {
@@ -46,7 +46,7 @@ function defaultDataDirectory(): string {
 
 export const resolveDataDirectory = (option: string | undefined) => resolve(option ?? defaultDataDirectory());
 
-/** Writes a file that only its owner may read, without a moment in which others could. */
+/** Writes a file that only its owner may read at any time. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}`;
   await writeFile(temporary, text, { mode: 0o600 });
@@ -70,19 +70,19 @@ function newIdentity(serversBy: ServersBy): Identity {
 }
 
 /**
- * Reads the instance's identity, creating folder, identity and operator token at the first start; `serversBy` is for
+ * Reads the instance's identity, creating directory, identity and operator token at the first start; `serversBy` is for
  * the new one.
- * @throws CommandError when the folder holds something else or belongs to another version.
+ * @throws CommandError when the directory holds something else or belongs to another version.
  */
 export async function openDataDirectory(directory: string, serversBy: ServersBy = "path"): Promise<Identity> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, "instance.json");
   if (!existsSync(path)) {
-    // Its first files may be left of a first start that was killed between them.
+    // A first start that was killed may have left some of its files.
     const found = (await readdir(directory)).filter((name) => !/^(operator-token|instance\.json)\b/.test(name));
     if (found.length > 0) {
       throw new CommandError(
-        `The folder ${directory} is not empty and is no Towpath data folder. Choose another with --data-dir, or empty it.`,
+        `The directory ${directory} is not empty and is no Towpath data directory. Choose another with --data-dir, or empty it.`,
       );
     }
     await chmod(directory, 0o700);
@@ -99,7 +99,7 @@ function readIdentity(path: string, directory: string): Identity {
   }
   if (parsed.data.dataVersion !== dataVersion) {
     throw new CommandError(
-      `The data folder ${directory} has version ${parsed.data.dataVersion}, this Towpath works with version ${dataVersion}. ` +
+      `The data directory ${directory} has version ${parsed.data.dataVersion}, this Towpath works with version ${dataVersion}. ` +
         "Use the Towpath release that wrote it, or another --data-dir.",
     );
   }
@@ -125,7 +125,7 @@ export function startTimeOf(pid: number): string | null {
   }
 }
 
-/** The instance that runs on this data folder, or null. A file left by a killed instance counts as null. */
+/** The instance that runs on this data directory, or null. A file left by a killed instance counts as null. */
 export function findRunning(directory: string): Running | null {
   const path = join(directory, "running.json");
   if (!existsSync(path)) return null;
@@ -134,12 +134,12 @@ export function findRunning(directory: string): Running | null {
   return startTimeOf(parsed.data.pid) === parsed.data.startTime ? parsed.data : null;
 }
 
-/** @throws CommandError when no instance runs on the folder. */
+/** @throws CommandError when no instance runs on the directory. */
 export function connect(directory: string): Running & { readonly token: string } {
   const running = findRunning(directory);
   if (!running) {
     throw new CommandError(
-      `No Towpath runs on the data folder ${directory}. Start it with ./towpath up, or name its folder with --data-dir.`,
+      `No Towpath runs on the data directory ${directory}. Start it with ./towpath up, or name its directory with --data-dir.`,
     );
   }
   return { ...running, token: readFileSync(join(directory, "operator-token"), "utf8").trim() };

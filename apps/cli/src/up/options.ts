@@ -49,7 +49,7 @@ function serverUrlOf(value: string | undefined): string | null {
   return address({ name: "TOWPATH_SERVER_URL", value });
 }
 
-/** Sockets live in the data folder, or below the temporary folder when its path is too long for them. */
+/** Sockets live in the data directory, or below the temporary directory when its path is too long for them. */
 function runDirectoryOf(dataDirectory: string): string {
   const inside = join(dataDirectory, "run");
   const maxSocketPathBytes = "/i/0123456789ab/status.json.tmp".length;

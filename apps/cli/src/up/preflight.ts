@@ -14,7 +14,7 @@ function findProgram(name: string): string | null {
       accessSync(path, constants.X_OK);
       return path;
     } catch {
-      // Not in this folder.
+      // Not in this directory.
     }
   }
   return null;
@@ -34,7 +34,7 @@ async function isFree(host: string, port: number): Promise<boolean> {
   return free;
 }
 
-/** @throws CommandError that names the port and the option to choose another. */
+/** @throws CommandError that names the port and the option that changes it. */
 export async function requireFreePorts(options: UpOptions, withForge: boolean): Promise<void> {
   const wanted: [string, string, number][] = [
     ["--port", options.host, options.port],
@@ -66,9 +66,8 @@ export function requirePrograms(): { readonly uv: string } {
 const runnerTimeoutMs = 5_000;
 
 /**
- * What the operator must know about the isolation of servers on this machine: what is refused and what to do, and each
- * exception that a setting makes. The operator should learn it at the start, not from a failed build. Empty when there
- * is nothing to say; one line when the runner does not answer.
+ * Problems of the isolation on this machine with their remedies, and each exception that a setting makes: the operator
+ * should learn them at the start, not from a failed build. One line when the runner does not answer.
  */
 export async function isolationNotice(runnerSocket: string): Promise<readonly string[]> {
   const runner = createRunnerClient({ kind: "unix", path: runnerSocket }, { timeoutMs: runnerTimeoutMs });

@@ -62,7 +62,7 @@ async function startProcesses(options: UpOptions, started: Started, decided: Dec
   );
 }
 
-/** Warns when server names don't resolve here (any more). The URLs stay as they are: people have pasted them. */
+/** Warns when server names don't resolve here (any more). The URLs stay the same, because clients use them. */
 function warnOfNames(serverUrl: string, { gatewayPort }: UpOptions, resolves: boolean): void {
   if (resolves || !new URL(serverUrl.replace("{name}", "name")).hostname.endsWith(".localhost")) return;
   print(

@@ -11,7 +11,7 @@ test("LOG-6 loose objects of the forge's repositories are packed once they are m
   const directory = join(parent, "1.git");
   await initRepository(directory);
   const blobs: string[] = [];
-  // git estimates how many there are from one of 256 folders: enough that this one holds some.
+  // git estimates how many there are from one of 256 directories: enough that this one holds some.
   for (let at = 0; at < 600; at++) {
     blobs.push((await gitText(["hash-object", "-w", "--stdin"], { directory, input: `blob ${at}` })).trim());
   }

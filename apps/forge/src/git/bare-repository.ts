@@ -2,7 +2,7 @@ import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GitError, gitText, runGit } from "./run-git.ts";
 
-/** Names a repository's folder by its number, so that no name from outside ever becomes a path. */
+/** Names a repository's directory by its number, so that no name from outside ever becomes a path. */
 export function repositoryDirectory(forgeDirectory: string, repositoryId: number): string {
   return join(forgeDirectory, "repositories", `${repositoryId}.git`);
 }

@@ -64,7 +64,7 @@ export async function gitText(args: readonly string[], options: GitOptions): Pro
 }
 
 /**
- * Streams the commit as a gzipped tar with one top folder. If git fails half-way the stream breaks, so that nobody
+ * Streams the commit as a gzipped tar with one top directory. If git fails half-way the stream breaks, so that nobody
  * mistakes a part for the whole.
  */
 export function archive(

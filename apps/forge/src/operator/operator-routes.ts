@@ -20,7 +20,7 @@ const repositorySchema = z.object({
 });
 
 /**
- * What the platform's command line needs to deploy a folder: an account, the App on it, a repository and a URL to push
+ * What the platform's command line needs to deploy a directory: an account, the App on it, a repository and a URL to push
  * to. Each call makes what is missing and answers the same the second time.
  */
 export function operatorRoutes(context: ForgeContext): Hono {

@@ -55,7 +55,7 @@ function newRepositoryPage(viewer: Account, problem: string | null, attempt: Rec
         <label class="choice"><input type="radio" name="visibility" value="public" ${isPrivate ? "" : "checked"}><span><strong>Public</strong><br><span class="soft small">Anybody on this machine may clone it.</span></span></label>
         <label class="choice"><input type="radio" name="visibility" value="private" ${isPrivate ? "checked" : ""}><span><strong>Private</strong><br><span class="soft small">Needs your push token.</span></span></label>
       </fieldset>
-      <label class="choice"><input type="checkbox" name="readme" value="yes"><span>Begin with a README. <span class="soft">Leave it off to push a folder that you have.</span></span></label>
+      <label class="choice"><input type="checkbox" name="readme" value="yes"><span>Begin with a README. <span class="soft">Leave it off to push a directory that you have.</span></span></label>
       <div class="actions"><button class="primary" type="submit">Create repository</button></div>
     </form></section>`;
   return page({ title: "New repository", viewer, width: "narrow", body });
@@ -82,7 +82,7 @@ export function accountRoutes(context: ForgeContext): Hono<PageEnvironment> {
         ${isOwn ? html`<a class="button primary end" href="/new">New repository</a>` : ""}</div>
       ${isOwn ? appNote(account, config.app.slug, installationOfAccount(database, account.id)) : ""}
       <h2>Repositories</h2>
-      ${repositories.length > 0 ? html`<ul class="list">${repositories.map(repositoryItem)}</ul>` : html`<p class="soft">None yet.${isOwn ? " Create one, then push a folder to it." : ""}</p>`}`;
+      ${repositories.length > 0 ? html`<ul class="list">${repositories.map(repositoryItem)}</ul>` : html`<p class="soft">None yet.${isOwn ? " Create one, then push a directory to it." : ""}</p>`}`;
     return c.html(page({ title: account.login, viewer, body }));
   }
 

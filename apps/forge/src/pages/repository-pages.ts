@@ -15,7 +15,7 @@ import { copyable, type Html, page, problemNote, time } from "./layout.ts";
 
 const urlOf = (repository: Repository) => `/${repository.owner}/${repository.name}`;
 
-/** Shows the owner how to push a local folder. */
+/** Shows the owner how to push a local directory. */
 function pushInstructions(config: ForgeConfig, owner: Account, repository: Repository): Html {
   const url = new URL(`${config.url}${urlOf(repository)}.git`);
   url.username = owner.login;
@@ -25,9 +25,9 @@ function pushInstructions(config: ForgeConfig, owner: Account, repository: Repos
   const fresh = `git init -b ${branch}\ngit add .\ngit commit -m "First commit"\ngit remote add towpath ${url.href}\ngit push -u towpath ${branch}`;
   return html`
     <h2>Push an existing repository</h2>
-    <p class="soft small">Run this in its folder. The URL contains your push token, which git stores in .git/config.</p>
+    <p class="soft small">Run this in its directory. The URL contains your push token, which git stores in .git/config.</p>
     ${copyable("Commands to push an existing repository", existing)}
-    <h2>Push a folder that isn't a repository yet</h2>
+    <h2>Push a directory that isn't a repository yet</h2>
     ${copyable("Commands to push a new repository", fresh)}
     <details><summary>Keep the token out of the URL</summary>
       <p class="small">Use the URL without it; git then asks for user name and password once.</p>
@@ -109,7 +109,7 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
     const instructions = owner ? pushInstructions(config, owner, repository) : "";
     const clone = html`<h2>Clone</h2>${copyable("Clone URL", `${config.url}${urlOf(repository)}.git`)}`;
     if (branches.size === 0) {
-      const empty = html`<div class="card"><strong>This repository is empty.</strong> ${isOwner ? "Push a folder to it:" : ""}</div>`;
+      const empty = html`<div class="card"><strong>This repository is empty.</strong> ${isOwner ? "Push a directory to it:" : ""}</div>`;
       return c.html(repositoryPage(c, repository, html`${empty}${instructions}${clone}`));
     }
     const pulls = listPullRequests(database, repository.id);

@@ -143,7 +143,7 @@ test("GH-1 lists files for entrypoint candidates, links left out", async () => {
   expect(await forge.gitHub.fileExists({ ...address, name: "empty" }, "server.py", "main")).toBe(false);
 });
 
-test("GH-1 a commit's tarball has one top folder and the commit's files", async () => {
+test("GH-1 a commit's tarball has one top directory and the commit's files", async () => {
   const stream = await forge.gitHub.tarball({ ...address, repositoryId, sha: headSha });
   const file = join(work, ".git", "tarball.tar.gz");
   await writeFile(file, stream);

@@ -92,7 +92,7 @@ export type TestForge = {
   close(): Promise<void>;
 };
 
-/** A forge on a free port with its own folder, and a receiver for its webhooks. */
+/** A forge on a free port with its own directory, and a receiver for its webhooks. */
 export async function startTestForge(): Promise<TestForge> {
   const directory = await mkdtemp(join(tmpdir(), "towpath-forge-"));
   const hooks = new WebhookReceiver();

@@ -12,7 +12,7 @@ import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
 import { internalFailure, isolationMissing, redactDiagnosis, redactWarning, sourceNotConnected } from "./diagnoses.ts";
 
-/** Another worker has the build, or it was canceled or deleted: this one must not write any more. */
+/** Another worker has the build, or it was canceled or deleted: this worker must stop writing. */
 class BuildLost extends Error {
   override readonly name = "BuildLost";
 
@@ -28,9 +28,9 @@ type BuildRun = {
   readonly taken: TakenBuild;
   /** Goes into every write: a worker that lost the build changes nothing. */
   readonly fence: { readonly buildId: string; readonly attempt: number };
-  /** The operator's. */
+  /** Read by the operator. */
   readonly operatorLog: Logger;
-  /** The owner's. */
+  /** Read by the project's owner. */
   readonly buildLog: BuildLogWriter;
   /** Aborted when the build is lost or the worker stops. */
   readonly signal: AbortSignal;
@@ -44,7 +44,7 @@ export async function runNextBuild(services: Services, organizationId: string, s
   const ctx = jobContext(services, "build.run");
   const disk = await services.disk.look();
   if (disk.low) {
-    // Not a failure of the build: it waits, and the sweep asks again.
+    // The build has not failed: it waits, and the sweep requeues it.
     await holdBuilds({ ctx, input: { organizationId, reason: waitingForRoom(disk) } });
     return;
   }
@@ -87,7 +87,7 @@ export async function runNextBuild(services: Services, organizationId: string, s
 async function buildAndRollOut(run: BuildRun): Promise<void> {
   const { services, ctx, taken, buildLog, signal } = run;
   const built = await build(run);
-  // Before any outcome: the log is complete when readers learn that the build has ended.
+  // First the log: it must be complete when readers learn that the build has ended.
   await buildLog.flush();
   signal.throwIfAborted();
   if (!built.ok) return fail(run, built.diagnosis, built.timings);
@@ -175,7 +175,7 @@ function logDiagnosis(log: BuildLogSink, { phase, title, detail, remedy }: Diagn
   log(phase, "error", [title, detail, remedy].join("\n"));
 }
 
-/** A database that is away for a moment does not end the build: the fence protects others from its writes. */
+/** A heartbeat that fails doesn't end the build: the fence keeps it from overwriting another worker's results. */
 function startHeartbeat({ services, ctx, fence, operatorLog }: BuildRun, lost: AbortController): NodeJS.Timeout {
   return setInterval(() => {
     keepBuild({ ctx, input: fence }).then(

@@ -13,7 +13,7 @@ export type DiskConfig = {
   readonly reserve: DiskSize;
 };
 
-/** How much room is left for Towpath's data on this host (LOG-6). */
+/** How much disk space is left for Towpath's data on this host (LOG-6). */
 export class Disk {
   readonly #config: DiskConfig;
   #kinds: Readonly<Record<string, number>> = {};
@@ -22,7 +22,7 @@ export class Disk {
     this.#config = config;
   }
 
-  /** The free space now; what the folders hold is as of the last `measure`. */
+  /** The free space now; what the directories hold is as of the last `measure`. */
   async look(): Promise<StorageReport> {
     const { directory, budget, reserve } = this.#config;
     const { bavail, bsize, blocks } = await statfs(directory);
@@ -34,7 +34,7 @@ export class Disk {
     return { totalBytes, freeBytes, availableBytes, reserveBytes, low, kinds: this.#kinds };
   }
 
-  /** Measures the folders of the data directory. Takes seconds when they hold many files. */
+  /** Measures the directories of the data directory. Takes seconds when they hold many files. */
   async measure(signal: AbortSignal): Promise<void> {
     this.#kinds = Object.fromEntries(await directoryBytes(this.#config.directory, signal));
   }
@@ -45,7 +45,7 @@ const sizeOf = (size: DiskSize, totalBytes: number): number =>
 
 const program = ["/usr/bin/du", "/bin/du"].find((path) => existsSync(path)) ?? "/usr/bin/du";
 
-/** Bytes on disk of each directory in a directory, by name. What vanishes meanwhile doesn't count. */
+/** Bytes on disk of each subdirectory, by name. What vanishes meanwhile doesn't count. */
 export async function directoryBytes(parent: string, signal?: AbortSignal): Promise<Map<string, number>> {
   const entries = await readdir(parent, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
@@ -70,7 +70,7 @@ export async function directoryBytes(parent: string, signal?: AbortSignal): Prom
   return sizes;
 }
 
-/** Writes what the disk is like into the database, where web reads it. */
+/** Stores the disk's state in the database, where web reads it. */
 export async function reportDisk(db: Database, disk: Disk): Promise<StorageReport> {
   const report = await disk.look();
   await recordHostStorage(db, { host: hostname(), report, at: new Date() });
@@ -79,6 +79,6 @@ export async function reportDisk(db: Database, disk: Disk): Promise<StorageRepor
 
 const gibibytes = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GB`;
 
-/** For the log of a build that waits. Without changing numbers: it is written once. */
+/** For the log of a build that waits. It is written once, so it has no numbers that change. */
 export const waitingForRoom = ({ reserveBytes }: StorageReport): string =>
   `Waiting: this instance's disk is almost full (less than ${gibibytes(reserveBytes)} left), so no build starts. Servers keep running. The build starts by itself when there is room; ask the instance's operator to free disk space.`;

@@ -10,7 +10,7 @@ import { directoryBytes } from "./disk.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-/** Longer than any build, its rollout included: a build marks its layers as used long before a row refers to them. */
+/** Longer than any build with its rollout: a build marks layers as used long before a row refers to them. */
 const maxBuildMs = 60 * minuteMs;
 
 export type FileSweep = {
@@ -28,8 +28,8 @@ export type FileSweep = {
 
 /**
  * Removes files that nothing needs any more (LOG-6): layers without a deployment, what killed builds left, caches of
- * organizations that are gone or have too much. Every step is a rename before anything is deleted, so a worker that is
- * killed leaves nothing half-deleted in use, and what it left is removed by the next sweep.
+ * organizations that were deleted or whose cache is too large. Everything is renamed out of use before it is deleted, so
+ * a killed worker leaves nothing half-deleted in use; the next sweep removes the rest.
  */
 export function sweepFiles(sweep: FileSweep): Promise<Removal> {
   return runParts(sweep, [
@@ -43,7 +43,7 @@ export function sweepFiles(sweep: FileSweep): Promise<Removal> {
   ]);
 }
 
-/** Lists first, then reads what is referred to: see `ArtifactStore`. */
+/** Lists first, then reads which are referenced: see `ArtifactStore`. */
 async function removeLayers({ ctx, store, low, now, signal }: FileSweep): Promise<number> {
   const stored: string[] = [];
   for await (const { digest } of store.list()) stored.push(digest);
@@ -55,7 +55,7 @@ async function removeLayers({ ctx, store, low, now, signal }: FileSweep): Promis
   );
 }
 
-/** Counts for how many items `remove` says true. One that fails leaves the others their turn; then its error is thrown. */
+/** Counts the items for which `remove` resolves to true. Goes on after a failure and throws all errors at the end. */
 async function countRemoved<Item>(
   items: Iterable<Item>,
   signal: AbortSignal | undefined,
@@ -75,7 +75,7 @@ async function countRemoved<Item>(
   return removed;
 }
 
-/** Resolutions are taken again for a day. */
+/** Resolutions are reused for a day. */
 async function removeOldFiles(directory: string, { now }: FileSweep): Promise<number> {
   let removed = 0;
   for (const name of await readdir(directory).catch(() => [])) {
@@ -88,7 +88,7 @@ async function removeOldFiles(directory: string, { now }: FileSweep): Promise<nu
 }
 
 /**
- * uv's cache of each organization goes as a whole: when the organization is gone, when the cache has outgrown its limit,
+ * Removes uv's cache of an organization as a whole: when the organization is gone, when the cache has outgrown its limit,
  * and when the disk is nearly full. It is filled again by the next build. One that a build uses stays, and none begins
  * while it is moved: a build makes the directory and mounts it later.
  */

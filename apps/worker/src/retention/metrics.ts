@@ -32,7 +32,7 @@ export class RetentionMetrics {
     });
     new Gauge({
       name: "towpath_data_bytes",
-      help: "What the folders of the data directory hold",
+      help: "What the directories of the data directory hold",
       labelNames: ["folder"],
       registers,
       async collect() {

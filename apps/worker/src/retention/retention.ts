@@ -10,7 +10,7 @@ import { sweepFiles } from "./files.ts";
 import { RetentionMetrics } from "./metrics.ts";
 
 const reportEveryMs = 20_000;
-/** Folders hold many files, and measuring reads all of their directories. */
+/** Directories hold many files, and measuring reads all of their directories. */
 const measureEveryMs = 600_000;
 
 export type RetentionParts = {
@@ -22,8 +22,8 @@ export type RetentionParts = {
 };
 
 /**
- * One round (LOG-6): rows first, because files follow from what the database says. Of all workers one removes rows, of
- * each host's one removes files; the others' rounds do nothing.
+ * One round (LOG-6): rows first, because rows decide which files are needed. One worker at a time removes rows, and one
+ * of each host removes files; the rounds of the others do nothing.
  */
 async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Promise<Removal> {
   const { services, config, disk } = parts;
@@ -55,7 +55,7 @@ async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Prom
 /** Starts the rounds, the reports about the disk and the metrics. Returns how to stop them. */
 export async function startRetention(parts: RetentionParts, socketPath: string): Promise<() => Promise<void>> {
   const { services, config, disk } = parts;
-  const complain = (what: string) => (error: unknown) => services.log.error({ err: error }, what);
+  const logError = (what: string) => (error: unknown) => services.log.error({ err: error }, what);
   const metrics = new RetentionMetrics(disk);
   const closeMetrics = await metrics.listen(config.metricsPort ?? socketPath);
   const round = async (signal: AbortSignal) => metrics.swept(await retentionRound(parts, signal));
@@ -64,14 +64,14 @@ export async function startRetention(parts: RetentionParts, socketPath: string):
     const { low, ...sizes } = await reportDisk(services.database.db, disk);
     if (low !== wasLow)
       services.log.warn({ low, ...sizes }, low ? "disk almost full: no builds" : "disk has room again");
-    // Room is needed now.
+    // Don't wait for the next round.
     if (low && !wasLow) await round(signal);
     wasLow = low;
   };
   const stops = [
-    startRounds(measureEveryMs, (signal) => disk.measure(signal), complain("the disk could not be measured")),
-    startRounds(reportEveryMs, report, complain("the disk could not be reported")),
-    startRounds(config.everyMs, round, complain("retention failed")),
+    startRounds(measureEveryMs, (signal) => disk.measure(signal), logError("the disk could not be measured")),
+    startRounds(reportEveryMs, report, logError("the disk could not be reported")),
+    startRounds(config.everyMs, round, logError("retention failed")),
   ];
   return async () => {
     await Promise.all([...stops.map((stop) => stop()), closeMetrics()]);

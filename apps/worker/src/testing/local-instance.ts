@@ -194,7 +194,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Writes files below a folder. */
+/** Writes files below a directory. */
 export async function writeFiles(directory: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(directory, path)), { recursive: true });

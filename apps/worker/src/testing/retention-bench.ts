@@ -14,7 +14,7 @@ import { sweepFiles } from "../retention/files.ts";
 
 export const dayMs = 86_400_000;
 
-/** Small numbers, so that a short test passes every limit. */
+/** Small numbers, so that a short test exceeds every limit. */
 const shortPolicy: RetentionPolicy = {
   ...{ requestLogDays: 2, serverLogDays: 2, buildLogDays: 2, auditDays: 3, endedBranchDays: 2 },
   ...{ buildsPerBranch: 10, deploymentsPerBranch: 3 },
@@ -41,7 +41,7 @@ export async function storeLayer(site: Site, bytes: number, usedAt: Date): Promi
   return digest;
 }
 
-/** What uv leaves for an organization. */
+/** Fills an organization's uv cache. */
 export async function fillCache(site: Site, organizationId: string, bytes: number): Promise<string> {
   const directory = join(site.dataDirectory, "cache", "uv", organizationId);
   await mkdir(join(directory, "wheels"), { recursive: true });
@@ -63,7 +63,7 @@ export async function push(
   const { build } = await startBuild({ ctx: testContext(db, owner.owner, { clock }), input });
   const ctx = testContext(db, { kind: "job", job: "build.run" }, { clock });
   const taken = await takeBuild({ ctx, input: { buildId: build.id } });
-  if (!taken) throw new Error("somebody else took the build");
+  if (!taken) throw new Error("the build was taken already");
   const { buildId, attempt } = taken;
   const outcome = sampleOutcome({ buildId, attempt });
   await createDeployment({ ctx, input: { ...outcome, layers: { pythonVersion: "3.12.1", ...layers } } });

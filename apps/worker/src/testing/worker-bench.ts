@@ -32,7 +32,7 @@ export const goodBuild: Extract<BuildResult, { ok: true }> = {
 
 export const rootSecret = "a root secret for tests, at least 32 characters";
 
-/** The parts around the jobs, each replaceable by a test; queue and database are real. */
+/** What the jobs depend on. Queue and database are real; tests may replace the rest. */
 export type Bench = {
   readonly database: TestDatabase;
   readonly services: Services;
@@ -114,7 +114,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
         owner: { id: 1, login: "acme" },
       }),
       pullRequestsFrom: async () => [],
-      installation: async () => Promise.reject(new Error("no installation is asked for here")),
+      installation: async () => Promise.reject(new Error("these tests don't ask for an installation")),
       tarball: async () => new ReadableStream(),
     },
     builder,
@@ -158,7 +158,7 @@ export function buildsOf(bench: Bench, team: SeededOrganization) {
   };
 }
 
-/** Asks again until it is true. */
+/** Polls until `what` is true. */
 export async function until(what: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!(await what())) {
