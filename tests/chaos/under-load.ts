@@ -58,7 +58,7 @@ async function loggedCalls(rig: Rig, clientName: string, expected: number): Prom
 }
 
 /** The most frequent errors of a load, for the table. */
-export function describeErrors({ errors }: LoadTotals): string | undefined {
+function describeErrors({ errors }: LoadTotals): string | undefined {
   const frequent = [...errors].sort((a, b) => b[1] - a[1]).slice(0, 3);
   return frequent.length === 0 ? undefined : frequent.map(([text, count]) => `${count} × ${text}`).join("; ");
 }
