@@ -91,8 +91,8 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
  *
  * With HTTPS it starts with `__Host-`: browsers accept such a cookie only from this host, so no other host of the same
  * site can set it. Browsers reject that prefix on plain HTTP, where all ports and paths of a host share their cookies.
- * There the prefix contains a part derived from the instance's secret, so that neither a tenant's pages on the same host
- * nor other instances on the machine know which name to overwrite.
+ * There the prefix contains a part derived from the instance's secret, so that neither a tenant's pages on the same
+ * host nor other instances on the machine know which name to overwrite.
  */
 export function cookiePrefixOf(instance: { readonly baseUrl: string; readonly secret: string }): string {
   if (instance.baseUrl.startsWith("https:")) return "__Host-towpath";

@@ -6,8 +6,8 @@ import { and, eq, gt, like, lt } from "drizzle-orm";
 const prefix = "state:";
 
 /**
- * Stores data while the browser visits another site, and returns the `state` parameter that the browser must bring back:
- * 256 random bits, of which only the hash is stored. It works once, for one session, until it expires.
+ * Stores data while the browser visits another site, and returns the `state` parameter that the browser must bring
+ * back: 256 random bits, of which only the hash is stored. It works once, for one session, until it expires.
  */
 export async function createOneTimeState(
   db: Database,
@@ -33,8 +33,8 @@ export async function createOneTimeState(
 }
 
 /**
- * Returns the stored data and deletes it; null when the state is unknown, used, expired or of another session. A state is
- * used up even when another session presents it, so that a stolen one can't be tried again.
+ * Returns the stored data and deletes it; null when the state is unknown, used, expired or of another session. A state
+ * is used up even when another session presents it, so that a stolen one can't be tried again.
  */
 export async function takeOneTimeState(db: Database, token: string, sessionId: string): Promise<unknown> {
   const [row] = await db

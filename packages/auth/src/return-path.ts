@@ -2,8 +2,8 @@
 const maxLength = 2048;
 
 /**
- * The path to go to after sign-in, or `/` if the given one could lead to another site (AUTH-1). Accepts an absolute path
- * with query and fragment. Rejects other origins in every spelling that a browser accepts (`//host`, `/\host`,
+ * The path to go to after sign-in, or `/` if the given one could lead to another site (AUTH-1). Accepts an absolute
+ * path with query and fragment. Rejects other origins in every spelling that a browser accepts (`//host`, `/\host`,
  * `https:`, tabs and line breaks inside, percent-encoded slashes and backslashes in front), and the sign-in pages,
  * which would loop.
  */

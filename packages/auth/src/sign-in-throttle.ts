@@ -4,11 +4,12 @@ import { session, signInAttempt, user } from "@towpath/db/schema";
 import { and, eq, inArray, lt, sql } from "drizzle-orm";
 
 /**
- * Throttles password guessing for one account. Each limit allows some failures, then imposes a wait that doubles with each
- * further failure. No account is ever locked, and attempts during a wait don't extend it.
+ * Throttles password guessing for one account. Each limit allows some failures, then imposes a wait that doubles with
+ * each further failure. No account is ever locked, and attempts during a wait don't extend it.
  *
- * A single address waits early and long. The limit of all addresses together allows more failures and waits of at most a
- * minute: otherwise an attacker could lock the owner out. It doesn't apply to addresses with a session of the account.
+ * A single address waits early and long. The limit of all addresses together allows more failures and waits of at most
+ * a minute: otherwise an attacker could lock the owner out. It doesn't apply to addresses with a session of the
+ * account.
  */
 const limits = {
   address: { freeFailures: 5, maxWaitSeconds: 900 },
@@ -31,8 +32,8 @@ export type Attempt = {
 };
 
 /**
- * Counts an attempt to sign in to an account, whether the account exists or not. `address`: the client's, normalized; null
- * when unknown. Returns a number when the attempt is rejected: seconds to wait before the next one.
+ * Counts an attempt to sign in to an account, whether the account exists or not. `address`: the client's, normalized;
+ * null when unknown. Returns a number when the attempt is rejected: seconds to wait before the next one.
  */
 export async function beginAttempt(
   db: Database,

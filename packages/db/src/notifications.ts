@@ -26,8 +26,8 @@ const reconnectMs = 1000;
 const timeoutMs = 5000;
 
 /**
- * All subscribers share one connection, opened for the first of them. `url` must lead to the database itself: poolers in
- * transaction mode don't deliver notifications.
+ * All subscribers share one connection, opened for the first of them. `url` must lead to the database itself: poolers
+ * in transaction mode don't deliver notifications.
  */
 export function openNotifications(url: string, options: NotificationOptions): Notifications {
   return new PgNotifications(url, options);

@@ -5,7 +5,10 @@ import type { GitHubConfig } from "./contract.ts";
 import { GitHubError, isGitHubError } from "./errors.ts";
 import { apiPath, requestJson } from "./request.ts";
 
-/** What an installation token may access. Without `repository`: all of the installation's repositories, for listing them. */
+/**
+ * What an installation token may access. Without `repository`: all of the installation's repositories, for listing
+ * them.
+ */
 export type TokenScope = {
   readonly installationId: number;
   readonly repository?: { readonly name: string } | { readonly id: number };

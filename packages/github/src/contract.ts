@@ -75,8 +75,8 @@ export type CreatedRepository = {
   /** The commit that holds the files; the head of the default branch. */
   readonly commitSha: string;
   /**
-   * The installation that can read the new repository. null: the App is not installed on the account, or only on selected
-   * repositories without this one; then send the user to `settingsUrl`.
+   * The installation that can read the new repository. null: the App is not installed on the account, or only on
+   * selected repositories without this one; then send the user to `settingsUrl`.
    */
   readonly installationId: number | null;
   /** Where the account's owner can give the App access to it. */
@@ -98,8 +98,8 @@ export type GitHub = {
   refreshUserToken(refreshToken: string): Promise<UserToken>;
   viewer(userToken: string): Promise<GitHubUser>;
   /**
-   * All installations that this user may manage or use, which includes those of accounts of which they can read a single
-   * repository. `administers` tells whether the user may claim one.
+   * All installations that this user may manage or use, which includes those of accounts of which they can read a
+   * single repository. `administers` tells whether the user may claim one.
    */
   userInstallations(userToken: string): Promise<readonly GitHubInstallation[]>;
   /**

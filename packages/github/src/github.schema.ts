@@ -116,7 +116,10 @@ export const gitHubInstallationSchema = z.object({
 });
 export type GitHubInstallation = z.infer<typeof gitHubInstallationSchema>;
 
-/** A user's membership in an organization. Source: GitHub REST API, "Get an organization membership for the authenticated user". */
+/**
+ * A user's membership in an organization. Source: GitHub REST API, "Get an organization membership for the
+ * authenticated user".
+ */
 export const gitHubMembershipSchema = z.object({
   /** active | pending */
   state: z.string(),

@@ -18,8 +18,8 @@ const codes: Readonly<Record<GitHubErrorCode, ErrorCode>> = {
 };
 
 /**
- * Runs calls to GitHub and turns their errors into a TowpathError with GitHub's public text. GitHub's "forbidden" concerns
- * GitHub's permissions, not ours, so it must not show as our Access Denied.
+ * Runs calls to GitHub and turns their errors into a TowpathError with GitHub's public text. GitHub's "forbidden"
+ * concerns GitHub's permissions, not ours, so it must not show as our Access Denied.
  */
 export async function withGitHub<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

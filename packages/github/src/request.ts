@@ -119,7 +119,10 @@ const withRetries = <Result>(request: GitHubRequest, run: () => Promise<Result>)
 
 export type JsonResponse<Value> = { readonly value: Value; readonly link: string | null };
 
-/** Sends a request and parses the body with the schema; a mismatch is `unexpected`. Retries GET when GitHub is unavailable. */
+/**
+ * Sends a request and parses the body with the schema; a mismatch is `unexpected`. Retries GET when GitHub is
+ * unavailable.
+ */
 export async function requestJson<Schema extends z.ZodType>(
   request: GitHubRequest,
   schema: Schema,

@@ -91,7 +91,9 @@ type UserCalls = Pick<
   | "userRepositories"
 >;
 
-/** Calls made as a user who authorized the App. Source: GitHub docs, "Generating a user access token for a GitHub App". */
+/**
+ * Calls made as a user who authorized the App. Source: GitHub docs, "Generating a user access token for a GitHub App".
+ */
 export function createUserCalls(config: GitHubConfig): UserCalls {
   return {
     userAuthorizeUrl({ state, redirectUri, codeChallenge }) {

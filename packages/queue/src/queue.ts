@@ -8,8 +8,8 @@ const queueSchema = "pgboss";
 type QueueOptions = Omit<Queue, "name">;
 
 /**
- * `short`: of each key at most one job waits for its first run, and any number run. When a worker dies, another one gets
- * its job after `heartbeatSeconds`; handlers are therefore fenced.
+ * `short`: of each key at most one job waits for its first run, and any number run. When a worker dies, another one
+ * gets its job after `heartbeatSeconds`; handlers are therefore fenced.
  */
 const defaults = {
   policy: "short",

@@ -18,7 +18,10 @@ export function newApiKey(): { key: string; hash: string; start: string } {
   return { key, hash: hashApiKey(key), start: key.slice(0, apiKeyPrefix.length + 4) };
 }
 
-/** SHA-256 of the key, base64url without padding, as stored in `apikey.key`. Keys have 256 random bits, so they need no salt. */
+/**
+ * SHA-256 of the key, base64url without padding, as stored in `apikey.key`. Keys have 256 random bits, so they need no
+ * salt.
+ */
 export const hashApiKey = (key: string): string => sha256(key);
 
 /** Checks form and checksum, to reject a mistyped key without a database query. */

@@ -10,7 +10,8 @@ export type Membership = { readonly userId: string; readonly organizationId: str
 export type MembershipChecker = (membership: Membership) => Promise<boolean>;
 
 /**
- * Creates a checker that caches positive results for `cacheMs`, by default 5 s: a removed member can call for that long.
+ * Creates a checker that caches positive results for `cacheMs`, by default 5 s: a removed member can call for that
+ * long.
  */
 export function createMembershipChecker(pool: Pool, options: { cacheMs?: number } = {}): MembershipChecker {
   const cacheMs = options.cacheMs ?? 5000;

@@ -12,8 +12,8 @@ export const apiKeyChannel = "towpath_apikey";
 type Checked = ApiKeyIdentity & { expiresInMs: number };
 
 /**
- * Checks in the database whether an API key exists, is enabled and has not expired; null if not. Records that the key was
- * used, at most once a minute.
+ * Checks in the database whether an API key exists, is enabled and has not expired; null if not. Records that the key
+ * was used, at most once a minute.
  *
  * @throws when the database is unavailable; the caller must then reject the request
  */
@@ -63,8 +63,8 @@ export type ApiKeyChecker = {
 
 /**
  * Caches valid keys only, for `cacheMs` (by default and at most 30 s) and never beyond their expiry. A revocation takes
- * effect at once if `forget` is called for the notifications on `towpath_apikey`. `now`: monotonic milliseconds, so that
- * setting the clock back doesn't extend a key's life.
+ * effect at once if `forget` is called for the notifications on `towpath_apikey`. `now`: monotonic milliseconds, so
+ * that setting the clock back doesn't extend a key's life.
  */
 export function createApiKeyChecker(pool: Pool, options: { cacheMs?: number; now?: () => number } = {}): ApiKeyChecker {
   const cacheMs = Math.min(options.cacheMs ?? 30_000, 30_000);

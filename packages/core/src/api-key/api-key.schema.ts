@@ -6,7 +6,7 @@ export const createApiKeySchema = z.object({
     .trim()
     .min(1, { error: "Key name is required", abort: true })
     .max(64, "Key name must be 64 characters or less"),
-  /** Days until it ends; null: it does not. */
+  /** Days until it expires; null: never. */
   expiresInDays: z
     .number()
     .int()

@@ -4,7 +4,22 @@ import { and, desc, eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
-import type { ApiKeyView } from "./api-key.view.ts";
+
+/** What may be shown of an API key after its creation (KEY-3). */
+export type ApiKeyView = {
+  readonly id: string;
+  readonly name: string;
+  /** The key's first characters, which help users tell keys apart. */
+  readonly start: string;
+  readonly status: "active" | "revoked" | "expired";
+  readonly createdByUserId: string | null;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+};
+
+/** `key` is shown this once; only its hash is stored. */
+export type NewApiKeyView = ApiKeyView & { readonly key: string };
 
 type Queryable = Database | Transaction;
 export type ApiKeyRow = typeof apikey.$inferSelect;
@@ -17,7 +32,7 @@ export function listApiKeyRows(db: Queryable, organizationId: string) {
     .orderBy(desc(apikey.createdAt), desc(apikey.id));
 }
 
-/** @throws TowpathError `not_found`, for keys of other organizations too. */
+/** @throws TowpathError `not_found`, also for keys of other organizations */
 export async function requireApiKey(db: Queryable, organizationId: string, keyId: string): Promise<ApiKeyRow> {
   const [row] = isId(keyId)
     ? await db

@@ -6,7 +6,7 @@ import { newId } from "../ids/index.ts";
 export type AuditEntry = {
   readonly organizationId: string | null;
   readonly projectId?: string | null;
-  /** The verb, for example `project.create`. */
+  /** The action, such as `project.create`. */
   readonly action: string;
   /** What was changed: an id or a name. */
   readonly subject: string;
@@ -20,7 +20,7 @@ function actorName(actor: Actor): string {
   return actor.kind === "operator" ? "operator" : `job:${actor.job}`;
 }
 
-/** Writes who did what, inside the transaction of the change: neither exists without the other (ORG-10). */
+/** Records who did what, in the transaction of the change, so that neither exists without the other (ORG-10). */
 export async function audit(tx: Transaction, ctx: Context, entry: AuditEntry): Promise<void> {
   await tx.insert(auditLog).values({
     id: newId(),

@@ -21,7 +21,9 @@ const noAccess = () =>
 
 const lowerRole = () => new TowpathError("forbidden", "Forbidden: your role in this team does not allow this.");
 
-/** What a request has been authorized for. Not part of the context: a copy of it with another actor must not have it. */
+/**
+ * What a request has been authorized for. Not part of the context: a copy of it with another actor must not have it.
+ */
 const accessOf = new WeakMap<Context, OrganizationAccess | ProjectAccess>();
 
 /**
@@ -53,8 +55,8 @@ export async function authorize(
 /**
  * The same for a project, by its name (or id) within an organization or by its id alone.
  *
- * @throws TowpathError `not_found` for a project that doesn't exist or belongs to others, `forbidden` for a role without
- * the permission
+ * @throws TowpathError `not_found` for a project that doesn't exist or belongs to others, `forbidden` for a role
+ * without the permission
  */
 export async function authorizeProject(
   ctx: Context,

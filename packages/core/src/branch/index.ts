@@ -8,9 +8,9 @@ import { newId } from "../ids/index.ts";
 export type BranchRow = typeof branch.$inferSelect;
 
 /**
- * Locks a branch's row until the transaction ends. Everything that decides which build comes next takes this lock
- * first, so that sequence numbers follow the order of those decisions (BLD-11). `NO KEY UPDATE`, because rows that refer to
- * the branch are inserted beside it by transactions that hold the lock on labels.
+ * Locks a branch's row until the transaction ends. Whatever decides about the next build takes this lock first, so that
+ * sequence numbers follow the order of the decisions (BLD-11). `NO KEY UPDATE` doesn't block inserts of rows that refer
+ * to the branch, which happen in transactions that hold the lock on labels.
  */
 export async function lockBranch(tx: Transaction, branchId: string): Promise<BranchRow> {
   const [row] = await tx.select().from(branch).where(eq(branch.id, branchId)).for("no key update");
@@ -18,7 +18,7 @@ export async function lockBranch(tx: Transaction, branchId: string): Promise<Bra
   return row;
 }
 
-/** The branch of that name, made when it is new, locked as by `lockBranch`. */
+/** The branch of that name, created if necessary and locked as by `lockBranch`. */
 export async function ensureBranch(
   tx: Transaction,
   ctx: Context,
@@ -37,6 +37,6 @@ export async function ensureBranch(
   return row;
 }
 
-/** The environment of a branch's builds, which decides which secrets they get. */
+/** The environment of a branch's builds, which determines their secrets. */
 export const environmentOf = (branch: { readonly isDefault: boolean }) =>
   branch.isDefault ? ("production" as const) : ("preview" as const);

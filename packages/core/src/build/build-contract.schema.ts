@@ -2,8 +2,8 @@ import type { Manifest } from "@towpath/mcp/manifest";
 import { z } from "zod";
 
 /**
- * What builder, worker, build log, REST, terminal and dashboard say about a build. No other file declares these.
- * Browser-safe: zod only.
+ * The vocabulary of builds, shared by builder, worker, build log, REST, terminal and dashboard. Declare these nowhere
+ * else. Browser-safe: imports zod only.
  */
 
 /** BLD-1. */
@@ -20,12 +20,12 @@ export const buildPhases = ["fetch", "plan", "install", "inspect", "rollout"] as
 const buildPhaseSchema = z.enum(buildPhases);
 export type BuildPhase = z.infer<typeof buildPhaseSchema>;
 
-/** `step`: what Towpath does and why. `output`: what a tool printed. */
+/** `step`: what Towpath does and why. `output`: output of a tool. */
 const buildLogKinds = ["step", "output", "warning", "error"] as const;
 const buildLogKindSchema = z.enum(buildLogKinds);
 export type BuildLogKind = z.infer<typeof buildLogKindSchema>;
 
-/** A line as it is written. */
+/** A line to write. */
 export type BuildLogLine = {
   readonly time: Date;
   readonly phase: BuildPhase;
@@ -33,7 +33,7 @@ export type BuildLogLine = {
   readonly text: string;
 };
 
-/** A line as it is read: a `line` event of `/api/builds/{id}/log`. */
+/** A line as read: a `line` event of `/api/builds/{id}/log`. */
 export const buildLogEntrySchema = z.object({
   /** 1, 2, 3, … within the build. */
   line: z.number().int(),
@@ -45,7 +45,7 @@ export const buildLogEntrySchema = z.object({
 });
 export type BuildLogEntry = z.infer<typeof buildLogEntrySchema>;
 
-/** Wall time in milliseconds by phase; a phase that has not run has none. */
+/** Wall time by phase in milliseconds; absent for phases that haven't run. */
 export type BuildTimings = Readonly<Partial<Record<BuildPhase, number>>>;
 
 const digestSchema = z.string().regex(/^[0-9a-f]{64}$/);
@@ -86,7 +86,7 @@ const diagnosisCodes = [
 ] as const;
 export type DiagnosisCode = (typeof diagnosisCodes)[number];
 
-/** Why a build failed, for people: what happened, where, what to do (BLD-2). */
+/** Why a build failed, as shown to users: what happened, where, what to do (BLD-2). */
 export const diagnosisSchema = z.object({
   code: z.enum(diagnosisCodes),
   phase: buildPhaseSchema,
@@ -94,11 +94,11 @@ export const diagnosisSchema = z.object({
   title: z.string(),
   /** Where and why, a sentence or two; may quote the server's own message. */
   detail: z.string(),
-  /** What to do about it, imperative. */
+  /** What to do about it, in the imperative. */
   remedy: z.string(),
   file: z.string().nullable(),
   line: z.number().int().nullable(),
-  /** The last lines that explain it: traceback or tool output. */
+  /** The relevant last lines of a traceback or of a tool's output. */
   excerpt: z.string().nullable(),
 });
 export type Diagnosis = z.infer<typeof diagnosisSchema>;
@@ -111,17 +111,17 @@ const buildWarningCodes = [
   "sign_in_unreachable",
 ] as const;
 
-/** A problem that did not fail the build; kept with it. */
+/** A problem that didn't fail the build. */
 export const buildWarningSchema = z.object({
   code: z.enum(buildWarningCodes),
   /** One line: the problem. */
   title: z.string(),
   /** Where and why, a sentence or two; may quote the server's own message. */
   detail: z.string(),
-  /** What to do about it, imperative. */
+  /** What to do about it, in the imperative. */
   remedy: z.string(),
 });
 export type BuildWarning = z.infer<typeof buildWarningSchema>;
 
-/** What the inspected server offers; null until it has answered, and when it kept its lists to itself. */
+/** What the inspected server offers; null before the inspection, and when the server didn't disclose its lists. */
 export type BuildManifest = Manifest | null;

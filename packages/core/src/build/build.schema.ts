@@ -19,8 +19,8 @@ export const startBuildSchema = z.object({
   commitSha: commitShaSchema.nullish(),
   trigger: buildTriggerSchema.default("import"),
   /**
-   * When the branch's newest build is of this commit, with the project's present settings: `unless-failed` answers with
-   * it when it has not failed, `always` even then (the caller's own push has made it), `never` builds again.
+   * If the branch's newest build is of this commit and the project's current settings: `unless-failed` returns that
+   * build unless it failed, `always` even then (the caller's own push has started it), `never` builds again.
    */
   reuse: z.enum(["unless-failed", "always", "never"]).default("unless-failed"),
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { expectedBefore, isEnded, mayBecome } from "./build.state.ts";
 import { buildStatuses } from "./build-contract.schema.ts";
 
-test("BLD-1 the statuses, and that what has ended never changes", () => {
+test("BLD-1 the statuses of a build; an ended one never changes", () => {
   expect(buildStatuses).toEqual(["queued", "building", "succeeded", "failed", "canceled"]);
   for (const from of ["succeeded", "failed", "canceled"] as const) {
     expect(isEnded(from)).toBe(true);

@@ -1,8 +1,8 @@
 import type { BuildStatus } from "./build-contract.schema.ts";
 
 /**
- * BLD-1: what a build may become. `building → queued` is a worker that was lost; everything else only moves forward,
- * and an ended build never changes again.
+ * The transitions of a build's status (BLD-1). `building → queued`: the worker was lost or is stopping. An ended build
+ * never changes.
  */
 const transitions: Record<BuildStatus, readonly BuildStatus[]> = {
   queued: ["building", "canceled"],
@@ -14,7 +14,7 @@ const transitions: Record<BuildStatus, readonly BuildStatus[]> = {
 
 export const mayBecome = (from: BuildStatus, to: BuildStatus): boolean => transitions[from].includes(to);
 
-/** The statuses from which a build may become `to`: what an `UPDATE … WHERE status IN` expects. */
+/** The statuses from which a build may become `to`, for `UPDATE … WHERE status IN`. */
 export function expectedBefore(to: BuildStatus): readonly BuildStatus[] {
   return (Object.keys(transitions) as BuildStatus[]).filter((from) => mayBecome(from, to));
 }

@@ -1,13 +1,13 @@
 import type { Database, Transaction } from "@towpath/db";
-import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
-import { and, desc, eq, getTableColumns, inArray, type SQL } from "drizzle-orm";
+import { branch, build, buildLog, deployment, organization, project, route } from "@towpath/db/schema";
+import { and, desc, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 import { isLiveColumn, warningCount } from "../deployment/internal.ts";
 import { expectedBefore } from "./build.state.ts";
-import type { BuildStatus } from "./build-contract.schema.ts";
+import type { BuildLogLine, BuildStatus } from "./build-contract.schema.ts";
 
 type Queryable = Database | Transaction;
 
-// A manifest can be a megabyte, and PostgreSQL sorts whole rows.
+// Without the large columns: a manifest can be a megabyte, and PostgreSQL sorts whole rows.
 const {
   manifest: _manifest,
   layers: _layers,
@@ -43,17 +43,17 @@ function selectJoined<Columns extends Partial<ReturnType<typeof getTableColumns<
     .$dynamic();
 }
 
-/** Builds as lists show them. `where` must name the project or a build whose access was checked. */
+/** Builds for lists. `where` must restrict them to a project or build whose access was checked. */
 export const selectBuildSummaries = (db: Queryable, where: SQL | undefined) => selectJoined(db, summaryColumns, where);
 
 export type BuildSummaryJoin = Awaited<ReturnType<typeof selectBuildSummaries>>[number];
 
-/** The same with manifest, layers and timings, for the page of one build. */
+/** The same with manifest, layers, timings and warnings, for the page of one build. */
 export const selectBuilds = (db: Queryable, where: SQL | undefined) => selectJoined(db, getTableColumns(build), where);
 
 export type BuildJoin = Awaited<ReturnType<typeof selectBuilds>>[number];
 
-/** Which project a build belongs to, for the access check. */
+/** A build's project, for the access check. */
 export async function projectIdOfBuild(db: Queryable, buildId: string): Promise<string | undefined> {
   const [row] = await db.select({ projectId: build.projectId }).from(build).where(eq(build.id, buildId));
   return row?.projectId;
@@ -71,8 +71,24 @@ export async function newestBuildOf(db: Queryable, branchId: string) {
 }
 
 /**
- * Condition of a worker's write: the build may become `to`, and the attempt that the worker has taken is still the
- * current one (BLD-1).
+ * Condition for a worker's update: the status may become `to`, and the worker's attempt is still the current one
+ * (BLD-1).
  */
 export const ofAttempt = (fence: { readonly buildId: string; readonly attempt: number }, to: BuildStatus) =>
   and(eq(build.id, fence.buildId), inArray(build.status, [...expectedBefore(to)]), eq(build.attempt, fence.attempt));
+
+type BuildNote = Omit<BuildLogLine, "time">;
+
+/**
+ * Appends a line to a build's log in the transaction that changes the build, so that readers see both or neither. The
+ * transaction has locked the build's row, so the line number is free (see `appendBuildLog`).
+ */
+export async function noteInBuildLog(tx: Transaction, buildId: string, time: Date, note: BuildNote): Promise<void> {
+  await tx.insert(buildLog).values({
+    buildId,
+    line: sql`(SELECT coalesce(max(line), 0) + 1 FROM build_log WHERE build_id = ${buildId})`,
+    time,
+    ...note,
+  });
+  await tx.execute(sql`SELECT pg_notify('towpath_build_log', ${buildId})`);
+}

@@ -56,7 +56,7 @@ const start = (project: { name: string }, name: string, more: { branch?: string 
 const statusOf = async (buildId: string) =>
   (await database.db.select({ status: build.status }).from(build).where(eq(build.id, buildId)))[0]?.status;
 
-test("BLD-1 dispatch queues a build with its job, and cancels the ones of the branch that still wait", async () => {
+test("BLD-1 dispatch queues a build with its job, and cancels queued builds of the branch", async () => {
   const project = await seedProject(database.db, team);
   const queue = memoryQueue();
   const input = { orgSlug: team.slug, projectName: project.name, commitSha: shaOf("a") };
@@ -87,14 +87,14 @@ test("BLD-12 the same commit is not built twice unless it failed or the settings
   expect((await start(project, "b")).created).toBe(true);
 });
 
-test("BLD-12 many dispatches of one commit at the same time make one build", async () => {
+test("BLD-12 concurrent dispatches of one commit make one build", async () => {
   const project = await seedProject(database.db, team);
   const all = await Promise.all(Array.from({ length: 8 }, () => start(project, "same")));
   expect(new Set(all.map((each) => each.build.id)).size).toBe(1);
   expect(all.filter((each) => each.created)).toHaveLength(1);
 });
 
-test("builds are started by members of the team only", async () => {
+test("only members of the team can start builds", async () => {
   const project = await seedProject(database.db, team);
   const input = { orgSlug: team.slug, projectName: project.name, commitSha: shaOf("a") };
   expect(await refusalCode(startBuild({ ctx: as(await team.join("viewer")), input }))).toBe("forbidden");
@@ -103,7 +103,7 @@ test("builds are started by members of the team only", async () => {
   expect((await refusal(wrong)).fields).toHaveProperty("commitSha");
 });
 
-test("BLD-1 of many workers one takes a build; an attempt that is not the current one changes nothing", async () => {
+test("BLD-1 of many workers one takes a build; an outdated attempt changes nothing", async () => {
   const project = await seedProject(database.db, team);
   const { build: queued } = await start(project, "a");
   const input = { buildId: queued.id };
@@ -152,7 +152,7 @@ test("BLD-2 a failed build names its cause and changes nothing that is live", as
   expect(shown.endedAt).not.toBeNull();
 });
 
-test("BLD-6 warnings are kept with their build, in text that the database takes", async () => {
+test("BLD-6 warnings are stored with their build, in text that the database accepts", async () => {
   const project = await seedProject(database.db, team);
   const { build: queued } = await start(project, "a");
   const input = { buildId: queued.id };
@@ -170,7 +170,7 @@ test("BLD-6 warnings are kept with their build, in text that the database takes"
   expect(shown.warnings).toEqual([{ ...warning, detail: "It said \ufffd\ufffd." }]);
 });
 
-test("BLD-2 PRJ-3 a build that another version stored still opens: what is unknown is left out", async () => {
+test("BLD-2 PRJ-3 a build stored by another version can still be read, without its unknown values", async () => {
   const project = await seedProject(database.db, team);
   const { build: queued } = await start(project, "a");
   const known: BuildWarning = { code: "list_failed", title: "No list", detail: "d", remedy: "r" };
@@ -190,7 +190,7 @@ test("BLD-2 PRJ-3 a build that another version stored still opens: what is unkno
   expect(shown).toMatchObject({ warnings: [known], manifest: null, timings: { fetch: 1 }, pythonVersion: null });
 });
 
-test("BLD-6 lists and the project say how many warnings the live build has", async () => {
+test("BLD-6 lists and the project show the live build's number of warnings", async () => {
   const project = await seedProject(database.db, team);
   const scope = { orgSlug: team.slug, projectName: project.name };
   const ctx = as(team.owner);
@@ -217,7 +217,7 @@ test("BLD-6 lists and the project say how many warnings the live build has", asy
   expect(data.map(({ warningCount }) => warningCount)).toEqual([2]);
 });
 
-test("RUN-8 a build whose worker is gone is queued again, three times at most, and gets its job", async () => {
+test("RUN-8 a build whose worker was lost is queued again with its job, at most three times", async () => {
   const project = await seedProject(database.db, team);
   const { build: queued } = await start(project, "a");
   const input = { buildId: queued.id };
@@ -239,7 +239,7 @@ test("RUN-8 a build whose worker is gone is queued again, three times at most, a
   expect(shown).toMatchObject({ status: "failed", diagnosis: { code: "internal_error" } });
 });
 
-test("PRJ-2 builds come newest first, by pages, with a next one only when there is more", async () => {
+test("PRJ-2 builds are listed newest first, in pages, with a next page only if there are more", async () => {
   const project = await seedProject(database.db, team);
   const ids: string[] = [];
   for (const name of ["a", "b", "c"]) ids.unshift((await start(project, name)).build.id);
@@ -259,7 +259,7 @@ test("PRJ-2 builds come newest first, by pages, with a next one only when there 
   expect(await refusalCode(foreign)).toBe("not_found");
 });
 
-test("PRJ-3 a build is seen by its team only; absent and foreign read the same", async () => {
+test("PRJ-3 only its team finds a build; the error is the same as for one that does not exist", async () => {
   const project = await seedProject(database.db, team);
   const { build: queued } = await start(project, "a");
   const viewer = await team.join("viewer");
@@ -303,7 +303,7 @@ test("PRJ-13 a redeploy builds the same commit again as the newest, and goes liv
   expect(await refusalCode(redeployBuild({ ctx: as(others.owner), input }))).toBe("not_found");
 });
 
-test("what only the platform may do is refused to users", async () => {
+test("users can't run verbs of the platform", async () => {
   const ctx = as(team.owner);
   const fence = { buildId: "0192a000-0000-7000-8000-0000000000ff", attempt: 1 };
   const refused = await Promise.all(
@@ -336,7 +336,7 @@ test("PRJ-2 LOG-5 a list of builds does not read their manifests", async () => {
   expect(asked.join()).not.toContain('"manifest"');
 });
 
-test("LOG-6 no build of an organization is taken while files of its builds are removed, nor are they while one runs", async () => {
+test("LOG-6 no build of an organization starts while its build files are removed, and none are removed while one runs", async () => {
   const owner = await seedOrganization(database.db);
   const project = await seedProject(database.db, owner);
   const { build } = await startBuild({

@@ -18,7 +18,7 @@ import {
 } from "./build-contract.schema.ts";
 import { readDiagnosis, readLayers, readManifest, readTimings, readWarnings } from "./stored-build.ts";
 
-/** The specification's Build without its manifest, which lists do not need and can be large. */
+/** The specification's Build without the manifest, which can be large and lists don't need. */
 export type BuildSummary = {
   readonly id: string;
   readonly status: BuildStatus;
@@ -33,7 +33,7 @@ export type BuildSummary = {
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   readonly diagnosis: Diagnosis | null;
-  /** How many warnings a build has that succeeded all the same. */
+  /** How many warnings the build has. */
   readonly warningCount: number;
   readonly githubRepository: {
     readonly id: number;
@@ -54,9 +54,9 @@ export type BuildSummary = {
 };
 
 export type BuildView = BuildSummary & {
-  /** Null until the server answered, and when its lists could not be read (`warnings` says why). */
+  /** Null before the inspection, and when the server's lists could not be read (see `warnings`). */
   readonly manifest: BuildManifest;
-  /** Problems that did not fail the build. */
+  /** Problems that didn't fail the build. */
   readonly warnings: readonly BuildWarning[];
   readonly timings: BuildTimings;
   readonly entrypoint: string;
@@ -117,7 +117,7 @@ export function buildView(ctx: Context, row: BuildJoin): BuildView {
   };
 }
 
-/** The view of a build whose access the caller has checked. */
+/** The view of a build. The caller must have checked access. */
 export async function findBuildView(ctx: Context, buildId: string): Promise<BuildView> {
   const [row] = await selectBuilds(ctx.db, eq(build.id, buildId));
   if (!row) throw notFound("build");

@@ -8,7 +8,7 @@ import { type ListBuildsInput, listBuildsSchema } from "./build.schema.ts";
 import { projectIdOfBuild, selectBuildSummaries } from "./build.store.ts";
 import { type BuildPage, type BuildView, buildSummary, findBuildView } from "./build.view.ts";
 
-/** One build with its manifest; also the access check of its log stream (PRJ-3). */
+/** One build with its manifest (PRJ-3). */
 export async function getBuild(call: { ctx: Context; input: { readonly buildId: string } }): Promise<BuildView> {
   await authorizeBuild(call.ctx, "build.read", call.input.buildId);
   return findBuildView(call.ctx, call.input.buildId);
@@ -17,7 +17,7 @@ export async function getBuild(call: { ctx: Context; input: { readonly buildId: 
 /**
  * Checks access to the project of a build.
  *
- * @throws TowpathError `not_found` naming the build, whether it is absent or of others.
+ * @throws TowpathError `not_found` naming the build, whether it doesn't exist or belongs to others
  */
 export async function authorizeBuild(ctx: Context, permission: Permission, buildId: string): Promise<ProjectAccess> {
   const projectId = isId(buildId) ? await projectIdOfBuild(ctx.db, buildId) : undefined;
@@ -25,13 +25,13 @@ export async function authorizeBuild(ctx: Context, permission: Permission, build
   try {
     return await authorizeProject(ctx, permission, { projectId });
   } catch (error) {
-    // The text must not tell an absent build from one of others.
+    // The text must be the same as for a build that doesn't exist.
     if (error instanceof TowpathError && error.code === "not_found") throw notFound("build");
     throw error;
   }
 }
 
-/** A page of a project's builds, newest first; `hasMore` says whether there is a next one (PRJ-2). */
+/** A page of a project's builds, newest first; `hasMore`: there is another page (PRJ-2). */
 export async function listBuilds(call: { ctx: Context; input: ListBuildsInput }): Promise<BuildPage> {
   const { ctx } = call;
   const { project } = await authorizeProject(ctx, "build.read", {

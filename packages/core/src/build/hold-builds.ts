@@ -2,13 +2,13 @@ import { build, project } from "@towpath/db/schema";
 import { and, eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { noteInBuildLog } from "./build-note.ts";
+import { noteInBuildLog } from "./build.store.ts";
 
 const maxBuilds = 100;
 
 /**
- * Says in the log of an organization's queued builds why they wait, once. They stay queued; the sweep gives the
- * organization its next turn.
+ * Writes to the logs of an organization's queued builds why they wait, once. They stay queued until the sweep gives the
+ * organization another turn.
  */
 export async function holdBuilds(call: {
   ctx: Context;

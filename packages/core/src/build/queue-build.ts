@@ -7,8 +7,8 @@ import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import type { Commit } from "../project/project.schema.ts";
 import { expectedBefore } from "./build.state.ts";
+import { noteInBuildLog } from "./build.store.ts";
 import type { BuildTrigger } from "./build-contract.schema.ts";
-import { noteInBuildLog } from "./build-note.ts";
 
 export type BuildRow = typeof build.$inferSelect;
 
@@ -20,8 +20,8 @@ export type NewBuild = {
 };
 
 /**
- * Queues a build as the newest of its branch and cancels those of the branch that were still waiting. The caller
- * enqueues its job. A branch that had ended lives again.
+ * Inserts a queued build as the newest of its branch, cancels the branch's builds that are still queued, and reopens an
+ * ended branch. The caller enqueues the job.
  */
 export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild): Promise<BuildRow> {
   const locked = await lockBranch(tx, input.branchId);
@@ -59,7 +59,7 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
   return row;
 }
 
-/** Gives the build's organization a turn when the transaction commits, unless one is waiting already. */
+/** Enqueues a turn of the build's organization when the transaction commits, unless one is already queued. */
 export async function enqueueBuild(tx: Transaction, ctx: Context, buildId: string): Promise<void> {
   const [of] = await tx
     .select({ organizationId: project.organizationId })
@@ -70,21 +70,21 @@ export async function enqueueBuild(tx: Transaction, ctx: Context, buildId: strin
 }
 
 /**
- * Builds wait in the database; the queue holds one turn for each organization that has any. So organizations take
- * turns, however many builds one of them has (BLD-13). A build that is queued at the very moment its organization's
- * turn begins gets its turn from the next sweep.
+ * Builds wait in the database; the queue contains one turn per organization with waiting builds. So organizations take
+ * turns, however many builds one of them has (BLD-13). A build that is queued just as its organization's turn begins
+ * may have to wait for the next sweep.
  */
 export function enqueueTurn(tx: Transaction, ctx: Context, organizationId: string): Promise<void> {
   const key = organizationId;
   return ctx.queue.enqueue("build.run", { organizationId }, { key, group: organizationId, transaction: tx });
 }
 
-/** Cancels what waits on a branch and says so in the log of each. */
+/** Cancels a branch's queued builds and writes the reason to their logs. */
 export async function supersedeQueued(
   tx: Transaction,
   ctx: Context,
   branchId: string,
-  reason = "Canceled: a newer build of this branch takes its place.",
+  reason = "Canceled: replaced by a newer build of this branch.",
 ): Promise<void> {
   const now = ctx.clock.now();
   const canceled = await tx

@@ -34,7 +34,7 @@ async function deployed() {
   return { input, made };
 }
 
-test("RUN-8 what is live and no longer stored is built again, once, and its log says why", async () => {
+test("RUN-8 a live deployment whose layers are lost is built again, once, and the log says why", async () => {
   const { made } = await deployed();
   expect(await rebuild(true)).toEqual([]);
   // Several workers at the same time.
@@ -55,7 +55,7 @@ test("RUN-8 what is live and no longer stored is built again, once, and its log 
   expect(await liveCommit(database.db, row?.branchId ?? "")).toBe(commit);
 });
 
-test("RUN-8 a build of the branch that is under way is left alone: its result replaces what is lost", async () => {
+test("RUN-8 while a build of the branch runs, no other is queued: its result replaces what is lost", async () => {
   const { input } = await deployed();
   const ctx = testContext(database.db, team.owner, { queue: memoryQueue() });
   const { build: next } = await startBuild({ ctx, input: { ...input, commitSha: "b".repeat(40) } });
@@ -64,7 +64,7 @@ test("RUN-8 a build of the branch that is under way is left alone: its result re
   expect(await rebuild(false)).toHaveLength(1);
 });
 
-test("people cannot start it", async () => {
+test("users can't start it", async () => {
   const call = { ctx: testContext(database.db, team.owner), input: { isStored: async () => false } };
   expect(await refusalCode(rebuildLostLayers(call))).toBe("forbidden");
 });

@@ -5,18 +5,19 @@ import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import { lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
+import { noteInBuildLog } from "./build.store.ts";
 import { layersSchema } from "./build-contract.schema.ts";
-import { noteInBuildLog } from "./build-note.ts";
 import { enqueueBuild, insertBuild } from "./queue-build.ts";
 
 const action = "build.rebuild";
 const reason =
-  "Towpath builds this commit again: the result of its earlier build is no longer stored, so its server could not be started.";
+  "Towpath is rebuilding this commit: the result of its earlier build is no longer stored, so its server couldn't be started.";
 
 /**
- * Queues a build of what is live and can't be started, because its layers are not in the artifact store: the store was
- * lost, a layer in it was damaged, or an earlier version of Towpath stored it elsewhere. Once for each deployment, and
- * not while a build of its branch is under way. Safe to run anywhere at any time.
+ * Queues builds of live deployments that can't be started because their layers are missing from the artifact store: the
+ * store was lost, a layer was damaged, or an earlier version of Towpath stored it elsewhere. Once for each deployment,
+ * and not while a build of its branch is queued or running. Any worker may run it at any time.
+ *
  * @returns ids of the builds
  */
 export async function rebuildLostLayers(call: {
@@ -43,7 +44,7 @@ export async function rebuildLostLayers(call: {
   return queued;
 }
 
-/** Null when nothing has to be done: another worker was faster, or a newer build decides. */
+/** Null when there is nothing to do: another worker was faster, or there is a newer build. */
 async function rebuild(tx: Transaction, ctx: Context, deploymentId: string): Promise<string | null> {
   const [of] = await tx
     .select({ branchId: deployment.branchId })

@@ -3,19 +3,19 @@ import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
-import { requireRoomForBuilds } from "../host-storage/index.ts";
+import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
 import { authorizeBuild } from "./get-build.ts";
 import { enqueueBuild, insertBuild } from "./queue-build.ts";
 
 /**
- * Builds the commit of an earlier build again, with today's settings, as the newest build of its branch (PRJ-13). The
- * earlier build stays as it is.
+ * Builds the commit of an earlier build again, with the project's current settings, as the newest build of its branch
+ * (PRJ-13). Doesn't change the earlier build.
  */
 export async function redeployBuild(call: { ctx: Context; input: { readonly buildId: string } }): Promise<BuildView> {
   const { ctx, input } = call;
   const { project, organization } = await authorizeBuild(ctx, "build.start", input.buildId);
-  await requireRoomForBuilds(ctx);
+  await requireStorageForBuilds(ctx);
   const buildId = await ctx.db.transaction(async (tx) => {
     const [earlier] = await tx
       .select()

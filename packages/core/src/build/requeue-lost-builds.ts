@@ -5,7 +5,7 @@ import type { Context } from "../context/index.ts";
 import type { Diagnosis } from "./build-contract.schema.ts";
 import { enqueueTurn } from "./queue-build.ts";
 
-/** A build that took this many workers with it is not tried again. */
+/** A build that was lost with this many workers fails. */
 const maxAttempts = 3;
 const maxAtOnce = 200;
 
@@ -13,17 +13,18 @@ const workersLost: Diagnosis = {
   code: "internal_error",
   phase: "fetch",
   title: "The build was interrupted several times",
-  detail: `The worker that ran this build ended before it was done, ${maxAttempts} times in a row.`,
-  remedy: "Redeploy the build. If it happens again, the operator finds the cause in the worker's log.",
+  detail: `The worker ended before the build was done, ${maxAttempts} times in a row.`,
+  remedy: "Redeploy the build. If it happens again, ask the operator to check the worker's log.",
   file: null,
   line: null,
   excerpt: null,
 };
 
 /**
- * Repairs what lost workers and lost jobs leave behind: a build that shows no sign of life for `staleMs` is queued
- * again, and every organization with queued builds gets its turn. Safe to run anywhere at any time; returns what it
- * did.
+ * Recovers from lost workers and jobs: queues builds again that have had no heartbeat for `staleMs`, and enqueues a
+ * turn for every organization with queued builds. Any worker may run it at any time.
+ *
+ * @returns ids of the builds that were queued again, and of those that failed
  */
 export async function requeueLostBuilds(call: {
   ctx: Context;
@@ -31,7 +32,7 @@ export async function requeueLostBuilds(call: {
 }): Promise<{ readonly requeued: readonly string[]; readonly failed: readonly string[] }> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
-  // The database's clock on both sides: workers on other machines need not agree with this one.
+  // Compares times of the database's clock only, as the clocks of workers may differ.
   const stale = and(
     eq(build.status, "building"),
     lt(build.updatedAt, sql`now() - ${input.staleMs} * interval '1 millisecond'`),
@@ -50,7 +51,7 @@ export async function requeueLostBuilds(call: {
   return { requeued: requeued.map((row) => row.id), failed: failed.map((row) => row.id) };
 }
 
-/** A turn is unique while it waits, so this changes nothing for organizations that have one. */
+/** Adds nothing for organizations that already have a turn in the queue. */
 async function enqueueWaiting(ctx: Context): Promise<void> {
   const waiting = await ctx.db
     .select({ organizationId: project.organizationId, since: min(build.createdAt) })
@@ -58,7 +59,7 @@ async function enqueueWaiting(ctx: Context): Promise<void> {
     .innerJoin(project, eq(project.id, build.projectId))
     .where(eq(build.status, "queued"))
     .groupBy(project.organizationId)
-    // At random, so that when there are more, none is left out again and again.
+    // In random order, so that beyond the limit none is skipped every time.
     .orderBy(sql`random()`)
     .limit(maxAtOnce);
   if (waiting.length === 0) return;

@@ -7,8 +7,8 @@ import type { BuildTimings, Diagnosis } from "./build-contract.schema.ts";
 import { storableDiagnosis } from "./stored-build.ts";
 
 /**
- * A worker's sign of life for the build that it runs, due every few seconds: without it the sweep gives the build to
- * another one. False when that has happened, or the build was canceled or deleted: the worker must stop.
+ * A worker's heartbeat for its build, due every few seconds: without it the sweep gives the build to another worker.
+ * False when that has happened, or the build was canceled or deleted: the worker must stop.
  */
 export async function keepBuild(call: {
   ctx: Context;
@@ -25,8 +25,8 @@ export async function keepBuild(call: {
 }
 
 /**
- * Gives a build back that a worker cannot finish because it is stopping: it waits again, for the retry of its job or
- * the next sweep. False when the attempt is not the current one.
+ * Queues a build again that a worker can't finish because it is stopping; the retry of its job or the next sweep runs
+ * it. False when the attempt isn't the current one.
  */
 export async function releaseBuild(call: {
   ctx: Context;
@@ -43,8 +43,8 @@ export async function releaseBuild(call: {
 }
 
 /**
- * Ends a build as failed with its cause. What is live stays as it is (BLD-2). False when the attempt is not the
- * current one: nothing was written.
+ * Ends a build as failed, with its cause. Doesn't affect what is live (BLD-2). False, and nothing written, when the
+ * attempt isn't the current one.
  */
 export async function failBuild(call: {
   ctx: Context;

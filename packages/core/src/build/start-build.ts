@@ -4,7 +4,7 @@ import { authorizeProject } from "../authorize/index.ts";
 import { ensureBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
-import { requireRoomForBuilds } from "../host-storage/index.ts";
+import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
 import { addressOf, requireRepositoryHost } from "../ports/index.ts";
 import type { Commit } from "../project/project.schema.ts";
@@ -20,11 +20,12 @@ function isReusable(status: string, reuse: "unless-failed" | "always" | "never")
 }
 
 /**
- * Builds a commit of a branch (dispatch), by default its newest. When the branch's newest build is of this commit, with these settings, and
- * `reuse` allows it, that one is the answer and `created` is false: a push that a webhook has seen is not built twice.
+ * Builds a commit of a branch (dispatch), by default its newest. If the branch's newest build is of this commit and the
+ * current settings, and `reuse` allows it, returns that build with `created: false`, so that a push which a webhook has
+ * already reported isn't built twice.
  *
- * @throws TowpathError `out_of_storage`, `conflict` for a project without a repository, `not_found` for a branch or commit that is not in
- * it, else what the repository host says.
+ * @throws TowpathError `out_of_storage`, `conflict` for a project without a repository, `not_found` for a branch or
+ * commit that it doesn't contain, and errors of the repository host
  */
 export async function startBuild(call: {
   ctx: Context;
@@ -37,7 +38,7 @@ export async function startBuild(call: {
   });
   const input = parseInput(startBuildSchema, call.input);
   const name = input.branch ?? project.defaultBranch;
-  await requireRoomForBuilds(ctx);
+  await requireStorageForBuilds(ctx);
   const commit = await readCommit(ctx, project, name, input.commitSha);
   const started = await ctx.db.transaction(async (tx) => {
     const target = { projectId: project.id, name, isDefault: name === project.defaultBranch };

@@ -13,8 +13,8 @@ import {
 } from "./build-contract.schema.ts";
 
 /**
- * The JSON columns of `build`, in and out. Rows outlive versions: a value that no longer parses counts as absent, so
- * that an old build's page still opens.
+ * Parses a JSON column of `build`. Rows may be of another version: null for a value that doesn't parse, so that an old
+ * build's page still opens.
  */
 function read<Schema extends z.ZodType>(schema: Schema, stored: unknown): z.output<Schema> | null {
   const parsed = schema.safeParse(stored);
@@ -29,7 +29,7 @@ export function readTimings(stored: unknown): BuildTimings {
   return Object.fromEntries(buildPhases.flatMap((phase) => (all[phase] === undefined ? [] : [[phase, all[phase]]])));
 }
 
-/** A row of another version may hold a code or phase that this one does not know; its texts are still true. */
+/** Keeps the texts of a row of another version whose code or phase is unknown to this one. */
 const storedDiagnosisSchema = diagnosisSchema.extend({
   code: diagnosisSchema.shape.code.catch("internal_error"),
   phase: diagnosisSchema.shape.phase.catch("fetch"),
@@ -39,12 +39,12 @@ const storedDiagnosisSchema = diagnosisSchema.extend({
 });
 export const readDiagnosis = (stored: unknown): Diagnosis | null => read(storedDiagnosisSchema, stored);
 
-/** Drops the warnings that this version does not know and keeps the others. */
+/** Drops warnings that are unknown to this version. */
 export function readWarnings(stored: unknown): readonly BuildWarning[] {
   return Array.isArray(stored) ? stored.flatMap((each) => read(buildWarningSchema, each) ?? []) : [];
 }
 
-/** PostgreSQL's jsonb refuses NUL and unpaired surrogates; a diagnosis may quote them from a tenant's server. */
+/** jsonb rejects NUL and unpaired surrogates, which a diagnosis may quote from a tenant's server. */
 const storable = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed();
 
 export function storableDiagnosis(diagnosis: Diagnosis): Diagnosis {

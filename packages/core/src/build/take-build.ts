@@ -10,7 +10,7 @@ import { mcpUrl, serverUrl } from "../server-url/index.ts";
 import { expectedBefore } from "./build.state.ts";
 import { enqueueTurn } from "./queue-build.ts";
 
-/** All that a worker must know to run a build. `attempt` is its fence: it goes into every later write. */
+/** What a worker needs to run a build. `attempt` is the fence for all its later writes. */
 export type TakenBuild = {
   readonly buildId: string;
   readonly attempt: number;
@@ -34,12 +34,12 @@ export type TakenBuild = {
   };
 };
 
-/** The lock that builds of an organization are taken under. */
+/** Advisory lock under which builds of an organization are taken. */
 const takingBuilds = sql.raw("hashtext('towpath_take_build')");
 
 /**
- * Runs `work` while the organization, which may be deleted, has no build under way and none can be taken: `work` must
- * be short. Null when it has one, or one is being taken.
+ * Runs `work` while no build of the organization runs; none can be taken meanwhile, so `work` must be short. Null when
+ * a build is running or being taken. The organization may have been deleted.
  */
 export function unlessBuilding<Result>(
   call: { ctx: Context; input: { readonly organizationId: string } },
@@ -62,7 +62,7 @@ export function unlessBuilding<Result>(
   });
 }
 
-/** Takes a queued build for one worker. Null when it is not queued (any more): then there is nothing to do. */
+/** Takes a queued build for one worker; null when it isn't queued any more. */
 export async function takeBuild(call: {
   ctx: Context;
   input: { readonly buildId: string };
@@ -119,8 +119,8 @@ export async function takeBuild(call: {
 }
 
 /**
- * Takes the organization's oldest queued build for one worker; null when none waits. When another one waits, the
- * organization gets its next turn, behind all organizations that are waiting already.
+ * Takes the organization's oldest queued build for one worker; null when none is queued. If there is another one,
+ * enqueues the organization's next turn, behind the turns of other organizations.
  */
 export async function takeNextBuild(call: {
   ctx: Context;
@@ -137,10 +137,10 @@ export async function takeNextBuild(call: {
       .orderBy(asc(build.createdAt), asc(build.id))
       .limit(2);
     if (next === undefined) return null;
-    // Before this one is taken, so that a worker that dies in between leaves one turn too many, not one too few.
+    // Before taking the build, so that a worker that dies in between leaves an extra turn rather than none.
     if (another !== undefined) await ctx.db.transaction((tx) => enqueueTurn(tx, ctx, input.organizationId));
     const taken = await takeBuild({ ctx, input: { buildId: next.id } });
-    // Null when another worker was faster, or it was canceled.
+    // Null: another worker was faster, or the build was canceled.
     if (taken !== null) return taken;
   }
 }

@@ -5,15 +5,15 @@ import type { SecretBox } from "../secret-box/index.ts";
 export const roles = ["owner", "admin", "member", "viewer"] as const;
 export type Role = (typeof roles)[number];
 
-/** Who acts. What an actor may do is asked of `authorize`, never of this value directly. */
+/** Who acts. Use `authorize` to check what an actor may do, never this value itself. */
 export type Actor =
   | { readonly kind: "user"; readonly userId: string; readonly ipAddress: string | null }
-  /** Holder of the instance's operator token: may do everything an owner may, in every organization. */
+  /** The holder of the instance's operator token, who has the role owner in every organization. */
   | { readonly kind: "operator"; readonly ipAddress: string | null }
-  /** The platform itself, named by the job that acts. */
+  /** A job of the platform itself. */
   | { readonly kind: "job"; readonly job: string };
 
-/** What a verb may use. Each surface makes one per request or job. */
+/** What verbs use. Create one per request or job. */
 export type Context = {
   readonly db: Database;
   readonly actor: Actor;
@@ -21,8 +21,8 @@ export type Context = {
   readonly clock: Clock;
   /** `https://host/{name}` or `https://{name}.host`: see `serverUrl`. */
   readonly serverUrlTemplate: string;
-  /** Null on an instance without a GitHub App and without the local forge; left out in processes that deploy nothing. */
+  /** Null on an instance without GitHub App and local forge; absent in processes that don't deploy. */
   readonly repositories?: RepositoryHost | null;
-  /** `createSecretBox(TOWPATH_SECRET)`; verbs that touch secrets answer `not_configured` without it. */
+  /** `createSecretBox(TOWPATH_SECRET)`. Without it, verbs that use secrets throw `not_configured`. */
   readonly secrets?: SecretBox;
 };

@@ -28,13 +28,13 @@ export type NewDeployment = {
 };
 
 /**
- * Stores what a build made and gives it a deployment, which can be started but is not live yet. Idempotent for the
- * build's current attempt; null for any other, whose worker must stop.
+ * Stores a build's result and creates its deployment, which can be started but isn't live yet. Idempotent for the
+ * build's current attempt; null for another attempt, whose worker must stop.
  */
 export async function createDeployment(call: { ctx: Context; input: BuildOutcome }): Promise<NewDeployment | null> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
-  // A manifest can be a megabyte: it is written before the lock that all organizations share is taken.
+  // A manifest can be a megabyte, so write it before taking the lock that all organizations share.
   if (!(await storeOutcome(ctx, input))) return null;
   return ctx.db.transaction(async (tx) => {
     await lockLabels(tx);
@@ -93,7 +93,7 @@ async function deploymentOf(
       slug: label,
       createdAt: ctx.clock.now(),
     })
-    // An earlier attempt of this build made it and was lost before it went live.
+    // An earlier attempt created the deployment and was lost before going live.
     .onConflictDoUpdate({ target: deployment.buildId, set: { slug: label } })
     .returning({ id: deployment.id });
   return row ? { deploymentId: row.id, label, url: mcpUrl(ctx.serverUrlTemplate, label), environment } : null;

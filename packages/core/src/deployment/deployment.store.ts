@@ -2,12 +2,11 @@ import type { Database, Transaction } from "@towpath/db";
 import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
 import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
-import type { DeploymentView } from "./deployment.view.ts";
-import { deploymentSummary, isLiveColumn } from "./deployment-summary.ts";
+import { type DeploymentView, deploymentSummary, isLiveColumn } from "./deployment.view.ts";
 
 type Queryable = Database | Transaction;
 
-/** Deployments, newest first. `where` must name the project or a deployment whose access was checked. */
+/** Deployments, newest first. `where` must restrict them to a project or deployment whose access was checked. */
 export function selectDeployments(db: Queryable, where: SQL | undefined) {
   return db
     .select({
@@ -47,9 +46,9 @@ export async function projectIdOfDeployment(db: Queryable, deploymentId: string)
   return row?.projectId;
 }
 
-/** Branches that have not ended, the default one first, each with its newest build and the deployment that is live. */
+/** Branches that have not ended, the default one first, with newest build and live deployment. */
 export function selectBranches(db: Queryable, projectId: string) {
-  // For each branch one look into the index of its builds, however many the project has.
+  // One index lookup per branch, however many builds the project has.
   const newest = db
     .select({
       id: build.id,

@@ -66,7 +66,7 @@ test("BLD-11 a slower older build never overtakes a newer one", async () => {
   expect(live[0]).toMatchObject({ actor: "job:build.run", detail: { commit: shaOf("new"), branch: "main" } });
 });
 
-test("BLD-11 two that end at the same moment: the newer is live, in whatever order they come", async () => {
+test("BLD-11 of two builds that end at the same time the newer one is live, in either order", async () => {
   for (let round = 0; round < 10; round++) {
     const project = await seedProject(database.db, team);
     const older = await take(await start(project, "old"));
@@ -112,7 +112,7 @@ test("VAL-1 a preview whose label leads to an external server gets one with a ha
   expect(live).toMatchObject({ outcome: "live", label: expect.stringMatching(/^delta-mill-east-[0-9a-z]{6}$/) });
 });
 
-test("VAL-1 a label that was taken while the build ran moves aside too", async () => {
+test("VAL-1 a preview whose label was taken during the build gets one with a hash", async () => {
   const project = await seedProject(database.db, team, { name: "canal-lock" });
   const fence = await take(await start(project, "a", "west"));
   await seedProject(database.db, others, { name: "canal-lock-west" });
@@ -122,7 +122,7 @@ test("VAL-1 a label that was taken while the build ran moves aside too", async (
   expect(row?.slug).toBe(live.outcome === "live" ? live.label : "");
 });
 
-test("BLD-10 what a build made is stored without waiting for whoever holds the lock on all labels", async () => {
+test("BLD-10 a build's result is stored without waiting for the lock on all labels", async () => {
   const project = await seedProject(database.db, team);
   const fence = await take(await start(project, "a"));
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -152,7 +152,7 @@ test("BLD-7 a build that ends after its branch does not go live", async () => {
   expect(await routes(project.id)).toEqual([]);
 });
 
-test("PRJ-13 PRJ-2 deployments and builds are found by branch, by deployment and as the newest", async () => {
+test("PRJ-13 PRJ-2 deployments and builds by branch, by deployment, and the newest", async () => {
   const project = await seedProject(database.db, team);
   const name = { orgSlug: team.slug, projectName: project.name };
   const ctx = as(await team.join("viewer"));

@@ -1,5 +1,43 @@
+import { build, type deployment, route } from "@towpath/db/schema";
+import { sql } from "drizzle-orm";
 import type { BuildManifest, BuildStatus } from "../build/build-contract.schema.ts";
-import type { DeploymentSummary } from "./deployment-summary.ts";
+import type { Context } from "../context/index.ts";
+import { mcpUrl } from "../server-url/index.ts";
+
+export type DeploymentSummary = {
+  readonly id: string;
+  /** Host label. */
+  readonly slug: string;
+  /** Whether the route points to this deployment. */
+  readonly isLive: boolean;
+  /** MCP endpoint of the label. */
+  readonly url: string;
+  readonly createdAt: string;
+  readonly isProd: boolean;
+  readonly isBranch: boolean;
+};
+
+/** A build's number of warnings, without reading them. */
+export const warningCount = sql<number>`coalesce(jsonb_array_length(${build.warnings}), 0)`;
+
+/** Whether a route points to the deployment. Needs a left join of `route` on the deployment. */
+export const isLiveColumn = sql<boolean>`(${route.deploymentId} IS NOT NULL)`.as("is_live");
+
+export function deploymentSummary(
+  ctx: Context,
+  row: typeof deployment.$inferSelect,
+  isLive: boolean,
+): DeploymentSummary {
+  return {
+    id: row.id,
+    slug: row.slug,
+    isLive,
+    url: mcpUrl(ctx.serverUrlTemplate, row.slug),
+    createdAt: row.createdAt.toISOString(),
+    isProd: row.environment === "production",
+    isBranch: row.environment !== "production",
+  };
+}
 
 export type DeploymentView = DeploymentSummary & {
   readonly environment: "production" | "preview";
@@ -8,7 +46,7 @@ export type DeploymentView = DeploymentSummary & {
   readonly project: { readonly id: string; readonly name: string; readonly orgSlug: string };
 };
 
-/** The specification's "Branch with deployment". `deployment` is the one that is live on the branch. */
+/** The specification's "Branch with deployment". `deployment`: the live one. */
 export type BranchView = {
   readonly id: string;
   readonly name: string;

@@ -1,14 +1,16 @@
 import { deployment } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { authorizeProject, type Permission, type ProjectAccess } from "../authorize/index.ts";
-import { type BuildView, buildView, selectBuilds } from "../build/internal.ts";
+import { buildStatusSchema } from "../build/build-contract.schema.ts";
+import { type BuildView, buildView, readManifest, selectBuilds } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
-import { deploymentView, projectIdOfDeployment, selectDeployments } from "./deployment.store.ts";
-import type { DeploymentView } from "./deployment.view.ts";
+import { mcpUrl } from "../server-url/index.ts";
+import { deploymentView, projectIdOfDeployment, selectBranches, selectDeployments } from "./deployment.store.ts";
+import type { BranchView, DeploymentView } from "./deployment.view.ts";
 
-/** One deployment; also the access check of its server log and of the inspector (PRJ-3, PRJ-4). */
+/** One deployment (PRJ-3, PRJ-4). */
 export async function getDeployment(call: {
   ctx: Context;
   input: { readonly deploymentId: string };
@@ -20,7 +22,7 @@ export async function getDeployment(call: {
   return deploymentView(ctx, row);
 }
 
-/** @throws TowpathError `not_found` naming the deployment, whether it is absent or of others. */
+/** @throws TowpathError `not_found` naming the deployment, whether it doesn't exist or belongs to others */
 export async function authorizeDeployment(
   ctx: Context,
   permission: Permission,
@@ -36,7 +38,7 @@ export async function authorizeDeployment(
   }
 }
 
-/** The newest deployment of a project, on any branch; null when there is none yet (PRJ-13). */
+/** The newest deployment of a project, on any branch; null when there is none (PRJ-13). */
 export async function getMostRecentDeployment(call: {
   ctx: Context;
   input: { readonly orgSlug: string; readonly projectName: string };
@@ -47,7 +49,7 @@ export async function getMostRecentDeployment(call: {
   return row ? deploymentView(ctx, row) : null;
 }
 
-/** The build that a deployment was made from (PRJ-13). */
+/** The build of a deployment (PRJ-13). */
 export async function getBuildByDeployment(call: {
   ctx: Context;
   input: { readonly deploymentId: string };
@@ -57,4 +59,32 @@ export async function getBuildByDeployment(call: {
   const [row] = await selectBuilds(ctx.db, eq(deployment.id, input.deploymentId)).limit(1);
   if (!row || row.build.id !== row.deployment?.buildId) throw notFound("build");
   return buildView(ctx, row);
+}
+
+/** The branches of a project that have not ended, the default one first, with their live deployments (PRJ-2). */
+export async function listBranchesWithDeployments(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string; readonly projectName: string };
+}): Promise<readonly BranchView[]> {
+  const { ctx, input } = call;
+  const { project } = await authorizeProject(ctx, "project.read", input);
+  const rows = await selectBranches(ctx.db, project.id);
+  return rows.map(({ branch, latestBuild, deployment }) => ({
+    id: branch.id,
+    name: branch.name,
+    isDefault: branch.isDefault,
+    prNumber: branch.pullRequestNumber,
+    prUrl: branch.pullRequestUrl,
+    latestBuild: latestBuild && {
+      ...latestBuild,
+      status: buildStatusSchema.parse(latestBuild.status),
+      manifest: readManifest(latestBuild.manifest),
+      createdAt: latestBuild.createdAt.toISOString(),
+    },
+    deployment: deployment && {
+      ...deployment,
+      isLive: true,
+      url: mcpUrl(ctx.serverUrlTemplate, deployment.slug),
+    },
+  }));
 }

@@ -8,8 +8,8 @@ import { isId } from "../input/index.ts";
 type ProjectName = { readonly orgSlug: string; readonly projectName: string };
 
 /**
- * The newest build that succeeded on the default branch; when none did, on any branch; null when none did at all
- * (PRJ-13). Its manifest is what the project's pages list.
+ * The newest successful build of the default branch, else of any branch; null when there is none (PRJ-13). The
+ * project's pages list its manifest.
  */
 export async function getLastSuccessfulBuild(call: { ctx: Context; input: ProjectName }): Promise<BuildView | null> {
   const { ctx, input } = call;
@@ -20,7 +20,7 @@ export async function getLastSuccessfulBuild(call: { ctx: Context; input: Projec
   return row ? buildView(ctx, row) : null;
 }
 
-/** The newest build that succeeded on one branch; null when none did or the project has no such branch (PRJ-13). */
+/** The newest successful build of a branch; null when there is none, or no such branch (PRJ-13). */
 export async function getLastSuccessfulBuildByBranch(call: {
   ctx: Context;
   input: ProjectName & { readonly branchId: string };

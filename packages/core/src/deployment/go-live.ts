@@ -13,27 +13,27 @@ import { mcpUrl } from "../server-url/index.ts";
 export type GoLiveResult =
   | { readonly outcome: "live"; readonly url: string; readonly label: string }
   /**
-   * A newer build of the branch went live first, or the branch has become or ceased to be the default one since: this
-   * build succeeded but does not go live (BLD-11).
+   * The build succeeded but doesn't go live: a newer build of the branch was faster, or the branch has become or ceased
+   * to be the default branch (BLD-11).
    */
   | { readonly outcome: "overtaken" }
-  /** The branch was deleted or its pull request closed meanwhile. */
+  /** Meanwhile the branch was deleted or its pull request closed. */
   | { readonly outcome: "branch-ended" }
-  /** Another worker has taken the build over; this one must stop. */
+  /** Another worker has taken over the build; this one must stop. */
   | { readonly outcome: "lost" };
 
 /**
- * Ends a build as succeeded and moves its branch's route to its deployment, which the caller has seen answer
- * (BLD-10). The route only ever moves to a higher sequence, and never past a newer build that had succeeded: of all
- * interleavings of builds none makes the live commit go back (BLD-11). The log gets its last line with it, so the
- * caller has written its own before.
+ * Ends a build as succeeded and moves its branch's route to its deployment, after the caller has checked that the
+ * server responds (BLD-10). The route only moves to higher sequences, and not at all if a newer build has succeeded, so
+ * that the live commit never goes back (BLD-11). Writes the last line of the log; the caller must have written its own
+ * before.
  */
 export async function goLive(call: {
   ctx: Context;
   input: {
     readonly buildId: string;
     readonly attempt: number;
-    /** Replaces the build's timings, so that they hold the rollout too. */
+    /** Replaces the build's timings, to include the rollout. */
     readonly timings?: BuildTimings;
   };
 }): Promise<GoLiveResult> {
@@ -55,7 +55,7 @@ export async function goLive(call: {
 function lastLine(result: GoLiveResult): string {
   if (result.outcome === "live") return `Live: ${result.url}`;
   return result.outcome === "overtaken"
-    ? "Not live: a newer build of this branch was faster, or the repository's default branch changed during the build."
+    ? "Not live: a newer build of this branch finished first, or the repository's default branch changed during the build."
     : "Not live: the branch was deleted or its pull request closed during the build.";
 }
 
@@ -96,7 +96,7 @@ async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch:
     .innerJoin(project, eq(project.id, deployment.projectId))
     .where(eq(deployment.buildId, ended.id));
   if (!target) throw new Error(`build ${ended.id} has no deployment to go live with`);
-  // Production must never run with the secrets of previews, nor a preview with those of production.
+  // The branch has become or ceased to be the default one: the deployment has the wrong environment's secrets.
   if (target.deployment.environment !== environmentOf(branch)) return { outcome: "overtaken" };
   const label = await chooseLabel(tx, { projectId: ended.projectId, projectName: target.projectName, branch });
   const values = {
@@ -115,7 +115,7 @@ async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch:
     })
     .returning({ label: route.label });
   if (moved.length === 0) return { outcome: "overtaken" };
-  // Somebody took the label between the deployment's making and now: it follows its route.
+  // The label was taken after the deployment was created, so the route got another one.
   if (target.deployment.slug !== label)
     await tx.update(deployment).set({ slug: label }).where(eq(deployment.id, target.deployment.id));
   await audit(tx, ctx, {

@@ -1,7 +1,11 @@
 export { createDeployment } from "./create-deployment.ts";
 export type { BranchView } from "./deployment.view.ts";
-
-export { authorizeDeployment, getBuildByDeployment, getDeployment, getMostRecentDeployment } from "./get-deployment.ts";
+export {
+  authorizeDeployment,
+  getBuildByDeployment,
+  getDeployment,
+  getMostRecentDeployment,
+  listBranchesWithDeployments,
+} from "./get-deployment.ts";
 export { getLastSuccessfulBuild, getLastSuccessfulBuildByBranch } from "./get-last-successful-build.ts";
 export { type GoLiveResult, goLive } from "./go-live.ts";
-export { listBranchesWithDeployments } from "./list-branches-with-deployments.ts";

@@ -1,1 +1,1 @@
-export { type DeploymentSummary, deploymentSummary, isLiveColumn, warningCount } from "./deployment-summary.ts";
+export { type DeploymentSummary, deploymentSummary, isLiveColumn, warningCount } from "./deployment.view.ts";

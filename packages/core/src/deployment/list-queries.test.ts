@@ -54,7 +54,7 @@ async function rowsRead(db: Database, query: SQLWrapper): Promise<number> {
   return rows;
 }
 
-test("PRJ-2 lists of builds, deployments and branches read what they show, not all that a project ever built", async () => {
+test("PRJ-2 lists of builds, deployments and branches read only what they show, not a project's whole history", async () => {
   const { db } = database;
   const page = selectBuilds(db, eq(build.projectId, projectId)).limit(21);
   expect(await rowsRead(db, page)).toBeLessThan(100);

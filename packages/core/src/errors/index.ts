@@ -1,4 +1,4 @@
-/** Every way in which a verb can refuse or fail. Surfaces map these codes and never compare messages. */
+/** All error codes of verbs. Callers check the code, never the message. */
 const errorCodes = [
   "unauthenticated",
   "forbidden",
@@ -27,12 +27,12 @@ const statusOf: Record<ErrorCode, number> = {
   internal: 500,
 };
 
-/** Which field of the input is wrong, by its path, with the text to show beside it. */
+/** Text to show beside each invalid field, by the field's path. */
 export type FieldProblems = Readonly<Record<string, string>>;
 
 /**
- * The one error of the domain. `message` is public: it says what happened and what to do. What only operators may
- * see goes into `detail` or `cause`, which no surface sends out.
+ * The only error class of the domain. `message` is public: it says what happened and what to do. Put what only
+ * operators may see into `detail` or `cause`, which are never sent to clients.
  */
 export class TowpathError extends Error {
   readonly code: ErrorCode;
@@ -51,19 +51,23 @@ export class TowpathError extends Error {
     this.detail = more.detail;
   }
 
-  /** The HTTP status that every HTTP surface answers with. */
+  /** HTTP status for responses. */
   get httpStatus(): number {
     return statusOf[this.code];
   }
 }
 
-/** Same answer for "does not exist" and "is not yours", so that names can't be probed. */
+/** Use the same error for "does not exist" and "belongs to others", so that names can't be probed. */
 export const notFound = (what: string) => new TowpathError("not_found", `Not Found: there is no such ${what}.`);
 
-/** Everything that is no TowpathError is a bug or an outage: the text says so, the original goes to the log only. */
+/** Wraps any other error, a bug or an outage, as `internal`; the original goes only to the log. */
 export function asTowpathError(error: unknown): TowpathError {
   if (error instanceof TowpathError) return error;
-  return new TowpathError("internal", "Something went wrong on our side. Try again; if it stays, ask the operator.", {
-    cause: error,
-  });
+  return new TowpathError(
+    "internal",
+    "Something went wrong on our side. Try again; if the problem persists, ask the operator.",
+    {
+      cause: error,
+    },
+  );
 }

@@ -25,7 +25,7 @@ const report: IsolationReport = {
   problems: [],
 };
 
-test("RUN-1 admins see what is in force, also when the runner is gone, with the time of its last report", async () => {
+test("RUN-1 admins see which protections are active, and when the runner last reported", async () => {
   const ctx = testContext(database.db, team.owner);
   const input = { orgSlug: team.slug };
   expect(await getHostIsolation({ ctx, input })).toMatchObject({ reportedAt: null, current: false, protections: [] });
@@ -61,14 +61,14 @@ test("RUN-1 admins see what is in force, also when the runner is gone, with the 
   expect(await getIsolationWarning({ ctx: later, input })).toBeNull();
 });
 
-test("RUN-1 every member sees that a host runs no servers", async () => {
+test("RUN-1 every member sees that a host refuses to run servers", async () => {
   const ctx = testContext(database.db, team.owner);
   const refusing = { ...report, trusted: false, exceptions: [], problems: ["The limits can't be enforced."] };
   await recordHostIsolation(database.db, { host: "b", report: refusing, at: new Date() });
   expect(await getIsolationWarning({ ctx, input: { orgSlug: team.slug } })).toMatchObject({ refused: true });
 });
 
-test("RUN-1 details of the host are for admins of an organization, the warning for its members", async () => {
+test("RUN-1 admins of an organization see details of the host, its members the warning", async () => {
   const stranger = await seedOrganization(database.db);
   const input = { orgSlug: team.slug };
   const member = testContext(database.db, await team.join("member"));

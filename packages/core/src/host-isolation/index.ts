@@ -1,3 +1,8 @@
-export { getHostIsolation, getIsolationWarning } from "./get-host-isolation.ts";
-export { recordHostIsolation } from "./host-isolation.store.ts";
-export type { HostIsolationView, Protection, ProtectionName } from "./host-isolation.view.ts";
+export {
+  getHostIsolation,
+  getIsolationWarning,
+  type HostIsolationView,
+  type Protection,
+  type ProtectionName,
+  recordHostIsolation,
+} from "./host-isolation.ts";

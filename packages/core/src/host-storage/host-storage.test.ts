@@ -34,7 +34,7 @@ const report = (low: boolean): StorageReport => ({
 const record = (host: string, low: boolean, at = new Date()) =>
   recordHostStorage(database.db, { host, report: report(low), at });
 
-test("LOG-6 while no host has room, every way in which people start builds is refused, and nothing is queued", async () => {
+test("LOG-6 while no host has disk space, every verb that starts builds is refused, and nothing is queued", async () => {
   const project = await seedProject(database.db, team);
   const ctx = testContext(database.db, team.owner);
   const key = { orgSlug: team.slug, projectName: project.name };
@@ -61,14 +61,14 @@ test("LOG-6 while no host has room, every way in which people start builds is re
   expect(await getStorageWarning({ ctx, input: { orgSlug: team.slug } })).toEqual({ refused: false });
 });
 
-test("LOG-6 a host that no longer reports refuses nothing", async () => {
+test("LOG-6 the report of a host that no longer reports is ignored", async () => {
   await record("gone", true, new Date(Date.now() - 10 * 60_000));
   const ctx = testContext(database.db, team.owner);
   expect(await getStorageWarning({ ctx, input: { orgSlug: team.slug } })).toEqual({ refused: false });
   expect(await getHostStorage({ ctx, input: { orgSlug: team.slug } })).toEqual([]);
 });
 
-test("LOG-6 figures of the disk are for admins, the warning for members, neither for others", async () => {
+test("LOG-6 admins see disk usage, members the warning, others neither", async () => {
   await record("a", true);
   const input = { orgSlug: team.slug };
   const as = (actor: SeededOrganization["owner"]) => testContext(database.db, actor);
@@ -81,7 +81,7 @@ test("LOG-6 figures of the disk are for admins, the warning for members, neither
   expect(await refusalCode(getStorageWarning({ ctx: stranger, input }))).toBe("forbidden");
 });
 
-test("LOG-6 BLD-13 a build that waits for room says so in its log, once", async () => {
+test("LOG-6 BLD-13 a build that waits for disk space says so in its log, once", async () => {
   const project = await seedProject(database.db, team);
   const ctx = testContext(database.db, team.owner);
   const key = { orgSlug: team.slug, projectName: project.name };

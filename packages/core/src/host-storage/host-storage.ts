@@ -1,17 +1,34 @@
 import type { Database } from "@towpath/db";
 import { hostStorage } from "@towpath/db/schema";
 import { asc, gt } from "drizzle-orm";
+import { z } from "zod";
 import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import { type StorageReport, storageReportSchema } from "./host-storage.schema.ts";
 
-/** Several times the pause between two reports of a worker. */
+const bytes = z.number().int().min(0);
+
+/** A worker's report about the disk of its host. All sizes in bytes. */
+const storageReportSchema = z.object({
+  totalBytes: bytes,
+  freeBytes: bytes,
+  /** What Towpath may still use: free space, or what is left of its budget if that is less. */
+  availableBytes: bytes,
+  /** Below this no build starts. */
+  reserveBytes: bytes,
+  low: z.boolean(),
+  /** Sizes of the subdirectories of the data directory, by name; measured every few minutes. */
+  kinds: z.record(z.string(), bytes),
+});
+
+export type StorageReport = z.infer<typeof storageReportSchema>;
+
+/** Several times a worker's report interval. */
 const currentForMs = 120_000;
 
 export type HostStorageView = StorageReport & { readonly host: string; readonly reportedAt: string };
 
-/** Stores a worker's report about its host. Called by the worker itself, so there is no principal to authorize. */
+/** Stores a worker's report about its host. Called by the worker itself, so there is no actor to authorize. */
 export async function recordHostStorage(
   db: Database,
   input: { readonly host: string; readonly report: StorageReport; readonly at: Date },
@@ -25,33 +42,33 @@ export async function recordHostStorage(
 
 type Call = { ctx: Context; input: { readonly orgSlug: string } };
 
-/** The disks of the hosts that build, for admins of an organization; without those that no longer report (LOG-6). */
+/** The disks of the hosts that currently report, for admins of an organization (LOG-6). */
 export async function getHostStorage({ ctx, input }: Call): Promise<readonly HostStorageView[]> {
   await authorize(ctx, "organization.manage", { orgSlug: input.orgSlug });
   return currentReports(ctx);
 }
 
-/** Whether new builds are refused because no host has room for them, for every member. */
+/** Whether new builds are refused because no host has enough disk space, for every member. */
 export async function getStorageWarning({ ctx, input }: Call): Promise<{ readonly refused: boolean }> {
   await authorize(ctx, "project.read", { orgSlug: input.orgSlug });
-  return { refused: !(await hasRoom(ctx)) };
+  return { refused: !(await hasStorage(ctx)) };
 }
 
 /**
- * For verbs by which people start builds. A push is never refused: its build waits until there is room.
+ * For verbs with which users start builds. A push is never refused: its build waits until there is disk space.
  *
  * @throws TowpathError `out_of_storage`
  */
-export async function requireRoomForBuilds(ctx: Context): Promise<void> {
-  if (await hasRoom(ctx)) return;
+export async function requireStorageForBuilds(ctx: Context): Promise<void> {
+  if (await hasStorage(ctx)) return;
   throw new TowpathError(
     "out_of_storage",
     "This instance's disk is almost full, so it starts no new builds. Servers keep running. Ask its operator to free disk space, then try again.",
   );
 }
 
-/** True while nothing is known: the worker looks at its disk itself before it builds. */
-async function hasRoom(ctx: Context): Promise<boolean> {
+/** True while nothing is known: a worker checks its disk itself before it builds. */
+async function hasStorage(ctx: Context): Promise<boolean> {
   const reports = await currentReports(ctx);
   return reports.length === 0 || reports.some(({ low }) => !low);
 }

@@ -1,8 +1,8 @@
-export type { StorageReport } from "./host-storage.schema.ts";
 export {
   getHostStorage,
   getStorageWarning,
   type HostStorageView,
   recordHostStorage,
-  requireRoomForBuilds,
+  requireStorageForBuilds,
+  type StorageReport,
 } from "./host-storage.ts";

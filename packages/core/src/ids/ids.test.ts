@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newId } from "./index.ts";
 
-test("an id is a UUIDv7 that carries the time, and a later one sorts behind it", () => {
+test("an id is a UUIDv7 with the time, and later ids sort after it", () => {
   const before = Date.now();
   const ids = Array.from({ length: 1000 }, newId);
   const time = Number.parseInt((ids[0] ?? "").replace("-", "").slice(0, 12), 16);

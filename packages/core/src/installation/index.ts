@@ -1,3 +1,1 @@
-export { listInstallations, requireInstallation } from "./list-installations.ts";
-export { recordGitHubUser } from "./record-github-user.ts";
-export { recordInstallation } from "./record-installation.ts";
+export { listInstallations, recordGitHubUser, recordInstallation, requireInstallation } from "./installations.ts";

@@ -24,10 +24,10 @@ export async function findInstallation(db: Queryable, organizationId: string, in
 }
 
 /**
- * An installation through which repositories can be read now.
+ * Checks that an installation can be used to read repositories.
  *
- * @throws TowpathError `invalid_input` with `fields.installationId` when the organization has not connected it,
- * `conflict` when its account's owner has suspended it.
+ * @throws TowpathError `invalid_input` with `fields.installationId` when the organization hasn't connected it,
+ * `conflict` when its account's owner has suspended it
  */
 export async function requireUsableInstallation(
   db: Queryable,
@@ -60,7 +60,7 @@ export type InstallationView = {
   readonly organizationId: string;
   readonly accountLogin: string;
   readonly accountType: string;
-  /** The account's owner has suspended the App: nothing can be read until they resume it. */
+  /** The account's owner has suspended the App, so that it can't read anything until resumed. */
   readonly isSuspended: boolean;
   readonly createdAt: string;
 };

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("ONB-2 GH-1 an installation is recorded once for each organization and listed there", async () => {
+test("ONB-2 GH-1 an installation is recorded once per organization and listed there", async () => {
   const team = await seedOrganization(database.db);
   const others = await seedOrganization(database.db);
   const ctx = testContext(database.db, team.owner);

@@ -7,14 +7,14 @@ import { hashedRouteLabel, routeLabel } from "../server-url/index.ts";
 type Queryable = Database | Transaction;
 
 /**
- * Locks the assignment of host labels (project names, preview labels) until the transaction ends: names and labels share
- * one namespace, and no constraint spans two tables. All organizations wait for this lock, so keep it short.
+ * Locks the assignment of host labels (project names, preview labels) until the transaction ends. They share one
+ * namespace, and no constraint spans two tables. All organizations share this lock, so hold it only briefly.
  */
 export async function lockLabels(tx: Transaction): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext('towpath_label'))`);
 }
 
-/** The subset of these lower-case names that is taken, as a project's name or a route's label, on the whole instance. */
+/** Which of these lower-case names are taken on the whole instance, as a project's name or a route's label. */
 export async function takenNames(db: Queryable, names: readonly string[]): Promise<ReadonlySet<string>> {
   if (names.length === 0) return new Set();
   const [projects, routes] = await Promise.all([
@@ -37,9 +37,9 @@ export type LabelOwner = {
 };
 
 /**
- * The host label of a branch's deployments: that of its route once it has one, else the plain label, else, when
- * another project has taken it, the one with the hash. Production labels are project names, which are unique. Final
- * only under `lockLabels`.
+ * The host label of a branch's deployments: that of its route if it has one, else the plain label, or the label with a
+ * hash if another project has taken that. Production labels are project names, which are unique. Reliable only under
+ * `lockLabels`.
  */
 export async function chooseLabel(db: Queryable, owner: LabelOwner): Promise<string> {
   const [own] = await db.select({ label: route.label }).from(route).where(eq(route.branchId, owner.branch.id));
@@ -53,7 +53,7 @@ export async function chooseLabel(db: Queryable, owner: LabelOwner): Promise<str
 async function takenByOthers(db: Queryable, owner: LabelOwner, label: string): Promise<boolean> {
   const [named, routed] = await Promise.all([
     db.$count(project, and(inArray(sql`lower(${project.name})`, [label]), ne(project.id, owner.projectId))),
-    // Without a branch the label is that of an external server or a portal.
+    // A route without a branch belongs to an external server or a portal.
     db.$count(route, and(eq(route.label, label), or(isNull(route.branchId), ne(route.branchId, owner.branch.id)))),
   ]);
   return named > 0 || routed > 0;

@@ -6,10 +6,9 @@ import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
 import { isReservedSlug } from "../reserved-names/index.ts";
 import { type CreateOrganizationInput, createOrganizationSchema } from "./organization.schema.ts";
-import { addOwner, lockSlugs, takenSlugs } from "./organization.store.ts";
-import type { OrganizationView } from "./organization.view.ts";
+import { addOwner, lockSlugs, type OrganizationView, takenSlugs } from "./organization.store.ts";
 
-/** Creates an organization with a slug of its own; the user who asks becomes its owner (ONB-1). */
+/** Creates an organization with a unique slug; the user becomes its owner (ONB-1). */
 export async function createOrganization(call: {
   ctx: Context;
   input: CreateOrganizationInput;
@@ -36,7 +35,7 @@ export async function createOrganization(call: {
 
 const maxSlugLength = 40;
 
-/** `Acme Inc.` → `acme-inc`: letters, digits and hyphens; a name without any of them becomes `team`. */
+/** `Acme Inc.` → `acme-inc`: letters, digits and hyphens; `team` when nothing is left. */
 function slugOf(name: string): string {
   const slug = name
     .normalize("NFKD")
@@ -48,7 +47,7 @@ function slugOf(name: string): string {
   return slug === "" ? "team" : slug;
 }
 
-/** The slug itself when it is free, else the first of `-2`, `-3`, … that is. */
+/** The slug itself if it is free, else with the first free suffix `-2`, `-3`, … */
 function freeSlug(stem: string, taken: ReadonlySet<string>): string {
   if (!taken.has(stem) && !isReservedSlug(stem)) return stem;
   for (let number = 2; ; number++) {

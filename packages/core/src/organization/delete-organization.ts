@@ -7,10 +7,10 @@ import { requireConfirmation } from "../input/index.ts";
 import { lockForDeletion } from "../project/internal.ts";
 
 /**
- * Deletes an organization with its projects (as `deleteProject` does), members, invitations, API keys, GitHub
- * connections and audit log. People's accounts stay. One audit entry without an organization says who did it and when.
+ * Deletes an organization with its projects (like `deleteProject`), members, invitations, API keys, GitHub connections
+ * and audit log. Keeps the users' accounts, and one audit entry without an organization.
  *
- * @throws TowpathError `invalid_input` with `fields.confirmation` when that is not the organization's slug
+ * @throws TowpathError `invalid_input` with `fields.confirmation` when that isn't the organization's slug
  */
 export async function deleteOrganization(call: {
   ctx: Context;
@@ -25,7 +25,7 @@ export async function deleteOrganization(call: {
       tx,
       projects.map(({ id }) => id),
     );
-    // These refer to it without a foreign key: better-auth makes the tables.
+    // These refer to the organization without a foreign key.
     await tx.delete(apikey).where(eq(apikey.organizationId, found.id));
     await tx.update(session).set({ activeOrganizationId: null }).where(eq(session.activeOrganizationId, found.id));
     await tx.delete(organization).where(eq(organization.id, found.id));

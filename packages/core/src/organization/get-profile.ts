@@ -1,8 +1,14 @@
-import { requireUser } from "../authorize/index.ts";
+import { authorize, permissionsOf, requireUser } from "../authorize/index.ts";
 import { type Context, roles } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
-import { findUser, listInstallationsOf, listMemberships, listProjectsOf } from "./organization.store.ts";
-import type { ProfileView } from "./organization.view.ts";
+import {
+  findUser,
+  listInstallationsOf,
+  listMemberships,
+  listProjectsOf,
+  type OrganizationAccessView,
+  type ProfileView,
+} from "./organization.store.ts";
 
 /**
  * The signed-in user with organizations (oldest membership first), GitHub installations and projects.
@@ -44,4 +50,17 @@ export function displayNameOf(person: {
 }): string {
   const joined = [person.firstName, person.lastName].filter(Boolean).join(" ").trim();
   return joined === "" ? (person.email.split("@")[0] ?? person.email) : joined;
+}
+
+/**
+ * An organization by its slug, with the actor's role and permissions (ORG-11).
+ *
+ * @throws TowpathError `forbidden` for non-members, whether it exists or not (ERR-1)
+ */
+export async function getOrganizationAccess(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string };
+}): Promise<OrganizationAccessView> {
+  const { organization, role } = await authorize(call.ctx, "organization.read", { orgSlug: call.input.orgSlug });
+  return { ...organization, role, permissions: permissionsOf(role) };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What a person calls the team; the slug is made from it. */
+/** Display name, from which the slug is derived. */
 export const organizationNameSchema = z
   .string({ error: "Organization name is required" })
   .trim()

@@ -1,7 +1,35 @@
 import type { Database, Transaction } from "@towpath/db";
 import { githubInstallation, member, organization, project, user } from "@towpath/db/schema";
 import { asc, eq, inArray, like, or, sql } from "drizzle-orm";
+import type { Permission } from "../authorize/index.ts";
+import type { Role } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
+
+export type OrganizationView = { readonly id: string; readonly slug: string; readonly name: string };
+
+export type OrganizationAccessView = OrganizationView & {
+  readonly role: Role;
+  readonly permissions: readonly Permission[];
+};
+
+/** The specification's Profile of the signed-in user. */
+export type ProfileView = {
+  readonly id: string;
+  readonly email: string;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+  /** First and last name joined, else the part of the e-mail before `@` (AUTH-10). */
+  readonly displayName: string;
+  readonly profilePictureUrl: string | null;
+  readonly githubUserId: number | null;
+  readonly organizations: readonly (OrganizationView & { readonly role: Role })[];
+  readonly githubInstallations: readonly {
+    readonly installationId: number;
+    readonly organizationId: string;
+    readonly accountLogin: string;
+  }[];
+  readonly projects: readonly { readonly id: string; readonly name: string; readonly orgSlug: string }[];
+};
 
 type Queryable = Database | Transaction;
 
@@ -40,7 +68,7 @@ export function listProjectsOf(db: Queryable, organizationIds: readonly string[]
     .orderBy(asc(project.createdAt), asc(project.id));
 }
 
-/** Slugs that begin with `stem`: what a new slug must differ from. */
+/** Slugs that start with `stem`. */
 export async function takenSlugs(db: Queryable, stem: string): Promise<ReadonlySet<string>> {
   const rows = await db
     .select({ slug: organization.slug })
@@ -49,7 +77,7 @@ export async function takenSlugs(db: Queryable, stem: string): Promise<ReadonlyS
   return new Set(rows.map((row) => row.slug));
 }
 
-/** Holds back other transactions that choose a slug until this one has ended, so that two never choose the same. */
+/** Serializes transactions that choose a slug, so that two never choose the same. */
 export async function lockSlugs(tx: Transaction): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext('towpath_organization_slug'))`);
 }

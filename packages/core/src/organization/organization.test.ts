@@ -24,7 +24,7 @@ afterAll(() => database.close());
 const as = (actor: Actor) => testContext(database.db, actor);
 const operator: Actor = { kind: "operator", ipAddress: null };
 
-test("ONB-1 an organization gets a slug of its own; who makes it owns it", async () => {
+test("ONB-1 an organization gets a unique slug, and its creator is the owner", async () => {
   const ada = await seedUser(database.db);
   const first = await createOrganization({ ctx: as(ada.actor), input: { name: "  Acme, Inc.  " } });
   expect(first).toMatchObject({ name: "Acme, Inc.", slug: "acme-inc" });
@@ -48,7 +48,7 @@ test.each([
   expect((await createOrganization({ ctx: as(ada.actor), input: { name } })).slug).toBe(slug);
 });
 
-test("ONB-1 many at once with one name all get a slug, each another one", async () => {
+test("ONB-1 concurrent creations with one name get different slugs", async () => {
   const ada = await seedUser(database.db);
   const made = await Promise.all(
     Array.from({ length: 6 }, () => createOrganization({ ctx: as(ada.actor), input: { name: "Same Name" } })),
@@ -67,11 +67,11 @@ test.each([
   expect([error.code, error.fields.name]).toEqual(["invalid_input", text]);
 });
 
-test("ONB-1 nobody's account makes no organization", async () => {
+test("ONB-1 without an account no organization can be created", async () => {
   expect(await refusalCode(createOrganization({ ctx: as(operator), input: { name: "Acme" } }))).toBe("forbidden");
 });
 
-test("ORG-11 access is for members; absent and foreign organizations read the same", async () => {
+test("ORG-11 only members have access; the error is the same as for an organization that does not exist", async () => {
   const team = await seedOrganization(database.db);
   const viewer = await team.join("viewer");
   const access = await getOrganizationAccess({ ctx: as(viewer), input: { orgSlug: team.slug } });
@@ -95,7 +95,7 @@ test("ORG-11 removed members and unknown roles have no access", async () => {
   expect(await refusalCode(getOrganizationAccess({ ctx: as(actor), input: { orgSlug: team.slug } }))).toBe("forbidden");
 });
 
-test("AUTH-7 AUTH-12 the profile holds what is the user's, and nothing of others", async () => {
+test("AUTH-7 AUTH-12 the profile contains the user's own data only", async () => {
   const team = await seedOrganization(database.db);
   const mine = await seedProject(database.db, team);
   const others = await seedOrganization(database.db);
@@ -121,7 +121,7 @@ test("AUTH-10 the display name", () => {
   expect(displayNameOf({ firstName: null, lastName: "", email: "ada@b.example" })).toBe("ada");
 });
 
-test("the operator works in `local`, made once; the first account takes it over, no later one does", async () => {
+test("the operator's organization `local` is created once; only the first account becomes its owner", async () => {
   const own = await createTestDatabase();
   const ctx = (actor: Actor) => testContext(own.db, actor);
   try {
@@ -143,7 +143,7 @@ test("the operator works in `local`, made once; the first account takes it over,
   }
 });
 
-test("`local` belongs to the first account at once when there are accounts already", async () => {
+test("`local` belongs to the first account immediately if there are accounts", async () => {
   const own = await createTestDatabase();
   try {
     const [ada, bob] = [await seedUser(own.db, { createdAt: new Date(0) }), await seedUser(own.db)];
@@ -156,7 +156,7 @@ test("`local` belongs to the first account at once when there are accounts alrea
   }
 });
 
-test("the operator works in the oldest organization when there is no `local`", async () => {
+test("without `local` the operator's organization is the oldest one", async () => {
   const own = await createTestDatabase();
   try {
     const id = newId();

@@ -3,15 +3,15 @@ import { z } from "zod";
 import { notFound, TowpathError } from "../errors/index.ts";
 import type { Commit, Repository } from "../project/project.schema.ts";
 
-/** Jobs that the worker takes from the queue. Every handler is idempotent: delivery is at least once. */
+/** Jobs of the queue. Delivery is at least once, so every handler must be idempotent. */
 export const jobPayloadSchemas = {
-  /** A stored, signature-checked webhook delivery waits to be acted on. */
+  /** Process a stored webhook delivery whose signature was checked. */
   "webhook.process": z.object({ deliveryId: z.string() }),
-  /** GitHub said that a branch changed: ask it how the branch is now, and act on the answer. */
+  /** GitHub reported a change of a branch: request its current state and apply it. */
   "branch.sync": z.object({ projectId: z.uuid(), branch: z.string() }),
-  /** GitHub said that an installation changed: ask it whether it still exists and whether it is suspended. */
+  /** GitHub reported a change of an installation: request its current state and apply it. */
   "installation.sync": z.object({ installationId: z.number().int() }),
-  /** An organization's turn: its oldest queued build is run. */
+  /** An organization's turn: run its oldest queued build. */
   "build.run": z.object({ organizationId: z.uuid() }),
 };
 
@@ -19,15 +19,15 @@ export type JobName = keyof typeof jobPayloadSchemas;
 export type JobPayloads = { readonly [Name in JobName]: Readonly<z.infer<(typeof jobPayloadSchemas)[Name]>> };
 
 type EnqueueOptions = {
-  /** Makes the job unique while it waits for its first run or a retry: enqueueing it again changes nothing. */
+  /** Only one job of a key waits for its first run or a retry: enqueuing another one does nothing. */
   readonly key: string;
-  /** Whose job it is: a worker can limit how many jobs of one group it runs at a time. */
+  /** A worker can limit how many jobs of one group it runs at a time. */
   readonly group?: string;
-  /** The job appears when this transaction commits, and never when it does not. */
+  /** The job is enqueued only if and when this transaction commits. */
   readonly transaction?: Transaction;
 };
 
-/** Puts jobs into the queue; pg-boss in production. */
+/** Enqueues jobs; pg-boss in production. */
 export type JobQueue = {
   enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions): Promise<void>;
 };
@@ -36,28 +36,28 @@ export type JobQueue = {
 export type RepositoryAddress = { readonly installationId: number; readonly owner: string; readonly name: string };
 
 /**
- * Where repositories live: GitHub or the local forge. Every call throws TowpathError, with a text for people that says
- * what the host refused.
+ * Hosts repositories: GitHub or the local forge. Calls throw TowpathError with a public text about what the host
+ * rejected.
  */
 export type RepositoryHost = {
-  /** @throws `not_found` for a repository that the installation cannot read. */
+  /** @throws TowpathError `not_found` for a repository that the installation can't read */
   repository(address: RepositoryAddress): Promise<Repository>;
-  /** The newest commit of a branch; null when there is no such branch, as in an empty repository. */
+  /** The newest commit of a branch; null when the branch doesn't exist, as in an empty repository. */
   head(address: RepositoryAddress, branch: string): Promise<Commit | null>;
-  /** @throws `not_found` for a commit that is not in the repository. */
+  /** @throws TowpathError `not_found` for a commit that isn't in the repository */
   commit(address: RepositoryAddress, sha: string): Promise<Commit>;
-  /** True for a file; false for a directory and for what is absent. */
+  /** False for a directory. */
   fileExists(address: RepositoryAddress, path: string, sha: string): Promise<boolean>;
 };
 
-/** @throws TowpathError `not_found` for a name that is not owner/name. */
+/** @throws TowpathError `not_found` for a name that isn't owner/name */
 export function addressOf(installationId: number, fullName: string): RepositoryAddress {
   const [owner, name, ...more] = fullName.split("/");
   if (!owner || !name || more.length > 0) throw notFound("repository");
   return { installationId, owner, name };
 }
 
-/** @throws TowpathError `not_configured` without a GitHub App and without the local forge. */
+/** @throws TowpathError `not_configured` without GitHub App and local forge */
 export function requireRepositoryHost(ctx: { readonly repositories?: RepositoryHost | null }): RepositoryHost {
   if (ctx.repositories) return ctx.repositories;
   throw gitHubNotConfigured();

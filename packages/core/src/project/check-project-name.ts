@@ -7,8 +7,8 @@ import { projectNameSchema } from "./project.schema.ts";
 import type { ProjectNameAvailability } from "./project.view.ts";
 
 /**
- * Whether a project of this name can be created now (VAL-1). Names are unique on the whole instance whatever their
- * case, because they are host labels; the answer says nothing of who has a taken one.
+ * Whether a project of this name can be created now (VAL-1). Names are unique on the whole instance, ignoring case,
+ * because they are host labels. Doesn't disclose who has a taken name.
  */
 export async function checkProjectName(call: {
   ctx: Context;
@@ -34,9 +34,9 @@ async function whyUnavailable(db: Database | Transaction, name: string): Promise
 }
 
 /**
- * The same check for verbs; the name is well-formed. Final only under `lockLabels`.
+ * The same check for verbs, for a valid name. Reliable only under `lockLabels`.
  *
- * @throws TowpathError `invalid_input` with `fields.name`.
+ * @throws TowpathError `invalid_input` with `fields.name`
  */
 export async function requireFreeName(db: Database | Transaction, name: string): Promise<void> {
   const reason = await whyUnavailable(db, name);

@@ -8,16 +8,16 @@ import { requireConfirmation } from "../input/index.ts";
 import { lockLabels } from "../label/index.ts";
 
 export type DeleteProjectInput = ProjectScope & {
-  /** The project's name once more: nothing is deleted by accident. */
+  /** The project's name, typed by the user. */
   readonly confirmation: string;
 };
 
 /**
- * Deletes a project with all that belongs to it (PRJ-11): branches, builds, deployments, secrets and routes at once,
- * so its URLs end and open streams are cut; running servers stop within seconds. The sweep erases logs and files, which
- * nothing refers to any more. What the audit log says of it keeps who, what and when.
+ * Deletes a project (PRJ-11). Branches, builds, deployments, secrets and routes are deleted immediately, so its URLs
+ * stop working and open streams end; running servers stop within seconds. The sweep then erases logs and files. Audit
+ * entries keep only who, which action and when.
  *
- * @throws TowpathError `invalid_input` with `fields.confirmation` when that is not the project's name
+ * @throws TowpathError `invalid_input` with `fields.confirmation` when that isn't the project's name
  */
 export async function deleteProject(call: {
   ctx: Context;
@@ -39,9 +39,9 @@ export async function deleteProject(call: {
 }
 
 /**
- * Takes the locks of a rollout in its order: branches, then labels. So a rollout that has begun ends first, and none
- * begins. `NO KEY UPDATE` as there: with a stronger lock on the branch, making a deployment would wait for it while it
- * holds the labels.
+ * Takes the same locks in the same order as a rollout: branches, then labels. So a running rollout finishes first, and
+ * no other one starts. `NO KEY UPDATE` as there: a stronger lock on the branch would block the creation of a
+ * deployment, which holds the lock on labels.
  */
 export async function lockForDeletion(tx: Transaction, projectIds: readonly string[]): Promise<void> {
   await tx

@@ -5,7 +5,7 @@ import { authorize } from "../authorize/index.ts";
 import { type BuildView, enqueueBuild, findBuildView, insertBuild } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import { requireRoomForBuilds } from "../host-storage/index.ts";
+import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
 import { requireUsableInstallation } from "../installation/internal.ts";
@@ -22,13 +22,13 @@ type Parsed = ReturnType<typeof deployProjectSchema.parse>;
 type Source = { readonly repository: Repository; readonly commit: Commit | null };
 
 /**
- * The one way to deploy a repository: creates its project, default branch, secrets and first build, all or nothing;
- * the build starts when this commits (ONB-4, ONB-5, OPS-4). An empty repository gets no build: the first push makes
- * it. Dashboard, quickstart, REST and terminal all call this, so all refuse the same input with the same texts.
+ * Deploys a repository: creates project, default branch, secrets and first build in one transaction (ONB-4, ONB-5,
+ * OPS-4). An empty repository gets no build before its first push. Dashboard, quickstart, REST and terminal all call
+ * this verb, so all validate the same way.
  *
  * @throws TowpathError `invalid_input` by field for VAL-1 to VAL-4, a name that is taken, an installation that the
- * organization does not have, and an entrypoint or requirements file that is not in the commit: a build would only
- * find out later. Else what the repository host says.
+ * organization doesn't have, and an entrypoint or requirements file that isn't in the commit; `out_of_storage`; errors
+ * of the repository host
  */
 export async function deployProject(call: {
   ctx: Context;
@@ -39,7 +39,7 @@ export async function deployProject(call: {
   const { repositoryFullName, commitSha, ...settings } = parseInput(deployProjectSchema, call.input);
   await requireUsableInstallation(ctx.db, organization.id, settings.installationId);
   await requireFreeName(ctx.db, settings.name);
-  await requireRoomForBuilds(ctx);
+  await requireStorageForBuilds(ctx);
   const address = addressOf(settings.installationId, repositoryFullName);
   const source = await readSource(requireRepositoryHost(ctx), address, commitSha);
   if (source.commit)

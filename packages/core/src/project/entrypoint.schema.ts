@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-// VAL-2 and VAL-3. The order of the checks decides which text is shown for a value with several faults.
+// VAL-2 and VAL-3. The order of the checks determines which text is shown for a value with several problems.
 
 const maxPathLength = 128;
 const identifierPattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /**
- * Control characters, and those that a shell, a file system of another kind or a URL would read as something else.
- * A leading hyphen is refused with them: programs take such a path for an option.
+ * Control characters, and characters with a special meaning in shells, other file systems or URLs. Also a leading
+ * hyphen: programs would parse such a path as an option.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
 const invalidCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff<>:"'|?*\\`$&;!#%{}^=~]|^-|\/-/u;
 
 type PathTexts = {
@@ -26,7 +26,7 @@ function pathProblem(path: string, texts: PathTexts): string | null {
   return null;
 }
 
-/** The first problem of an entrypoint (`file.py` or `file.py:object`), null when there is none (VAL-2). */
+/** The first problem of an entrypoint (`file.py` or `file.py:object`); null when there is none (VAL-2). */
 export function entrypointProblem(value: string): string | null {
   if (value.trim() === "") return "Entrypoint is required";
   if (value.length > maxPathLength) return "Entrypoint path is too long (max 128 characters)";
@@ -47,7 +47,7 @@ export function entrypointProblem(value: string): string | null {
   });
 }
 
-/** The first problem of a requirements file, null when there is none or the value is empty (VAL-3). */
+/** The first problem of a requirements file; null when there is none or the value is empty (VAL-3). */
 export function requirementsProblem(value: string): string | null {
   if (value.trim() === "") return null;
   const problem = pathProblem(value, {

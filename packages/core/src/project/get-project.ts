@@ -1,16 +1,18 @@
-import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
+import { authorize, authorizeProject, type ProjectScope } from "../authorize/index.ts";
+import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
 import { deploymentSummary } from "../deployment/internal.ts";
-import { countLiveWarnings, newestDeployments } from "./project.store.ts";
-import { type ProjectDetailView, projectView } from "./project.view.ts";
+import { parseInput } from "../input/index.ts";
+import { type ListProjectsInput, projectListSchema } from "./project.schema.ts";
+import { countLiveWarnings, listProjectRows, newestDeployments } from "./project.store.ts";
+import { type ProjectDetailView, type ProjectListItem, projectView } from "./project.view.ts";
 
 const deploymentsShown = 20;
 
 /**
- * One project, by organization and name or by id, with the actor's role (PRJ-1). This is the access check of all
- * project screens.
+ * One project, by organization and name or by id, with the actor's role (PRJ-1).
  *
- * @throws TowpathError `not_found` when it does not exist or is of others.
+ * @throws TowpathError `not_found` when it doesn't exist or belongs to others
  */
 export async function getProject(call: { ctx: Context; input: ProjectScope }): Promise<ProjectDetailView> {
   const { ctx, input } = call;
@@ -24,4 +26,23 @@ export async function getProject(call: { ctx: Context; input: ProjectScope }): P
     role,
     deployments: deployments.map((row) => deploymentSummary(ctx, row.deployment, row.isLive)),
   };
+}
+
+/** The projects of an organization in the order of their names, with the filters of the servers screen (ORG-2). */
+export async function listProjects(call: {
+  ctx: Context;
+  input: ListProjectsInput;
+}): Promise<readonly ProjectListItem[]> {
+  const { ctx } = call;
+  const { organization } = await authorize(ctx, "project.read", { orgSlug: call.input.orgSlug });
+  const filter = parseInput(projectListSchema, call.input);
+  const rows = await listProjectRows(ctx.db, organization.id, filter);
+  return rows.map((row) => ({
+    ...projectView(ctx, row.project, { orgSlug: row.orgSlug, liveWarnings: row.liveWarnings }),
+    latestBuild: row.latestBuild && {
+      ...row.latestBuild,
+      status: buildStatusSchema.parse(row.latestBuild.status),
+      createdAt: row.latestBuild.createdAt.toISOString(),
+    },
+  }));
 }

@@ -87,7 +87,7 @@ test.each([
   expect(requirementsProblem(value)).toBe(text);
 });
 
-test("VAL-2 no accepted entrypoint leaves the repository or reads as an option", () => {
+test("VAL-2 no valid entrypoint leaves the repository or could be parsed as an option", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 40 }), (value) => {
       if (entrypointProblem(value) !== null) return;

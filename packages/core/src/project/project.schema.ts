@@ -4,7 +4,7 @@ import { entrypointSchema, requirementsSchema } from "./entrypoint.schema.ts";
 
 export { entrypointProblem, entrypointSchema, requirementsProblem, requirementsSchema } from "./entrypoint.schema.ts";
 
-/** VAL-1; only the first text of a faulty name is reported. */
+/** VAL-1. Reports only the first problem of a name. */
 export const projectNameSchema = z
   .string({ error: "Project name is required" })
   .min(1, { error: "Project name is required", abort: true })
@@ -14,7 +14,10 @@ export const projectNameSchema = z
     error: "Project name must start and end with a letter or number, contain only letters, numbers, and hyphens",
   });
 
-/** PRJ-12. `passthrough`: the server authenticates by itself; `towpath-cloud`: members; `towpath-public`: open. */
+/**
+ * Who may call a server (PRJ-12). `passthrough`: the server authenticates itself; `towpath-cloud`: members;
+ * `towpath-public`: anybody.
+ */
 const authModes = ["passthrough", "towpath-cloud", "towpath-public"] as const;
 export const authModeSchema = z.enum(authModes, { error: "Choose who may call the server" });
 export type AuthMode = z.infer<typeof authModeSchema>;
@@ -22,7 +25,7 @@ export type AuthMode = z.infer<typeof authModeSchema>;
 /** A full commit id: SHA-1 or SHA-256. */
 export const commitShaSchema = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "A commit is named by its full id");
 
-/** The commit of a build, as GitHub names it. */
+/** A commit of a build. */
 export const commitSchema = z.object({
   sha: commitShaSchema,
   message: z
@@ -64,13 +67,13 @@ export const deployProjectSchema = z.object({
   /** Whether request logs keep payloads (GW-7). */
   capturePayloads: z.boolean().default(false),
   trigger: z.enum(["quickstart", "import", "cli"]),
-  /** Left out: the newest commit of the default branch. */
+  /** Default: the newest commit of the default branch. */
   commitSha: commitShaSchema.optional(),
   secrets: initialSecretsSchema,
 });
 export type DeployProjectInput = z.input<typeof deployProjectSchema> & { readonly orgSlug: string };
 
-/** Only what is given changes. Entrypoint and requirements take effect with the next build. */
+/** Absent fields don't change. Entrypoint and requirements take effect with the next build. */
 export const updateProjectSchema = z.object({
   description: description.optional(),
   entrypoint: entrypointSchema.optional(),
@@ -84,7 +87,7 @@ export type UpdateProjectInput = z.input<typeof updateProjectSchema> & {
   readonly projectName: string;
 };
 
-/** ORG-2: search of the servers screen. `open`: anybody may call it; `private`: all others. */
+/** Filters of the servers screen (ORG-2). `open`: anybody may call the server; `private`: all others. */
 export const projectListSchema = z.object({
   type: z.enum(["all", "private", "open"]).default("all"),
   text: z.string().max(200).default(""),

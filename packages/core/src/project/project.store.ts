@@ -6,7 +6,7 @@ import { isLiveColumn, warningCount } from "../deployment/internal.ts";
 type Queryable = Database | Transaction;
 export type ProjectRow = typeof project.$inferSelect;
 
-/** The build that is live in production: how many warnings it has. No row when none is live. */
+/** The number of warnings of the build that is live in production; no row when none is live. */
 function liveBuild(db: Queryable, projectId: string | typeof project.id) {
   return db
     .select({ warnings: warningCount.as("live_warnings") })
@@ -18,7 +18,7 @@ function liveBuild(db: Queryable, projectId: string | typeof project.id) {
     .limit(1);
 }
 
-/** How many warnings the build has that is live in production; null when nothing is live there. */
+/** The number of warnings of the build that is live in production; null when none is live. */
 export async function countLiveWarnings(db: Queryable, projectId: string): Promise<number | null> {
   const [row] = await liveBuild(db, projectId);
   return row?.warnings ?? null;
@@ -37,7 +37,7 @@ export function newestDeployments(db: Queryable, projectId: string, limit: numbe
 export type ProjectFilter = { readonly type: "all" | "private" | "open"; readonly text: string };
 
 export function listProjectRows(db: Queryable, organizationId: string, filter: ProjectFilter) {
-  // % and _ of the person's text are letters, not patterns.
+  // Escapes LIKE's wildcards in the user's text.
   const pattern = `%${filter.text.trim().replace(/[\\%_]/g, "\\$&")}%`;
   const newestBuild = db
     .select({

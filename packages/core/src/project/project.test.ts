@@ -27,7 +27,7 @@ import {
   proposeServerName,
   updateProject,
 } from "./index.ts";
-import { nameWords } from "./name-words.ts";
+import { nameWords } from "./propose-server-name.ts";
 
 let database: TestDatabase;
 let team: SeededOrganization;
@@ -67,7 +67,7 @@ async function routeOf(of: { readonly id: string; readonly branchId: string }, l
   await database.db.insert(route).values({ ...shared, label, deploymentId: ids.deployment, sequence: 1 });
 }
 
-test("ONB-4 creating a project makes its default branch, its first build and the job, and says who did it", async () => {
+test("ONB-4 creating a project creates its default branch, its first build, the job and an audit entry", async () => {
   const queue = memoryQueue();
   const input = newProject({ requirements: "" });
   const created = await deployProject({ ctx: as(team.owner, queue), input });
@@ -96,7 +96,7 @@ test("ONB-4 creating a project makes its default branch, its first build and the
   expect(audits).toMatchObject([{ action: "project.create", subject: input.name, ipAddress: "192.0.2.1" }]);
 });
 
-test("ONB-5 an empty repository makes a project without a build", async () => {
+test("ONB-5 a project of an empty repository has no build", async () => {
   const queue = memoryQueue();
   const ctx = { ...as(team.owner, queue), repositories: memoryRepositories({ head: null, missing: ["echo.py"] }) };
   const created = await deployProject({ ctx, input: newProject() });
@@ -104,7 +104,7 @@ test("ONB-5 an empty repository makes a project without a build", async () => {
   expect(queue.jobs).toEqual([]);
 });
 
-test("ONB-5 a project is made by members, not by viewers, and not in other teams", async () => {
+test("ONB-5 members can create a project, viewers and other teams can't", async () => {
   const member = await team.join("member");
   await expect(deployProject({ ctx: as(member), input: newProject() })).resolves.toBeTruthy();
   const viewer = await team.join("viewer");
@@ -120,7 +120,7 @@ test("ONB-5 a project is made by members, not by viewers, and not in other teams
   expect(Object.keys(foreign.fields)).toEqual(["installationId"]);
 });
 
-test("VAL-1 VAL-2 VAL-3 the server refuses with the same texts, by field, and nothing is left behind", async () => {
+test("VAL-1 VAL-2 VAL-3 the server rejects invalid fields with the same texts, and stores nothing", async () => {
   const before = await database.db.$count(project);
   const error = await refusal(
     deployProject({
@@ -137,7 +137,7 @@ test("VAL-1 VAL-2 VAL-3 the server refuses with the same texts, by field, and no
   expect(await database.db.$count(project)).toBe(before);
 });
 
-test("ONB-5 files that are not in the commit are named by field before anything is stored", async () => {
+test("ONB-5 files that are not in the commit are reported by field, and nothing is stored", async () => {
   const before = await database.db.$count(project);
   const ctx = { ...as(team.owner), repositories: memoryRepositories({ missing: ["nope.py", "reqs.txt"] }) };
   const input = newProject({ entrypoint: "nope.py:mcp", requirements: "reqs.txt" });
@@ -151,7 +151,7 @@ test("ONB-5 files that are not in the commit are named by field before anything 
   expect(await database.db.$count(project)).toBe(before);
 });
 
-test("ONB-4 a deploy can name its commit; what the repository host refuses is said, and nothing is left behind", async () => {
+test("ONB-4 a deploy can name its commit; errors of the repository host are passed on, and nothing is stored", async () => {
   const { build: first } = await deployProject({ ctx: as(team.owner), input: newProject({ commitSha: shaOf("x") }) });
   expect(first?.commitSha).toBe(shaOf("x"));
   const before = await database.db.$count(project);
@@ -174,7 +174,7 @@ test("ONB-4 a deploy can name its commit; what the repository host refuses is sa
   expect(await database.db.$count(project)).toBe(before);
 });
 
-test("VAL-1 a name is free or not: whatever its case, on the whole instance, and labels of previews count", async () => {
+test("VAL-1 names are unique on the whole instance, ignoring case, and among labels of previews", async () => {
   const ctx = as(team.owner);
   const theirs = await seedProject(database.db, others, { name: "Taken-Name" });
   const preview = await seedProject(database.db, others);
@@ -200,7 +200,7 @@ test("VAL-1 a name is free or not: whatever its case, on the whole instance, and
   expect(error.fields).toEqual({ name: "This project name is already taken" });
 });
 
-test("VAL-1 of many who create the same name at the same time one succeeds, the others are told", async () => {
+test("VAL-1 of concurrent requests for the same name one succeeds, the others are rejected", async () => {
   const results = await Promise.allSettled(
     Array.from({ length: 8 }, (_, index) =>
       deployProject({ ctx: as(team.owner), input: newProject({ name: index % 2 ? "race-for-it" : "Race-For-It" }) }),
@@ -231,7 +231,7 @@ test("ONB-3 proposed names are adjective-color-animal, pleasant, valid and free"
   expect(seen.size).toBeGreaterThan(45);
 });
 
-test("PRJ-1 a project is there for its team only; absent and foreign read the same", async () => {
+test("PRJ-1 only its team finds a project; the error is the same as for one that does not exist", async () => {
   const { name, id } = await seedProject(database.db, team);
   const viewer = await team.join("viewer");
   const input = { orgSlug: team.slug, projectName: name.toUpperCase() };
@@ -285,7 +285,7 @@ test("ORG-2 the servers of a team, by type and text", async () => {
   expect(await refusalCode(wrong)).toBe("invalid_input");
 });
 
-test("PRJ-12 settings change for members only, only those given, and with an audit row", async () => {
+test("PRJ-12 members can change settings; absent ones stay; each change has an audit entry", async () => {
   const { name, id } = await seedProject(database.db, team, { description: "Old", requirements: "r.txt" });
   const input = { orgSlug: team.slug, projectName: name };
   const member = await team.join("member");
@@ -302,7 +302,7 @@ test("PRJ-12 settings change for members only, only those given, and with an aud
   expect(await refusalCode(wrong)).toBe("invalid_input");
 });
 
-test("PRJ-16 deleting takes a project's builds, logs and routes with it, and is for admins", async () => {
+test("PRJ-16 admins can delete a project with its builds, logs and routes", async () => {
   const queue = memoryQueue();
   const created = await deployProject({ ctx: as(team.owner, queue), input: newProject() });
   const buildId = created.build?.id ?? "";
@@ -327,7 +327,7 @@ test("PRJ-16 deleting takes a project's builds, logs and routes with it, and is 
   expect(await refusalCode(deleteProject({ ctx: as(team.owner), input }))).toBe("not_found");
 });
 
-test("VAL-1 a name that is or will be a page of the dashboard is refused; a project that has one is reached by its id", async () => {
+test("VAL-1 names of pages of the dashboard are reserved; a project that has one is addressed by its id", async () => {
   for (const name of ["servers", "Portals", "settings", "members", "well-known", "registry"]) {
     expect(await checkProjectName({ ctx: as(team.owner), input: { name } })).toMatchObject({ reason: "reserved" });
   }
@@ -341,7 +341,7 @@ test("VAL-1 a name that is or will be a page of the dashboard is refused; a proj
   expect(await refusalCode(getProject({ ctx: as(others.owner), input: elsewhere }))).toBe("not_found");
 });
 
-test("GW-7 capturing payloads is switched by members, and both ways are in the audit", async () => {
+test("GW-7 members can switch payload capture on and off, with an audit entry", async () => {
   const { name, id } = await seedProject(database.db, team);
   const input = { orgSlug: team.slug, projectName: name };
   const member = await team.join("member");

@@ -10,7 +10,7 @@ export type ProjectView = {
   readonly id: string;
   readonly orgSlug: string;
   readonly name: string;
-  /** The project's segment in the dashboard's paths: its name, or its id when a page has that name. */
+  /** Path segment of the project in the dashboard: its name, or its id when a page has that name. */
   readonly pathName: string;
   readonly kind: "hosted" | "external";
   readonly description: string | null;
@@ -29,10 +29,10 @@ export type ProjectView = {
     readonly private: boolean;
     readonly installationId: number | null;
   } | null;
-  /** MCP endpoint of production, whether something is live there yet or not. */
+  /** MCP endpoint of production, whether or not something is live there. */
   readonly url: string;
   readonly isLive: boolean;
-  /** Warnings of the build that is live in production: it answers, but not all is as it should be. */
+  /** Number of warnings of the build that is live in production. */
   readonly liveWarnings: number;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -72,7 +72,7 @@ export function projectView(
     pathName: projectPathName(row),
     kind: row.kind === "external" ? "external" : "hosted",
     description: row.description,
-    // A mode of a later version must not read as an open one.
+    // Treat an unknown mode, written by a later version, as the strictest.
     authMode: authModeSchema.catch("towpath-cloud").parse(row.authMode),
     isPublic: row.isPublic,
     capturePayloads: row.capturePayloads,

@@ -10,8 +10,8 @@ import { countLiveWarnings } from "./project.store.ts";
 import { type ProjectView, projectView } from "./project.view.ts";
 
 /**
- * Changes a project's settings; absent fields stay as they are (PRJ-11). The auth mode and the capture of payloads take
- * effect at once, because gateways are notified; entrypoint and requirements with the next build.
+ * Changes a project's settings; absent fields stay as they are (PRJ-11). Gateways are notified, so that auth mode and
+ * payload capture take effect immediately; entrypoint and requirements take effect with the next build.
  */
 export async function updateProject(call: { ctx: Context; input: UpdateProjectInput }): Promise<ProjectView> {
   const { ctx } = call;

@@ -12,14 +12,14 @@ const sitePages = words(`
   welcome well-known
 `);
 
-/** Host labels that the platform, mail or DNS conventions use, or that look as if they did. */
+/** Host labels of the platform and of mail or DNS conventions, and labels that could be mistaken for them. */
 const hostLabels = words(`
   abuse artifacts autoconfig autodiscover cdn cli dns email ftp forge gateway git github grafana hostmaster image
   images imap localhost mail media mta-sts mx noreply no-reply ns1 ns2 pop postmaster prometheus proxy root runner
   smtp storage telemetry towpath vpn webmail webmaster worker wpad www www1 www2 favicon
 `);
 
-/** Second path segments below an organization, where project names stand too: `/{orgSlug}/{projectName}`. */
+/** Path segments below an organization, where project names are used too: `/{orgSlug}/{projectName}`. */
 const organizationPages = words(`
   activity alerts analytics api-keys audit audit-log audits branches builds chat clients connect connections
   deployments domains environments gateways import inspector insights integrations limits logs members monitoring
@@ -31,18 +31,18 @@ const reservedSlugs: ReadonlySet<string> = new Set([...sitePages, ...hostLabels]
 const reservedNames: ReadonlySet<string> = new Set([...sitePages, ...hostLabels, ...organizationPages]);
 
 /**
- * Whether a project's name or a preview's label may not be given out: it would hide a page of the dashboard, or be
- * taken for a host of the platform. Labels that begin with `xn--` are internationalized names (RFC 5890). Projects
- * that have such a name from before keep it; the dashboard reaches them by their id (`projectPathName`).
+ * Whether a project's name or a preview's label is reserved, because it would conflict with a page of the dashboard or
+ * could be mistaken for a host of the platform. Labels with `xn--` are internationalized names (RFC 5890). Existing
+ * projects keep such a name; the dashboard addresses them by id (`projectPathName`).
  */
 export function isReservedName(name: string): boolean {
   const label = name.toLowerCase();
   return reservedNames.has(label) || label.startsWith("-") || label.startsWith("xn--");
 }
 
-/** Whether an organization of this slug could hide a page of the dashboard. */
+/** Whether an organization's slug would conflict with a page of the dashboard. */
 export const isReservedSlug = (slug: string): boolean => reservedSlugs.has(slug) || slug.startsWith("xn--");
 
-/** A project's segment in the dashboard's paths: its name, or its id when a page has that name. */
+/** Path segment of a project in the dashboard: its name, or its id when a page has that name. */
 export const projectPathName = (project: { readonly id: string; readonly name: string }): string =>
   isReservedName(project.name) ? project.id : project.name;

@@ -119,7 +119,7 @@ async function sweep(): Promise<void> {
   expect((await sweepRows({ ctx, input: { now: new Date(), policy } }))?.problems).toEqual([]);
 }
 
-test("PRJ-11 of a deleted project no row in any table has its id or that of anything it had; others keep theirs", async () => {
+test("PRJ-11 after a project's deletion no table contains its id or that of anything it had; other projects keep theirs", async () => {
   const [mine, kept, theirs] = [await fullProject(team), await fullProject(team), await fullProject(others)];
   const before = [await traces(kept.ids), await traces(theirs.ids)];
   expect((await traces(mine.ids)).length).toBeGreaterThan(10);
@@ -130,7 +130,7 @@ test("PRJ-11 of a deleted project no row in any table has its id or that of anyt
   expect([await traces(kept.ids), await traces(theirs.ids)]).toEqual(before);
 });
 
-test("PRJ-11 of a deleted organization no row in any table has its id or that of a project of it", async () => {
+test("PRJ-11 after an organization's deletion no table contains its id or that of its projects", async () => {
   const [mine, theirs] = [await fullProject(team), await fullProject(others)];
   await withPeople(team);
   await withPeople(others);
@@ -145,7 +145,7 @@ test("PRJ-11 of a deleted organization no row in any table has its id or that of
   expect(entry?.actor).toMatch(/^user:/);
 });
 
-test("PRJ-11 an organization is deleted by its owners only, who must type its address", async () => {
+test("PRJ-11 only owners can delete an organization, and must type its slug", async () => {
   const input = { orgSlug: team.slug, confirmation: team.slug };
   const as = (actor: SeededOrganization["owner"]) => testContext(database.db, actor);
   expect(await refusalCode(deleteOrganization({ ctx: as(await team.join("admin")), input }))).toBe("forbidden");
@@ -158,7 +158,7 @@ test("PRJ-11 an organization is deleted by its owners only, who must type its ad
   expect(await createOrganization({ ctx: as(team.owner), input: { name: "Another" } })).toHaveProperty("slug");
 });
 
-test("PRJ-11 BLD-10 a deletion during rollouts waits for them or ends them, and never dead-locks", async () => {
+test("PRJ-11 BLD-10 a deletion during rollouts waits for them or ends them, without deadlock", async () => {
   for (let round = 0; round < 8; round++) {
     const project = await seedProject(database.db, team);
     const ctx = testContext(database.db, team.owner);

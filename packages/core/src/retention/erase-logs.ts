@@ -7,10 +7,10 @@ import { type Removal, runParts, type SweepInput } from "./sweep-parts.ts";
 
 type Kind = "project" | "deployment" | "build";
 
-/** A table that refers to a row of ours without a foreign key. `key` identifies its rows within all partitions. */
+/** A table that refers to a row without a foreign key. `key`: columns that identify its rows across partitions. */
 type Reference = { readonly kind: Kind; readonly table: string; readonly column: string; readonly key: string };
 
-/** All of them; a test compares the list with the database. */
+/** A test compares this list with the database. */
 export const logReferences: readonly Reference[] = [
   { kind: "project", table: "request_log", column: "project_id", key: "project_id, time, id" },
   { kind: "project", table: "request_log_delta", column: "project_id", key: "id" },
@@ -27,14 +27,14 @@ export const logReferences: readonly Reference[] = [
 ];
 
 const batchRows = 5000;
-/** Statements per table and subject in a round; the rest waits for the next one. */
+/** Statements per table and subject in one sweep; the next one continues. */
 const maxBatches = 20;
 const maxSubjects = 100;
 const lookAgainMs = 3_600_000;
-/** Gateways and runners hold rows back while the database is away. Whatever comes later goes with its day. */
+/** Gateways and runners buffer rows while the database is unavailable. Later rows are dropped with their day. */
 const lateForMs = 86_400_000;
 
-/** Erases the logs of what was deleted, for a day after the deletion: rows may still arrive. */
+/** Erases the logs of deleted rows. Repeats for a day, because log rows may still arrive. */
 export async function eraseLogs(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
@@ -79,14 +79,14 @@ async function eraseRows(
 const rowsOf = (reference: Reference, subjectId: string): SQL =>
   sql`${sql.identifier(reference.table)} WHERE ${sql.identifier(reference.column)} = ${subjectId}::uuid`;
 
-/** Comes last: forgets the subject when nothing is left and nothing can arrive any more, else looks again later. */
+/** Deletes the erasure when no rows are left and none can arrive any more, else schedules the next check. */
 async function settle(db: Database, each: typeof erasure.$inferSelect, now: Date): Promise<number> {
   for (const reference of logReferences.filter(({ kind }) => kind === each.kind)) {
     const { rows } = await db.execute(sql`SELECT 1 FROM ${rowsOf(reference, each.subjectId)} LIMIT 1`);
     if (rows.length > 0) return 0;
   }
   const subject = and(eq(erasure.kind, each.kind), eq(erasure.subjectId, each.subjectId));
-  // A build's log can only be written while the build exists.
+  // Nothing can be appended to a deleted build's log.
   const isFinal = each.kind === "build" || now.getTime() - each.requestedAt.getTime() > lateForMs;
   if (isFinal) return (await db.delete(erasure).where(subject)).rowCount ?? 0;
   await db

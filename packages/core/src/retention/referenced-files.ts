@@ -3,7 +3,7 @@ import { eq, inArray, isNotNull, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 
-/** Digests of the layers of all deployments, and of builds that are under way. */
+/** Digests of the layers of all deployments and running builds. */
 export async function referencedLayers(call: { ctx: Context }): Promise<ReadonlySet<string>> {
   const { ctx } = call;
   authorizePlatform(ctx);

@@ -5,12 +5,12 @@ import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { type Removal, runParts, type SweepInput } from "./sweep-parts.ts";
 
-/** Rows of one statement: it holds their locks for some milliseconds. */
+/** Rows per statement, which locks them for some milliseconds. */
 const batchRows = 1000;
-/** Statements per table and round. */
+/** Statements per table in one sweep. */
 const maxBatches = 20;
 
-/** Removes the rows whose tables say when they expire (see `retentionRules`). */
+/** Removes expired rows of the tables with such a rule (see `retentionRules`). */
 export async function removeExpired(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
@@ -22,7 +22,7 @@ export async function removeExpired(call: { ctx: Context; input: SweepInput }): 
   );
 }
 
-/** Deletes what holds, in batches, oldest pages first, passing over rows that somebody has locked. */
+/** Deletes the rows that match the condition, in batches. Skips locked rows. */
 async function removeRows(db: Database, table: string, condition: ReturnType<typeof sql>): Promise<number> {
   const name = sql.identifier(table);
   let removed = 0;
@@ -37,7 +37,7 @@ async function removeRows(db: Database, table: string, condition: ReturnType<typ
   return removed;
 }
 
-/** Days of the partitioned logs: a partition that ends before the cutoff is dropped whole (LOG-3). */
+/** Drops the daily partitions of the logs that end before the cutoff (LOG-3). */
 export async function dropLogDays(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
@@ -62,14 +62,14 @@ async function dropDays(db: Database, table: string, moment: RetentionMoment, da
     const [, year, month, day] = /_(\d{4})(\d\d)(\d\d)$/.exec(name) ?? [];
     if (year !== undefined && `${year}-${month}-${day}` < cutoff) removed += await dropPartition(db, name);
   }
-  // Rows whose day had no partition in time. They age out here; until then they hold up nothing but that day.
+  // Rows whose day had no partition in time.
   removed += await removeRows(db, `${table}_default`, sql`time < ${cutoff}::date::timestamp AT TIME ZONE 'UTC'`);
   return removed;
 }
 
 /**
- * Dropping takes the parent's lock for an instant. Behind a long query it gives up at once, because everybody else
- * would wait behind it; the next round tries again.
+ * Dropping briefly locks the parent table. Gives up soon when a long query holds it, because other queries would queue
+ * behind this lock; the next sweep tries again.
  */
 async function dropPartition(db: Database, name: string): Promise<number> {
   const partition = sql.identifier(name);

@@ -10,9 +10,9 @@ const maxBranches = 100;
 const endedStatuses = ["succeeded", "failed", "canceled"];
 
 /**
- * Removes what newer pushes have replaced: deployments and builds beyond the latest of each branch, and branches that
- * ended a while ago with all that was built of them. What is live stays, whatever its age, and so does every build that
- * has a deployment or has not ended. Their logs follow (`eraseLogs`), and layers that nobody needs any more.
+ * Removes deployments and builds beyond the latest of each branch, and branches that ended a while ago with all their
+ * builds. Keeps live deployments of any age, and builds that have a deployment or have not ended. Other sweeps then
+ * remove their logs (`eraseLogs`) and layers.
  */
 export async function removeSuperseded(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
   const { ctx, input } = call;
@@ -30,7 +30,7 @@ export async function removeSuperseded(call: { ctx: Context; input: SweepInput }
 
 const endedBefore = ({ now, policy }: SweepInput) => new Date(now.getTime() - policy.endedBranchDays * 86_400_000);
 
-/** At random: branches that cannot be removed leave the others their turn. */
+/** In random order, so that branches that can't be removed don't block others. */
 async function endedBranches(ctx: Context, input: SweepInput): Promise<readonly string[]> {
   const rows = await ctx.db
     .select({ id: branch.id })
@@ -51,7 +51,7 @@ async function crowdedBranches(ctx: Context, { policy }: SweepInput): Promise<re
   return rows.map((row) => row.id);
 }
 
-/** Under the lock of everything that starts builds or moves the route: a push may have come meanwhile. */
+/** Checks again under the branch's lock: a push may have reopened it. */
 async function removeBranch(tx: Transaction, input: SweepInput, branchId: string): Promise<number> {
   const found = await lockBranch(tx, branchId);
   if (found.isDefault || found.hintedAt || !found.endedAt || found.endedAt >= endedBefore(input)) return 0;
@@ -110,7 +110,7 @@ async function trimBuilds(tx: Transaction, { policy }: SweepInput, branchId: str
 const buildsAtOnce = 20;
 const maxRounds = 10;
 
-/** Removes the logs of builds that ended before the cutoff; the builds themselves stay in the history. */
+/** Removes the logs of builds that ended before the cutoff, but keeps the builds. */
 export async function removeBuildLogs(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
   const { ctx, input } = call;
   authorizePlatform(ctx);

@@ -61,7 +61,7 @@ async function sweep(now = new Date()): Promise<Readonly<Record<string, number>>
 const count = async (query: ReturnType<typeof sql>) =>
   Number((await database.db.execute<{ n: string }>(sql`SELECT count(*) AS n FROM ${query}`)).rows[0]?.n);
 
-test("LOG-6 every table states how long its rows live, and the rules name only tables that exist", async () => {
+test("LOG-6 every table has a retention rule, and every rule a table", async () => {
   const { rows } = await database.db.execute<{ name: string }>(
     sql`SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
       AND NOT relispartition ORDER BY 1`,
@@ -76,7 +76,7 @@ test("LOG-6 every table states how long its rows live, and the rules name only t
   }
 });
 
-test("LOG-6 every reference without a foreign key is erased with what it refers to", async () => {
+test("LOG-6 rows that refer to a deleted row without a foreign key are erased", async () => {
   const { rows } = await database.db.execute<{ table: string; column: string }>(
     sql`SELECT c.table_name AS table, c.column_name AS column FROM information_schema.columns c
       JOIN pg_class t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace AND NOT t.relispartition
@@ -90,7 +90,7 @@ test("LOG-6 every reference without a foreign key is erased with what it refers 
   expect([...tables].toSorted()).toEqual([...new Set(logReferences.map(({ table }) => table))].toSorted());
 });
 
-test("LOG-6 what has expired goes in batches, what has not stays", async () => {
+test("LOG-6 expired rows are removed in batches, others stay", async () => {
   const user = await seedUser(database.db);
   const rowsOf = (days: number, many: number) =>
     Array.from({ length: many }, () => ({ id: newId(), userId: user.id, token: newId(), expiresAt: ago(days) }));
@@ -105,7 +105,7 @@ test("LOG-6 what has expired goes in batches, what has not stays", async () => {
   expect(await sweep()).toMatchObject({ session: 0, audit_log: 0 });
 });
 
-test("LOG-6 a webhook loses its payload when it was processed and its id when GitHub cannot redeliver it", async () => {
+test("LOG-6 a delivery loses its payload when processed, and is removed when GitHub can no longer redeliver it", async () => {
   const input = { deliveryId: newId(), event: "push", payload: { ref: "refs/heads/main" } };
   await receiveWebhook({ ctx: job(), input });
   await processWebhook({ ctx: job(), input: { deliveryId: input.deliveryId, hint: { kind: "ignored" } } });
@@ -117,7 +117,7 @@ test("LOG-6 a webhook loses its payload when it was processed and its id when Gi
   expect(await database.db.$count(webhookDelivery, eq(webhookDelivery.id, input.deliveryId))).toBe(0);
 });
 
-test("LOG-3 days of the logs are dropped whole, and old rows of the default partition go too", async () => {
+test("LOG-3 daily partitions of the logs are dropped, and old rows of the default partition removed", async () => {
   const partition = (table: string, date: Date) => `${table}_${date.toISOString().slice(0, 10).replaceAll("-", "")}`;
   for (const days of [40, 20]) {
     await database.db.execute(sql`SELECT towpath_ensure_log_partitions(${ago(days).toISOString().slice(0, 10)}::date)`);
@@ -136,7 +136,7 @@ test("LOG-3 days of the logs are dropped whole, and old rows of the default part
   expect(await count(sql`server_log`)).toBe(1);
 });
 
-test("LOG-3 a day that a long query reads is dropped later, and nobody waits for it", async () => {
+test("LOG-3 a partition that a long query reads is dropped later, and no query waits for it", async () => {
   const date = ago(50).toISOString().slice(0, 10);
   await database.db.execute(sql`SELECT towpath_ensure_log_partitions(${date}::date)`);
   const name = `request_log_${date.replaceAll("-", "")}`;
@@ -189,7 +189,7 @@ test("LOG-6 of each branch the latest builds and deployments stay, and what is l
   expect(await count(sql`build_log WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = build_id)`)).toBe(0);
 });
 
-test("LOG-6 an ended preview goes with its builds after a while, not when a push has revived it", async () => {
+test("LOG-6 an ended preview is removed with its builds after a while, unless a push has reopened it", async () => {
   const project = await seedProject(database.db, team);
   const gone = await push(project, "a", "gone");
   const revived = await push(project, "b", "revived");
@@ -213,7 +213,7 @@ test("LOG-6 an ended preview goes with its builds after a while, not when a push
   expect(left.map((each) => each.id).toSorted()).toEqual([revived, fresh].toSorted());
 });
 
-test("LOG-6 a build's log goes by age, the build stays in the history", async () => {
+test("LOG-6 a build's log is removed by age, the build stays", async () => {
   const project = await seedProject(database.db, team);
   const [old, recent] = [await push(project, "a"), await push(project, "b")];
   await database.db
@@ -226,7 +226,7 @@ test("LOG-6 a build's log goes by age, the build stays in the history", async ()
   expect(await database.db.$count(build, eq(build.id, old))).toBe(1);
 });
 
-test("LOG-6 logs of a deleted project are erased, those that arrive late too", async () => {
+test("LOG-6 logs of a deleted project are erased, including late rows", async () => {
   const project = await seedProject(database.db, team);
   const buildId = await push(project, "a");
   const [made] = await database.db.select().from(deployment).where(eq(deployment.buildId, buildId));
@@ -258,7 +258,7 @@ test("LOG-6 logs of a deleted project are erased, those that arrive late too", a
   expect(await database.db.$count(erasure, inArray(erasure.subjectId, [project.id, deploymentId, buildId]))).toBe(0);
 });
 
-test("LOG-6 one sweep runs at a time, and only the platform may run it", async () => {
+test("LOG-6 one sweep runs at a time, and only the platform can run it", async () => {
   const holder = await database.pool.connect();
   await holder.query("BEGIN; SELECT pg_advisory_xact_lock(hashtext('towpath_retention'))");
   expect(await sweepRows({ ctx: job(), input: { now: new Date(), policy } })).toBeNull();
@@ -269,7 +269,7 @@ test("LOG-6 one sweep runs at a time, and only the platform may run it", async (
   expect(await refusalCode(user)).toBe("forbidden");
 });
 
-test("LOG-6 a part that fails doesn't keep the others from their turn", async () => {
+test("LOG-6 after a failure of one part of a sweep the others still run", async () => {
   const user = await seedUser(database.db);
   await database.db.insert(session).values({ id: newId(), userId: user.id, token: newId(), expiresAt: ago(2) });
   await database.db.execute(sql`ALTER TABLE invitation RENAME TO invitation_away`);
@@ -282,7 +282,7 @@ test("LOG-6 a part that fails doesn't keep the others from their turn", async ()
   }
 });
 
-test("BLD-12 a hundred branches and deliveries that always fail don't keep the others from another try", async () => {
+test("BLD-12 a hundred branches and deliveries that always fail don't keep others from being retried", async () => {
   const project = await seedProject(database.db, team);
   const names = Array.from({ length: 150 }, (_, at) => `lost-${at}`);
   const earlier = new Date(Date.now() - 3_600_000);

@@ -1,11 +1,11 @@
 import type { RetentionMoment } from "@towpath/db/schema";
 
 export type SweepInput = RetentionMoment & {
-  /** Ends a sweep between two steps: what is left waits for the next one. */
+  /** Ends a sweep between two steps; the next one continues. */
   readonly signal?: AbortSignal;
 };
 
-/** What a sweep did: rows by table (or what else it counts), and what failed, by name. */
+/** Result of a sweep: removed rows by table (or other counts by name), and failures by name. */
 export type Removal = {
   readonly removed: Readonly<Record<string, number>>;
   readonly problems: readonly { readonly name: string; readonly error: unknown }[];
@@ -13,7 +13,7 @@ export type Removal = {
 
 export type SweepPart = { readonly name: string; readonly run: () => Promise<number> };
 
-/** Runs the parts one after another. A part that fails doesn't keep the others from their turn. */
+/** Runs the parts one after another, and continues after a failure. */
 export async function runParts(
   input: { readonly signal?: AbortSignal | undefined },
   parts: readonly SweepPart[],

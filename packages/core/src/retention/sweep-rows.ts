@@ -7,9 +7,9 @@ import { removeBuildLogs, removeSuperseded } from "./remove-superseded.ts";
 import { mergeRemovals, type Removal, type SweepInput } from "./sweep-parts.ts";
 
 /**
- * Removes rows whose time is over, as `retentionRules` say (LOG-3, LOG-6). Null when another worker is at it. Every
- * step is a transaction of its own and takes at most some thousand rows, so a worker may be killed anywhere, and what
- * is left waits for the next round.
+ * Removes rows according to `retentionRules` (LOG-3, LOG-6). Null when another worker is sweeping. Each step is a
+ * transaction of its own with at most some thousand rows, so that a worker can be killed at any time and the next sweep
+ * continues.
  */
 export async function sweepRows(call: { ctx: Context; input: SweepInput }): Promise<Removal | null> {
   const { ctx } = call;

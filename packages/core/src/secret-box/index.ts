@@ -1,6 +1,8 @@
 import { deriveKey, openWithKeyId, sealWithKeyId } from "@towpath/crypto";
 
-/** What a ciphertext is bound to: moved to another project, name, version or environment it does not open (KEY-2). */
+/**
+ * Authenticated data of a ciphertext: with another project, name, version or environment it doesn't decrypt (KEY-2).
+ */
 type SecretBinding = {
   readonly projectId: string;
   readonly keyName: string;
@@ -11,7 +13,7 @@ type SecretBinding = {
 export type SecretBox = {
   /** `keyId.nonce.ciphertext.tag`, each base64url. */
   encrypt(value: string, binding: SecretBinding): string;
-  /** @throws for another key, another binding or anything that was changed; never an empty value in their place. */
+  /** @throws for another key, another binding or a modified ciphertext */
   decrypt(row: SecretBinding & { readonly ciphertext: string }): string;
 };
 
@@ -23,7 +25,7 @@ export function createSecretBox(rootSecret: string): SecretBox {
       try {
         return openWithKeyId(key, row.ciphertext, contextOf(row));
       } catch (error) {
-        throw new Error(`secret ${row.keyName} does not decrypt: ${error instanceof Error ? error.message : error}`);
+        throw new Error(`secret ${row.keyName} can't be decrypted: ${error instanceof Error ? error.message : error}`);
       }
     },
   };

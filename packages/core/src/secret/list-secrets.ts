@@ -6,7 +6,7 @@ import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { type SecretView, secretView } from "./secret.store.ts";
 
-/** The secrets of a project by name, never their values (KEY-1). */
+/** The secrets of a project by name, without their values (KEY-1). */
 export async function listSecrets(call: {
   ctx: Context;
   input: { readonly orgSlug: string; readonly projectName: string };
@@ -21,9 +21,9 @@ export async function listSecrets(call: {
 }
 
 /**
- * Removes a secret (KEY-1). Servers that run keep the value that they were started with.
+ * Deletes a secret (KEY-1). Running servers keep the value until they restart.
  *
- * @throws TowpathError `not_found` when the project has none of that name.
+ * @throws TowpathError `not_found` when the project has no secret of that name
  */
 export async function deleteSecret(call: {
   ctx: Context;

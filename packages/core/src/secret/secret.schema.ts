@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** VAL-4; only the first text of a faulty name is reported. */
+/** VAL-4. Reports only the first problem of a name. */
 export const secretKeyNameSchema = z
   .string({ error: "Key name is required" })
   .min(1, { error: "Key name is required", abort: true })
@@ -16,7 +16,7 @@ export const secretKeyNameSchema = z
 /** Bytes in UTF-8. Linux starts no process with an environment variable of 128 KiB, its name included. */
 const maxSecretBytes = 64 * 1024;
 
-/** The environment of a process cannot hold NUL. */
+/** A process's environment can't contain NUL. */
 export const secretValueSchema = z
   .string({ error: "Secret value is required" })
   .min(1, { error: "Secret value is required", abort: true })
@@ -26,7 +26,7 @@ export const secretValueSchema = z
   })
   .refine((value) => !value.includes("\u0000"), { error: "Secret value cannot contain a NUL character" });
 
-/** The most secrets that a project may have. */
+/** Maximum number of secrets per project. */
 export const maxSecrets = 100;
 
 export const secretEnvironments = ["production", "preview"] as const;
@@ -35,7 +35,7 @@ export type SecretEnvironment = (typeof secretEnvironments)[number];
 export const setSecretSchema = z.object({
   keyName: secretKeyNameSchema,
   secretValue: secretValueSchema,
-  /** Left out: a new secret serves both environments, a replaced one those that it served before. */
+  /** Default: both environments for a new secret, and the same as before for a replaced one. */
   environments: z
     .array(z.enum(secretEnvironments, { error: "Environments are production and preview" }))
     .min(1, "Choose at least one environment")
@@ -55,7 +55,7 @@ export const setSecretsSchema = z.object({
 });
 export type SetSecretsInput = z.input<typeof setSecretsSchema> & OfProject;
 
-/** Secrets that a new project starts with (ONB-5), each for production and previews. */
+/** Initial secrets of a new project (ONB-5), for production and previews. */
 export const initialSecretsSchema = z
   .array(z.object({ keyName: secretKeyNameSchema, secretValue: secretValueSchema }))
   .max(maxSecrets, `At most ${maxSecrets} secrets`)

@@ -7,19 +7,18 @@ import { newId } from "../ids/index.ts";
 import type { SecretBox } from "../secret-box/index.ts";
 import { type SecretEnvironment, secretEnvironments } from "./secret.schema.ts";
 
-/** @throws TowpathError `not_configured` in a process that was not given the instance's key. */
+/** @throws TowpathError `not_configured` in a process without the instance's key */
 export function requireSecretBox(ctx: Context): SecretBox {
   if (ctx.secrets) return ctx.secrets;
   throw new TowpathError("not_configured", "This part of Towpath cannot handle secrets.");
 }
 
-/** What may be shown of a row. */
 export function secretView(row: typeof secret.$inferSelect): SecretView {
   const environments = secretEnvironments.filter((each) => row.environments.includes(each));
   return { id: row.id, keyName: row.keyName, environments, updatedAt: row.updatedAt.toISOString() };
 }
 
-/** Stores the secrets that a new project starts with. */
+/** Stores the initial secrets of a new project. */
 export async function insertSecrets(
   tx: Transaction,
   ctx: Context,
@@ -45,7 +44,7 @@ export function listSecretRows(db: Database | Transaction, projectId: string, en
     .where(and(eq(secret.projectId, projectId), arrayContains(secret.environments, [environment])));
 }
 
-/** A secret as screens see it: its value never leaves the processes that start servers (KEY-1). */
+/** A secret without its value, which only processes that start servers get (KEY-1). */
 export type SecretView = {
   readonly id: string;
   readonly keyName: string;

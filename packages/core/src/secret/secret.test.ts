@@ -6,7 +6,7 @@ import type { Actor, Context } from "../context/index.ts";
 import { deployProject } from "../project/index.ts";
 import { createSecretBox } from "../secret-box/index.ts";
 import { refusal, refusalCode, seedOrganization, testContext } from "../testing/index.ts";
-import { readEnvironment, secretKeyNameSchema } from "./index.ts";
+import { readEnvironment, redactor, secretKeyNameSchema } from "./index.ts";
 import { secretValueSchema } from "./secret.schema.ts";
 
 let database: TestDatabase;
@@ -49,7 +49,7 @@ test.each([
   expect(secretValueSchema.safeParse(value).error?.issues.map((issue) => issue.message)).toEqual(text && [text]);
 });
 
-test("KEY-2 a secret opens with its key and at its place only, and never as an empty value", () => {
+test("KEY-2 a secret decrypts only with its key and its binding, never to an empty value", () => {
   const ciphertext = box.encrypt("pässwörd", binding);
   expect(box.decrypt({ ...binding, ciphertext })).toBe("pässwörd");
   expect(box.decrypt({ ...binding, environments: ["preview", "production"], ciphertext })).toBe("pässwörd");
@@ -69,7 +69,7 @@ test("KEY-2 a secret opens with its key and at its place only, and never as an e
   expect(() => another.decrypt({ ...binding, ciphertext })).toThrow("another key");
 });
 
-test("KEY-2 a secret that an earlier version encrypted stays readable", () => {
+test("KEY-2 a secret encrypted by an earlier version can still be decrypted", () => {
   const box = createSecretBox("a root secret for tests, of 32 characters or more");
   const projectId = "0192a000-0000-7000-8000-000000000001";
   const ciphertext = "DNoD-0N5.bfDvtwi5c-EwTkjJ.sAr7o1ghmFwGE9e7.YN9eKGILQXTUoKxCWuBu7A";
@@ -77,7 +77,7 @@ test("KEY-2 a secret that an earlier version encrypted stays readable", () => {
   expect(box.decrypt(row)).toBe("sunny-secret");
 });
 
-test("ONB-5 RUN-4 a project starts with its secrets, encrypted, and its server gets them", async () => {
+test("ONB-5 RUN-4 a new project's secrets are stored encrypted, and its server gets them", async () => {
   const team = await seedOrganization(database.db);
   const input = {
     orgSlug: team.slug,
@@ -108,4 +108,11 @@ test("ONB-5 RUN-4 a project starts with its secrets, encrypted, and its server g
     expect(await refusalCode(readEnvironment({ ctx: as(team.owner), input: scope }))).toBe("forbidden");
     expect(await refusalCode(readEnvironment({ ctx: as(job, {}), input: scope }))).toBe("not_configured");
   }
+});
+
+test("KEY-4 secret values are replaced by their names, longest first, except short ones", () => {
+  const redact = redactor({ TOKEN: "abcdef", LONG_TOKEN: "abcdefghi", MODE: "prod", KEY: "line-one\nline-two" });
+  expect(redact("abcdef abcdefghi prod abcdefabcdef")).toBe("[TOKEN] [LONG_TOKEN] prod [TOKEN][TOKEN]");
+  expect(redact("x line-two y")).toBe("x [KEY] y");
+  expect(redactor({})("abcdef")).toBe("abcdef");
 });

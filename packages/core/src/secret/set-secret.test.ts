@@ -39,7 +39,7 @@ const processGets = (environment: "production" | "preview") =>
 const set = (keyName: string, secretValue: string, more: { environments?: ("production" | "preview")[] } = {}) =>
   setSecret({ ctx: as(team.owner), input: { ...at(), keyName, secretValue, ...more } });
 
-test("KEY-1 a secret is set, listed by name only, and reaches the process; both environments are the default", async () => {
+test("KEY-1 a secret is set, listed without its value, and passed to the process; both environments are the default", async () => {
   const view = await set("API_KEY", "very secret");
   await set("AREA", "north", { environments: ["preview", "preview"] });
   expect(view).toEqual({
@@ -58,7 +58,7 @@ test("KEY-1 a secret is set, listed by name only, and reaches the process; both 
   expect(await processGets("preview")).toEqual({ API_KEY: "very secret", AREA: "north" });
 });
 
-test("KEY-2 a replaced secret is a new version with a ciphertext of its own, under the same id", async () => {
+test("KEY-2 replacing a secret creates a new version and ciphertext under the same id", async () => {
   const first = await set("API_KEY", "same value");
   const [before] = await rows();
   expect(await set("API_KEY", "same value")).toMatchObject({ id: first.id });
@@ -74,7 +74,7 @@ test("KEY-2 a replaced secret is a new version with a ciphertext of its own, und
   expect(await processGets("preview")).toEqual({});
 });
 
-test("KEY-1 a new value leaves a secret in the environments that it serves", async () => {
+test("KEY-1 a new value keeps the secret's environments", async () => {
   await set("API_KEY", "old", { environments: ["preview"] });
   expect(await set("API_KEY", "new")).toMatchObject({ environments: ["preview"] });
   expect(await processGets("production")).toEqual({});
@@ -104,14 +104,14 @@ test("KEY-1 ORG-10 several secrets are stored together or not at all, each with 
   ]);
 });
 
-test("KEY-1 changes at the same time are versions one after the other", async () => {
+test("KEY-1 concurrent changes get consecutive versions", async () => {
   await Promise.all(["a", "b", "c", "d"].map((value) => set("API_KEY", value)));
   const [row, ...others] = await rows();
   expect([row?.version, others]).toEqual([4, []]);
   expect(Object.keys(await processGets("production"))).toEqual(["API_KEY"]);
 });
 
-test("KEY-1 a deleted secret is gone, deleting it again is not found", async () => {
+test("KEY-1 a secret is deleted; deleting it again is not found", async () => {
   await set("API_KEY", "very secret");
   const input = { ...at(), keyName: "API_KEY" };
   await deleteSecret({ ctx: as(team.owner), input });
@@ -119,7 +119,7 @@ test("KEY-1 a deleted secret is gone, deleting it again is not found", async () 
   expect(await refusalCode(deleteSecret({ ctx: as(team.owner), input }))).toBe("not_found");
 });
 
-test("KEY-1 ORG-10 each change is in the audit, without its value", async () => {
+test("KEY-1 ORG-10 each change is in the audit log, without the value", async () => {
   await set("API_KEY", "very secret");
   await set("API_KEY", "very secret too");
   await deleteSecret({ ctx: as(team.owner), input: { ...at(), keyName: "API_KEY" } });
@@ -158,7 +158,7 @@ test("KEY-1 a project has at most 100 secrets; replacing one still works", async
   await set("NAME_7", "y");
 });
 
-test("KEY-1 viewers may neither read nor change secrets, others do not find the project", async () => {
+test("KEY-1 viewers can neither read nor change secrets, others don't find the project", async () => {
   await set("API_KEY", "very secret");
   const other = await seedOrganization(database.db);
   for (const [actor, code] of [

@@ -21,9 +21,9 @@ import type { SecretView } from "./secret.store.ts";
 import { requireSecretBox, secretView } from "./secret.store.ts";
 
 /**
- * Creates a secret, or replaces the value of the one of that name (KEY-1). See `setSecrets`.
+ * Creates a secret, or replaces the value of an existing one (KEY-1). See `setSecrets`.
  *
- * @throws TowpathError `invalid_input` for VAL-4 and for more secrets than a project may have.
+ * @throws TowpathError `invalid_input` for VAL-4, and for more secrets than a project may have
  */
 export async function setSecret(call: { ctx: Context; input: SetSecretInput }): Promise<SecretView> {
   const access = await authorizeProject(call.ctx, "secret.manage", {
@@ -36,11 +36,11 @@ export async function setSecret(call: { ctx: Context; input: SetSecretInput }): 
 }
 
 /**
- * Creates or replaces several secrets of a project, all or none (KEY-1). A secret whose environments are not given
- * keeps those that it has. Each change is a version of its own that the ciphertext is bound to (KEY-2), with an audit
- * entry of its own. Servers get the values when they are started next.
+ * Creates or replaces several secrets of a project, all or none (KEY-1). An existing secret keeps its environments
+ * unless others are given. Each change increments the version, to which the ciphertext is bound (KEY-2), and has its
+ * own audit entry. Servers get the new values at their next start.
  *
- * @throws TowpathError `invalid_input` for VAL-4, a name given twice, and more secrets than a project may have.
+ * @throws TowpathError `invalid_input` for VAL-4, a duplicate name, and more secrets than a project may have
  */
 export async function setSecrets(call: { ctx: Context; input: SetSecretsInput }): Promise<readonly SecretView[]> {
   const access = await authorizeProject(call.ctx, "secret.manage", {
@@ -83,7 +83,7 @@ async function storeSecret(
   const { projectId, value, box, now } = input;
   const place = and(eq(secret.projectId, projectId), eq(secret.keyName, value.keyName));
   const [before] = await tx.select().from(secret).where(place);
-  if (!before) await requireRoom(tx, projectId);
+  if (!before) await requireFreeSlot(tx, projectId);
   const binding = {
     projectId,
     keyName: value.keyName,
@@ -101,13 +101,13 @@ async function storeSecret(
   return { row, isNew: !before };
 }
 
-/** Two changes of one project's secrets follow each other: versions and the limit count on it. */
+/** Serializes changes of a project's secrets, so that versions and the limit are correct. */
 async function lockProject(tx: Transaction, projectId: string): Promise<void> {
   const [row] = await tx.select({ id: project.id }).from(project).where(eq(project.id, projectId)).for("no key update");
   if (!row) throw notFound("project");
 }
 
-async function requireRoom(tx: Transaction, projectId: string): Promise<void> {
+async function requireFreeSlot(tx: Transaction, projectId: string): Promise<void> {
   const [found] = await tx.select({ total: count() }).from(secret).where(eq(secret.projectId, projectId));
   if ((found?.total ?? 0) < maxSecrets) return;
   const message = `At most ${maxSecrets} secrets`;

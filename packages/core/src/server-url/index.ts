@@ -6,7 +6,7 @@ export function serverUrl(template: string, label: string): string {
   return template.replace("{name}", label);
 }
 
-/** The URL that people paste into their MCP client. */
+/** The MCP endpoint, which users paste into their client. */
 export function mcpUrl(template: string, label: string): string {
   return `${serverUrl(template, label)}/mcp`;
 }
@@ -16,9 +16,9 @@ const maxLabelLength = 63;
 export type LabeledBranch = { readonly name: string; readonly isDefault: boolean };
 
 /**
- * Host label of a branch's deployment: the project's name for the default branch, else name and branch joined,
- * made fit for DNS (RFC 1035, section 2.3.1: letters, digits, hyphens, at most 63). A branch name that loses
- * characters on the way gets a short hash of the whole, so that two branches never share a label.
+ * Host label of a branch's deployment: the project's name for the default branch, else project and branch name, as a
+ * valid DNS label (RFC 1035, section 2.3.1: at most 63 letters, digits, hyphens). A branch name that must be changed
+ * for that gets a short hash of the original, so that two branches never share a label.
  */
 export function routeLabel(projectName: string, branch: LabeledBranch): string {
   const project = projectName.toLowerCase();
@@ -29,7 +29,7 @@ export function routeLabel(projectName: string, branch: LabeledBranch): string {
   return hashedRouteLabel(projectName, branch.name);
 }
 
-/** The label of a preview with its hash in any case: for when the plain one belongs to another project. */
+/** The label of a preview with a hash in any case, for when another project has the plain one. */
 export function hashedRouteLabel(projectName: string, branchName: string): string {
   const project = projectName.toLowerCase();
   const room = maxLabelLength - project.length - 1;
@@ -47,7 +47,7 @@ function plainBranch(name: string): string {
     .replace(/^-|-$/g, "");
 }
 
-/** FNV-1a, 32 bits, base 36: not a secret, only a mark that keeps labels apart. */
+/** FNV-1a, 32 bits, base 36. Not for security: it only makes labels unique. */
 function shortHash(text: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

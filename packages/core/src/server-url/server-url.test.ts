@@ -9,7 +9,7 @@ test("GW-1 production and preview URLs, on a domain and on a single host", () =>
   expect(mcpUrl("http://localhost:8080/{name}", preview)).toBe("http://localhost:8080/echo-one-fix-typo/mcp");
 });
 
-test("GW-1 labels stay valid DNS and never collide", () => {
+test("GW-1 labels are valid in DNS and never collide", () => {
   const names = [
     "feature/a",
     "feature-a",

@@ -55,7 +55,9 @@ async function liveOn(db: Database, projectId: string, name: string): Promise<st
 
 type Seeded = Awaited<ReturnType<typeof seedProject>>;
 
-/** What tests of webhooks say again and again. `now`: asked at each call, because every test has its own organization. */
+/**
+ * What tests of webhooks say again and again. `now`: asked at each call, because every test has its own organization.
+ */
 export function webhookScene(now: () => { readonly db: Database; readonly team: SeededOrganization }) {
   return {
     as: (actor: Actor = { kind: "job", job: "webhook.process" }, queue = memoryQueue()) =>

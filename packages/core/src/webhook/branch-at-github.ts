@@ -5,13 +5,13 @@ export type PullRequestAtGitHub = {
   readonly number: number;
   readonly url: string;
   readonly isOpen: boolean;
-  /** Where its branch stood when the pull request was last open. */
+  /** Head commit when the pull request was last open. */
   readonly headSha: string;
 };
 
 /** A branch's state at GitHub. */
 export type BranchAtGitHub =
-  /** None of the organization's installations reaches the repository, so the branch's state is unknown. */
+  /** None of the organization's installations has access to the repository, so the branch's state is unknown. */
   | { readonly kind: "no-access" }
   | {
       readonly kind: "seen";
@@ -20,14 +20,14 @@ export type BranchAtGitHub =
       readonly repository: { readonly fullName: string; readonly private: boolean; readonly defaultBranch: string };
       /** null: the branch is gone. */
       readonly head: Commit | null;
-      /** From this branch of the repository itself, not from forks. */
+      /** From this branch of the repository itself, not of forks. */
       readonly pullRequests: readonly PullRequestAtGitHub[];
     };
 
 /**
- * Asks GitHub. `installationIds`: those to try, in order; suspended ones are left out.
+ * Requests a branch's state from GitHub. `installationIds`: those to try, in order, without suspended ones.
  *
- * @throws when it cannot be known; the job then comes back.
+ * @throws when GitHub is unavailable; the job is then retried
  */
 export type AskGitHub = (question: {
   readonly installationIds: readonly number[];
@@ -35,7 +35,7 @@ export type AskGitHub = (question: {
   readonly branch: string;
 }) => Promise<BranchAtGitHub>;
 
-/** The branch and its project as they were before GitHub was asked. */
+/** The branch and its project as they were before the request to GitHub. */
 export type SyncTarget = {
   readonly project: typeof project.$inferSelect;
   readonly branch: typeof branch.$inferSelect;

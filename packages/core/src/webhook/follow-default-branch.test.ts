@@ -28,7 +28,7 @@ const { as, gitHubOf, settle, settleAndBuild, branchOf, live, routesOf } = webho
   team,
 }));
 
-test("BLD-7 another default branch at GitHub becomes production; the old one serves until its build is live", async () => {
+test("BLD-7 a new default branch at GitHub becomes production; the old one serves until the new build is live", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");
@@ -60,7 +60,7 @@ test("BLD-7 another default branch at GitHub becomes production; the old one ser
   expect(await routesOf(own)).toHaveLength(1);
 });
 
-test("KEY-1 BLD-7 a preview that was being built when its branch became the default one never serves production", async () => {
+test("KEY-1 BLD-7 a preview whose branch became the default one during the build never serves production", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");

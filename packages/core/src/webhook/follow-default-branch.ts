@@ -9,10 +9,10 @@ import { routeLabel } from "../server-url/index.ts";
 import { hintBranch } from "./hint-branch.ts";
 
 /**
- * Makes another branch the project's production after its repository's default branch has changed. The production URL
- * moves to it at once and keeps serving what is live until the new branch's build, which the caller queues, replaces
- * it. The new branch's preview ends. The old one becomes an ordinary branch: its next push makes a preview, and it ends
- * when GitHub no longer has it. The caller holds the locks of the project and of both branches.
+ * Makes another branch the production branch, after the repository's default branch has changed. The production URL
+ * moves to it immediately and keeps serving the live deployment until the new branch's build, which the caller queues,
+ * replaces it. The new branch's preview ends. The old one becomes an ordinary branch: its next push creates a preview,
+ * and it ends when it is deleted at GitHub. The caller must hold the locks of the project and both branches.
  */
 export async function followDefaultBranch(
   tx: Transaction,
@@ -30,13 +30,13 @@ export async function followDefaultBranch(
   await tx.update(branch).set({ isDefault: true, endedAt: null }).where(eq(branch.id, next.id));
   await tx.update(project).set({ defaultBranch: next.name }).where(eq(project.id, of.id));
   await tx.delete(route).where(eq(route.branchId, next.id));
-  // Sequence 0: any build of the new branch may replace what the other branch left here.
+  // Sequence 0: any build of the new branch may replace the old branch's deployment.
   await tx
     .update(route)
     .set({ branchId: next.id, sequence: 0, updatedAt: sql`now()` })
     .where(and(eq(route.projectId, of.id), eq(route.label, routeLabel(of.name, { ...next, isDefault: true }))));
   for (const { name } of old) {
-    // GitHub may have lost it already: as the default branch it could not end.
+    // It may already be deleted at GitHub: as the default branch it could not end.
     await hintBranch(tx, ctx, { project: { ...of, defaultBranch: next.name }, branch: name, mayBeNew: false });
   }
   await audit(tx, ctx, {

@@ -7,8 +7,8 @@ import { newId } from "../ids/index.ts";
 type Project = Pick<typeof project.$inferSelect, "id" | "organizationId" | "defaultBranch">;
 
 /**
- * Marks a branch as possibly changed at GitHub and enqueues the job that asks. The mark outlives a job that has used up
- * its retries: the sweep finds it. False for a branch that is unknown, unless `mayBeNew` lets it be created.
+ * Marks a branch as possibly changed at GitHub and enqueues the job that checks it. When the job fails for good, the
+ * sweep finds the mark. `mayBeNew`: creates an unknown branch; otherwise returns false for one.
  */
 export async function hintBranch(
   tx: Transaction,
@@ -34,8 +34,8 @@ export async function hintBranch(
 }
 
 /**
- * One waiting job for each branch, however many deliveries name it, in the group of its organization: the many branches
- * of one, or its slow repositories, must not hold up the others.
+ * Enqueues one job per branch, however many deliveries name it, in the group of its organization, so that one with many
+ * branches or slow repositories doesn't delay the others.
  */
 export function enqueueSync(
   ctx: Context,

@@ -1,7 +1,6 @@
 export type { AskGitHub, PullRequestAtGitHub } from "./branch-at-github.ts";
-export { processWebhook } from "./process-webhook.ts";
+export { processWebhook, type WebhookHint } from "./process-webhook.ts";
 export { getWebhookDelivery, receiveWebhook } from "./receive-webhook.ts";
 export { requeueLostDeliveries, requeueLostHints } from "./requeue-lost-deliveries.ts";
 export { syncBranch } from "./sync-branch.ts";
 export { type InstallationAtGitHub, syncInstallation } from "./sync-installation.ts";
-export type { WebhookHint } from "./webhook.schema.ts";

@@ -253,7 +253,7 @@ const counterexamples: [number[]][] = [
 /** `./towpath test interleavings` plays a thousand. */
 const numRuns = Number(process.env.TEST_INTERLEAVINGS ?? 30);
 
-test("BLD-7 BLD-11 BLD-12 in every interleaving of what happens at GitHub, deliveries, questions and builds, the live commit never goes back and ends where GitHub is", {
+test("BLD-7 BLD-11 BLD-12 in every interleaving of events at GitHub, deliveries, requests and builds the live commit never goes back and ends at GitHub's head", {
   timeout: numRuns * 2400,
 }, async () => {
   const choices = fc.array(fc.nat(799), { minLength: 8, maxLength: 60 });

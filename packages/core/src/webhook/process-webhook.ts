@@ -3,18 +3,35 @@ import { and, asc, eq, isNull } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { hintBranch } from "./hint-branch.ts";
-import type { WebhookHint } from "./webhook.schema.ts";
+
+/**
+ * What a delivery is about, derived from GitHub's payload. It says what to check, never its state, because deliveries
+ * come late, twice and out of order (decision 007).
+ */
+export type WebhookHint =
+  | {
+      /** A branch was pushed or deleted, or a pull request from it changed. */
+      readonly kind: "branch";
+      readonly repositoryId: number;
+      readonly branch: string;
+      /** Whether the branch may be new to Towpath. */
+      readonly mayBeNew: boolean;
+    }
+  /** A repository was renamed or transferred, or has another default branch. */
+  | { readonly kind: "repository"; readonly repositoryId: number }
+  /** An installation was removed, suspended or resumed, or its repositories changed. */
+  | { readonly kind: "installation"; readonly installationId: number }
+  | { readonly kind: "ignored" };
 
 export type ProcessWebhookInput = { readonly deliveryId: string; readonly hint: WebhookHint };
 
 /**
- * Turns a delivery into jobs: each project of the repository gets its own job that asks GitHub. Decides nothing and
- * doesn't ask GitHub. Each project is marked in a transaction of its own, so that a repository with many projects holds
- * few locks, and one project's failure never holds up another. `hinted`: the number of branches marked.
+ * Turns a delivery into jobs that check GitHub, one for each project of the repository. Marks each project in a
+ * transaction of its own, so that a repository with many projects holds few locks, and a failure of one doesn't affect
+ * the others. `hinted`: the number of branches marked. Idempotent: a delivery is processed when every project is
+ * marked.
  *
- * Idempotent: a delivery counts as processed once every project is marked.
- *
- * @throws AggregateError when some projects could not be marked; the others are.
+ * @throws AggregateError when some projects could not be marked; the others are
  */
 export async function processWebhook(call: {
   ctx: Context;
@@ -25,7 +42,7 @@ export async function processWebhook(call: {
   const hinted = await passOn(ctx, input.hint);
   await ctx.db
     .update(webhookDelivery)
-    // The id stays, so that a redelivery is known; nobody needs the payload any more (LOG-6).
+    // Keep the id, to recognize a redelivery, but not the payload (LOG-6).
     .set({ processedAt: ctx.clock.now(), payload: null })
     .where(and(eq(webhookDelivery.id, input.deliveryId), isNull(webhookDelivery.processedAt)));
   return { hinted };
@@ -38,7 +55,7 @@ async function passOn(ctx: Context, hint: WebhookHint): Promise<number> {
     await ctx.queue.enqueue("installation.sync", { installationId }, { key: String(installationId) });
     return 0;
   }
-  // By id: a repository can be renamed and keeps it.
+  // By id, which stays when a repository is renamed.
   const projects = await ctx.db
     .select()
     .from(project)

@@ -1,14 +1,23 @@
 import { webhookDelivery } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
+import { z } from "zod";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { parseInput } from "../input/index.ts";
-import { type ReceiveWebhookInput, receiveWebhookSchema } from "./webhook.schema.ts";
+
+const receiveWebhookSchema = z.object({
+  /** X-GitHub-Delivery */
+  deliveryId: z.string().regex(/^[\w-]{1,100}$/, "The delivery id is invalid"),
+  /** X-GitHub-Event */
+  event: z.string().regex(/^\w{1,100}$/, "The event name is invalid"),
+  payload: z.record(z.string(), z.unknown()),
+});
+type ReceiveWebhookInput = z.input<typeof receiveWebhookSchema>;
 
 /**
- * Stores a delivery whose signature the caller has checked, and enqueues its processing (BLD-12). A delivery id that
- * is known already is stored once; it is enqueued again only as long as it has not been processed. The actor is the
- * platform: `{ kind: "job", job: "webhook.receive" }`.
+ * Stores a delivery whose signature the caller has checked, and enqueues its processing (BLD-12). A known delivery is
+ * not stored again, and enqueued again only if it hasn't been processed. The actor is `{ kind: "job", job:
+ * "webhook.receive" }`.
  */
 export async function receiveWebhook(call: {
   ctx: Context;
@@ -35,7 +44,7 @@ export async function receiveWebhook(call: {
   });
 }
 
-/** A stored delivery for its job; null when it is gone. */
+/** A stored delivery; null when it was removed. */
 export async function getWebhookDelivery(call: { ctx: Context; input: { readonly deliveryId: string } }): Promise<{
   readonly event: string;
   readonly payload: unknown;

@@ -4,12 +4,12 @@ import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { enqueueSync } from "./hint-branch.ts";
 
-/** Chosen at random: those that fail again and again leave the others their turn. */
+/** Chosen at random, so that those that always fail don't block others. */
 const maxAtOnce = 100;
 
 /**
- * Enqueues stored deliveries that nobody has processed although they came more than `olderThanMs` and less than a day
- * ago: their jobs were lost or have used up their retries (BLD-12).
+ * Enqueues stored deliveries again that were received more than `olderThanMs` and less than a day ago and are not
+ * processed: their jobs were lost or have failed for good (BLD-12).
  */
 export async function requeueLostDeliveries(call: {
   ctx: Context;
@@ -33,8 +33,8 @@ export async function requeueLostDeliveries(call: {
 }
 
 /**
- * The same for marked branches that nobody has looked at since: GitHub was unreachable for longer than their jobs
- * retried.
+ * The same for marked branches that have not been checked since, because GitHub was unavailable for longer than their
+ * jobs were retried.
  */
 export async function requeueLostHints(call: {
   ctx: Context;

@@ -1,13 +1,12 @@
 import type { Transaction } from "@towpath/db";
-import { branch, build, project } from "@towpath/db/schema";
+import { branch, build, project, route } from "@towpath/db/schema";
 import { and, asc, desc, eq, inArray, ne, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import type { BranchRow } from "../branch/index.ts";
-import { enqueueBuild, insertBuild } from "../build/internal.ts";
+import { type BranchRow, lockBranch } from "../branch/index.ts";
+import { enqueueBuild, insertBuild, supersedeQueued } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import type { Commit } from "../project/project.schema.ts";
 import type { BranchAtGitHub, SyncTarget } from "./branch-at-github.ts";
-import { endBranch } from "./end-branch.ts";
 import { followDefaultBranch } from "./follow-default-branch.ts";
 import { hintBranch } from "./hint-branch.ts";
 
@@ -17,12 +16,12 @@ type Seen = Extract<BranchAtGitHub, { kind: "seen" }>;
 export type BranchSettled =
   | { readonly outcome: "build"; readonly buildId: string }
   | { readonly outcome: "ended" | "unchanged" | "no-access" }
-  /** The project or the branch is not there (any more). */
+  /** The project or branch doesn't exist (any more). */
   | { readonly outcome: "unknown" };
 
 /**
- * Acts on GitHub's answer about a branch. Null when the answer is out of date: since the question, somebody has decided
- * about the branch or changed what the project knows of its repository.
+ * Applies GitHub's response about a branch. Null when the response is outdated: since the request, another decision
+ * about the branch was made, or the project's record of its repository has changed.
  */
 export async function settleBranch(
   tx: Transaction,
@@ -33,18 +32,18 @@ export async function settleBranch(
   const target = await lockTarget(tx, input);
   if (!target) return { outcome: "unknown" };
   if (target.branch.observation !== input.branch.observation) return null;
-  if (!knowsTheSame(target.project, input.project)) return null;
+  if (!sameRepository(target.project, input.project)) return null;
   await tx
     .update(branch)
     .set({
       observation: sql`${branch.observation} + 1`,
-      // Keeps a mark that was made after the question: it has a job of its own.
+      // Keeps a mark that was set after the request: it has its own job.
       hintedAt: sql`CASE WHEN ${branch.hintedAt} IS DISTINCT FROM ${input.branch.hintedAt} THEN ${branch.hintedAt} END`,
       ...(seen.kind === "seen" && pullRequestOf(seen)),
     })
     .where(eq(branch.id, target.branch.id));
   if (seen.kind === "no-access") return { outcome: "no-access" };
-  const found = await rememberRepository(tx, target.project, seen);
+  const found = await updateRepository(tx, target.project, seen);
   const isNewDefault = seen.repository.defaultBranch !== found.defaultBranch;
   if (isNewDefault && seen.repository.defaultBranch !== target.branch.name) {
     await hintBranch(tx, ctx, { project: found, branch: seen.repository.defaultBranch, mayBeNew: true });
@@ -62,7 +61,7 @@ export async function settleBranch(
   return { outcome: "build", buildId: await buildHead(tx, ctx, found, target.branch, seen.head) };
 }
 
-/** Project first, then branches by id: whoever takes several of these locks takes them in this order. */
+/** Lock order everywhere: project first, then branches by id. */
 async function lockTarget(tx: Transaction, input: SyncTarget): Promise<SyncTarget | undefined> {
   const [found] = await tx.select().from(project).where(eq(project.id, input.project.id)).for("no key update");
   if (!found) return undefined;
@@ -77,7 +76,7 @@ async function lockTarget(tx: Transaction, input: SyncTarget): Promise<SyncTarge
   return own && { project: found, branch: own };
 }
 
-const knowsTheSame = (now: Project, before: Project) =>
+const sameRepository = (now: Project, before: Project) =>
   now.defaultBranch === before.defaultBranch &&
   now.repositoryId === before.repositoryId &&
   now.repositoryFullName === before.repositoryFullName &&
@@ -85,10 +84,10 @@ const knowsTheSame = (now: Project, before: Project) =>
   now.installationId === before.installationId;
 
 /** A repository can be renamed, transferred and made private; its id stays. */
-async function rememberRepository(tx: Transaction, found: Project, seen: Seen): Promise<Project> {
+async function updateRepository(tx: Transaction, found: Project, seen: Seen): Promise<Project> {
   const { fullName, private: repositoryPrivate } = seen.repository;
   const now = { installationId: seen.installationId, repositoryFullName: fullName, repositoryPrivate };
-  if (knowsTheSame({ ...found, ...now }, found)) return found;
+  if (sameRepository({ ...found, ...now }, found)) return found;
   await tx.update(project).set(now).where(eq(project.id, found.id));
   return { ...found, ...now };
 }
@@ -102,7 +101,7 @@ function pullRequestOf(seen: Seen) {
   return shown && { pullRequestNumber: shown.number, pullRequestUrl: shown.url };
 }
 
-/** Its pull request was closed, and nothing has been pushed since. */
+/** Whether its pull request was closed, and nothing has been pushed since. */
 const isClosed = (seen: Seen, head: Commit) =>
   !openOne(seen) && seen.pullRequests.some((each) => each.headSha === head.sha);
 
@@ -116,7 +115,7 @@ async function end(
   return (await endBranch(tx, ctx, { project: of, branchName: ended.name, reason })) ? "ended" : "unchanged";
 }
 
-/** A redeploy builds an older commit on purpose and says nothing about where the branch stands. */
+/** Ignores redeploys, which build older commits on purpose. */
 async function hasBuild(tx: Transaction, of: BranchRow, head: Commit): Promise<boolean> {
   const [newest] = await tx
     .select({ commitSha: build.commitSha })
@@ -144,4 +143,38 @@ async function buildHead(
     detail: { branch: target.name, commit: commit.sha, trigger: "push" },
   });
   return row.id;
+}
+
+/**
+ * Ends a branch's preview: removes its URL, cancels queued builds, and keeps running builds from going live (BLD-7).
+ * The default branch never ends: production stays, whatever happens to the branch at GitHub. False when nothing
+ * changed.
+ */
+async function endBranch(
+  tx: Transaction,
+  ctx: Context,
+  input: {
+    readonly project: typeof project.$inferSelect;
+    readonly branchName: string;
+    readonly reason: "branch deleted" | "pull request closed";
+  },
+): Promise<boolean> {
+  const [found] = await tx
+    .select({ id: branch.id })
+    .from(branch)
+    .where(and(eq(branch.projectId, input.project.id), eq(branch.name, input.branchName)));
+  if (!found) return false;
+  const locked = await lockBranch(tx, found.id);
+  if (locked.isDefault || locked.endedAt) return false;
+  await tx.update(branch).set({ endedAt: ctx.clock.now() }).where(eq(branch.id, locked.id));
+  await tx.delete(route).where(eq(route.branchId, locked.id));
+  await supersedeQueued(tx, ctx, locked.id, `Canceled: ${input.reason}.`);
+  await audit(tx, ctx, {
+    organizationId: input.project.organizationId,
+    projectId: input.project.id,
+    action: "branch.end",
+    subject: locked.name,
+    detail: { reason: input.reason },
+  });
+  return true;
 }

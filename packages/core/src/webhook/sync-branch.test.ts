@@ -47,7 +47,7 @@ test("BLD-7 a push to the default branch builds production, another branch a pre
   expect(made).toMatchObject({ trigger: "push", commitMessage: "m1", commitAuthor: "Ada" });
 });
 
-test("BLD-12 one push, told several times or by several events, makes one build", async () => {
+test("BLD-12 one push, delivered several times or as several events, makes one build", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");
@@ -96,7 +96,7 @@ function barrier(count: number) {
   };
 }
 
-test("BLD-12 a redeploy of an old commit does not hide that the head has its build", async () => {
+test("BLD-12 after a redeploy of an old commit the head is not built again", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");
@@ -109,7 +109,7 @@ test("BLD-12 a redeploy of an old commit does not hide that the head has its bui
   expect(await settle(github)).toEqual([]);
 });
 
-test("BLD-12 while GitHub is away nothing is decided, and the sweep finds the branch again", async () => {
+test("BLD-12 while GitHub is unavailable nothing changes, and the sweep finds the branch later", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");
@@ -130,7 +130,7 @@ test("BLD-12 while GitHub is away nothing is decided, and the sweep finds the br
   expect((await sweep()).requeued).toEqual([]);
 });
 
-test("BLD-11 GitHub is asked without a lock on the branch, and an answer that was overtaken is asked for again", async () => {
+test("BLD-11 requests to GitHub hold no lock on the branch, and are repeated when their response is outdated", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");
@@ -188,7 +188,7 @@ test("BLD-7 deleting a branch or closing its pull request ends the preview; a ne
   expect(audits.filter((each) => each.action === "branch.end")).toHaveLength(2);
 });
 
-test("BLD-7 a late delivery of a deletion or a closed pull request does not end a preview that lives", async () => {
+test("BLD-7 a late delivery of a deletion or a closed pull request does not end a preview that was reopened", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("fix", "f1");
@@ -209,7 +209,7 @@ test("BLD-7 a late delivery of a deletion or a closed pull request does not end 
   expect(await live(own, "fix")).toBe(shaOf("f2"));
 });
 
-test("BLD-7 production outlives the deletion of its branch, and pull requests from it", async () => {
+test("BLD-7 production stays after the deletion of its branch, and after pull requests from it", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");
@@ -222,7 +222,7 @@ test("BLD-7 production outlives the deletion of its branch, and pull requests fr
   expect(await live(own, "main")).toBe(shaOf("m1"));
 });
 
-test("BLD-7 a renamed repository is found by its number, its new name is stored, and the push is built", async () => {
+test("BLD-7 a renamed repository is found by its id, its new name is stored, and the push is built", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.fullName = "acme-inc/echo-two";
@@ -235,7 +235,7 @@ test("BLD-7 a renamed repository is found by its number, its new name is stored,
   expect((await stored())?.repositoryFullName).toBe("acme-inc/echo-three");
 });
 
-test("BLD-7 a transferred repository is read through another installation that its organization has", async () => {
+test("BLD-7 a transferred repository is read through another installation of the organization", async () => {
   const own = await seedProject(database.db, team);
   const github = new GitHubModel({ ...own, installationId: 4242 });
   const account = { installationId: 4242, accountLogin: "acme-inc", accountType: "Organization" };
@@ -248,7 +248,7 @@ test("BLD-7 a transferred repository is read through another installation that i
   expect(stored?.installationId).toBe(4242);
 });
 
-test("BLD-7 two organizations on one repository: what fails for one does not hold up the other", async () => {
+test("BLD-7 with two organizations on one repository a failure of one does not affect the other", async () => {
   const others = await seedOrganization(database.db);
   const one = await seedProject(database.db, team);
   const two = await seedProject(database.db, others, { repositoryId: one.repositoryId });

@@ -10,21 +10,21 @@ import { type BranchSettled, settleBranch } from "./settle-branch.ts";
 
 export type SyncBranchInput = { readonly projectId: string; readonly branch: string; readonly ask: AskGitHub };
 
-const maxQuestions = 5;
+const maxRequests = 5;
 
 /**
- * Brings one branch of one project to its state at GitHub *now*: builds its head, follows a renamed repository
- * or another default branch, or ends the preview of a branch that is gone or whose pull request was closed (BLD-7).
+ * Brings one branch of one project to its current state at GitHub: builds its head, follows a renamed repository or
+ * another default branch, or ends the preview of a branch that was deleted or whose pull request was closed (BLD-7).
  *
- * GitHub is asked outside any transaction. The answer is acted on under the branch's lock, and only if nobody has
- * decided anything about the branch since the question; otherwise GitHub is asked again. So each decision rests on an
- * answer newer than the decision before, and the live commit never goes back (BLD-11, decision 007). A head that has a
- * build gets no second one (BLD-12).
+ * The request to GitHub runs outside any transaction. Its response is applied under the branch's lock, and only if no
+ * other decision about the branch was made since the request; otherwise it is repeated. So each decision is based on a
+ * response that is newer than the previous decision, and the live commit never goes back (BLD-11, decision 007). A head
+ * that already has a build gets no second one (BLD-12).
  */
 export async function syncBranch(call: { ctx: Context; input: SyncBranchInput }): Promise<BranchSettled> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
-  for (let questions = 0; questions < maxQuestions; questions++) {
+  for (let requests = 0; requests < maxRequests; requests++) {
     const before = await readTarget(ctx.db, input);
     if (!before) return { outcome: "unknown" };
     const { repositoryId } = before.project;
@@ -36,7 +36,7 @@ export async function syncBranch(call: { ctx: Context; input: SyncBranchInput })
     const settled = await ctx.db.transaction((tx) => settleBranch(tx, ctx, { ...before, seen }));
     if (settled) return settled;
   }
-  throw new TowpathError("conflict", "The branch kept changing while GitHub was asked about it.");
+  throw new TowpathError("conflict", "The branch kept changing during the requests to GitHub.");
 }
 
 async function readTarget(db: Database, input: SyncBranchInput): Promise<SyncTarget | undefined> {
@@ -51,7 +51,7 @@ async function readTarget(db: Database, input: SyncBranchInput): Promise<SyncTar
 
 /**
  * The project's own installation first, then the organization's others: after a transfer of the repository or a
- * reinstallation of the App, another one reaches it.
+ * reinstallation of the App, another one may have access.
  */
 async function usableInstallations(db: Database, of: SyncTarget["project"]): Promise<readonly number[]> {
   const rows = await db

@@ -26,13 +26,13 @@ afterAll(() => database.close());
 
 const { as, gitHubOf, settle, settleAndBuild, sync, live } = webhookScene(() => ({ db: database.db, team }));
 
-test("GH-1 an installation that was removed at GitHub is forgotten, and what is live stays", async () => {
+test("GH-1 an installation that was removed at GitHub is deleted, and what is live stays", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");
   await settleAndBuild(github);
   const installation = () => eq(githubInstallation.organizationId, team.id);
-  // Somebody else's word that it is gone counts for nothing.
+  // The delivery alone proves nothing: GitHub still has the installation.
   github.deliveries.push({ kind: "installation", installationId: team.installationId });
   await settle(github);
   expect(await database.db.$count(githubInstallation, installation())).toBe(1);
@@ -46,7 +46,7 @@ test("GH-1 an installation that was removed at GitHub is forgotten, and what is 
   expect(audits.filter((each) => each.action === "installation.remove")).toHaveLength(1);
 });
 
-test("GH-1 a suspended installation builds nothing and is not asked again and again; resumed, it catches up", async () => {
+test("GH-1 a suspended installation builds nothing and is not polled; when resumed, it catches up", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");
@@ -55,7 +55,7 @@ test("GH-1 a suspended installation builds nothing and is not asked again and ag
   github.push("main", "m2");
   github.suspend(true);
   expect(await settle(github)).toEqual([]);
-  // The push that came just before: nobody may look, so nobody tries again.
+  // The push just before can't be checked, so its mark is removed.
   expect(await database.db.$count(branch, and(eq(branch.projectId, own.id), sql`${branch.hintedAt} IS NOT NULL`))).toBe(
     0,
   );

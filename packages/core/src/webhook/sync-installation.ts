@@ -8,25 +8,25 @@ import { TowpathError } from "../errors/index.ts";
 import { hintBranch } from "./hint-branch.ts";
 
 export type InstallationAtGitHub =
-  /** The App was removed from the account. Installation ids are never used again. */
+  /** The App was removed from the account. GitHub never reuses installation ids. */
   | { readonly kind: "gone" }
   | { readonly kind: "installed"; readonly accountLogin: string; readonly isSuspended: boolean };
 
 export type SyncInstallationInput = {
   readonly installationId: number;
-  /** @throws when it cannot be known; the job then comes back. */
+  /** @throws when GitHub is unavailable; the job is then retried */
   readonly ask: (installationId: number) => Promise<InstallationAtGitHub>;
 };
 
-const maxQuestions = 5;
+const maxRequests = 5;
 
 /**
  * Brings our record of an installation up to date with GitHub (GH-1), for every organization that holds it. A removed
- * installation is deleted. A suspended one starts no builds until it is resumed; what is live stays live. After a change
- * GitHub is asked once more, so that of two concurrent runs the later answer wins.
+ * installation is deleted. A suspended one starts no builds until it is resumed; what is live stays live. After a
+ * change GitHub is asked once more, so that of two concurrent runs the later answer wins.
  *
- * While an installation can be used, each run has all its branches checked, even if the record was already right: GitHub
- * sends no pushes during a suspension, and a suspension may be over before its first delivery is processed.
+ * While an installation can be used, each run has all its branches checked, even if the record was already right:
+ * GitHub sends no pushes during a suspension, and a suspension may be over before its first delivery is processed.
  */
 export async function syncInstallation(call: {
   ctx: Context;
@@ -34,12 +34,12 @@ export async function syncInstallation(call: {
 }): Promise<{ readonly changed: boolean }> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
-  for (let questions = 0; questions < maxQuestions; questions++) {
+  for (let requests = 0; requests < maxRequests; requests++) {
     const seen = await input.ask(input.installationId);
     const changed = await ctx.db.transaction((tx) => settle(tx, ctx, input.installationId, seen));
-    if (!changed) return { changed: questions > 0 };
+    if (!changed) return { changed: requests > 0 };
   }
-  throw new TowpathError("conflict", "The installation keeps changing while GitHub is asked.");
+  throw new TowpathError("conflict", "The installation kept changing during the requests to GitHub.");
 }
 
 type Row = typeof githubInstallation.$inferSelect;

@@ -25,7 +25,7 @@ afterAll(() => database.close());
 const job: Actor = { kind: "job", job: "webhook.process" };
 const as = (actor: Actor = job, queue = memoryQueue()) => testContext(database.db, actor, { queue });
 
-test("BLD-12 a delivery is stored and enqueued once, however often it comes", async () => {
+test("BLD-12 a delivery is stored and enqueued once, however often it is received", async () => {
   const queue = memoryQueue();
   const input = { deliveryId: "d-1", event: "push", payload: { ref: "refs/heads/main" } };
   expect(await receiveWebhook({ ctx: as(job, queue), input })).toEqual({ duplicate: false });
@@ -47,7 +47,7 @@ test("BLD-12 a delivery is stored and enqueued once, however often it comes", as
   expect(await refusalCode(wrong)).toBe("invalid_input");
 });
 
-test("BLD-12 deliveries that nobody processed are found and enqueued again", async () => {
+test("BLD-12 unprocessed deliveries are found and enqueued again", async () => {
   const input = { deliveryId: "lost-1", event: "push", payload: {} };
   await receiveWebhook({ ctx: as(), input });
   const queue = memoryQueue();
@@ -61,7 +61,7 @@ test("BLD-12 deliveries that nobody processed are found and enqueued again", asy
   expect(queue.jobs.map((each) => each.key)).toContain("lost-1");
 });
 
-test("BLD-12 a project that cannot be marked holds up no other, and the delivery is tried again", async () => {
+test("BLD-12 a project that cannot be marked does not affect others, and the delivery is retried", async () => {
   const [first, second] = [await seedProject(database.db, team), await seedProject(database.db, team)];
   await database.db
     .update(project)

@@ -21,8 +21,8 @@ async function processesIn(directory: string, program: string): Promise<number[]
 }
 
 /**
- * Kills the server processes that a killed PostgreSQL has left behind in a data directory. They keep its shared memory, and
- * no new server starts while one of them is busy. Recovery rolls back their transactions. Does nothing while the
+ * Kills the server processes that a killed PostgreSQL has left behind in a data directory. They keep its shared memory,
+ * and no new server starts while one of them is busy. Recovery rolls back their transactions. Does nothing while the
  * directory's postmaster is running.
  */
 export async function endOrphans(dataDirectory: string, program: string): Promise<void> {

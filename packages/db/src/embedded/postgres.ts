@@ -49,9 +49,9 @@ function postgresBinaries(): PostgresBinaries {
 }
 
 /**
- * PostgreSQL refuses to run as root. In its own user namespace it has an ordinary user id while its files still belong to
- * root, so it needs neither a system account nor a change of ownership. `--pdeathsig`: when this process dies for any
- * reason, the kernel signals PostgreSQL to shut down (fast shutdown).
+ * PostgreSQL refuses to run as root. In its own user namespace it has an ordinary user id while its files still belong
+ * to root, so it needs neither a system account nor a change of ownership. `--pdeathsig`: when this process dies for
+ * any reason, the kernel signals PostgreSQL to shut down (fast shutdown).
  */
 function asOrdinaryUser(program: string, args: readonly string[]): [string, string[]] {
   const tied = ["setpriv", "--pdeathsig", "INT", "--", program, ...args];
@@ -59,7 +59,9 @@ function asOrdinaryUser(program: string, args: readonly string[]): [string, stri
   return ["unshare", ["--user", "--map-user=65534", "--map-group=65534", "--", ...tied]];
 }
 
-/** Initializes a temporary directory and renames it when complete, so that a killed start leaves no partial database. */
+/**
+ * Initializes a temporary directory and renames it when complete, so that a killed start leaves no partial database.
+ */
 async function initialize({ dataDirectory, durable }: EmbeddedOptions): Promise<void> {
   await mkdir(dirname(dataDirectory), { recursive: true, mode: 0o700 });
   // Unique: initdb of a start that was just killed may still be cleaning up its own directory.

@@ -3,8 +3,8 @@ import { instant } from "./columns.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
 /**
- * Deleted rows to which logs still refer without a foreign key. Triggers on their tables fill it (see migrations), so that
- * no verb can forget to. The sweep erases the logs.
+ * Deleted rows to which logs still refer without a foreign key. Triggers on their tables fill it (see migrations), so
+ * that no verb can forget to. The sweep erases the logs.
  */
 export const erasure = pgTable(
   "erasure",

@@ -27,7 +27,10 @@ export const requestLogDelta = pgTable(
     projectId: uuid().notNull(),
     firstMinute: instant().notNull(),
     lastMinute: instant().notNull(),
-    /** An array [minute (epoch seconds), deployment, HTTP method, method, target, class, calls, sum of ms, latency] per series. */
+    /**
+     * An array [minute (epoch seconds), deployment, HTTP method, method, target, class, calls, sum of ms, latency] per
+     * series.
+     */
     series: jsonb().notNull(),
     // Callers per ten minutes, as parallel arrays.
     callerDeployments: uuid().array().notNull(),

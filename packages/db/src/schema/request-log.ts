@@ -40,7 +40,9 @@ export const requestLog = pgTable(
     /** JSON-RPC error code, when the response was an error. */
     errorCode: integer(),
     errorMessage: text(),
-    /** ok | rpc_error | tool_error | http_error | input_required | closed_by_client | closed_by_server | gateway_error */
+    /**
+     * ok | rpc_error | tool_error | http_error | input_required | closed_by_client | closed_by_server | gateway_error
+     */
     outcome: text().notNull(),
     durationMs: doublePrecision().notNull(),
     /** Milliseconds for which the request waited for its server to start or wake. */

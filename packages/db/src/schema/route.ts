@@ -7,8 +7,8 @@ import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
 /**
- * Host label → target: exactly one of a deployment, an external server and a portal. The project's auth mode, limits and
- * request log apply. A promotion, rollout or rollback changes only this row.
+ * Host label → target: exactly one of a deployment, an external server and a portal. The project's auth mode, limits
+ * and request log apply. A promotion, rollout or rollback changes only this row.
  */
 export const route = pgTable(
   "route",

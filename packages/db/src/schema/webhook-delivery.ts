@@ -21,8 +21,8 @@ export const webhookDelivery = pgTable(
 );
 
 /**
- * Kept to recognize redeliveries, which GitHub sends for up to three days. Failed deliveries are retried for one day and
- * removed too.
+ * Kept to recognize redeliveries, which GitHub sends for up to three days. Failed deliveries are retried for one day
+ * and removed too.
  */
 export const webhookDeliveryRetention: RetentionRule = {
   until: "expired",

@@ -1,7 +1,7 @@
 import type { SignedIn } from "@towpath/auth";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
-import { requireRoomForBuilds } from "@towpath/core/host-storage";
+import { requireStorageForBuilds } from "@towpath/core/host-storage";
 import { deployProject, requireFreeName } from "@towpath/core/project";
 import { isGitHubError, type SampleFile, withGitHub } from "@towpath/github";
 import { gitHub } from "~/compose.server.ts";
@@ -27,7 +27,7 @@ type Call = {
  */
 export async function runQuickstart({ signedIn, ctx, orgSlug, serverName }: Call): Promise<QuickstartResult> {
   await requireFreeName(ctx.db, serverName);
-  await requireRoomForBuilds(ctx);
+  await requireStorageForBuilds(ctx);
   const userToken = await keptUserToken(signedIn.sessionId, serverName);
   const authorize = async (): Promise<QuickstartResult> => {
     const state = await beginRoundTrip(signedIn.sessionId, { purpose: "quickstart", orgSlug, serverName });
