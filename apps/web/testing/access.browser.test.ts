@@ -1,17 +1,15 @@
 import { startBuild } from "@towpath/core/build";
 import { seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
 import { build, member } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { expectAccessible } from "./accessible.ts";
+import type { BrowserContext, Page } from "playwright-core";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { expectAccessible, newPage, openBrowser, signIn as signInBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
-let browser: Browser;
+const site = openSite();
+const browser = openBrowser();
 let context: BrowserContext;
 let page: Page;
 let owner: Member;
@@ -19,29 +17,20 @@ let viewer: Member;
 let project: { readonly name: string; readonly buildId: string };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  owner = await seededMember(web.url, database.db);
+  owner = await seededMember(site.url, site.db);
   viewer = await seededViewer();
   project = await liveProject();
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await web?.stop();
-  await database?.close();
 });
 beforeEach(async () => {
   await context?.close();
-  context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
-  page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  context = await browser.newContext();
+  page = await newPage(context);
 });
 
 /** A user who is a viewer of the owner's organization and a member of no other. */
 async function seededViewer(): Promise<Member> {
-  const viewer = await seededMember(web.url, database.db);
-  await database.db
+  const viewer = await seededMember(site.url, site.db);
+  await site.db
     .update(member)
     .set({ organizationId: owner.organization.id, role: "viewer" })
     .where(eq(member.userId, viewer.userId));
@@ -50,7 +39,7 @@ async function seededViewer(): Promise<Member> {
 
 /** A project with one live build of a server that has one tool. */
 async function liveProject() {
-  const { db } = database;
+  const { db } = site;
   const { id, name } = await seedProject(db, owner.organization);
   const ctx = testContext(db, owner.organization.owner);
   const input = { orgSlug: owner.organization.slug, projectName: name, commitSha: shaOf("a") };
@@ -77,13 +66,9 @@ async function liveProject() {
   return { name, buildId: started.id };
 }
 
-async function signIn({ visitor }: Member): Promise<void> {
-  const cookie = visitor.sessionCookie();
-  if (!cookie) throw new Error("nobody is signed in");
-  await context.addCookies([{ ...cookie, url: web.url, httpOnly: true, sameSite: "Lax" }]);
-}
+const signIn = (somebody: Member) => signInBrowser(context, site.url, somebody);
 
-const address = (screen: string) => `${web.url}/${owner.organization.slug}/${project.name}/${screen}`;
+const address = (screen: string) => `${site.url}/${owner.organization.slug}/${project.name}/${screen}`;
 
 /** Checks accessibility in both themes. */
 async function expectAccessibleInBothThemes(): Promise<void> {
@@ -123,7 +108,7 @@ test("PRJ-13 a viewer is offered nothing that the role doesn't allow", async () 
   await page.goto(address(`build-logs/${project.buildId}`));
   await page.getByText("Build log", { exact: true }).first().waitFor();
   expect(await page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
-  await page.goto(`${web.url}/${owner.organization.slug}/servers`);
+  await page.goto(`${site.url}/${owner.organization.slug}/servers`);
   await page.getByRole("link", { name: project.name }).waitFor();
   expect(await page.getByRole("link", { name: "New server" }).count()).toBe(0);
   await expectAccessibleInBothThemes();
@@ -137,7 +122,7 @@ test("PRJ-13 an owner is offered to redeploy, to see API keys and to create a se
   await page.getByRole("menuitem", { name: "Redeploy this commit" }).waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("link", { name: "API keys" }).waitFor();
-  await page.goto(`${web.url}/${owner.organization.slug}/servers`);
+  await page.goto(`${site.url}/${owner.organization.slug}/servers`);
   await page.getByRole("link", { name: "New server" }).waitFor();
 });
 
@@ -174,25 +159,25 @@ test("PRJ-3 a removed member's open log page says that the log has stopped", { t
   await signIn(removed);
   await page.goto(address(`server-logs/${project.buildId}`));
   await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
-  await database.db.delete(member).where(eq(member.userId, removed.userId));
+  await site.db.delete(member).where(eq(member.userId, removed.userId));
   await page.getByText("The log has stopped").waitFor({ timeout: 30_000 });
   await page.getByRole("status").getByText("Stopped", { exact: true }).waitFor();
   await expectAccessibleInBothThemes();
 });
 
 test("ERR-2 AUTH-2 the pages for a repeated cookie, a wrong URL and too many sign-in attempts", async () => {
-  const stranger = await seededMember(web.url, database.db);
+  const stranger = await seededMember(site.url, site.db);
   await signIn(stranger);
   for (const path of [
     "/provider/problem?error=repeated_cookie",
     `/${stranger.organization.slug}/no-such-server/logs`,
   ]) {
-    await page.goto(`${web.url}${path}`);
+    await page.goto(`${site.url}${path}`);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
     await expectAccessibleInBothThemes();
   }
   await context.clearCookies();
-  await page.goto(`${web.url}/provider/sign-in`);
+  await page.goto(`${site.url}/provider/sign-in`);
   for (let attempt = 0; attempt < 10; attempt++) {
     await page.getByLabel("Email").fill("somebody@example.com");
     await page.getByLabel("Password").fill(`guess number ${attempt}`);
@@ -207,16 +192,16 @@ test("ERR-2 AUTH-2 the pages for a repeated cookie, a wrong URL and too many sig
 test("AUTH-2 a cookie planted by another site on the domain causes no redirect loop, and is cleared", async () => {
   await signIn(owner);
   const { name, value } = viewer.visitor.sessionCookie() ?? { name: "", value: "" };
-  const { hostname } = new URL(web.url);
+  const { hostname } = new URL(site.url);
   await context.addCookies([{ name, value, domain: hostname, path: "/account" }]);
-  await page.goto(`${web.url}/account`);
+  await page.goto(`${site.url}/account`);
   await page.getByText("Your browser sent two sign-in cookies").waitFor();
-  expect((await context.cookies(`${web.url}/account`)).filter((cookie) => cookie.name === name)).toEqual([]);
+  expect((await context.cookies(`${site.url}/account`)).filter((cookie) => cookie.name === name)).toEqual([]);
   await page.getByRole("link", { name: "Try again" }).click();
   await page.getByRole("button", { name: "Sign in" }).waitFor();
 });
 
 async function deploymentId(): Promise<string> {
-  const { rows } = await database.pool.query("SELECT id FROM deployment WHERE build_id = $1", [project.buildId]);
+  const { rows } = await site.pool.query("SELECT id FROM deployment WHERE build_id = $1", [project.buildId]);
   return rows[0].id;
 }

@@ -1,48 +1,30 @@
 import { seedProject } from "@towpath/core/testing";
 import { member, organization, project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq, sql } from "drizzle-orm";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectAccessible } from "./accessible.ts";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
-let browser: Browser;
+const site = openSite();
+const browser = openBrowser();
 let page: Page;
 let owner: Member;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-  owner = await seededMember(web.url, database.db);
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  const context = await browser.newContext({ reducedMotion: "reduce" });
-  const cookie = owner.visitor.sessionCookie();
-  if (!cookie) throw new Error("nobody is signed in");
-  await context.addCookies([{ ...cookie, url: web.url }]);
-  page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await web?.stop();
-  await database?.close();
+  owner = await seededMember(site.url, site.db);
+  page = await browser.signedInPage(site.url, owner);
 });
 
-const exists = async (id: string) => (await database.db.$count(project, eq(project.id, id))) === 1;
+const exists = async (id: string) => (await site.db.$count(project, eq(project.id, id))) === 1;
 const remove = (method: "DELETE", name: string, token: string) =>
-  fetch(`${web.url}/api/v1/projects/${name}`, { method, headers: { authorization: `Bearer ${token}` } });
+  fetch(`${site.url}/api/v1/projects/${name}`, { method, headers: { authorization: `Bearer ${token}` } });
 
 test("PRJ-11 a project is deleted in its settings after typing its name, and the list no longer shows it", async () => {
   const { slug } = owner.organization;
-  const [own, kept] = [
-    await seedProject(database.db, owner.organization),
-    await seedProject(database.db, owner.organization),
-  ];
-  await page.goto(`${web.url}/${slug}/${own.name}/settings`);
+  const [own, kept] = [await seedProject(site.db, owner.organization), await seedProject(site.db, owner.organization)];
+  await page.goto(`${site.url}/${slug}/${own.name}/settings`);
   await page.getByRole("button", { name: "Delete project" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete project" });
   await dialog.getByText("the request log, server logs and build logs").waitFor();
@@ -53,21 +35,21 @@ test("PRJ-11 a project is deleted in its settings after typing its name, and the
   expect(await exists(own.id)).toBe(true);
   await dialog.getByRole("textbox").fill(own.name);
   await dialog.getByRole("button", { name: "Delete project" }).click();
-  await page.waitForURL(`${web.url}/${slug}/servers`);
+  await page.waitForURL(`${site.url}/${slug}/servers`);
   await page.getByText(kept.name).first().waitFor();
   expect(await page.getByText(own.name).count()).toBe(0);
   expect([await exists(own.id), await exists(kept.id)]).toEqual([false, true]);
 });
 
 test("PRJ-11 members are offered no deletion of a project or an organization, and the functions refuse them", async () => {
-  const own = await seedProject(database.db, owner.organization);
+  const own = await seedProject(site.db, owner.organization);
   const { slug, id } = owner.organization;
-  const role = (name: string) => database.db.update(member).set({ role: name }).where(eq(member.organizationId, id));
+  const role = (name: string) => site.db.update(member).set({ role: name }).where(eq(member.organizationId, id));
   await role("member");
-  await page.goto(`${web.url}/${slug}/${own.name}/settings`);
+  await page.goto(`${site.url}/${slug}/${own.name}/settings`);
   await page.getByRole("switch", { name: "Keep payloads" }).waitFor();
   expect(await page.getByRole("button", { name: "Delete project" }).count()).toBe(0);
-  await page.goto(`${web.url}/${slug}/settings/preferences`);
+  await page.goto(`${site.url}/${slug}/settings/preferences`);
   await page.getByText("Your role can't change these settings").waitFor();
   await expectAccessible(page);
   const calls = [
@@ -84,20 +66,20 @@ test("PRJ-11 members are offered no deletion of a project or an organization, an
 });
 
 test("OPS-4 PRJ-11 the operator deletes a project by its name; without the token it is refused", async () => {
-  const own = await seedProject(database.db, owner.organization);
+  const own = await seedProject(site.db, owner.organization);
   expect((await remove("DELETE", own.name, "not the token")).status).toBe(401);
   expect(await exists(own.id)).toBe(true);
-  const done = await remove("DELETE", own.name, web.operatorToken);
+  const done = await remove("DELETE", own.name, site.operatorToken);
   expect([done.status, await done.json()]).toEqual([200, { id: own.id }]);
   expect(await exists(own.id)).toBe(false);
-  expect((await remove("DELETE", own.name, web.operatorToken)).status).toBe(404);
+  expect((await remove("DELETE", own.name, site.operatorToken)).status).toBe(404);
 });
 
 test("PRJ-11 an owner deletes the organization in its preferences and may create another", async () => {
-  const own = await seedProject(database.db, owner.organization);
+  const own = await seedProject(site.db, owner.organization);
   const { slug, id } = owner.organization;
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.goto(`${web.url}/${slug}/servers`);
+  await page.goto(`${site.url}/${slug}/servers`);
   await page.getByRole("button", { name: /account of/ }).click();
   await page.getByRole("menuitem", { name: "Preferences" }).click();
   await page.getByRole("button", { name: "Delete organization" }).click();
@@ -108,5 +90,5 @@ test("PRJ-11 an owner deletes the organization in its preferences and may create
   await dialog.getByRole("button", { name: "Delete organization" }).click();
   await page.waitForURL(/\/welcome\/create-organization$/);
   expect(await exists(own.id)).toBe(false);
-  expect(await database.db.$count(organization, and(eq(organization.id, id), sql`true`))).toBe(0);
+  expect(await site.db.$count(organization, and(eq(organization.id, id), sql`true`))).toBe(0);
 });

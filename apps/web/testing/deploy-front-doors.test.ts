@@ -3,49 +3,35 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
+import { openSiteWithForge } from "./site.ts";
 import { callServerFunction, signedUpVisitor, type Visitor } from "./visitor.ts";
-import { freePort, startWeb, type WebProcess } from "./web-process.ts";
 
 // Dashboard, quickstart, REST and CLI deploy by one verb, so each refuses the same input with the same text.
 
-let database: TestDatabase;
-let web: WebProcess;
-let forge: ForgeProcess;
+const { site } = openSiteWithForge();
 let directory: string;
 let visitor: Visitor;
 let target: { installationId: number; organization: string; repository: { fullName: string; defaultBranch: string } };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  const port = await freePort();
-  const settings = forgeSettings(`http://localhost:${port}`);
-  web = await startWeb({ databaseUrl: database.url, environment: () => settings });
-  forge = await startForge({ port, webUrl: web.url, settings });
   directory = await mkdtemp(join(tmpdir(), "towpath-doors-"));
   await writeFile(join(directory, "server.py"), "mcp = None\n");
   const stat = await readFile("/proc/self/stat", "utf8");
   const startTime = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  const running = { pid: process.pid, startTime, url: web.url, serverUrl: "http://localhost:8080/{name}" };
-  await writeFile(join(web.dataDirectory, "running.json"), JSON.stringify(running));
+  const running = { pid: process.pid, startTime, url: site.url, serverUrl: "http://localhost:8080/{name}" };
+  await writeFile(join(site.dataDirectory, "running.json"), JSON.stringify(running));
   target = await (await rest("/api/v1/repositories", { name: "front-door" })).json();
   // The CLI pushes before it deploys, so the repository gets a commit although this deploy is refused.
   await terminal("front-door", "--entrypoint", "absent.py");
   // The first account owns the organization that the CLI created.
-  visitor = await signedUpVisitor(web.url);
+  visitor = await signedUpVisitor(site.url);
 }, 120_000);
-afterAll(async () => {
-  await rm(directory, { recursive: true, force: true });
-  await forge?.stop();
-  await web?.stop();
-  await database?.close();
-});
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 function rest(path: string, body: unknown): Promise<Response> {
-  const headers = { authorization: `Bearer ${web.operatorToken}`, "content-type": "application/json" };
-  return fetch(web.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  const headers = { authorization: `Bearer ${site.operatorToken}`, "content-type": "application/json" };
+  return fetch(site.url + path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
 type Settings = { readonly name: string; readonly entrypoint: string; readonly requirements?: string };
@@ -65,7 +51,7 @@ const entryPoints = {
 
 async function terminal(name: string, ...options: string[]): Promise<string> {
   const main = join(import.meta.dirname, "../../cli/src/main.ts");
-  const args = [main, "deploy", directory, "--name", name, ...options, "--data-dir", web.dataDirectory];
+  const args = [main, "deploy", directory, "--name", name, ...options, "--data-dir", site.dataDirectory];
   const environment = { PATH: process.env.PATH, HOME: directory };
   const run = promisify(execFile)(process.execPath, args, { env: environment });
   return run.then(
@@ -90,14 +76,14 @@ test("ONB-5 OPS-4 a file that is not in the repository is named by every entry p
     expect(answer).toMatch(text("absent\\.txt"));
   }
   expect(await terminal("front-door", "--entrypoint", "absent.py")).toMatch(text("absent\\.py"));
-  expect((await database.pool.query("SELECT 1 FROM project")).rowCount).toBe(0);
+  expect((await site.pool.query("SELECT 1 FROM project")).rowCount).toBe(0);
 });
 
 test("VAL-1 ONB-4 an invalid, reserved or taken name is refused by every entry point with the same text", async () => {
-  const stranger = await signedUpVisitor(web.url);
+  const stranger = await signedUpVisitor(site.url);
   const { text } = await callServerFunction(stranger, "onboarding.createOrganization", "POST", { name: "Elsewhere" });
   expect(text).toContain("elsewhere");
-  await database.pool.query(
+  await site.pool.query(
     `INSERT INTO project (id, organization_id, name, entrypoint)
      SELECT gen_random_uuid(), id, 'taken-name', 'server.py' FROM organization WHERE name = 'Elsewhere'`,
   );
@@ -133,17 +119,17 @@ test("GH-1 an installation that is not connected or is suspended, and a missing 
     const absent = await refuse(settings, `${fullName.split("/")[0]}/not-there`);
     expect(absent).toMatch(/not.?found/i);
   }
-  await database.pool.query("UPDATE github_installation SET suspended_at = now()");
+  await site.pool.query("UPDATE github_installation SET suspended_at = now()");
   for (const refuse of [entryPoints.dashboard, entryPoints.rest]) {
     expect(await refuse(settings)).toContain("has suspended Towpath there. They can resume it in the App's settings.");
   }
-  await database.pool.query("UPDATE github_installation SET suspended_at = NULL");
+  await site.pool.query("UPDATE github_installation SET suspended_at = NULL");
 });
 
 test("ONB-5 OPS-4 dashboard and REST accept the same: a project with a build of the newest commit", async () => {
   await entryPoints.dashboard({ name: "door-dashboard", entrypoint: "server.py:mcp" });
   await entryPoints.rest({ name: "door-rest", entrypoint: "server.py:mcp" });
-  const { rows } = await database.pool.query(
+  const { rows } = await site.pool.query(
     `SELECT project.name, build.trigger, build.commit_sha, build.entrypoint
      FROM project JOIN build ON build.project_id = project.id ORDER BY project.name`,
   );

@@ -1,26 +1,16 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { builtWeb } from "./built-web.ts";
+import { openSite } from "./site.ts";
 import { newVisitor, seededMember, signedUpVisitor } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
+import { startWeb } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-}, 120_000);
-afterAll(async () => {
-  await web?.stop();
-  await database?.close();
-});
-
+const site = openSite();
 test("each document has a CSP with its own nonce, and every inline script carries it", async () => {
   const nonces = new Set<string>();
   for (const path of ["/", "/provider/sign-in", "/provider/sign-up", "/no/such/page/at/all"]) {
-    const response = await newVisitor(web.url).get(path);
+    const response = await newVisitor(site.url).get(path);
     const policy = response.headers.get("content-security-policy") ?? "";
     if (response.status === 307) continue;
     const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? "";
@@ -39,7 +29,7 @@ test("each document has a CSP with its own nonce, and every inline script carrie
 });
 
 test("every response has the security headers, and those that depend on the session may not be stored", async () => {
-  const { visitor, organization } = await seededMember(web.url, database.db);
+  const { visitor, organization } = await seededMember(site.url, site.db);
   for (const path of ["/", "/account", `/${organization.slug}/servers`, "/api/v1/builds/x", "/login"]) {
     const { headers } = await visitor.get(path);
     expect([path, headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);
@@ -50,13 +40,13 @@ test("every response has the security headers, and those that depend on the sess
 });
 
 test("UI-2 a script with the nonce sets the stored theme before the first paint", async () => {
-  const html = await (await newVisitor(web.url).get("/")).text();
+  const html = await (await newVisitor(site.url).get("/")).text();
   const head = html.slice(0, html.indexOf("</head>"));
   expect(head).toMatch(/<script nonce="[^"]+">[^<]*localStorage\.getItem\("theme"\)/);
 });
 
 test("AUTH-2 the session cookie is HttpOnly and SameSite=Lax, and its name is unique to the instance", async () => {
-  const response = await newVisitor(web.url).submit("/provider/sign-up", {
+  const response = await newVisitor(site.url).submit("/provider/sign-up", {
     firstName: "A",
     lastName: "B",
     email: "cookie@example.com",
@@ -87,8 +77,8 @@ test("the browser's files contain no server code", async () => {
 });
 
 test("a malformed request gets an error response and affects no other request", async () => {
-  const { request } = newVisitor(web.url);
-  const { name } = (await signedUpVisitor(web.url)).sessionCookie() ?? {};
+  const { request } = newVisitor(site.url);
+  const { name } = (await signedUpVisitor(site.url)).sessionCookie() ?? {};
   expect((await request("/", { headers: { cookie: `${name}=nonsense` } })).status).toBe(200);
   expect((await request("/", { headers: { "x-big": "x".repeat(20_000) } })).status).toBe(431);
   expect((await request("/%E0%A4%A", {})).status).toBeLessThan(500);
@@ -99,7 +89,7 @@ test("a malformed request gets an error response and affects no other request", 
 });
 
 test("the process exits within 8 s of SIGTERM, with a keep-alive connection open", async () => {
-  const second = await startWeb({ databaseUrl: database.url });
+  const second = await startWeb({ databaseUrl: site.databaseUrl });
   await (await fetch(`${second.url}/healthz`)).text();
   const { code, ms } = await second.stop();
   expect(code).toBe(0);

@@ -3,13 +3,13 @@ import { type Role, roles } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
 import { build, deployment, member, project, user } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { listRouteHandlers, listServerFunctions } from "./list-entry-points.ts";
+import { openSite } from "./site.ts";
 import { callServerFunction, type Member, newVisitor, seededMember, signedUpVisitor, type Visitor } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
 
+const site = openSite();
 const functions = await listServerFunctions();
 const routes = await listRouteHandlers();
 
@@ -22,8 +22,6 @@ const selfFunctions = functions.filter(({ access }) => access?.kind === "none" &
 /** The highest role that lacks a permission; undefined when every role has it. */
 const lowerRole = (permission: Permission) => roles.find((role) => !roleMay(role, permission));
 
-let database: TestDatabase;
-let web: WebProcess;
 let owner: Member;
 let stranger: Member;
 let removed: Visitor;
@@ -31,36 +29,30 @@ const byRole = new Map<Role, Visitor>();
 let input: Record<string, unknown>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-  [owner, stranger] = [await seededMember(web.url, database.db), await seededMember(web.url, database.db)];
+  [owner, stranger] = [await seededMember(site.url, site.db), await seededMember(site.url, site.db)];
   input = await everythingOf(owner);
   for (const role of roles.filter((each) => each !== "owner")) byRole.set(role, (await join(role)).visitor);
   const former = await join("owner");
-  await database.db.delete(member).where(eq(member.userId, former.userId));
+  await site.db.delete(member).where(eq(member.userId, former.userId));
   removed = former.visitor;
-}, 120_000);
-afterAll(async () => {
-  await web?.stop();
-  await database?.close();
 });
 
 /** A new member of the owner's organization. */
 async function join(role: Role): Promise<{ readonly visitor: Visitor; readonly userId: string }> {
   const email = `${crypto.randomUUID()}@example.com`;
-  const visitor = await signedUpVisitor(web.url, email);
-  const [account] = await database.db.select({ id: user.id }).from(user).where(eq(user.email, email));
+  const visitor = await signedUpVisitor(site.url, email);
+  const [account] = await site.db.select({ id: user.id }).from(user).where(eq(user.email, email));
   const userId = account?.id ?? "";
-  await database.db.insert(member).values({ id: newId(), organizationId: owner.organization.id, userId, role });
+  await site.db.insert(member).values({ id: newId(), organizationId: owner.organization.id, userId, role });
   return { visitor, userId };
 }
 
 /** Input for every function at once, all of one organization. Each function takes the fields that it knows. */
 async function everythingOf({ organization }: Member): Promise<Record<string, unknown>> {
-  const project = await seedProject(database.db, organization);
+  const project = await seedProject(site.db, organization);
   const ids = { projectId: project.id, branchId: project.branchId };
   const [buildId, deploymentId] = [newId(), newId()];
-  await database.db.insert(build).values({
+  await site.db.insert(build).values({
     ...ids,
     id: buildId,
     status: "succeeded",
@@ -69,7 +61,7 @@ async function everythingOf({ organization }: Member): Promise<Record<string, un
     sequence: 1,
     entrypoint: "echo.py",
   });
-  await database.db
+  await site.db
     .insert(deployment)
     .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: project.name });
   return {
@@ -143,7 +135,7 @@ test("functions that change something are never GET", () => {
 test.each([...protectedFunctions, ...selfFunctions].map(({ id, method }) => ({ id, method })))(
   "$id refuses anonymous callers",
   async ({ id, method }) => {
-    const { status, text } = await callServerFunction(newVisitor(web.url), id, method, input);
+    const { status, text } = await callServerFunction(newVisitor(site.url), id, method, input);
     expect([status, text]).toEqual([401, expect.stringContaining("Not authenticated")]);
   },
 );
@@ -183,7 +175,7 @@ test("PRJ-3 log streams refuse strangers, removed members and anonymous readers,
       await response.body?.cancel();
       return response.status;
     };
-    const readers = [newVisitor(web.url), stranger.visitor, removed, byRole.get("viewer") ?? removed];
+    const readers = [newVisitor(site.url), stranger.visitor, removed, byRole.get("viewer") ?? removed];
     expect([path, await Promise.all(readers.map(statusOf))]).toEqual([path, [401, 404, 404, 200]]);
   }
 });
@@ -211,7 +203,7 @@ test("a server function called from another site is refused before it runs", asy
     const call = callServerFunction(owner.visitor, "onboarding.createOrganization", "POST", { name: "Evil" }, headers);
     expect((await call).status).toBe(403);
   }
-  const found = await database.pool.query("SELECT 1 FROM organization WHERE name = 'Evil'");
+  const found = await site.pool.query("SELECT 1 FROM organization WHERE name = 'Evil'");
   expect(found.rowCount).toBe(0);
 });
 
@@ -233,13 +225,13 @@ test("VAL-1 an invalid name gets the specification's message, and input of the w
 
 test("PRJ-11 saving one build setting keeps the others, which another user may have changed meanwhile", async () => {
   const { organization, visitor } = owner;
-  const own = await seedProject(database.db, organization, { requirements: "r.txt", authMode: "towpath-cloud" });
+  const own = await seedProject(site.db, organization, { requirements: "r.txt", authMode: "towpath-cloud" });
   const data = { orgSlug: organization.slug, projectName: own.name, entrypoint: "other.py" };
   expect((await callServerFunction(visitor, "settings.saveBuildSettings", "POST", data)).status).toBe(200);
-  const [stored] = await database.db.select().from(project).where(eq(project.id, own.id));
+  const [stored] = await site.db.select().from(project).where(eq(project.id, own.id));
   expect(stored).toMatchObject({ entrypoint: "other.py", requirements: "r.txt", authMode: "towpath-cloud" });
   const none = { ...data, requirements: "" };
   expect((await callServerFunction(visitor, "settings.saveBuildSettings", "POST", none)).status).toBe(200);
-  const [cleared] = await database.db.select().from(project).where(eq(project.id, own.id));
+  const [cleared] = await site.db.select().from(project).where(eq(project.id, own.id));
   expect(cleared?.requirements).toBeNull();
 });

@@ -1,18 +1,14 @@
 import { githubInstallation, user, verification } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { startFakeGitHub } from "./fake-github.ts";
 import { forgeSettings } from "./forge-process.ts";
+import { openSite } from "./site.ts";
 import { callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
-import { freePort, startWeb, type WebProcess } from "./web-process.ts";
+import { freePort } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
 let gitHub: Awaited<ReturnType<typeof startFakeGitHub>>;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
+const site = openSite(async () => {
   const port = await freePort();
   gitHub = await startFakeGitHub(port, [
     {
@@ -32,14 +28,10 @@ beforeAll(async () => {
     { id: 2, login: "new", installations: [] },
     { id: 3, login: "paused", installations: [{ id: 103, login: "paused", suspended: true }] },
   ]);
-  const settings = forgeSettings(`http://localhost:${port}`);
-  web = await startWeb({ databaseUrl: database.url, environment: () => settings });
-}, 120_000);
-afterAll(async () => {
-  await web?.stop();
-  await gitHub?.stop();
-  await database?.close();
+  return forgeSettings(`http://localhost:${port}`);
 });
+
+afterAll(() => gitHub?.stop());
 
 let codes = 0;
 /** A new authorization code of a user. */
@@ -63,28 +55,28 @@ const callback = async (member: Pick<Member, "visitor">, query: Record<string, s
 };
 
 const installationsOf = async ({ organization }: Member) =>
-  (await database.db.select().from(githubInstallation).where(eq(githubInstallation.organizationId, organization.id)))
+  (await site.db.select().from(githubInstallation).where(eq(githubInstallation.organizationId, organization.id)))
     .map(({ installationId }) => installationId)
     .filter((id) => id !== organization.installationId);
 
 test("ONB-2 GH-1 authorizing records the user's own installation, and only that one", async () => {
-  const member = await seededMember(web.url, database.db);
+  const member = await seededMember(site.url, site.db);
   const { state, url } = await begin(member);
   expect(Object.fromEntries(url.searchParams)).toMatchObject({
     client_id: "Iv1.test",
-    redirect_uri: `${web.url}/api/github/callback`,
+    redirect_uri: `${site.url}/api/github/callback`,
   });
   const location = await callback(member, { state, code: codeOf("ada") });
   expect(location).toBe(`/${member.organization.slug}/welcome/connect-github`);
   // Ada can read some repository of the company. That alone must not give her team the whole installation.
   expect(await installationsOf(member)).toEqual([101]);
-  const [account] = await database.db.select().from(user).where(eq(user.id, member.userId));
+  const [account] = await site.db.select().from(user).where(eq(user.id, member.userId));
   expect(account?.githubUserId).toBe(1);
 });
 
 test("ONB-2 without an installation of their own, users are sent to GitHub's install page and back", async () => {
   for (const login of ["new", "paused"]) {
-    const member = await seededMember(web.url, database.db);
+    const member = await seededMember(site.url, site.db);
     const { state } = await begin(member);
     const install = new URL(await callback(member, { state, code: codeOf(login) }));
     expect(install.pathname).toBe("/apps/towpath-test/installations/new");
@@ -101,7 +93,7 @@ test("ONB-2 without an installation of their own, users are sent to GitHub's ins
 });
 
 test("ONB-2 a new installation is recorded once GitHub has said whose it is", async () => {
-  const member = await seededMember(web.url, database.db);
+  const member = await seededMember(site.url, site.db);
   const { state } = await begin(member, true);
   const query = { state, installation_id: "102", setup_action: "install", code: codeOf("ada") };
   expect(await callback(member, query, "setup")).toBe(`/${member.organization.slug}/welcome/connect-github`);
@@ -109,7 +101,7 @@ test("ONB-2 a new installation is recorded once GitHub has said whose it is", as
 });
 
 test("GH-1 ONB-2 a user who can read an account's repository but doesn't administer the account can't claim its installation", async () => {
-  const member = await seededMember(web.url, database.db);
+  const member = await seededMember(site.url, site.db);
   const claim = async (installationId: number) => {
     const { state } = await begin(member, true);
     const query = { state, installation_id: String(installationId), setup_action: "install", code: codeOf("ada") };
@@ -132,7 +124,7 @@ test("GH-1 ONB-2 a user who can read an account's repository but doesn't adminis
 test("GH-1 a second organization of Towpath can claim an installation only if its user administers the account, too", async () => {
   const query = { installation_id: "102", setup_action: "install" };
   for (const login of ["ada", "owner-two"]) {
-    const member = await seededMember(web.url, database.db);
+    const member = await seededMember(site.url, site.db);
     const { state } = await begin(member, true);
     const location = await callback(member, { ...query, state, code: codeOf(login) }, "setup");
     expect(location).toBe(`/${member.organization.slug}/welcome/connect-github`);
@@ -141,7 +133,7 @@ test("GH-1 a second organization of Towpath can claim an installation only if it
 });
 
 test("a state that is unknown, missing, used or expired records nothing", async () => {
-  const member = await seededMember(web.url, database.db);
+  const member = await seededMember(site.url, site.db);
   for (const state of ["", "forged", "x".repeat(5000)]) {
     expect(await callback(member, { state, code: codeOf("ada") })).toContain("problem=expired");
   }
@@ -149,24 +141,24 @@ test("a state that is unknown, missing, used or expired records nothing", async 
   expect(await callback(member, { state: used.state })).toContain("problem=declined");
   expect(await callback(member, { state: used.state, code: codeOf("ada") })).toContain("problem=expired");
   const late = await begin(member);
-  await database.db.update(verification).set({ expiresAt: new Date(Date.now() - 1000) });
+  await site.db.update(verification).set({ expiresAt: new Date(Date.now() - 1000) });
   expect(await callback(member, { state: late.state, code: codeOf("ada") })).toContain("problem=expired");
   expect(await installationsOf(member)).toEqual([]);
 });
 
 test("a state can't be used in another session, and the attempt uses it up", async () => {
-  const victim = await seededMember(web.url, database.db);
-  const attacker = await seededMember(web.url, database.db);
+  const victim = await seededMember(site.url, site.db);
+  const attacker = await seededMember(site.url, site.db);
   const { state } = await begin(attacker);
   expect(await callback(victim, { state, code: codeOf("ada") })).toContain("problem=expired");
   expect(await callback(attacker, { state, code: codeOf("ada") })).toContain("problem=expired");
   expect(await installationsOf(victim)).toEqual([]);
-  const anonymous = { visitor: newVisitor(web.url) };
+  const anonymous = { visitor: newVisitor(site.url) };
   expect(await callback(anonymous, { state: (await begin(attacker)).state, code: codeOf("ada") })).toBe("/login");
 });
 
 test("a code that GitHub refuses leads to a page that says what to do", async () => {
-  const member = await seededMember(web.url, database.db);
+  const member = await seededMember(site.url, site.db);
   const { state } = await begin(member);
   const location = await callback(member, { state, code: "of-nobody" });
   expect(location).toBe("/new/github-install?problem=failed");
@@ -175,7 +167,7 @@ test("a code that GitHub refuses leads to a page that says what to do", async ()
 });
 
 test("ONB-3 ONB-4 the quickstart authorizes at GitHub first, and stores the token encrypted, for one server name only", async () => {
-  const member = await seededMember(web.url, database.db);
+  const member = await seededMember(site.url, site.db);
   const orgSlug = member.organization.slug;
   const start = (serverName: string) =>
     callServerFunction(member.visitor, "onboarding.startQuickstart", "POST", { orgSlug, serverName });
@@ -186,9 +178,7 @@ test("ONB-3 ONB-4 the quickstart authorizes at GitHub first, and stores the toke
   expect(await callback(member, { state, code })).toBe(
     `/${orgSlug}/welcome/server-setup?serverName=brave-teal-otter&isCreating=true`,
   );
-  const { rows } = await database.pool.query(
-    "SELECT identifier, value FROM verification WHERE identifier LIKE 'secret:%'",
-  );
+  const { rows } = await site.pool.query("SELECT identifier, value FROM verification WHERE identifier LIKE 'secret:%'");
   expect(rows).toHaveLength(1);
   expect(JSON.stringify(rows)).not.toContain(code);
   // A link with another name, which an attacker may have made, can't use it.

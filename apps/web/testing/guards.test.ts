@@ -1,34 +1,23 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject } from "@towpath/core/testing";
 import { githubInstallation, member, organization, session, user } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { openSite } from "./site.ts";
 import { callServerFunction, newVisitor, seededMember, signedUpVisitor } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-}, 120_000);
-afterAll(async () => {
-  await web?.stop();
-  await database?.close();
-});
-
+const site = openSite();
 const goesTo = (response: Response) => [response.status, response.headers.get("location")];
 
 test("PUB-4 visitors see the landing page, whose canonical URL is the site's root", async () => {
-  const response = await newVisitor(web.url).get("/");
+  const response = await newVisitor(site.url).get("/");
   const html = await response.text();
   expect(response.status).toBe(200);
-  expect(html).toMatch(new RegExp(`<link rel="canonical" href="${web.url}/"`));
+  expect(html).toMatch(new RegExp(`<link rel="canonical" href="${site.url}/"`));
 });
 
 test("PUB-1 the public bar has the links of the specification", async () => {
-  const html = await (await newVisitor(web.url).get("/")).text();
+  const html = await (await newVisitor(site.url).get("/")).text();
   for (const [label, href] of [
     ["Blog", "/blog"],
     ["Docs", "https://gofastmcp.com"],
@@ -43,29 +32,29 @@ test("PUB-1 the public bar has the links of the specification", async () => {
 });
 
 test("PUB-5 / redirects a signed-in user by their progress, in order", async () => {
-  const visitor = await signedUpVisitor(web.url, "progress@example.com");
+  const visitor = await signedUpVisitor(site.url, "progress@example.com");
   expect(goesTo(await visitor.get("/"))).toEqual([307, "/welcome/create-organization"]);
 
   const made = await callServerFunction(visitor, "onboarding.createOrganization", "POST", { name: "Progress Inc." });
   expect(made.status).toBe(200);
   expect(goesTo(await visitor.get("/"))).toEqual([307, "/progress-inc/welcome/connect-github?success=false"]);
 
-  const [row] = await database.db.select().from(organization).where(eq(organization.slug, "progress-inc"));
+  const [row] = await site.db.select().from(organization).where(eq(organization.slug, "progress-inc"));
   const organizationId = row?.id ?? "";
-  await database.db
+  await site.db
     .insert(githubInstallation)
     .values({ installationId: 4711, organizationId, accountLogin: "progress", accountType: "User" });
   expect(goesTo(await visitor.get("/"))).toEqual([307, "/progress-inc/welcome/server-setup"]);
 
   const owned = { id: organizationId, slug: "progress-inc", installationId: 4711 };
-  await seedProject(database.db, owned as Parameters<typeof seedProject>[1]);
+  await seedProject(site.db, owned as Parameters<typeof seedProject>[1]);
   expect(goesTo(await visitor.get("/"))).toEqual([307, "/progress-inc"]);
   expect(goesTo(await visitor.get("/progress-inc"))).toEqual([307, "/progress-inc/servers"]);
 
-  const [account] = await database.db.select().from(user).where(eq(user.email, "progress@example.com"));
+  const [account] = await site.db.select().from(user).where(eq(user.email, "progress@example.com"));
   const second = newId();
-  await database.db.insert(organization).values({ id: second, slug: "empty-one", name: "Empty" });
-  await database.db
+  await site.db.insert(organization).values({ id: second, slug: "empty-one", name: "Empty" });
+  await site.db
     .insert(member)
     .values({ id: newId(), organizationId: second, userId: account?.id ?? "", role: "owner" });
   await callServerFunction(visitor, "session.switchOrganization", "POST", { orgSlug: "empty-one" });
@@ -73,7 +62,7 @@ test("PUB-5 / redirects a signed-in user by their progress, in order", async () 
 });
 
 test("ORG-1 /{orgSlug}/ redirects to its servers", async () => {
-  const { visitor, organization: own } = await seededMember(web.url, database.db);
+  const { visitor, organization: own } = await seededMember(site.url, site.db);
   const response = await visitor.get(`/${own.slug}/`);
   const next = response.headers.get("location") ?? "";
   const last = next.endsWith("/servers") ? next : (await visitor.get(next)).headers.get("location");
@@ -81,7 +70,7 @@ test("ORG-1 /{orgSlug}/ redirects to its servers", async () => {
 });
 
 test("AUTH-7 without a session, every protected page redirects to the sign-in URL built from its path", async () => {
-  const visitor = newVisitor(web.url);
+  const visitor = newVisitor(site.url);
   for (const path of [
     "/account",
     "/welcome/create-organization",
@@ -94,53 +83,50 @@ test("AUTH-7 without a session, every protected page redirects to the sign-in UR
     const response = await visitor.get(path);
     const [status, target] = goesTo(response);
     expect([path, status]).toEqual([path, 307]);
-    const url = new URL(String(target), web.url);
+    const url = new URL(String(target), site.url);
     expect([url.pathname, url.searchParams.get("returnTo")]).toEqual(["/login", path]);
   }
 });
 
 test("AUTH-7 a session of a deleted account is not accepted", async () => {
-  const visitor = await signedUpVisitor(web.url, "gone@example.com");
-  await database.db.delete(user).where(eq(user.email, "gone@example.com"));
+  const visitor = await signedUpVisitor(site.url, "gone@example.com");
+  await site.db.delete(user).where(eq(user.email, "gone@example.com"));
   expect(goesTo(await visitor.get("/account"))[1]).toContain("/login");
 });
 
 test("AUTH-8 another orgSlug is replaced by the active one, and the rest of the URL stays", async () => {
-  const { visitor, organization: own } = await seededMember(web.url, database.db);
-  const other = await seededMember(web.url, database.db);
+  const { visitor, organization: own } = await seededMember(site.url, site.db);
+  const other = await seededMember(site.url, site.db);
   for (const slug of [other.organization.slug, "no-such-team"]) {
     expect(goesTo(await visitor.get(`/${slug}/servers?text=a`))).toEqual([307, `/${own.slug}/servers?text=a`]);
   }
 });
 
 test("AUTH-8 without an active organization, users are redirected to /", async () => {
-  const visitor = await signedUpVisitor(web.url);
+  const visitor = await signedUpVisitor(site.url);
   expect(goesTo(await visitor.get("/acme/servers"))).toEqual([307, "/"]);
 });
 
 test("AUTH-5 the session is synced to the organization on screen", async () => {
-  const { visitor, userId, organization: own } = await seededMember(web.url, database.db);
+  const { visitor, userId, organization: own } = await seededMember(site.url, site.db);
   const active = async () =>
-    (await database.db.select().from(session).where(eq(session.userId, userId))).map((row) => row.activeOrganizationId);
+    (await site.db.select().from(session).where(eq(session.userId, userId))).map((row) => row.activeOrganizationId);
   expect(await active()).toEqual([null]);
   expect((await visitor.get(`/${own.slug}/servers`)).status).toBe(200);
   expect(await active()).toEqual([own.id]);
 });
 
 test("AUTH-5 a session that names an organization the user has left falls back to the first", async () => {
-  const { visitor, userId, organization: own } = await seededMember(web.url, database.db);
-  const other = await seededMember(web.url, database.db);
-  await database.db
-    .update(session)
-    .set({ activeOrganizationId: other.organization.id })
-    .where(eq(session.userId, userId));
+  const { visitor, userId, organization: own } = await seededMember(site.url, site.db);
+  const other = await seededMember(site.url, site.db);
+  await site.db.update(session).set({ activeOrganizationId: other.organization.id }).where(eq(session.userId, userId));
   expect(goesTo(await visitor.get("/"))[1]).toBe(`/${own.slug}/welcome/server-setup`);
 });
 
 test("PRJ-1 a missing project and one of another organization show the same Page Not Found", async () => {
-  const { visitor, organization: own } = await seededMember(web.url, database.db);
-  const other = await seededMember(web.url, database.db);
-  const foreign = await seedProject(database.db, other.organization);
+  const { visitor, organization: own } = await seededMember(site.url, site.db);
+  const other = await seededMember(site.url, site.db);
+  const foreign = await seedProject(site.db, other.organization);
   for (const name of ["no-such-project", foreign.name]) {
     const response = await visitor.get(`/${own.slug}/${name}/deployments`);
     expect([name, response.status]).toEqual([name, 404]);
@@ -149,8 +135,8 @@ test("PRJ-1 a missing project and one of another organization show the same Page
 });
 
 test("ERR-2 the title for a missing build says Page Not Found", async () => {
-  const { visitor, organization: own } = await seededMember(web.url, database.db);
-  const { name } = await seedProject(database.db, own);
+  const { visitor, organization: own } = await seededMember(site.url, site.db);
+  const { name } = await seedProject(site.db, own);
   for (const log of ["build-logs", "server-logs"]) {
     const response = await visitor.get(`/${own.slug}/${name}/${log}/00000000-0000-7000-8000-000000000000`);
     const title = /<title>(.*?)<\/title>/.exec(await response.text())?.[1];
@@ -159,7 +145,7 @@ test("ERR-2 the title for a missing build says Page Not Found", async () => {
 });
 
 test("ONB-2 a successful connection redirects to the confirmation", async () => {
-  const { visitor, organization: own } = await seededMember(web.url, database.db);
+  const { visitor, organization: own } = await seededMember(site.url, site.db);
   expect(goesTo(await visitor.get(`/${own.slug}/welcome/connect-github`))).toEqual([
     307,
     "/new/github-install-success",
@@ -168,9 +154,9 @@ test("ONB-2 a successful connection redirects to the confirmation", async () => 
 });
 
 test("ONB-8 ONB-9 /new redirects to GitHub first, then to the repositories", async () => {
-  const { visitor, userId, organization: own } = await seededMember(web.url, database.db);
+  const { visitor, userId, organization: own } = await seededMember(site.url, site.db);
   expect(goesTo(await visitor.get("/new"))[1]).toBe("/new/github-install");
-  await database.db.update(user).set({ githubUserId: 1 }).where(eq(user.id, userId));
+  await site.db.update(user).set({ githubUserId: 1 }).where(eq(user.id, userId));
   expect(goesTo(await visitor.get("/new"))[1]).toBe(`/new/select-repo?installationId=${own.installationId}`);
   expect(goesTo(await visitor.get("/new/select-repo?installationId=7"))[1]).toBe(
     `/${own.slug}/welcome/choose-repo?installationId=7`,
@@ -178,5 +164,5 @@ test("ONB-8 ONB-9 /new redirects to GitHub first, then to the repositories", asy
 });
 
 test("PUB-13 /new/github-install-success is public", async () => {
-  expect((await newVisitor(web.url).get("/new/github-install-success")).status).toBe(200);
+  expect((await newVisitor(site.url).get("/new/github-install-success")).status).toBe(200);
 });

@@ -1,36 +1,21 @@
 import { recordHostIsolation } from "@towpath/core/host-isolation";
 import { recordHostStorage } from "@towpath/core/host-storage";
 import { seedProject } from "@towpath/core/testing";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectAccessible } from "./accessible.ts";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
-let browser: Browser;
+const site = openSite();
+const browser = openBrowser();
 let owner: Member;
 let page: Page;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-  owner = await seededMember(web.url, database.db);
-  await seedProject(database.db, owner.organization);
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  const context = await browser.newContext({ reducedMotion: "reduce" });
-  const cookie = owner.visitor.sessionCookie();
-  if (cookie === undefined) throw new Error("not signed in");
-  await context.addCookies([{ ...cookie, url: web.url }]);
-  page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await web?.stop();
-  await database?.close();
+  owner = await seededMember(site.url, site.db);
+  await seedProject(site.db, owner.organization);
+  page = await browser.signedInPage(site.url, owner);
 });
 
 const tried = [
@@ -55,10 +40,10 @@ const weak = {
   exceptions: [{ setting: "TOWPATH_ALLOW_WEAK_LIMITS=yes", meaning: "Servers run although it isn't enforced." }],
 };
 const report = (content: typeof weak | typeof healthy, at = new Date()) =>
-  recordHostIsolation(database.db, { host: "one", report: content, at });
+  recordHostIsolation(site.db, { host: "one", report: content, at });
 
 const open = async (path: string) => {
-  await page.goto(`${web.url}/${owner.organization.slug}/${path}`);
+  await page.goto(`${site.url}/${owner.organization.slug}/${path}`);
   await page.getByRole("heading", { level: 1 }).waitFor();
 };
 const states = async () =>
@@ -118,7 +103,7 @@ test("LOG-6 while the disk is almost full the dashboard says so, and admins see 
   await page.setViewportSize({ width: 1280, height: 800 });
   const gibibyte = 1024 ** 3;
   const reportDisk = (low: boolean) =>
-    recordHostStorage(database.db, {
+    recordHostStorage(site.db, {
       host: "one",
       at: new Date(),
       report: {

@@ -1,34 +1,21 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
 import { branch, build, deployment, project, route } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectAccessible } from "./accessible.ts";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
-let browser: Browser;
+const site = openSite();
+const browser = openBrowser();
 let page: Page;
 let owner: Member;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  owner = await seededMember(web.url, database.db);
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
-  await context.addCookies([{ ...(owner.visitor.sessionCookie() as { name: string; value: string }), url: web.url }]);
-  page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await web?.stop();
-  await database?.close();
+  owner = await seededMember(site.url, site.db);
+  page = await browser.signedInPage(site.url, owner);
 });
 
 const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
@@ -37,9 +24,9 @@ const search = () => new URL(page.url()).search;
 
 test("ORG-2 servers are filtered by type and text, and the selected one is marked", async () => {
   const { organization } = owner;
-  const open = await seedProject(database.db, organization, { authMode: "towpath-public" });
-  const secret = await seedProject(database.db, organization, { authMode: "towpath-cloud" });
-  const servers = `${web.url}/${organization.slug}/servers`;
+  const open = await seedProject(site.db, organization, { authMode: "towpath-public" });
+  const secret = await seedProject(site.db, organization, { authMode: "towpath-cloud" });
+  const servers = `${site.url}/${organization.slug}/servers`;
   await page.goto(servers);
   await expect.poll(() => rowsOf("Servers").count()).toBe(2);
 
@@ -73,7 +60,7 @@ test("ORG-2 servers are filtered by type and text, and the selected one is marke
 
 /** A project with 101 builds: the newest one failed on a pull request, the one before it is live in production. */
 async function projectWithBuilds(): Promise<string> {
-  const { db } = database;
+  const { db } = site;
   const project = await seedProject(db, owner.organization);
   const ids = { projectId: project.id, branchId: project.branchId };
   const previewId = newId();
@@ -123,7 +110,7 @@ async function projectWithBuilds(): Promise<string> {
 // On a busy machine, checking the accessibility of a hundred rows takes half a minute.
 test("PRJ-2 builds show status, commit, message, branch, pull request and whether they are live, 100 per page", async () => {
   const name = await projectWithBuilds();
-  await page.goto(`${web.url}/${owner.organization.slug}/${name}/deployments`);
+  await page.goto(`${site.url}/${owner.organization.slug}/${name}/deployments`);
   const rows = rowsOf("Builds");
   await expect.poll(() => rows.count()).toBe(100);
   const [first, second] = [await rows.nth(0).textContent(), await rows.nth(1).textContent()];
@@ -150,7 +137,7 @@ test("PRJ-2 a branch with a pull request is among the previews", async () => {
 });
 
 test("PRJ-2 the screen has its own error view, with a retry", async () => {
-  await page.goto(`${web.url}/${owner.organization.slug}/servers`);
+  await page.goto(`${site.url}/${owner.organization.slug}/servers`);
   await page.route(/_serverFn\/build\.getBuilds/, (answer) => answer.fulfill({ status: 500, body: "away" }));
   const [link] = await page.getByRole("link", { name: /-/ }).all();
   await link?.click();
@@ -163,11 +150,11 @@ test("PRJ-2 the screen has its own error view, with a retry", async () => {
 }, 90_000);
 
 test("PRJ-2 the screen has its own not-found view, for a project that was deleted meanwhile", async () => {
-  const own = await seedProject(database.db, owner.organization);
-  await page.goto(`${web.url}/${owner.organization.slug}/${own.name}/settings`);
+  const own = await seedProject(site.db, owner.organization);
+  await page.goto(`${site.url}/${owner.organization.slug}/${own.name}/settings`);
   const deployments = page.getByRole("link", { name: "Deployments" });
   await deployments.waitFor();
-  await database.db.delete(project).where(eq(project.id, own.id));
+  await site.db.delete(project).where(eq(project.id, own.id));
   await deployments.click();
   await page.getByText("No deployments found").waitFor({ timeout: 60_000 });
   await expectAccessible(page);

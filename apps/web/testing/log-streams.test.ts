@@ -1,37 +1,30 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
 import { build, deployment, member, session } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { appendBuildLog, writeRequestLogs, writeServerLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { openSite } from "./site.ts";
 import { type Member, newVisitor, seededMember, type Visitor } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
+import { startWeb } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
+const site = openSite();
 let owner: Member;
 let stranger: Member;
 let project: Awaited<ReturnType<typeof seedProject>>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-  [owner, stranger] = [await seededMember(web.url, database.db), await seededMember(web.url, database.db)];
-  project = await seedProject(database.db, owner.organization);
-}, 120_000);
-afterAll(async () => {
-  await web?.stop();
-  await database?.close();
+  [owner, stranger] = [await seededMember(site.url, site.db), await seededMember(site.url, site.db)];
+  project = await seedProject(site.db, owner.organization);
 });
 
 let sequence = 0;
 async function newBuild(of = project): Promise<string> {
   const id = newId();
   const ids = { projectId: of.id, branchId: of.branchId };
-  await database.db.insert(build).values({
+  await site.db.insert(build).values({
     ...ids,
     id,
     status: "building",
@@ -46,7 +39,7 @@ async function newBuild(of = project): Promise<string> {
 
 const say = (buildId: string, ...texts: string[]) =>
   appendBuildLog(
-    database.pool,
+    site.pool,
     { buildId, attempt: 1 },
     texts.map((text) => ({ time: new Date(), phase: "plan", kind: "step", text })),
   );
@@ -94,7 +87,7 @@ test("PRJ-3 a build's log streams existing lines, then each new line, then the e
   // Much less than the polling interval, so a notification has arrived.
   expect(performance.now() - before).toBeLessThan(3000);
 
-  await database.db.update(build).set({ status: "succeeded" }).where(eq(build.id, buildId));
+  await site.db.update(build).set({ status: "succeeded" }).where(eq(build.id, buildId));
   expect(await stream.next("status")).toMatchObject({ data: { status: "succeeded" } });
   await say(buildId, "on its way meanwhile");
   expect(await stream.next("line")).toMatchObject({ data: { text: "on its way meanwhile" } });
@@ -112,15 +105,15 @@ test("PRJ-3 a reader that reconnects resumes after the last line it has seen", a
 test("PRJ-3 a server's log streams the newest lines and each new one", async () => {
   const [buildId, deploymentId] = [await newBuild(), newId()];
   const ids = { projectId: project.id, branchId: project.branchId };
-  await database.db
+  await site.db
     .insert(deployment)
     .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: project.name });
   const row = { projectId: project.id, deploymentId, instanceId: null, stream: "stdout", level: "info" } as const;
-  await writeServerLogs(database.pool, [{ ...row, time: new Date(), line: "hello" }]);
+  await writeServerLogs(site.pool, [{ ...row, time: new Date(), line: "hello" }]);
   const stream = await open(owner.visitor, `/api/deployments/${deploymentId}/log`);
   const first = await stream.next("line");
   expect(first).toMatchObject({ data: { line: "hello", level: "info", stream: "stdout" } });
-  await writeServerLogs(database.pool, [{ ...row, time: new Date(), line: "again" }]);
+  await writeServerLogs(site.pool, [{ ...row, time: new Date(), line: "again" }]);
   expect(await stream.next("line")).toMatchObject({ data: { line: "again" } });
   stream.stop();
 
@@ -134,19 +127,19 @@ test("PRJ-3 a server's log streams the newest lines and each new one", async () 
     resumed.stop();
   }
   expect((await stranger.visitor.get(`/api/deployments/${deploymentId}/log`)).status).toBe(404);
-  expect((await newVisitor(web.url).get(`/api/deployments/${deploymentId}/log`)).status).toBe(401);
+  expect((await newVisitor(site.url).get(`/api/deployments/${deploymentId}/log`)).status).toBe(401);
 });
 
 test("a build's log is for members and the operator; for others it doesn't exist", async () => {
   const buildId = await newBuild();
   const path = `/api/builds/${buildId}/log`;
-  expect((await newVisitor(web.url).get(path)).status).toBe(401);
+  expect((await newVisitor(site.url).get(path)).status).toBe(401);
   expect((await stranger.visitor.get(path)).status).toBe(404);
   expect((await owner.visitor.get(`/api/builds/${newId()}/log`)).status).toBe(404);
   expect((await owner.visitor.get("/api/builds/no-id/log")).status).toBe(404);
   // A wrong token never falls back to the cookie.
   expect((await owner.visitor.get(path, { authorization: "Bearer wrong" })).status).toBe(401);
-  const operator = await open(newVisitor(web.url), path, { authorization: `Bearer ${web.operatorToken}` });
+  const operator = await open(newVisitor(site.url), path, { authorization: `Bearer ${site.operatorToken}` });
   await operator.next("status");
   operator.stop();
 });
@@ -156,9 +149,9 @@ test("PRJ-3 PRJ-5 the streams of a removed member and of an ended session end", 
 }, async () => {
   const buildId = await newBuild();
   const path = `/api/builds/${buildId}/log`;
-  const [removed, signedOut] = [await seededMember(web.url, database.db), await seededMember(web.url, database.db)];
+  const [removed, signedOut] = [await seededMember(site.url, site.db), await seededMember(site.url, site.db)];
   const join = (userId: string) =>
-    database.db.insert(member).values({ id: newId(), organizationId: owner.organization.id, userId, role: "viewer" });
+    site.db.insert(member).values({ id: newId(), organizationId: owner.organization.id, userId, role: "viewer" });
   await join(removed.userId);
   await join(signedOut.userId);
   const [first, second, kept] = [
@@ -172,12 +165,12 @@ test("PRJ-3 PRJ-5 the streams of a removed member and of an ended session end", 
   );
   await first.next("status");
   await logPage.next("changed");
-  await database.db.delete(member).where(eq(member.userId, removed.userId));
-  await database.db.delete(session).where(eq(session.userId, signedOut.userId));
+  await site.db.delete(member).where(eq(member.userId, removed.userId));
+  await site.db.delete(session).where(eq(session.userId, signedOut.userId));
   expect(await first.next("problem")).toMatchObject({ data: { code: "not_found" } });
   expect(await second.next("problem")).toMatchObject({ data: { code: "unauthenticated" } });
   expect(await logPage.next("problem")).toMatchObject({ data: { code: "not_found" } });
-  await writeRequestLogs(database.pool, [requestLogRow({ projectId: project.id })]);
+  await writeRequestLogs(site.pool, [requestLogRow({ projectId: project.id })]);
   await expect(logPage.next("changed")).rejects.toThrow("the stream ended");
   await expect(first.next("line")).rejects.toThrow("the stream ended");
   // Other readers are not affected.
@@ -187,8 +180,8 @@ test("PRJ-3 PRJ-5 the streams of a removed member and of an ended session end", 
 });
 
 test("PRJ-3 streams per user are limited, with a message, and all streams share one LISTEN connection", async () => {
-  const reader = await seededMember(web.url, database.db);
-  const own = await seedProject(database.db, reader.organization);
+  const reader = await seededMember(site.url, site.db);
+  const own = await seedProject(site.db, reader.organization);
   const buildId = await newBuild(own);
   const path = `/api/builds/${buildId}/log`;
   const streams = [];
@@ -202,7 +195,7 @@ test("PRJ-3 streams per user are limited, with a message, and all streams share 
   const others = await open(owner.visitor, `/api/builds/${await newBuild()}/log`);
   await others.next("status");
   others.stop();
-  const { rows } = await database.pool.query(
+  const { rows } = await site.pool.query(
     "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'towpath-web-listen' AND datname = current_database()",
   );
   expect(rows[0].count).toBe(1);
@@ -219,7 +212,7 @@ test("PRJ-3 streams per user are limited, with a message, and all streams share 
 
 test("PRJ-5 LOG-5 an open log page is notified of new rows of its project only, once for many", async () => {
   const path = (name: string) => `/api/projects/${owner.organization.slug}/${name}/request-log-changes`;
-  const quiet = await seedProject(database.db, owner.organization);
+  const quiet = await seedProject(site.db, owner.organization);
   const [page, other] = [await open(owner.visitor, path(project.name)), await open(owner.visitor, path(quiet.name))];
   for (const stream of [page, other]) await stream.next("changed");
   // Opening the LISTEN connection may notify once more, for rows that were written before.
@@ -232,7 +225,7 @@ test("PRJ-5 LOG-5 an open log page is notified of new rows of its project only, 
   await new Promise((resolve) => setTimeout(resolve, 500));
   told.length = 0;
   for (let count = 0; count < 20; count++) {
-    await writeRequestLogs(database.pool, [requestLogRow({ projectId: project.id })]);
+    await writeRequestLogs(site.pool, [requestLogRow({ projectId: project.id })]);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await expect.poll(() => told.length).toBeGreaterThan(0);
@@ -243,26 +236,26 @@ test("PRJ-5 LOG-5 an open log page is notified of new rows of its project only, 
   for (const stream of [page, other]) stream.stop();
   await Promise.all(watching);
   expect((await stranger.visitor.get(path(project.name))).status).toBe(404);
-  expect((await newVisitor(web.url).get(path(project.name))).status).toBe(401);
+  expect((await newVisitor(site.url).get(path(project.name))).status).toBe(401);
 });
 
 test("PRJ-3 a stream that fails is logged, and its reader gets an error instead of an end", async () => {
   const buildId = await newBuild();
   const stream = await open(owner.visitor, `/api/builds/${buildId}/log`);
   await stream.next("status");
-  await database.pool.query("ALTER TABLE build_log RENAME TO build_log_away");
+  await site.pool.query("ALTER TABLE build_log RENAME TO build_log_away");
   try {
     expect(await stream.next("problem")).toMatchObject({
       data: { code: "internal", message: expect.stringContaining("Something went wrong on our side.") },
     });
   } finally {
-    await database.pool.query("ALTER TABLE build_log_away RENAME TO build_log");
+    await site.pool.query("ALTER TABLE build_log_away RENAME TO build_log");
   }
-  expect(web.output()).toContain("a log stream failed");
+  expect(site.output()).toContain("a log stream failed");
 });
 
 test("open streams do not keep the process from stopping", async () => {
-  const second = await startWeb({ databaseUrl: database.url });
+  const second = await startWeb({ databaseUrl: site.databaseUrl });
   const buildId = await newBuild();
   const headers = { authorization: `Bearer ${second.operatorToken}` };
   const stream = await open(newVisitor(second.url), `/api/builds/${buildId}/log`, headers);

@@ -2,40 +2,24 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { oidcProviderId } from "@towpath/auth";
 import { account, user } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { openSite } from "./site.ts";
 import { newVisitor, type Visitor } from "./visitor.ts";
-import { freePort, startWeb, type WebProcess } from "./web-process.ts";
+import { freePort, startWeb } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
 let issuer: { readonly url: string; stop(): void };
-
-beforeAll(async () => {
-  database = await createTestDatabase();
+const site = openSite(async (url) => {
   const port = await freePort();
-  const issuerUrl = `http://localhost:${port}`;
-  let started: Promise<typeof issuer> | undefined;
-  web = await startWeb({
-    databaseUrl: database.url,
-    environment: (url) => {
-      started = startIssuer(port, `${url}/api/auth/callback/oidc`);
-      return {
-        TOWPATH_OIDC_ISSUER: issuerUrl,
-        TOWPATH_OIDC_CLIENT_ID: "towpath",
-        TOWPATH_OIDC_CLIENT_SECRET: "secret-of-the-test-client",
-      };
-    },
-  });
-  if (!started) throw new Error("no issuer");
-  issuer = await started;
-}, 120_000);
-afterAll(async () => {
-  issuer?.stop();
-  await web?.stop();
-  await database?.close();
+  issuer = await startIssuer(port, `${url}/api/auth/callback/oidc`);
+  return {
+    TOWPATH_OIDC_ISSUER: issuer.url,
+    TOWPATH_OIDC_CLIENT_ID: "towpath",
+    TOWPATH_OIDC_CLIENT_SECRET: "secret-of-the-test-client",
+  };
 });
+
+afterAll(() => issuer?.stop());
 
 async function startIssuer(port: number, redirectUri: string) {
   const script = join(import.meta.dirname, "../../../packages/auth/src/testing/issuer.ts");
@@ -58,7 +42,7 @@ async function signInAtIssuer(authorizeUrl: string, name: string): Promise<strin
   const browser = newVisitor(issuer.url);
   let next = authorizeUrl;
   for (let step = 0; step < 12; step++) {
-    if (next.startsWith(web.url)) return next;
+    if (next.startsWith(site.url)) return next;
     const response = await browser.get(next);
     const redirect = response.headers.get("location");
     if (redirect) {
@@ -85,7 +69,7 @@ async function roundTrip(visitor: Visitor, name: string, returnTo = "/account"):
 
 test("AUTH-1 AUTH-2 /login redirects at once to the issuer, with PKCE, state, nonce and the constant callback", async () => {
   for (const path of ["/login", "/signup"]) {
-    const response = await newVisitor(web.url).get(path);
+    const response = await newVisitor(site.url).get(path);
     expect(response.status).toBe(302);
     const url = new URL(response.headers.get("location") ?? "");
     expect(url.origin).toBe(issuer.url);
@@ -94,7 +78,7 @@ test("AUTH-1 AUTH-2 /login redirects at once to the issuer, with PKCE, state, no
       client_id: "towpath",
       response_type: "code",
       code_challenge_method: "S256",
-      redirect_uri: `${web.url}/api/auth/callback/oidc`,
+      redirect_uri: `${site.url}/api/auth/callback/oidc`,
       state: expect.stringMatching(/.{16,}/),
       nonce: expect.stringMatching(/.{16,}/),
     });
@@ -104,7 +88,7 @@ test("AUTH-1 AUTH-2 /login redirects at once to the issuer, with PKCE, state, no
 
 test("AUTH-2 behind TLS the round trip's cookies are __Host- too, and round trips per address are limited", async () => {
   const secure = await startWeb({
-    databaseUrl: database.url,
+    databaseUrl: site.databaseUrl,
     environment: () => ({
       TOWPATH_URL: "https://towpath.example",
       TOWPATH_OIDC_ISSUER: issuer.url,
@@ -131,43 +115,43 @@ test("AUTH-2 behind TLS the round trip's cookies are __Host- too, and round trip
 });
 
 test("AUTH-2 AUTH-11 a round trip to a real issuer signs in; identity is issuer and subject", async () => {
-  const visitor = newVisitor(web.url);
+  const visitor = newVisitor(site.url);
   const back = await roundTrip(visitor, "grace", "/account?from=issuer");
-  expect([back.status, back.headers.get("location")]).toEqual([302, `${web.url}/account?from=issuer`]);
+  expect([back.status, back.headers.get("location")]).toEqual([302, `${site.url}/account?from=issuer`]);
   const page = await (await visitor.get("/account")).text();
   expect(page).toContain("grace@example.com");
   expect(page).toContain("Hopper");
 
-  const [stored] = await database.db.select().from(account).where(eq(account.accountId, "grace"));
+  const [stored] = await site.db.select().from(account).where(eq(account.accountId, "grace"));
   expect(stored?.providerId).toBe(oidcProviderId(issuer.url));
   expect(stored?.providerId).not.toBe(oidcProviderId("https://another.example"));
 
-  await roundTrip(newVisitor(web.url), "grace");
-  const again = await database.db.select().from(account).where(eq(account.accountId, "grace"));
+  await roundTrip(newVisitor(site.url), "grace");
+  const again = await site.db.select().from(account).where(eq(account.accountId, "grace"));
   expect(again).toHaveLength(1);
 });
 
 test("AUTH-11 another subject with the email address of an account gets a message and is not signed in", async () => {
-  await roundTrip(newVisitor(web.url), "first~shared@example.com");
-  const visitor = newVisitor(web.url);
+  await roundTrip(newVisitor(site.url), "first~shared@example.com");
+  const visitor = newVisitor(site.url);
   const back = await roundTrip(visitor, "second~shared@example.com");
   const problem = back.headers.get("location") ?? "";
   expect(problem).toContain("/provider/problem?error=account_not_linked");
   expect(await (await visitor.get(problem)).text()).toContain("already uses your email address");
   expect((await visitor.get("/account")).headers.get("location")).toContain("/login");
-  expect(await database.db.select().from(user).where(eq(user.email, "shared@example.com"))).toHaveLength(1);
+  expect(await site.db.select().from(user).where(eq(user.email, "shared@example.com"))).toHaveLength(1);
 });
 
 test("AUTH-1 a return path to another site is dropped", async () => {
-  const back = await roundTrip(newVisitor(web.url), "grace", "//evil.example/x");
-  expect(new URL(back.headers.get("location") ?? "", web.url).href).toBe(`${web.url}/`);
+  const back = await roundTrip(newVisitor(site.url), "grace", "//evil.example/x");
+  expect(new URL(back.headers.get("location") ?? "", site.url).href).toBe(`${site.url}/`);
 });
 
 test("AUTH-2 a response of the issuer works once, and only in the browser that started the round trip", async () => {
-  const visitor = newVisitor(web.url);
+  const visitor = newVisitor(site.url);
   const start = await visitor.get("/login");
   const answer = await signInAtIssuer(start.headers.get("location") ?? "", "grace");
-  const elsewhere = newVisitor(web.url);
+  const elsewhere = newVisitor(site.url);
   expect((await elsewhere.get(answer)).headers.get("location")).toContain("/provider/problem");
   expect((await elsewhere.get("/account")).headers.get("location")).toContain("/login");
 
@@ -178,14 +162,14 @@ test("AUTH-2 a response of the issuer works once, and only in the browser that s
 
 test("AUTH-2 with an issuer configured, the embedded provider accepts no sign-up and no password", async () => {
   const fields = { firstName: "A", lastName: "B", email: "a@example.com", password: "long enough for this" };
-  expect((await newVisitor(web.url).submit("/provider/sign-up", fields)).status).toBe(403);
-  expect((await newVisitor(web.url).submit("/provider/sign-in", fields)).status).toBe(403);
-  expect((await newVisitor(web.url).get("/provider/sign-in")).headers.get("location")).toBe("/login");
-  expect((await newVisitor(web.url).get("/provider/sign-up")).headers.get("location")).toBe("/signup");
+  expect((await newVisitor(site.url).submit("/provider/sign-up", fields)).status).toBe(403);
+  expect((await newVisitor(site.url).submit("/provider/sign-in", fields)).status).toBe(403);
+  expect((await newVisitor(site.url).get("/provider/sign-in")).headers.get("location")).toBe("/login");
+  expect((await newVisitor(site.url).get("/provider/sign-up")).headers.get("location")).toBe("/signup");
 });
 
 test("AUTH-3 /logout ends a session from an issuer", async () => {
-  const visitor = newVisitor(web.url);
+  const visitor = newVisitor(site.url);
   await roundTrip(visitor, "grace");
   expect((await visitor.submit("/logout", {})).status).toBe(303);
   expect((await visitor.get("/account")).headers.get("location")).toContain("/login");

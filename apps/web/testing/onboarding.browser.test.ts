@@ -1,32 +1,20 @@
 import { build, githubInstallation, project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectAccessible } from "./accessible.ts";
-import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
-import { freePort, startWeb, type WebProcess } from "./web-process.ts";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, newPage, openBrowser } from "./browser.ts";
+import { openSiteWithForge } from "./site.ts";
 
 // These tests run in order: each continues where the one before it stopped.
 
-let database: TestDatabase;
-let web: WebProcess;
-let forge: ForgeProcess;
-let browser: Browser;
+const { site, forge } = openSiteWithForge();
+const browser = openBrowser();
 let page: Page;
 const consoleErrors: string[] = [];
 const orgSlug = "acme-inc";
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  const port = await freePort();
-  const settings = forgeSettings(`http://localhost:${port}`);
-  web = await startWeb({ databaseUrl: database.url, environment: () => settings });
-  forge = await startForge({ port, webUrl: web.url, settings });
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
-  page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page = await newPage(await browser.newContext());
   page.on("request", (request) => {
     if (request.isNavigationRequest() && request.frame() === page.mainFrame()) loaded += 1;
   });
@@ -36,12 +24,6 @@ beforeAll(async () => {
     if (message.type() === "error" && !expected.test(message.text()))
       consoleErrors.push(`${page.url()}: ${message.text()}`);
   });
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await forge?.stop();
-  await web?.stop();
-  await database?.close();
 });
 
 /** Loads a page whose scripts arrive only when the returned function is called. */
@@ -66,7 +48,7 @@ const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
 const press = (name: string | RegExp) => page.getByRole("button", { name }).first().click();
 
 test("AUTH-1 AUTH-2 sign-up goes through the embedded provider and back", async () => {
-  await page.goto(`${web.url}/signup`);
+  await page.goto(`${site.url}/signup`);
   await expectAccessible(page);
   await press("Create account");
   await see("First name is required");
@@ -85,7 +67,7 @@ test("ONB-1 an organization needs a name", async () => {
 });
 
 test("ONB-1 a form submitted before the page's script has run is not lost, and the next page loads no new document", async () => {
-  const runScripts = await gotoWithoutScripts(`${web.url}/welcome/create-organization`);
+  const runScripts = await gotoWithoutScripts(`${site.url}/welcome/create-organization`);
   await page.getByLabel("Organization name").fill("Acme, Inc.");
   await press("Create organization");
   const before = documents();
@@ -106,7 +88,7 @@ test("ONB-2 Connect GitHub, pressed before hydration, installs the App at the fo
   await press(/^Install/);
   await page.waitForURL("**/new/github-install-success");
   await expectAccessible(page);
-  const [row] = await database.db.select().from(githubInstallation);
+  const [row] = await site.db.select().from(githubInstallation);
   expect(row).toMatchObject({ accountLogin: "ada-codes", accountType: "User" });
   await page.getByRole("link", { name: "Continue" }).click();
   await page.waitForURL(`**/${orgSlug}/welcome/server-setup`);
@@ -143,7 +125,7 @@ test("VAL-1 an invalid name shows the specification's message while typing", asy
 });
 
 test("ONB-3 the URL carries the name and the error of a quickstart", async () => {
-  const setup = `${web.url}/${orgSlug}/welcome/server-setup`;
+  const setup = `${site.url}/${orgSlug}/welcome/server-setup`;
   await page.goto(`${setup}?serverName=calm-blue-crane&isCreating=false&error=GitHub+is+away.`);
   expect(await page.getByLabel("Server name").inputValue()).toBe("calm-blue-crane");
   await see("The server was not created");
@@ -160,39 +142,39 @@ test("ONB-3 ONB-4 the quickstart authorizes at GitHub, copies the sample, create
   );
   await press("Deploy the echo server");
   const authorize = new URL((await asked).url()).searchParams;
-  expect(authorize.get("redirect_uri")).toBe(`${web.url}/api/github/callback`);
+  expect(authorize.get("redirect_uri")).toBe(`${site.url}/api/github/callback`);
   expect(authorize.get("state")).toMatch(/^\S{20,}$/);
   expect(new URL((await resumed).url()).searchParams.get("serverName")).toBe("brave-teal-otter");
   await page.waitForURL(new RegExp(`/${orgSlug}/brave-teal-otter/build-logs/[0-9a-f-]{36}$`));
-  const [stored] = await database.db.select().from(project).where(eq(project.name, "brave-teal-otter"));
+  const [stored] = await site.db.select().from(project).where(eq(project.name, "brave-teal-otter"));
   expect(stored).toMatchObject({ repositoryFullName: "ada-codes/brave-teal-otter", entrypoint: "echo.py" });
-  const builds = await database.db.select().from(build);
+  const builds = await site.db.select().from(build);
   expect(builds).toMatchObject([
     { trigger: "quickstart", status: "queued", commitSha: expect.stringMatching(/^[0-9a-f]{40}$/) },
   ]);
 });
 
 test("ONB-4 the stored GitHub token is deleted after the quickstart", async () => {
-  const { rowCount } = await database.pool.query("SELECT 1 FROM verification WHERE identifier LIKE 'secret:%'");
+  const { rowCount } = await site.pool.query("SELECT 1 FROM verification WHERE identifier LIKE 'secret:%'");
   expect(rowCount).toBe(0);
 });
 
 test("ORG-2 the servers screen shows the server, and filters by text and type", async () => {
-  await page.goto(`${web.url}/${orgSlug}/servers`);
+  await page.goto(`${site.url}/${orgSlug}/servers`);
   await see("brave-teal-otter");
   await see("Queued");
   await expectAccessible(page);
   await page.getByRole("searchbox").fill("no such server");
   await see("No server matches");
   expect(new URL(page.url()).searchParams.get("text")).toBe("no such server");
-  await page.goto(`${web.url}/${orgSlug}/servers?type=private`);
+  await page.goto(`${site.url}/${orgSlug}/servers?type=private`);
   await see("No server matches");
-  await page.goto(`${web.url}/${orgSlug}/servers?type=open&text=TEAL`);
+  await page.goto(`${site.url}/${orgSlug}/servers?type=open&text=TEAL`);
   await see("brave-teal-otter");
 });
 
 test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered and checked", async () => {
-  await page.goto(`${web.url}/${orgSlug}/welcome/choose-repo`);
+  await page.goto(`${site.url}/${orgSlug}/welcome/choose-repo`);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).click();
@@ -217,13 +199,13 @@ test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered an
   await page.getByRole("radio", { name: /Open to anyone/ }).click();
   await press("Deploy");
   await page.waitForURL(/second-server-here\/build-logs\//);
-  const [stored] = await database.db.select().from(project).where(eq(project.name, "second-server-here"));
+  const [stored] = await site.db.select().from(project).where(eq(project.name, "second-server-here"));
   expect(stored).toMatchObject({ authMode: "towpath-public", entrypoint: "echo.py", requirements: null });
 });
 
 test("ONB-5 the form starts with every field in the URL", async () => {
-  const [installation] = await database.db.select().from(githubInstallation);
-  const deploy = `${web.url}/${orgSlug}/welcome/server-deploy`;
+  const [installation] = await site.db.select().from(githubInstallation);
+  const deploy = `${site.url}/${orgSlug}/welcome/server-deploy`;
   const address = new URLSearchParams({
     serverName: "third-server-here",
     defaultBranch: "main",
@@ -252,8 +234,8 @@ test("ONB-5 the form starts with every field in the URL", async () => {
 });
 
 test("ONB-5 invalid fields count as missing, and without a repository the user must choose one first", async () => {
-  const [installation] = await database.db.select().from(githubInstallation);
-  const deploy = `${web.url}/${orgSlug}/welcome/server-deploy`;
+  const [installation] = await site.db.select().from(githubInstallation);
+  const deploy = `${site.url}/${orgSlug}/welcome/server-deploy`;
   const faulty = `entrypoint=${"x".repeat(201)}&shouldUseAuth=maybe&envVariables=API_KEY`;
   await page.goto(
     `${deploy}?installationId=${installation?.installationId}&repoName=ada-codes/brave-teal-otter&${faulty}`,
@@ -266,7 +248,7 @@ test("ONB-5 invalid fields count as missing, and without a repository the user m
 });
 
 test("KEY-3 a key is shown once, listed without its value, and revoked", async () => {
-  await page.goto(`${web.url}/${orgSlug}/settings/api-keys`);
+  await page.goto(`${site.url}/${orgSlug}/settings/api-keys`);
   await press("Create key");
   await page.getByLabel("Name").fill("Laptop");
   await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
@@ -282,7 +264,7 @@ test("KEY-3 a key is shown once, listed without its value, and revoked", async (
 });
 
 test("ORG-8 the account page shows every field, and UI-2 the stored theme is set before the first paint", async () => {
-  await page.goto(`${web.url}/account`);
+  await page.goto(`${site.url}/account`);
   for (const text of ["First name", "Last name", "Email", "Id", "Role", "Permissions", "ada@example.com"])
     await see(text);
   await expectAccessible(page);
@@ -302,9 +284,9 @@ test("AUTH-3 signing out from the menu leads to the public site", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await press(/account of Ada Lovelace/);
   await page.getByRole("menuitem", { name: "Sign out" }).click();
-  await page.waitForURL(`${web.url}/`);
+  await page.waitForURL(`${site.url}/`);
   await page.getByRole("link", { name: "Sign in" }).first().waitFor();
-  await page.goto(`${web.url}/${orgSlug}/servers`);
+  await page.goto(`${site.url}/${orgSlug}/servers`);
   expect(new URL(page.url()).pathname).toBe("/provider/sign-in");
 });
 

@@ -3,38 +3,24 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
+import { openSiteWithForge } from "./site.ts";
 import { signedUpVisitor } from "./visitor.ts";
-import { freePort, startWeb, type WebProcess } from "./web-process.ts";
 
 // The steps of `towpath deploy`, in order, on an instance without accounts.
 
-let database: TestDatabase;
-let web: WebProcess;
-let forge: ForgeProcess;
+const { site, forge } = openSiteWithForge();
 let directory: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  const port = await freePort();
-  const settings = forgeSettings(`http://localhost:${port}`);
-  web = await startWeb({ databaseUrl: database.url, environment: () => settings });
-  forge = await startForge({ port, webUrl: web.url, settings });
   directory = await mkdtemp(join(tmpdir(), "towpath-push-"));
-}, 120_000);
-afterAll(async () => {
-  await rm(directory, { recursive: true, force: true });
-  await forge?.stop();
-  await web?.stop();
-  await database?.close();
 });
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 async function call(method: "GET" | "POST", path: string, body?: unknown) {
-  const response = await fetch(web.url + path, {
+  const response = await fetch(site.url + path, {
     method,
-    headers: { authorization: `Bearer ${web.operatorToken}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${site.operatorToken}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const answer = await response.json();
@@ -95,7 +81,7 @@ test("BLD-12 a real git push reaches the queue through a signed webhook", async 
   await git("commit", "--quiet", "-m", "First");
   await git("push", "--quiet", target.pushUrl, `HEAD:refs/heads/${target.repository.defaultBranch}`);
   await expect
-    .poll(async () => (await database.pool.query("SELECT event FROM webhook_delivery WHERE event = 'push'")).rowCount, {
+    .poll(async () => (await site.pool.query("SELECT event FROM webhook_delivery WHERE event = 'push'")).rowCount, {
       timeout: 10_000,
     })
     .toBe(1);
@@ -121,7 +107,7 @@ test("a build of the pushed commit is created once, and the same call again retu
 });
 
 test("OPS-4 an unchanged commit is built again only on request", async () => {
-  await database.pool.query("UPDATE build SET status = 'failed'");
+  await site.pool.query("UPDATE build SET status = 'failed'");
   const path = "/api/v1/projects/my-server-one/builds";
   const { id } = (await call("POST", path, { reuse: "always" })).build;
   expect(await call("POST", path, { reuse: "always" })).toMatchObject({ created: false, build: { id } });
@@ -141,15 +127,15 @@ test("OPS-4 deploying again changes only the given settings and creates no secon
   expect(closed.capturePayloads).toBe(false);
   const { project: captured } = await call("POST", "/api/v1/projects", { ...unchanged, capturePayloads: true });
   expect([captured.capturePayloads, captured.authMode]).toEqual([true, "towpath-cloud"]);
-  const { rows } = await database.pool.query("SELECT count(*)::int AS n FROM project");
+  const { rows } = await site.pool.query("SELECT count(*)::int AS n FROM project");
   expect(rows[0].n).toBe(1);
 });
 
 /** The error message of a refused request. */
 async function refused(path: string, body: unknown): Promise<string> {
-  const response = await fetch(web.url + path, {
+  const response = await fetch(site.url + path, {
     method: "POST",
-    headers: { authorization: `Bearer ${web.operatorToken}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${site.operatorToken}`, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
   const answer = await response.json();
@@ -200,9 +186,9 @@ test("OPS-4 a server that uses another server's repository can't replace its con
 });
 
 test("the first account to sign up owns what the CLI deployed; the second does not", async () => {
-  const first = await signedUpVisitor(web.url);
+  const first = await signedUpVisitor(site.url);
   expect((await first.get("/")).headers.get("location")).toBe("/local");
   expect(await (await first.get("/local/servers")).text()).toContain("my-server-one");
-  const second = await signedUpVisitor(web.url);
+  const second = await signedUpVisitor(site.url);
   expect((await second.get("/")).headers.get("location")).toBe("/welcome/create-organization");
 });

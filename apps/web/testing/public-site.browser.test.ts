@@ -1,33 +1,19 @@
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { expectAccessible } from "./accessible.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
+import type { Page } from "playwright-core";
+import { beforeEach, expect, test } from "vitest";
+import { expectAccessible, newPage, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
-let browser: Browser;
+const site = openSite();
+const browser = openBrowser();
 let page: Page;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-}, 120_000);
 beforeEach(async () => {
   await page?.context().close();
-  page = await (
-    await browser.newContext({ viewport: { width: 1600, height: 900 }, reducedMotion: "reduce" })
-  ).newPage();
-});
-afterAll(async () => {
-  await browser?.close();
-  await web?.stop();
-  await database?.close();
+  page = await newPage(await browser.newContext({ viewport: { width: 1600, height: 900 } }));
 });
 
 test("PUB-1 the top bar is 64 px high and its content at most 1280 px wide", async () => {
-  await page.goto(web.url);
+  await page.goto(site.url);
   const bar = await page.locator("header").first().boundingBox();
   expect(Math.round(bar?.height ?? 0)).toBeGreaterThanOrEqual(64);
   const content = await page.locator("header > div").first().boundingBox();
@@ -36,7 +22,7 @@ test("PUB-1 the top bar is 64 px high and its content at most 1280 px wide", asy
 
 test("PUB-2 on a phone a drawer has the same entries, with sign-up labelled Get started for free", async () => {
   await page.setViewportSize({ width: 360, height: 740 });
-  await page.goto(web.url);
+  await page.goto(site.url);
   await page.getByRole("button", { name: "Menu" }).click();
   const drawer = page.getByRole("dialog");
   await drawer.waitFor();
@@ -58,7 +44,7 @@ test("UI-4 UI-5 the public pages are accessible and fit the screen, in both them
       "/provider/problem?error=account_not_linked",
       "/new/github-install-success",
     ]) {
-      await page.goto(web.url + path);
+      await page.goto(site.url + path);
       await expectAccessible(page);
     }
   }
@@ -66,7 +52,7 @@ test("UI-4 UI-5 the public pages are accessible and fit the screen, in both them
 
 test("UI-2 without a stored choice the page follows the system's theme", async () => {
   await page.emulateMedia({ colorScheme: "dark" });
-  await page.goto(web.url);
+  await page.goto(site.url);
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
   expect(await theme()).toBe("dark");
   await page.emulateMedia({ colorScheme: "light" });
@@ -76,7 +62,7 @@ test("UI-2 without a stored choice the page follows the system's theme", async (
 test("AUTH-2 sign-up works without scripts", async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const plain = await context.newPage();
-  await plain.goto(`${web.url}/signup`);
+  await plain.goto(`${site.url}/signup`);
   await plain.getByLabel("First name").fill("Ada");
   await plain.getByRole("button", { name: "Create account" }).click();
   await plain.getByText("Last name is required").waitFor();

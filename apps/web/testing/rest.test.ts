@@ -1,26 +1,22 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
 import { build } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { openSite } from "./site.ts";
 import { type Member, newVisitor, seededMember } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
+const site = openSite();
 let owner: Member;
 let project: Awaited<ReturnType<typeof seedProject>>;
 let buildId: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-  owner = await seededMember(web.url, database.db);
-  project = await seedProject(database.db, owner.organization);
+  owner = await seededMember(site.url, site.db);
+  project = await seedProject(site.db, owner.organization);
   buildId = newId();
-  await database.db.insert(build).values({
+  await site.db.insert(build).values({
     id: buildId,
     projectId: project.id,
     branchId: project.branchId,
@@ -40,10 +36,6 @@ beforeAll(async () => {
       excerpt: null,
     },
   });
-}, 120_000);
-afterAll(async () => {
-  await web?.stop();
-  await database?.close();
 });
 
 const routes = () =>
@@ -63,15 +55,15 @@ const call = (method: string, path: string, body: unknown, headers: Record<strin
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 const asOperator = (method: string, path: string, body?: unknown) =>
-  call(method, path, body, { authorization: `Bearer ${web.operatorToken}` });
+  call(method, path, body, { authorization: `Bearer ${site.operatorToken}` });
 
 test("every REST route refuses missing, wrong and almost right tokens, even with a session", async () => {
   const wrong = [
     {},
     { authorization: "Bearer wrong" },
-    { authorization: `Bearer ${web.operatorToken}x` },
-    { authorization: `Bearer ${web.operatorToken.slice(0, -1)}` },
-    { authorization: `Basic ${web.operatorToken}` },
+    { authorization: `Bearer ${site.operatorToken}x` },
+    { authorization: `Bearer ${site.operatorToken.slice(0, -1)}` },
+    { authorization: `Basic ${site.operatorToken}` },
     { authorization: "Bearer " },
   ];
   for (const [method, path, body] of routes()) {
@@ -103,7 +95,7 @@ test("VAL-5 request-log rows are filtered by the query string, with an error for
       clientVersion: "1",
       ...changes,
     });
-  await writeRequestLogs(database.pool, [row(), row({ target: "other", isError: true })]);
+  await writeRequestLogs(site.pool, [row(), row({ target: "other", isError: true })]);
   const path = `/api/v1/projects/${project.name}/logs`;
   const all = await (await asOperator("GET", path)).json();
   expect(all.data).toHaveLength(2);
@@ -125,8 +117,8 @@ test("GW-7 a row is found by id and time with its payloads, which lists leave ou
     requestPayload: { params: { name: "echo" } },
     responsePayload: { result: {} },
   });
-  const other = await seedProject(database.db, owner.organization);
-  await writeRequestLogs(database.pool, [written, requestLogRow({ ...written, id: newId(), projectId: other.id })]);
+  const other = await seedProject(site.db, owner.organization);
+  await writeRequestLogs(site.pool, [written, requestLogRow({ ...written, id: newId(), projectId: other.id })]);
   const path = `/api/v1/projects/${project.name}/logs`;
   const { data } = await (await asOperator("GET", `${path}?limit=1000`)).json();
   const listed = data.find(({ id }: { id: string }) => id === written.id);
@@ -143,7 +135,7 @@ test("GW-7 a row is found by id and time with its payloads, which lists leave ou
 });
 
 test("LOG-5 a log query that exceeds the time limit is stopped with advice, and other routes respond meanwhile", async () => {
-  const holder = await database.pool.connect();
+  const holder = await site.pool.connect();
   try {
     await holder.query("BEGIN; LOCK TABLE request_log");
     const path = `/api/v1/projects/${project.name}/logs`;
@@ -191,24 +183,24 @@ test("missing things are 404, invalid JSON is 422, what is not configured is 501
   const garbled = await owner.visitor.request("/api/v1/repositories", {
     method: "POST",
     body: "{",
-    headers: { authorization: `Bearer ${web.operatorToken}` },
+    headers: { authorization: `Bearer ${site.operatorToken}` },
   });
   expect(garbled.status).toBe(422);
   expect((await asOperator("POST", "/api/v1/repositories", { name: "echo-one" })).status).toBe(501);
 });
 
 test("a body that is too long, or has no content-length, is refused before it is read", async () => {
-  const headers = { authorization: `Bearer ${web.operatorToken}` };
-  const long = await newVisitor(web.url).request("/api/v1/repositories", {
+  const headers = { authorization: `Bearer ${site.operatorToken}` };
+  const long = await newVisitor(site.url).request("/api/v1/repositories", {
     method: "POST",
     headers,
     body: "x".repeat(1024 * 1024 + 1),
   });
   expect(long.status).toBe(413);
   // More than the socket buffers hold, so that the client is still sending when it is refused.
-  const huge = await fetch(`${web.url}/api/v1/repositories`, { method: "POST", headers, body: "x".repeat(64 << 20) });
+  const huge = await fetch(`${site.url}/api/v1/repositories`, { method: "POST", headers, body: "x".repeat(64 << 20) });
   expect(huge.status).toBe(413);
-  const unsaid = await fetch(`${web.url}/api/v1/repositories`, {
+  const unsaid = await fetch(`${site.url}/api/v1/repositories`, {
     method: "POST",
     headers,
     body: new Blob(["{}"]).stream(),

@@ -1,26 +1,15 @@
 import { readdir, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { builtWeb } from "./built-web.ts";
+import { openSite } from "./site.ts";
 import { newVisitor, samplePassword } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-}, 120_000);
-afterAll(async () => {
-  await web?.stop();
-  await database?.close();
-});
-
+const site = openSite();
 /** Sends bytes and returns all that the server sends before it closes the connection. */
 function raw(bytes: string): Promise<string> {
-  const { port } = new URL(web.url);
+  const { port } = new URL(site.url);
   return new Promise((resolve, reject) => {
     let answer = "";
     const socket = connect(Number(port), "127.0.0.1", () => socket.write(bytes));
@@ -44,7 +33,7 @@ test("a hashed file is cached for a year and compressed as requested; others are
   const path = await hashedScript();
   const { size } = await stat(join(await builtWeb(), "client", path));
   for (const encoding of ["br", "gzip", "identity"]) {
-    const { status, headers, body } = await fetch(web.url + path, { headers: { "accept-encoding": encoding } });
+    const { status, headers, body } = await fetch(site.url + path, { headers: { "accept-encoding": encoding } });
     await body?.cancel();
     expect([encoding, status]).toEqual([encoding, 200]);
     expect(headers.get("content-encoding")).toBe(encoding === "identity" ? null : encoding);
@@ -54,10 +43,10 @@ test("a hashed file is cached for a year and compressed as requested; others are
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     if (encoding === "identity") expect(Number(headers.get("content-length"))).toBe(size);
   }
-  const first = await fetch(`${web.url}/favicon.svg`);
+  const first = await fetch(`${site.url}/favicon.svg`);
   expect(first.headers.get("cache-control")).toBe("no-cache");
   const etag = first.headers.get("etag") ?? "";
-  const again = await fetch(`${web.url}/favicon.svg`, {
+  const again = await fetch(`${site.url}/favicon.svg`, {
     headers: { "if-none-match": etag, "cache-control": "no-cache" },
   });
   expect([again.status, await again.text()]).toEqual([304, ""]);
@@ -69,7 +58,7 @@ test("HEAD has the headers of GET and no body; other methods never get a file", 
   expect(answer).toMatch(/^HTTP\/1.1 200 /);
   expect(answer).toMatch(/content-length: [1-9]/i);
   expect(answer.endsWith("\r\n\r\n")).toBe(true);
-  const post = await newVisitor(web.url).request("/favicon.svg", { method: "POST", body: "x" });
+  const post = await newVisitor(site.url).request("/favicon.svg", { method: "POST", body: "x" });
   expect(await post.text()).not.toContain("<svg");
 });
 
@@ -98,7 +87,7 @@ test("GW-9 a client that never finishes its headers is disconnected", async () =
 
 test("the Host header does not influence links", async () => {
   const answer = await raw(`GET / HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\n${close}`);
-  expect(answer).toContain(`<link rel="canonical" href="${web.url}/"`);
+  expect(answer).toContain(`<link rel="canonical" href="${site.url}/"`);
   expect(answer).not.toContain("evil.example");
 });
 
@@ -110,9 +99,9 @@ test("compression keeps cookies and the whole document", async () => {
     password: samplePassword,
   };
   const headers = { "accept-encoding": "br, gzip" };
-  const made = await newVisitor(web.url).submit("/provider/sign-up", fields, headers);
+  const made = await newVisitor(site.url).submit("/provider/sign-up", fields, headers);
   expect(made.headers.getSetCookie().length).toBeGreaterThan(0);
-  const page = await newVisitor(web.url).get("/", headers);
+  const page = await newVisitor(site.url).get("/", headers);
   expect([page.headers.get("content-encoding"), page.status]).toEqual(["br", 200]);
   expect(await page.text()).toContain("</html>");
 });

@@ -1,45 +1,30 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject } from "@towpath/core/testing";
 import { project, requestLog, secret } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectAccessible } from "./accessible.ts";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
-let browser: Browser;
+const site = openSite();
+const browser = openBrowser();
 let page: Page;
 let member: Member;
 let own: Awaited<ReturnType<typeof seedProject>>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-  member = await seededMember(web.url, database.db);
-  own = await seedProject(database.db, member.organization);
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  const context = await browser.newContext({ reducedMotion: "reduce" });
-  const cookie = member.visitor.sessionCookie();
-  if (!cookie) throw new Error("nobody is signed in");
-  await context.addCookies([{ ...cookie, url: web.url }]);
-  page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await web?.stop();
-  await database?.close();
+  member = await seededMember(site.url, site.db);
+  own = await seedProject(site.db, member.organization);
+  page = await browser.signedInPage(site.url, member);
 });
 
 const key = () => ({ orgSlug: member.organization.slug, projectName: own.name });
-const goTo = (screen: string) => page.goto(`${web.url}/${member.organization.slug}/${own.name}/${screen}`);
-const stored = async () => (await database.db.select().from(project).where(eq(project.id, own.id)))[0];
+const goTo = (screen: string) => page.goto(`${site.url}/${member.organization.slug}/${own.name}/${screen}`);
+const stored = async () => (await site.db.select().from(project).where(eq(project.id, own.id)))[0];
 
 test("GW-7 PRJ-11 a switch in the settings turns on capturing payloads and says what that means", async () => {
   await goTo("settings");
@@ -55,7 +40,7 @@ test("GW-7 PRJ-11 a switch in the settings turns on capturing payloads and says 
 });
 
 test("GW-7 PRJ-5 the log's drawer shows a captured payload", async () => {
-  await database.db.insert(requestLog).values({
+  await site.db.insert(requestLog).values({
     ...{ id: newId(), time: new Date(), organizationId: member.organization.id, projectId: own.id },
     ...{ deploymentId: newId(), kind: "request", httpMethod: "POST", method: "tools/call", target: "echo" },
     ...{ httpStatus: 200, isError: false, outcome: "ok", durationMs: 1, requestBytes: 10, responseBytes: 10 },
@@ -78,7 +63,7 @@ test("PRJ-5 LOG-5 the open log shows a new call soon, and requests nothing while
   page.on("request", count);
   await page.waitForTimeout(4000);
   expect(asked).toBe(0);
-  await writeRequestLogs(database.pool, [requestLogRow({ projectId: own.id, target: "just_now" })]);
+  await writeRequestLogs(site.pool, [requestLogRow({ projectId: own.id, target: "just_now" })]);
   await page.getByRole("row").filter({ hasText: "just_now" }).waitFor();
   expect(asked).toBeGreaterThan(0);
   page.off("request", count);
@@ -97,7 +82,7 @@ test("KEY-1 a new value set in the dashboard keeps a preview-only variable out o
   await page.getByLabel("Value of API_KEY", { exact: true }).fill("new");
   await page.getByRole("button", { name: "Replace value" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  const [row] = await database.db.select().from(secret).where(eq(secret.projectId, own.id));
+  const [row] = await site.db.select().from(secret).where(eq(secret.projectId, own.id));
   expect(row).toMatchObject({ version: 2, environments: ["preview"] });
   await page.getByText("Only preview").waitFor();
 });

@@ -1,23 +1,13 @@
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { openSite } from "./site.ts";
 import { newVisitor, samplePassword, signedUpVisitor } from "./visitor.ts";
-import { startWeb, type WebProcess } from "./web-process.ts";
+import { startWeb } from "./web-process.ts";
 
-let database: TestDatabase;
-let web: WebProcess;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  web = await startWeb({ databaseUrl: database.url });
-}, 120_000);
-afterAll(async () => {
-  await web?.stop();
-  await database?.close();
-});
-
+const site = openSite();
 const location = (response: Response) => response.headers.get("location");
 
 test("AUTH-1 AUTH-2 /login and /signup redirect at once to the embedded provider, with a checked return path", async () => {
-  const visitor = newVisitor(web.url);
+  const visitor = newVisitor(site.url);
   for (const [path, target] of [
     ["/login", "/provider/sign-in"],
     ["/signup", "/provider/sign-up"],
@@ -35,8 +25,8 @@ test("AUTH-1 AUTH-2 /login and /signup redirect at once to the embedded provider
 
 test("AUTH-2 a new account signs in again and returns to the requested page", async () => {
   const email = "ada@example.com";
-  await signedUpVisitor(web.url, email);
-  const visitor = newVisitor(web.url);
+  await signedUpVisitor(site.url, email);
+  const visitor = newVisitor(site.url);
   const wrong = await visitor.submit("/provider/sign-in", { email, password: "something else entirely" });
   expect(wrong.status).toBe(200);
   expect(await wrong.text()).toContain("No account matches this email and password.");
@@ -53,9 +43,9 @@ test("AUTH-2 a new account signs in again and returns to the requested page", as
 
 test("AUTH-1 a return path to another site in the form is ignored", async () => {
   const email = "grace@example.com";
-  await signedUpVisitor(web.url, email);
+  await signedUpVisitor(site.url, email);
   for (const returnTo of ["//evil.example", "/\\evil.example", "https://evil.example", "/%2f/evil.example"]) {
-    const response = await newVisitor(web.url).submit("/provider/sign-in", {
+    const response = await newVisitor(site.url).submit("/provider/sign-in", {
       email,
       password: samplePassword,
       returnTo,
@@ -66,7 +56,7 @@ test("AUTH-1 a return path to another site in the form is ignored", async () => 
 
 test("AUTH-2 a refused form shows its problems and keeps the input except the password", async () => {
   const fields = { firstName: "", lastName: "B<b>", email: "no address", password: "short-pw" };
-  const response = await newVisitor(web.url).submit("/provider/sign-up", fields);
+  const response = await newVisitor(site.url).submit("/provider/sign-up", fields);
   const html = await response.text();
   expect(html).toContain("First name is required");
   expect(html).toContain("That does not look like an email address");
@@ -77,8 +67,8 @@ test("AUTH-2 a refused form shows its problems and keeps the input except the pa
 
 test("AUTH-11 signing up with the email address of an account creates nothing and signs nobody in", async () => {
   const email = "twice@example.com";
-  await signedUpVisitor(web.url, email);
-  const visitor = newVisitor(web.url);
+  await signedUpVisitor(site.url, email);
+  const visitor = newVisitor(site.url);
   const again = await visitor.submit("/provider/sign-up", {
     firstName: "Eve",
     lastName: "Else",
@@ -91,7 +81,7 @@ test("AUTH-11 signing up with the email address of an account creates nothing an
 
 test("AUTH-2 another site can't sign its visitors in", async () => {
   const email = "victim@example.com";
-  await signedUpVisitor(web.url, email);
+  await signedUpVisitor(site.url, email);
   const fields = { email, password: samplePassword };
   const origins: Record<string, string>[] = [
     { "sec-fetch-site": "cross-site", origin: "https://evil.example" },
@@ -99,14 +89,14 @@ test("AUTH-2 another site can't sign its visitors in", async () => {
     { "sec-fetch-site": "none" },
   ];
   for (const headers of origins) {
-    const visitor = newVisitor(web.url);
+    const visitor = newVisitor(site.url);
     expect((await visitor.submit("/provider/sign-in", fields, headers)).status).toBe(403);
     expect(visitor.sessionCookie()).toBeUndefined();
   }
 });
 
 test("AUTH-3 /logout ends the session on the server, and another site can't do it", async () => {
-  const visitor = await signedUpVisitor(web.url);
+  const visitor = await signedUpVisitor(site.url);
   const { name, value } = visitor.sessionCookie() ?? {};
   const page = await visitor.get("/logout", { "sec-fetch-site": "cross-site" });
   expect(await page.text()).toContain("Sign out of Towpath?");
@@ -117,7 +107,7 @@ test("AUTH-3 /logout ends the session on the server, and another site can't do i
 
   const ended = await visitor.submit("/logout", {});
   expect([ended.status, location(ended)]).toEqual([303, "/"]);
-  const thief = await fetch(`${web.url}/account`, {
+  const thief = await fetch(`${site.url}/account`, {
     headers: { cookie: `${name}=${value}` },
     redirect: "manual",
   });
@@ -125,16 +115,16 @@ test("AUTH-3 /logout ends the session on the server, and another site can't do i
 });
 
 test("AUTH-3 /logout signs out at once when typed into the URL bar or followed from our own pages", async () => {
-  for (const site of ["none", "same-origin"]) {
-    const visitor = await signedUpVisitor(web.url);
-    const response = await visitor.get("/logout", { "sec-fetch-site": site });
+  for (const from of ["none", "same-origin"]) {
+    const visitor = await signedUpVisitor(site.url);
+    const response = await visitor.get("/logout", { "sec-fetch-site": from });
     expect([response.status, location(response)]).toEqual([303, "/"]);
     expect(location(await visitor.get("/account"))).toContain("/login");
   }
 });
 
 test("AUTH-2 guessing passwords is rate-limited, whatever address the client claims", async () => {
-  const visitor = newVisitor(web.url);
+  const visitor = newVisitor(site.url);
   let limited = false;
   for (let attempt = 0; attempt < 25 && !limited; attempt++) {
     const fields = { email: "ada@example.com", password: `guess number ${attempt}` };
@@ -148,15 +138,15 @@ test("AUTH-2 guessing passwords is rate-limited, whatever address the client cla
 });
 
 test("AUTH-2 guesses for one account are limited across addresses and processes, and its owner still gets in", async () => {
-  const second = await startWeb({ databaseUrl: database.url });
+  const second = await startWeb({ databaseUrl: site.databaseUrl });
   const email = "target@example.com";
   const from = (address: string) => ({ "x-forwarded-for": address });
   const fields = { firstName: "Ada", lastName: "B", email, password: samplePassword };
-  expect((await newVisitor(web.url).submit("/provider/sign-up", fields, from("198.51.100.1"))).status).toBe(303);
+  expect((await newVisitor(site.url).submit("/provider/sign-up", fields, from("198.51.100.1"))).status).toBe(303);
 
   // Half of the guesses go to another process, because the count is in the database.
   const guess = async (attempt: number, target = email) => {
-    const origin = attempt % 2 === 0 ? web.url : second.url;
+    const origin = attempt % 2 === 0 ? site.url : second.url;
     const answer = await newVisitor(origin).submit(
       "/provider/sign-in",
       { email: target, password: `guess number ${attempt}` },
@@ -176,7 +166,7 @@ test("AUTH-2 guesses for one account are limited across addresses and processes,
   await second.stop();
 
   // From an address where she has signed in before, the owner doesn't have to wait.
-  const owner = await newVisitor(web.url).submit(
+  const owner = await newVisitor(site.url).submit(
     "/provider/sign-in",
     { email, password: samplePassword },
     from("198.51.100.1"),
@@ -188,7 +178,7 @@ test("AUTH-2 guesses for one account are limited across addresses and processes,
 }, 120_000);
 
 test("AUTH-2 a second session cookie of the same name signs nobody in, with an explanation", async () => {
-  const [person, stranger] = [await signedUpVisitor(web.url), await signedUpVisitor(web.url)];
+  const [person, stranger] = [await signedUpVisitor(site.url), await signedUpVisitor(site.url)];
   const [own, injected] = [person.sessionCookie(), stranger.sessionCookie()];
   if (!own || !injected) throw new Error("nobody is signed in");
   expect(own.name).toMatch(/^towpath-[0-9a-f]{16}\.session_token$/);
@@ -198,7 +188,7 @@ test("AUTH-2 a second session cookie of the same name signs nobody in, with an e
     `${own.name}=${own.value}; ${own.name}=`,
   ]) {
     const ask = (path: string, accept: string, method = "GET") =>
-      fetch(`${web.url}${path}`, {
+      fetch(`${site.url}${path}`, {
         method,
         headers: { cookie, accept, "sec-fetch-site": "same-origin" },
         redirect: "manual",
@@ -220,7 +210,7 @@ test("AUTH-2 a second session cookie of the same name signs nobody in, with an e
     expect([log.status, log.headers.get("clear-site-data")]).toEqual([401, '"cookies"']);
   }
   // The guessable name of earlier versions is not accepted.
-  const old = await fetch(`${web.url}/account`, {
+  const old = await fetch(`${site.url}/account`, {
     headers: { cookie: `towpath.session_token=${own.value}` },
     redirect: "manual",
   });
@@ -230,7 +220,7 @@ test("AUTH-2 a second session cookie of the same name signs nobody in, with an e
 
 test("AUTH-2 behind TLS every cookie is __Host-: Secure, for all paths of this host only", async () => {
   const secure = await startWeb({
-    databaseUrl: database.url,
+    databaseUrl: site.databaseUrl,
     environment: () => ({ TOWPATH_URL: "https://towpath.example" }),
   });
   const origin = `http://localhost:${/"port":(\d+)/.exec(secure.output())?.[1]}`;

@@ -29,7 +29,7 @@ export async function freePort(): Promise<number> {
 /** Starts the production build as a process on a free port. */
 export async function startWeb(options: {
   readonly databaseUrl: string;
-  readonly environment?: (url: string) => Readonly<Record<string, string>>;
+  readonly environment?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
 }): Promise<WebProcess> {
   const dist = await builtWeb();
   const port = await freePort();
@@ -46,7 +46,7 @@ export async function startWeb(options: {
       TOWPATH_URL: url,
       TOWPATH_PORT: String(port),
       TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
-      ...options.environment?.(url),
+      ...(await options.environment?.(url)),
     },
   });
   let output = "";

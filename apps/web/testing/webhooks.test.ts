@@ -1,33 +1,22 @@
 import { generateKeyPairSync } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { signWebhook } from "@towpath/github";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startWeb, type WebProcess } from "./web-process.ts";
+import { expect, test } from "vitest";
+import { openSite } from "./site.ts";
 
 const secret = "a webhook secret for tests";
-let database: TestDatabase;
-let web: WebProcess;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+const site = openSite(() => {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  web = await startWeb({
-    databaseUrl: database.url,
-    environment: () => ({
-      GITHUB_APP_ID: "1",
-      GITHUB_APP_SLUG: "towpath-test",
-      GITHUB_APP_PRIVATE_KEY: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-      GITHUB_CLIENT_ID: "client",
-      GITHUB_CLIENT_SECRET: "client secret",
-      GITHUB_WEBHOOK_SECRET: secret,
-      GITHUB_URL: "http://localhost:1",
-      GITHUB_API_URL: "http://localhost:1/api/v3",
-    }),
-  });
-}, 120_000);
-afterAll(async () => {
-  await web?.stop();
-  await database?.close();
+  return {
+    GITHUB_APP_ID: "1",
+    GITHUB_APP_SLUG: "towpath-test",
+    GITHUB_APP_PRIVATE_KEY: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+    GITHUB_CLIENT_ID: "client",
+    GITHUB_CLIENT_SECRET: "client secret",
+    GITHUB_WEBHOOK_SECRET: secret,
+    GITHUB_URL: "http://localhost:1",
+    GITHUB_API_URL: "http://localhost:1/api/v3",
+  };
 });
 
 // Parsing and serializing this body changes its spacing, and so its signature.
@@ -35,7 +24,7 @@ const body = '{"ref":"refs/heads/main",  "after": "0000", "name": "\\u00e9"}';
 
 const send = (id: string, more: { signature?: string | null; body?: string; event?: string } = {}) => {
   const signature = more.signature === undefined ? signWebhook(secret, more.body ?? body) : more.signature;
-  return fetch(`${web.url}/api/github/webhooks`, {
+  return fetch(`${site.url}/api/github/webhooks`, {
     method: "POST",
     body: more.body ?? body,
     headers: {
@@ -48,8 +37,8 @@ const send = (id: string, more: { signature?: string | null; body?: string; even
 };
 
 const traces = async (id: string) => {
-  const stored = await database.pool.query("SELECT 1 FROM webhook_delivery WHERE id = $1", [id]);
-  const jobs = await database.pool.query("SELECT 1 FROM pgboss.job WHERE data ->> 'deliveryId' = $1", [id]);
+  const stored = await site.pool.query("SELECT 1 FROM webhook_delivery WHERE id = $1", [id]);
+  const jobs = await site.pool.query("SELECT 1 FROM pgboss.job WHERE data ->> 'deliveryId' = $1", [id]);
   return { stored: stored.rowCount, jobs: jobs.rowCount };
 };
 

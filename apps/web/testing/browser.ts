@@ -1,0 +1,54 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect } from "vitest";
+import type { Member } from "./visitor.ts";
+
+/** Debian's chromium, for all tests of a file. Call it at the top of the file. */
+export function openBrowser(): {
+  newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
+  /** A page that the member is signed in on, of the site at `url`. */
+  signedInPage(url: string, member: Member): Promise<Page>;
+} {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  });
+  afterAll(() => browser?.close());
+  const newContext = (options: BrowserContextOptions = {}) =>
+    browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  return {
+    newContext,
+    signedInPage: async (url, member) => {
+      const context = await newContext();
+      await signIn(context, url, member);
+      return await newPage(context);
+    },
+  };
+}
+
+export async function newPage(context: BrowserContext): Promise<Page> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  return page;
+}
+
+/** Gives the browser the session that the member has already. */
+export async function signIn(context: BrowserContext, url: string, { visitor }: Member): Promise<void> {
+  const cookie = visitor.sessionCookie();
+  if (!cookie) throw new Error("The visitor isn't signed in.");
+  await context.addCookies([{ ...cookie, url, httpOnly: true, sameSite: "Lax" }]);
+}
+
+/** UI-5: no violation of WCAG 2.2 AA that axe finds and no horizontal overflow, on a phone and on a desktop. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const width of [360, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.map(({ id, nodes }) => [id, nodes[0]?.target]);
+    expect([page.url(), width, found]).toEqual([page.url(), width, []]);
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect([page.url(), width, overflow]).toEqual([page.url(), width, 0]);
+  }
+}

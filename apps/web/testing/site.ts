@@ -1,0 +1,80 @@
+import type { Database } from "@towpath/db";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { afterAll, beforeAll } from "vitest";
+import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
+import { freePort, startWeb, type WebProcess } from "./web-process.ts";
+
+/** The production build as a process over a database of its own. */
+export type Site = Omit<WebProcess, "stop"> & {
+  readonly db: Database;
+  readonly pool: TestDatabase["pool"];
+  readonly databaseUrl: string;
+};
+type Environment = Readonly<Record<string, string>>;
+
+/**
+ * The site for all tests of a file. Call it at the top of the file: it opens the site before the hooks that follow and
+ * closes it after them. `environment` adds settings, given the site's own URL.
+ */
+export function openSite(environment?: (url: string) => Environment | Promise<Environment>): Site {
+  let opened: { readonly database: TestDatabase; readonly web: WebProcess } | undefined;
+  let database: TestDatabase | undefined;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const web = await startWeb({ databaseUrl: database.url, ...(environment && { environment }) });
+    opened = { database, web };
+  }, 120_000);
+  afterAll(async () => {
+    await opened?.web.stop();
+    await database?.close();
+  });
+  const current = () => {
+    if (!opened) throw new Error("The site is open in hooks and tests only.");
+    return opened;
+  };
+  return {
+    get url() {
+      return current().web.url;
+    },
+    get operatorToken() {
+      return current().web.operatorToken;
+    },
+    get dataDirectory() {
+      return current().web.dataDirectory;
+    },
+    output: () => current().web.output(),
+    get db() {
+      return current().database.db;
+    },
+    get pool() {
+      return current().database.pool;
+    },
+    get databaseUrl() {
+      return current().database.url;
+    },
+  };
+}
+
+/** The same, with the local forge as its GitHub. */
+export function openSiteWithForge(): { readonly site: Site; readonly forge: { readonly url: string } } {
+  let port: number;
+  let settings: Environment;
+  const site = openSite(async () => {
+    port = await freePort();
+    settings = forgeSettings(`http://localhost:${port}`);
+    return settings;
+  });
+  let forge: ForgeProcess | undefined;
+  beforeAll(async () => {
+    forge = await startForge({ port, webUrl: site.url, settings });
+  });
+  afterAll(() => forge?.stop());
+  return {
+    site,
+    forge: {
+      get url() {
+        return `http://localhost:${port}`;
+      },
+    },
+  };
+}
