@@ -12,6 +12,12 @@ export default defineConfig({
     // The default of one second is shorter than a busy machine takes for a save and a refetch.
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Files share the module graph of their worker: loading it anew took a third of the run's processor time. What a
+    // file changes it puts back: mocks are restored by vitest, these here, and nothing else is set on globals.
+    isolate: false,
+    unstubEnvs: true,
+    unstubGlobals: true,
+    // More than cores: tests mostly wait for processes, leases and time limits.
+    maxWorkers: 3,
   },
 });

@@ -100,7 +100,7 @@ test("PRJ-13 a viewer is offered nothing that the role doesn't allow", async () 
   await page.getByText("Production is live").waitFor();
   expect(await page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
   await page.getByRole("button", { name: /^Actions for build/ }).click();
-  expect(await page.getByRole("menuitem").allTextContents()).toEqual(["Build log", "Server log"]);
+  await expect.poll(() => page.getByRole("menuitem").allTextContents()).toEqual(["Build log", "Server log"]);
   await page.keyboard.press("Escape");
   expect(await page.getByRole("navigation", { name: "Organization" }).getByRole("link").allTextContents()).toEqual([
     "Servers",

@@ -1,6 +1,6 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect, vi } from "vitest";
 import type { Member } from "./visitor.ts";
 
 /** Debian's chromium, for all tests of a file. Call it at the top of the file. */
@@ -9,6 +9,8 @@ export function openBrowser(): {
   /** A page that the member is signed in on, of the site at `url`. */
   signedInPage(url: string, member: Member): Promise<Page>;
 } {
+  // Many tests check several screens in two themes and widths: half a minute is too short on a busy machine.
+  vi.setConfig({ testTimeout: 90_000 });
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
