@@ -11,13 +11,13 @@ export const hmacSha256 = (
 ): string => createHmac("sha256", key).update(data).digest(encoding);
 
 /**
- * Whether two texts are equal, in a time that says nothing of where they differ. The only comparison for tokens, MACs
- * and signatures, whose lengths are no secret.
+ * Compares two texts in a time that doesn't depend on where they differ. Use it for all tokens, MACs and signatures;
+ * their lengths are not secret.
  */
 export function equalInConstantTime(one: string, other: string): boolean {
   const [first, second] = [Buffer.from(one), Buffer.from(other)];
   return first.length === second.length && timingSafeEqual(first, second);
 }
 
-/** 256 random bits, base64url: a token that nobody can guess. */
+/** An unguessable token: 256 random bits, base64url. */
 export const randomToken = (): string => randomBytes(32).toString("base64url");

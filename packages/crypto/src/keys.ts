@@ -1,9 +1,8 @@
 import { createHash, hkdfSync } from "node:crypto";
 
 /**
- * What keys are for. Each purpose has a key of its own, so that neither a leaked key nor another use of the root secret
- * helps with the others. These texts are part of stored data: whoever changes one makes everything under its key
- * unreadable. A new version gets a new purpose beside the old one.
+ * Each purpose has its own key, so that a leaked key doesn't compromise the others. Never change these texts:
+ * everything that was stored under the key would become unreadable. Add a new purpose beside the old one instead.
  */
 export const keyPurposes = {
   /** Cookies and tokens of better-auth. */
@@ -16,7 +15,7 @@ export const keyPurposes = {
   "project-secret": "towpath/secrets/v1",
   /** MCP session ids that clients see. */
   "mcp-session": "towpath/mcp-session/v1",
-  /** Calls of the runner's API in the network. */
+  /** Calls of the runner's API over the network. */
   "runner-api": "towpath/runner-api/v1",
   "admin-jwt": "towpath/admin-jwt/v1",
   "user-jwt": "towpath/user-jwt/v1",
@@ -24,7 +23,7 @@ export const keyPurposes = {
 export type KeyPurpose = keyof typeof keyPurposes;
 
 export type Key = {
-  /** Eight characters that tell keys apart; safe to store and to show. */
+  /** Eight characters that identify the key; safe to store and show. */
   readonly id: string;
   /** 32 bytes. */
   readonly bytes: Uint8Array;

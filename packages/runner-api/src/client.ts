@@ -13,33 +13,33 @@ import { dialTarget, isDialFailure, type RunnerAddress } from "./endpoint.ts";
 import { HangDetector } from "./hang-detector.ts";
 
 type CallOptions = {
-  /** Ends the wait; the call rejects with the signal's reason. What the runner began goes on. */
+  /** Aborts the wait: the call rejects with the signal's reason, but the runner continues. */
   readonly signal?: AbortSignal;
 };
 
 /**
- * The runner, from another process. Every call rejects with RunnerError; its `code` is `unreachable` when the runner
- * is not there or hangs, which is known after 2.5 s however long a start may take.
+ * Calls the runner from another process. Every call rejects with RunnerError; its `code` is `unreachable` if the runner
+ * is down or hangs, which is detected after 2.5 s however long a start may take.
  */
 export type RunnerClient = {
   /** Starts or wakes the deployment's server unless it is ready, and leases it. May take as long as a start. */
   ensure(deploymentId: string, options?: CallOptions): Promise<LeasedInstance>;
-  /** The same, and the server has answered a request at /mcp; rejects with `no_answer` when it does not within 10 s. */
+  /** Like `ensure`, after the server has answered at /mcp; rejects with `no_answer` if it doesn't within 10 s. */
   verify(deploymentId: string, options?: CallOptions): Promise<LeasedInstance>;
-  /** Whether the very instance runs, frozen or not. Starts nothing. */
+  /** Whether exactly this instance runs, frozen or not. Starts nothing. */
   isRunning(deploymentId: string, instanceId: string, options?: CallOptions): Promise<boolean>;
   /** Stops the deployment's server, even if it is leased. Resolves when it has ended. */
   stop(deploymentId: string, options?: CallOptions): Promise<void>;
   list(options?: CallOptions): Promise<readonly RunnerInstance[]>;
   /** What protects servers on the runner's host. */
   isolation(options?: CallOptions): Promise<IsolationReport>;
-  /** Resolves when the runner is there and answers. */
+  /** Resolves if the runner answers. */
   health(options?: CallOptions): Promise<void>;
   /** Ends all connections; running calls reject. */
   close(): Promise<void>;
 };
 
-/** `timeoutMs`: longest wait for an answer of a runner that is healthy. */
+/** `timeoutMs`: maximum wait for the answer of a healthy runner. */
 export function createRunnerClient(address: RunnerAddress, { timeoutMs }: { timeoutMs: number }): RunnerClient {
   const transport = new Transport(address, timeoutMs);
   return {
@@ -93,7 +93,7 @@ class Transport {
       if (answer.success) return answer.data as RunnerAnswer<Call>;
     }
     const failure = failureSchema.safeParse(body);
-    if (!failure.success) throw new RunnerError("internal", "The runner gave an answer that was not understood.");
+    if (!failure.success) throw new RunnerError("internal", "The runner's response is not valid.");
     const { code, message, retryAfterMs = null } = failure.data.error;
     throw new RunnerError(code, message, { retryAfterMs });
   }
@@ -113,7 +113,7 @@ class Transport {
         return { status: statusCode, text: await body.text() };
       } catch (error) {
         given?.throwIfAborted();
-        // A connection that ended under the call, as when the runner restarts. All its calls may be made twice.
+        // The connection closed during the call, as when the runner restarts. All calls are idempotent.
         if (attempt === 1 && !hung.aborted && error instanceof errors.SocketError) continue;
         throw this.#failed(error, hung.aborted);
       }

@@ -2,16 +2,16 @@ import { isolationReportSchema } from "@towpath/core/host-isolation/schema";
 import { z } from "zod";
 import { endpointSchema } from "./endpoint.ts";
 
-/** A server that takes requests at `endpoint` and is not frozen or stopped for `leaseMs`. */
+/** A server that accepts requests at `endpoint` and is neither frozen nor stopped for `leaseMs`. */
 const leasedInstanceSchema = z.object({
   instanceId: z.string().min(1),
-  /** Speaks HTTP, MCP at /mcp. */
+  /** Speaks HTTP, with MCP at /mcp. */
   endpoint: endpointSchema,
   /** Counted from when the runner answers. */
   leaseMs: z.number().positive(),
-  /** What had to be done for this call. */
+  /** What this call had to do. */
   state: z.enum(["started", "woken", "ready"]),
-  /** Time that the call took in the runner, milliseconds. */
+  /** Duration of the call in the runner, milliseconds. */
   waitedMs: z.number().nonnegative(),
 });
 export type LeasedInstance = z.infer<typeof leasedInstanceSchema>;
@@ -23,14 +23,14 @@ const runnerInstanceSchema = z.object({
   startedAt: z.iso.datetime(),
   readyAt: z.iso.datetime().nullable(),
   leasedUntil: z.iso.datetime(),
-  /** Null when the host does not count it. */
+  /** Null if the host doesn't count it. */
   memoryBytes: z.number().nullable(),
   /** Failures in a row before this start. */
   failures: z.number(),
 });
 export type RunnerInstance = z.infer<typeof runnerInstanceSchema>;
 
-/** Every call: its method, its path, and what the body of a 200 holds. Requests have no body. */
+/** Every call: its method, its path and the body of a 200. Requests have no body. */
 export const runnerCalls = {
   ensure: { method: "POST", path: "/v1/deployments/:deploymentId/ensure", answer: leasedInstanceSchema },
   verify: { method: "POST", path: "/v1/deployments/:deploymentId/verify", answer: leasedInstanceSchema },
@@ -49,19 +49,19 @@ export type RunnerCall = keyof typeof runnerCalls;
 export type RunnerAnswer<Call extends RunnerCall> = z.infer<(typeof runnerCalls)[Call]["answer"]>;
 
 /**
- * Why the runner did not do what it was asked for. `waitHelps`: the same call may succeed later although nobody
- * changes anything. A server that does not start will not start for waiting.
+ * Why a call failed. `waitHelps`: the same call may succeed later without a change. A server that does not start won't
+ * start later either.
  */
 export const runnerErrors = {
   /** No such deployment or path. */
   not_found: { status: 404, waitHelps: false },
   /** No secret, or one that the runner does not know. */
   unauthorized: { status: 401, waitHelps: false },
-  /** The server ended before it was ready, or its layers, its Python or a secret are missing. */
+  /** The server exited before it was ready, or its layers, Python or a secret are missing. */
   start_failed: { status: 503, waitHelps: false },
-  /** It was ready and ended before the call was answered. */
+  /** It was ready, but exited before the call was answered. */
   ended: { status: 503, waitHelps: true },
-  /** It started, and does not answer at /mcp. Only `verify` asks. */
+  /** It started, but doesn't answer at /mcp. Only from `verify`. */
   no_answer: { status: 503, waitHelps: false },
   /** It keeps failing and may not start again yet. */
   crash_backoff: { status: 503, waitHelps: true },
@@ -71,17 +71,17 @@ export const runnerErrors = {
   stopping: { status: 503, waitHelps: true },
   /** The host cannot run servers in a sandbox. */
   isolation_unavailable: { status: 503, waitHelps: false },
-  /** An error of the runner's own; its log has the cause. */
+  /** An internal error of the runner; its log has the cause. */
   internal: { status: 500, waitHelps: false },
 } as const satisfies Record<string, { status: number; waitHelps: boolean }>;
 
 type AnsweredErrorCode = keyof typeof runnerErrors;
-/** `unreachable` is the client's own: no runner answered, so none froze or stopped anything meanwhile either. */
+/** `unreachable` comes from the client: no runner answered, so none froze or stopped anything meanwhile. */
 export type RunnerErrorCode = AnsweredErrorCode | "unreachable";
 
 const answeredCodes = Object.keys(runnerErrors) as [AnsweredErrorCode, ...AnsweredErrorCode[]];
 
-/** Body of every answer but 200. The code of a newer runner that this client does not know is read as `internal`. */
+/** Body of every response but 200. Unknown codes, of a newer runner, are read as `internal`. */
 export const failureSchema = z.object({
   error: z.object({
     code: z.enum(answeredCodes).catch("internal"),
@@ -94,10 +94,10 @@ export const failureSchema = z.object({
 export class RunnerError extends Error {
   override readonly name = "RunnerError";
   readonly code: RunnerErrorCode;
-  /** The runner's advice, milliseconds; null when it gave none. */
+  /** When to retry according to the runner, milliseconds; null if it doesn't say. */
   readonly retryAfterMs: number | null;
 
-  /** `message` reaches callers of the tenant's server: no paths, settings or secrets. */
+  /** Callers of the tenant's server see `message`: it must not contain paths, settings or secrets. */
   constructor(
     code: RunnerErrorCode,
     message: string,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Where something listens: a unix socket of this host, or an address in the network. */
+/** Where something listens: a unix socket of this host, or a network address. */
 export const endpointSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("unix"), path: z.string().startsWith("/") }),
   z.object({ kind: z.literal("tcp"), host: z.string().min(1), port: z.number().int().min(1).max(65_535) }),
@@ -8,14 +8,14 @@ export const endpointSchema = z.discriminatedUnion("kind", [
 export type Endpoint = z.infer<typeof endpointSchema>;
 
 /**
- * Where the runner is. Whoever can open its unix socket may use it: it is made for the platform's user alone. In the
- * network each call carries the first of `secrets`, and the runner accepts any of them, so that they can be rotated.
+ * Where the runner listens. Its unix socket is accessible only to the platform's user, and needs no secret. Over the
+ * network each call sends the first of `secrets`, and the runner accepts any of them, so that they can be rotated.
  */
 export type RunnerAddress =
   | Extract<Endpoint, { kind: "unix" }>
   | (Extract<Endpoint, { kind: "tcp" }> & { readonly secrets: readonly [string, ...string[]] });
 
-/** What undici takes to connect there: `new Pool(origin, { ...options })`. */
+/** Arguments for undici to connect there: `new Pool(origin, { ...options })`. */
 export function dialTarget(endpoint: Endpoint): {
   readonly origin: string;
   readonly options: { readonly socketPath?: string };
@@ -24,7 +24,7 @@ export function dialTarget(endpoint: Endpoint): {
   return { origin: `http://${authority(endpoint)}`, options: {} };
 }
 
-/** The same text for the same endpoint. */
+/** A unique text for each endpoint. */
 export function endpointKey(endpoint: Endpoint): string {
   return endpoint.kind === "unix" ? `unix:${endpoint.path}` : `tcp:${authority(endpoint)}`;
 }
@@ -33,7 +33,7 @@ function authority({ host, port }: Extract<Endpoint, { kind: "tcp" }>): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Whether the other side lives but its queue of new connections is full: nothing was sent to it. */
+/** Whether the server's queue of new connections is full: nothing was sent to it. */
 export function isBacklogFull(error: unknown): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === "EAGAIN";
 }
@@ -44,12 +44,12 @@ const undiciDialCodes: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** Whether no connection was made, so that the other side cannot have seen anything of the request. */
+/** Whether no connection was made, so that the server can't have received anything of the request. */
 export function isDialFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // A host name with several addresses: each was tried.
   if (error instanceof AggregateError) return error.errors.every(isDialFailure);
   const { code = "", syscall } = error as NodeJS.ErrnoException;
-  // Errors of connect(2) and of the resolver come before the first byte.
+  // Errors of connect(2) and the resolver happen before the first byte is sent.
   return undiciDialCodes.has(code) || syscall === "connect" || syscall === "getaddrinfo";
 }

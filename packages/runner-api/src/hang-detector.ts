@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 const pauseMs = 500;
-const healthWithinMs = 2000;
+const healthTimeoutMs = 2000;
 
 /**
- * Tells a runner that hangs from one that takes its time: a start may take a minute, a health check may not. While
- * calls are under way, health is checked beside them; when it does not answer, the calls are aborted.
+ * Distinguishes a hanging runner from a slow start, which may take a minute. During calls it also checks the runner's
+ * health, and aborts the calls if that doesn't answer.
  */
 export class HangDetector {
   readonly #checkHealth: (signal: AbortSignal) => Promise<unknown>;
@@ -30,7 +30,7 @@ export class HangDetector {
 
   async #watch(): Promise<void> {
     this.#isWatching = true;
-    // Most calls are answered within the first pause and cost no check.
+    // Most calls are answered within the first pause, without a check.
     for (await pause(); this.#calls.size > 0; await pause()) {
       const waiting = [...this.#calls];
       if (await this.#hangs()) for (const call of waiting) call.abort();
@@ -39,12 +39,12 @@ export class HangDetector {
   }
 
   async #hangs(): Promise<boolean> {
-    const timeout = AbortSignal.timeout(healthWithinMs);
+    const timeout = AbortSignal.timeout(healthTimeoutMs);
     try {
       await this.#checkHealth(timeout);
       return false;
     } catch {
-      // Any other failure reaches the calls by itself.
+      // The calls get any other failure themselves.
       return timeout.aborted;
     }
   }

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { type RunnerAnswer, type RunnerCall, RunnerError, runnerCalls, runnerErrors } from "./contract.ts";
 import { endpointKey, type RunnerAddress } from "./endpoint.ts";
 
-/** What a runner does for each call. A handler rejects with RunnerError; anything else is an error of its own. */
+/** Implements each call. Handlers reject with RunnerError; anything else is an internal error. */
 export type RunnerHandlers = {
   readonly [Call in RunnerCall]: (parameters: {
     readonly deploymentId: string;
@@ -20,13 +20,13 @@ export type RunnerApi = {
    * @throws Error when another runner answers there
    */
   listen(address: RunnerAddress): Promise<RunnerAddress>;
-  /** Takes no further connections. Resolves when the running calls have been answered. */
+  /** Accepts no further connections. Resolves when the running calls have been answered. */
   close(): Promise<void>;
   /** Ends all connections, even with calls in flight. */
   destroy(): void;
 };
 
-/** Serves the runner's API. `onError` gets errors that are no RunnerError; the caller gets only `internal`. */
+/** Serves the runner's API. `onError` gets errors that are not RunnerErrors; the caller only gets `internal`. */
 export function createRunnerApi(handlers: RunnerHandlers, onError: (error: unknown) => void): RunnerApi {
   let server: Server | null = null;
   return {
@@ -57,14 +57,14 @@ export async function assertNoRunner(address: RunnerAddress): Promise<void> {
       socket.destroy();
       resolve(true);
     });
-    // EAGAIN: it is too busy to accept.
+    // EAGAIN: its backlog is full.
     socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "EAGAIN"));
   });
   if (isAnswered) throw new Error(`Another runner already serves ${endpointKey(address)}.`);
 }
 
 async function bind(server: Server, address: RunnerAddress): Promise<RunnerAddress> {
-  // No one answers there: the socket was left by a killed runner.
+  // Nothing answers there: a killed runner left the socket.
   if (address.kind === "unix") await rm(address.path, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -93,7 +93,7 @@ async function answer(
   onError: (error: unknown) => void,
 ): Promise<Answer> {
   try {
-    if (!isAllowed(request)) throw new RunnerError("unauthorized", "The runner does not take calls from here.");
+    if (!isAllowed(request)) throw new RunnerError("unauthorized", "This call needs a valid secret of the instance.");
     const { call, parameters } = callOf(request.method ?? "", request.url ?? "");
     return { status: 200, body: await handlers[call](parameters) };
   } catch (error) {

@@ -2,9 +2,9 @@ import { deriveKey } from "@towpath/crypto";
 import { z } from "zod";
 import type { RunnerAddress } from "./endpoint.ts";
 
-/** To be spread into the settings of every process that speaks to the runner, and of the runner. */
+/** Settings of the runner and of every process that calls it. */
 export const runnerSettings = {
-  /** host:port, where the runner listens and the others reach it. Without it: a socket in TOWPATH_RUN_DIR. */
+  /** host:port where the runner listens and the others reach it. Default: a socket in TOWPATH_RUN_DIR. */
   TOWPATH_RUNNER_ADDRESS: z
     .string()
     .regex(/^(?:\[[0-9a-f:.]+\]|[^\s:/@]+):\d{1,5}$/i, "must be host:port, such as runner.internal:9000 or [::1]:9000")
@@ -12,7 +12,7 @@ export const runnerSettings = {
     .optional(),
 };
 
-/** In the network the secret is derived from that of the instance, which all of its processes have. */
+/** Over the network, the secret is derived from TOWPATH_SECRET, which all processes have. */
 export function runnerAddressFrom(values: {
   readonly TOWPATH_RUNNER_ADDRESS?: string | undefined;
   readonly TOWPATH_RUN_DIR: string;
