@@ -22,18 +22,8 @@ const variants = cva(
 );
 
 /** A short label for what it stands next to. */
-export function Badge({
-  tone,
-  mono,
-  className,
-  children,
-  title,
-}: VariantProps<typeof variants> & { className?: string; children: ReactNode; title?: string }) {
-  return (
-    <span className={classNames(variants({ tone, mono }), className)} title={title}>
-      {children}
-    </span>
-  );
+export function Badge({ tone, mono, children }: VariantProps<typeof variants> & { children: ReactNode }) {
+  return <span className={variants({ tone, mono })}>{children}</span>;
 }
 
 export type Tone = "neutral" | "ok" | "warn" | "bad" | "info" | "accent";

@@ -8,7 +8,6 @@ export function CodeBlock({
   label,
   className,
   wrap = false,
-  copy = true,
   children,
 }: {
   /** The text to copy, and to show unless `children` renders it. */
@@ -16,7 +15,6 @@ export function CodeBlock({
   label: string;
   className?: string;
   wrap?: boolean;
-  copy?: boolean;
   children?: ReactNode;
 }) {
   return (
@@ -28,14 +26,13 @@ export function CodeBlock({
         role="group"
         aria-label={label}
         className={classNames(
-          "scroll-thin max-h-[inherit] overflow-auto rounded-md p-3 text-xs leading-5",
-          copy && "pr-11",
+          "scroll-thin max-h-[inherit] overflow-auto rounded-md p-3 pr-11 text-xs leading-5",
           wrap && "break-words whitespace-pre-wrap",
         )}
       >
         <code className="text-[length:inherit]">{children ?? code}</code>
       </pre>
-      {copy && <CopyButton text={code} label={`Copy ${label}`} className="absolute top-1.5 right-1.5 bg-sunken" />}
+      <CopyButton text={code} label={`Copy ${label}`} className="absolute top-1.5 right-1.5 bg-sunken" />
     </div>
   );
 }

@@ -4,24 +4,12 @@ import type { ReactElement, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 import { IconButton } from "./icon-button.tsx";
 
-const sides = {
-  left: {
-    popup: "left-0 border-r data-starting-style:-translate-x-full data-ending-style:-translate-x-full",
-    swipe: "left",
-  },
-  right: {
-    popup: "right-0 border-l data-starting-style:translate-x-full data-ending-style:translate-x-full",
-    swipe: "right",
-  },
-} as const;
-
-/** A panel at the side of the screen: details of a row, or the menu on a phone. */
+/** A panel at the right side of the screen: details of a row, or the menu on a phone. */
 export function Drawer({
   open,
   onOpenChange,
   trigger,
   title,
-  side = "right",
   modal = true,
   actions,
   children,
@@ -31,7 +19,6 @@ export function Drawer({
   onOpenChange?: (open: boolean) => void;
   trigger?: ReactElement;
   title: ReactNode;
-  side?: "left" | "right";
   /** False: the list beside the drawer stays usable. */
   modal?: boolean;
   actions?: ReactNode;
@@ -44,7 +31,7 @@ export function Drawer({
       onOpenChange={onOpenChange}
       modal={modal}
       disablePointerDismissal={!modal}
-      swipeDirection={sides[side].swipe}
+      swipeDirection="right"
     >
       {trigger && <BaseDrawer.Trigger render={trigger} />}
       <BaseDrawer.Portal>
@@ -56,8 +43,7 @@ export function Drawer({
             // Next to a usable list the focus stays in the list, so that its keyboard shortcuts keep working.
             initialFocus={modal ? undefined : false}
             className={classNames(
-              "pointer-events-auto fixed inset-y-0 flex w-[min(30rem,100vw)] flex-col bg-raised shadow-pop transition-transform duration-200 ease-out outline-none",
-              sides[side].popup,
+              "pointer-events-auto fixed inset-y-0 right-0 flex w-[min(30rem,100vw)] flex-col border-l bg-raised shadow-pop transition-transform duration-200 ease-out outline-none data-ending-style:translate-x-full data-starting-style:translate-x-full",
               className,
             )}
           >

@@ -1,4 +1,3 @@
-import type { ReactNode } from "react";
 import { buttonLook } from "./button.tsx";
 
 type ErrorKind = "forbidden" | "not-found" | "other";
@@ -61,7 +60,7 @@ const texts: Record<ErrorKind, { code: string; title: string; text: string; caus
 };
 
 /** The screen for an error (ERR-1, ERR-2, ERR-3). It uses plain links, because the router itself may have failed. */
-export function ErrorScreen({ error, kind, extra }: { error?: unknown; kind?: ErrorKind; extra?: ReactNode }) {
+export function ErrorScreen({ error, kind }: { error?: unknown; kind?: ErrorKind }) {
   const failure: Failure = kind ? { kind, message: "" } : classifyError(error);
   const { code, title, text, causes } = texts[failure.kind];
   return (
@@ -94,7 +93,6 @@ export function ErrorScreen({ error, kind, extra }: { error?: unknown; kind?: Er
             Check Account Settings
           </a>
         )}
-        {extra}
       </div>
     </div>
   );

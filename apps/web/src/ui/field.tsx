@@ -21,7 +21,6 @@ export function Field({
   max,
   required,
   optional,
-  action,
   className,
   children,
 }: {
@@ -32,7 +31,6 @@ export function Field({
   max?: number;
   required?: boolean;
   optional?: boolean;
-  action?: ReactNode;
   className?: string;
   children: (control: FieldControl) => ReactNode;
 }) {
@@ -42,13 +40,10 @@ export function Field({
   const hasNote = Boolean(hint || error || counted);
   return (
     <div className={classNames("flex min-w-0 flex-col gap-1.5", className)}>
-      <div className="flex min-h-5 items-center justify-between gap-3">
-        <label htmlFor={id} className="text-sm font-medium text-ink">
-          {label}
-          {optional && <span className="ml-1.5 font-normal text-faint">optional</span>}
-        </label>
-        {action}
-      </div>
+      <label htmlFor={id} className="min-h-5 self-start text-sm font-medium text-ink">
+        {label}
+        {optional && <span className="ml-1.5 font-normal text-faint">optional</span>}
+      </label>
       {children({
         id,
         "aria-describedby": hasNote ? noteId : undefined,

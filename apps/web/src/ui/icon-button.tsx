@@ -35,12 +35,10 @@ export function IconButton({
 export function CopyButton({
   text,
   label = "Copy",
-  size = "sm",
   className,
 }: {
   text: string | (() => string);
   label?: string;
-  size?: "sm" | "md";
   className?: string;
 }) {
   const [copied, setCopied] = useState(false);
@@ -60,7 +58,7 @@ export function CopyButton({
   };
 
   return (
-    <IconButton label={copied ? "Copied" : label} size={size} onClick={copy} className={className}>
+    <IconButton label={copied ? "Copied" : label} size="sm" onClick={copy} className={className}>
       {copied ? <Check className="text-ok" aria-hidden /> : <Copy aria-hidden />}
     </IconButton>
   );

@@ -1,25 +1,18 @@
 import { classNames } from "./class-names.ts";
 
-/** A spinner in the color of the text. Without a `label` for screen readers it is decoration next to text. */
-export function Spinner({ className, label }: { className?: string; label?: string }) {
+/** A spinner in the color of the text that it decorates. */
+export function Spinner({ className }: { className?: string }) {
   return (
-    <>
-      <svg
-        viewBox="0 0 16 16"
-        className={classNames("size-4 shrink-0 animate-spin", className)}
-        fill="none"
-        strokeWidth="2"
-        aria-hidden="true"
-      >
-        <circle cx="8" cy="8" r="6" stroke="currentColor" opacity="0.22" />
-        <path d="M14 8a6 6 0 0 0-6-6" stroke="currentColor" strokeLinecap="round" />
-      </svg>
-      {label && (
-        <span role="status" className="sr-only">
-          {label}
-        </span>
-      )}
-    </>
+    <svg
+      viewBox="0 0 16 16"
+      className={classNames("size-4 shrink-0 animate-spin", className)}
+      fill="none"
+      strokeWidth="2"
+      aria-hidden="true"
+    >
+      <circle cx="8" cy="8" r="6" stroke="currentColor" opacity="0.22" />
+      <path d="M14 8a6 6 0 0 0-6-6" stroke="currentColor" strokeLinecap="round" />
+    </svg>
   );
 }
 

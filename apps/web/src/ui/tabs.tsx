@@ -12,7 +12,6 @@ export function Tabs<Value extends string>({
   label,
   children,
   className,
-  listClassName,
 }: {
   value: Value;
   onChange: (value: Value) => void;
@@ -21,14 +20,13 @@ export function Tabs<Value extends string>({
   label: string;
   children?: ReactNode;
   className?: string;
-  listClassName?: string;
 }) {
   return (
     <BaseTabs.Root value={value} onValueChange={(next) => onChange(next as Value)} className={className}>
       <BaseTabs.List
         aria-label={label}
         activateOnFocus
-        className={classNames("scroll-thin relative flex gap-1 overflow-x-auto border-b", listClassName)}
+        className="scroll-thin relative flex gap-1 overflow-x-auto border-b"
       >
         {tabs.map((tab) => (
           <BaseTabs.Tab

@@ -14,7 +14,6 @@ type RowProps = {
   line: LogLine;
   query: string;
   wrap: boolean;
-  showTime: boolean;
   /** The URL links to this line. */
   linked: boolean;
   /** This line is the search's current match. */
@@ -22,7 +21,7 @@ type RowProps = {
 };
 
 /** One line: its number as a link to itself, time, tag, and text with its colors. */
-export const LogRow = memo(function LogRow({ line, query, wrap, showTime, linked, current }: RowProps) {
+export const LogRow = memo(function LogRow({ line, query, wrap, linked, current }: RowProps) {
   return (
     <div
       className={classNames(
@@ -41,11 +40,9 @@ export const LogRow = memo(function LogRow({ line, query, wrap, showTime, linked
       >
         {line.id}
       </a>
-      {showTime && (
-        <time dateTime={line.time} className="shrink-0 text-faint select-none max-md:hidden">
-          {line.time.slice(11, 23)}
-        </time>
-      )}
+      <time dateTime={line.time} className="shrink-0 text-faint select-none max-md:hidden">
+        {line.time.slice(11, 23)}
+      </time>
       {line.tag !== undefined && (
         <span className="w-14 shrink-0 truncate text-faint select-none max-sm:hidden">{line.tag}</span>
       )}

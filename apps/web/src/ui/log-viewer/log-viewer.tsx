@@ -17,7 +17,6 @@ export function LogViewer({
   filters,
   empty,
   className,
-  showTime = true,
 }: {
   lines: readonly LogLine[];
   label: string;
@@ -26,7 +25,6 @@ export function LogViewer({
   filters?: ReactNode;
   empty?: ReactNode;
   className?: string;
-  showTime?: boolean;
 }) {
   const navigation = useLogNavigation(lines, live);
   return (
@@ -44,21 +42,13 @@ export function LogViewer({
         onKeyUp={navigation.afterScroll}
         className="scroll-thin min-h-0 flex-1 overflow-auto py-2 font-mono text-xs -outline-offset-2"
       >
-        {lines.length === 0 ? empty : <LogRows lines={lines} navigation={navigation} showTime={showTime} />}
+        {lines.length === 0 ? empty : <LogRows lines={lines} navigation={navigation} />}
       </section>
     </div>
   );
 }
 
-function LogRows({
-  lines,
-  navigation,
-  showTime,
-}: {
-  lines: readonly LogLine[];
-  navigation: LogNavigation;
-  showTime: boolean;
-}) {
+function LogRows({ lines, navigation }: { lines: readonly LogLine[]; navigation: LogNavigation }) {
   const { virtual, wrap, query, linkedId, matches, currentMatch } = navigation;
   return (
     <div className="relative" style={{ height: virtual.getTotalSize() }}>
@@ -77,7 +67,6 @@ function LogRows({
               line={line}
               query={query}
               wrap={wrap}
-              showTime={showTime}
               linked={line.id === linkedId}
               current={matches[currentMatch] === item.index}
             />
