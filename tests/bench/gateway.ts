@@ -1,4 +1,4 @@
-// Gateway beside nginx: the same requests to the same server, through the gateway's full path (route, police, forward,
+// Gateway beside nginx: the same requests to the same server, through the gateway's full path (route, policy, forward,
 // record into a real database) and through nginx `proxy_pass`, in one run. `node tests/bench/gateway.ts [seconds]`
 // needs nginx and wrk. The server is nginx too, on a unix socket, so that it is never the bottleneck.
 

@@ -12,15 +12,15 @@ import { Upstreams } from "./forward/upstreams.ts";
 import { createGateway } from "./gateway.ts";
 import { Metrics, type Reading } from "./platform/metrics.ts";
 import { createPages, type Report } from "./platform/pages.ts";
-import { Capacity } from "./police/capacity.ts";
-import { Connections } from "./police/connections.ts";
-import { createAuthenticate } from "./police/credentials.ts";
-import { OpenAnswers } from "./police/open-answers.ts";
-import { createSessionIds } from "./police/sessions.ts";
+import { Capacity } from "./policy/capacity.ts";
+import { Connections } from "./policy/connections.ts";
+import { createAuthenticate } from "./policy/credentials.ts";
+import { OpenResponses } from "./policy/open-responses.ts";
+import { createSessionIds } from "./policy/sessions.ts";
 import { createReadModel } from "./read-model/routes.ts";
-import { OpenCalls } from "./record/open-calls.ts";
+import { PendingCalls } from "./record/pending-calls.ts";
 import { Recorder } from "./record/recorder.ts";
-import { RefusedRows } from "./record/refused-rows.ts";
+import { RefusalLimit } from "./record/refusal-limit.ts";
 import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
 import { RouteTable } from "./route/route-table.ts";
@@ -55,19 +55,19 @@ export async function startGateway(
   pool.on("error", (error) => log.debug({ err: error }, "an idle database connection ended"));
 
   const routes = new RouteTable();
-  const openAnswers = new OpenAnswers(pool, log);
+  const openResponses = new OpenResponses(pool, log);
   const feed = createRouteFeed({
     readModel: createReadModel(pool),
     table: routes,
     directory: config.stateDirectory,
     writesSnapshot: config.workerIndex === 0,
-    onLoaded: (loaded) => openAnswers.cutUnrouted(new Set(loaded.map(({ projectId }) => projectId))),
+    onLoaded: (loaded) => openResponses.closeUnrouted(new Set(loaded.map(({ projectId }) => projectId))),
     log,
   });
   const apiKeys = createApiKeyChecker(pool);
   const keysChanged = () => {
     apiKeys.forget();
-    void openAnswers.check();
+    void openResponses.check();
   };
   const notifications = openNotifications(config.directDatabaseUrl, {
     applicationName: "towpath-gateway-listen",
@@ -78,27 +78,27 @@ export async function startGateway(
   const upstreams = new Upstreams();
   const runner = createRunnerClient(config.runner, { timeoutMs: config.holdMs * 2 });
   const leases = new Leases({ runner, upstreams });
-  const openCalls = new OpenCalls((call) => recorder.record(call), {
+  const pendingCalls = new PendingCalls((call) => recorder.record(call), {
     share: config.share,
     ...(peers.count > 0 && {
       onCanceledElsewhere: (session, requestId) => peers.ask({ kind: "canceled", session, requestId }),
     }),
   });
-  const refusedRows = new RefusedRows({ share: config.share });
+  const refusalLimit = new RefusalLimit({ share: config.share });
   const metrics = new Metrics(config.workerIndex);
   const connections = new Connections(config.connections);
   const capacity = new Capacity(config.capacity);
   metrics.add([
     { name: "routes", help: "Labels that are served", kind: "gauge", read: () => routes.size, merged: "max" },
-    ...readingsOf({ config, leases, upstreams, connections, capacity, openCalls }),
-    ...logReadings({ recorder, refusedRows, spool }),
+    ...readingsOf({ config, leases, upstreams, connections, capacity, pendingCalls }),
+    ...logReadings({ recorder, refusalLimit, spool }),
   ]);
   const report = async (): Promise<Report> => ({
     health: { ok: routes.isLoaded, routes: routes.size, database: feed.isFresh() },
     metrics: await metrics.snapshot(),
   });
   peers.onQuestion(async (question) =>
-    question.kind === "report" ? report() : openCalls.cancel(question.session, question.requestId),
+    question.kind === "report" ? report() : pendingCalls.cancel(question.session, question.requestId),
   );
   const platform = createPages(async () => {
     const [own, ...others] = await Promise.all([report(), ...(peers.count > 0 ? [peers.ask({ kind: "report" })] : [])]);
@@ -112,14 +112,14 @@ export async function startGateway(
       holdMs: config.holdMs,
       routes,
       authenticate: createAuthenticate({ apiKeys, isMember: createMembershipChecker(pool), secret: config.secret }),
-      openAnswers,
+      openResponses,
       capacity,
       proxies: config.connections.proxies,
       sessionIds: createSessionIds(config.secret),
       leases,
-      openCalls,
+      pendingCalls,
       recorder,
-      refusedRows,
+      refusalLimit,
       metrics,
       platform,
       log,
@@ -134,7 +134,7 @@ export async function startGateway(
   notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
   notifications.subscribe({ channel: apiKeyChannel }, keysChanged);
   recorder.start();
-  openAnswers.start();
+  openResponses.start();
   if (!routes.isLoaded) await routes.opening;
 
   return {
@@ -143,8 +143,8 @@ export async function startGateway(
     async stop(graceMs) {
       await closeHttpServer(server, graceMs);
       feed.stop();
-      openAnswers.stop();
-      openCalls.stop();
+      openResponses.stop();
+      pendingCalls.stop();
       leases.stop();
       await Promise.all([recorder.stop(), upstreams.destroy(), runner.close()]);
       // A database that hangs does not answer a goodbye either.
@@ -159,10 +159,10 @@ type Sources = {
   upstreams: Upstreams;
   connections: Connections;
   capacity: Capacity;
-  openCalls: OpenCalls;
+  pendingCalls: PendingCalls;
 };
 
-function readingsOf({ config, leases, upstreams, connections, capacity, openCalls }: Sources): Reading[] {
+function readingsOf({ config, leases, upstreams, connections, capacity, pendingCalls }: Sources): Reading[] {
   const gauge = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "gauge", read });
   const counter = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "counter", read });
   return [
@@ -175,20 +175,20 @@ function readingsOf({ config, leases, upstreams, connections, capacity, openCall
     gauge("requests_open", "Requests under way, streams included", () => capacity.requests),
     gauge("body_bytes", "Bytes of request bodies that are held", () => capacity.bodyBytes),
     gauge("body_bytes_max", "Bytes of request bodies that may be held", () => config.capacity.maxBodyBytes),
-    gauge("calls_open", "Legacy calls whose answer has not come", () => openCalls.size),
+    gauge("calls_open", "Legacy calls whose answer has not come", () => pendingCalls.size),
   ];
 }
 
-type LogSources = { recorder: Recorder; refusedRows: RefusedRows; spool: Spool };
+type LogSources = { recorder: Recorder; refusalLimit: RefusalLimit; spool: Spool };
 
-function logReadings({ recorder, refusedRows, spool }: LogSources): Reading[] {
+function logReadings({ recorder, refusalLimit, spool }: LogSources): Reading[] {
   const counter = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "counter", read });
   return [
     counter("log_rows_written", "Rows that are in the database", () => recorder.counters.written),
     counter("log_rows_spooled", "Rows that were kept on disk", () => recorder.counters.spooled),
     counter("log_rows_dropped", "Rows lost: neither memory nor disk had room", () => recorder.counters.dropped),
     counter("log_rows_refused", "Rows that the database will not take", () => recorder.counters.refused),
-    counter("log_rows_left_out", "Refused requests without a row, of a flood", () => refusedRows.leftOut),
+    counter("log_rows_left_out", "Refused requests without a row, of a flood", () => refusalLimit.leftOut),
     { name: "log_rows_held", help: "Rows that wait in memory", kind: "gauge", read: () => recorder.held },
     { name: "spool_bytes", help: "Bytes of rows on disk", kind: "gauge", read: () => spool.bytes },
   ];

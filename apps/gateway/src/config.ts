@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import { z } from "zod";
-import type { CapacityLimits } from "./police/capacity.ts";
-import { type ConnectionLimits, parseAddresses } from "./police/connections.ts";
+import type { CapacityLimits } from "./policy/capacity.ts";
+import { type ConnectionLimits, parseAddresses } from "./policy/connections.ts";
 import { parseServerUrl } from "./route/server-address.ts";
 
 const port = z.coerce.number().int().min(0).max(65535);
@@ -86,7 +86,7 @@ function schemaFor(openFiles: number) {
       {
         path: ["TOWPATH_GATEWAY_MAX_CONNECTIONS"],
         message: `takes twice as many open files, and each worker may open ${openFiles}: raise that limit (ulimit -n) or lower this one`,
-        // Told beside the other problems, not after them.
+        // Reported together with the other problems, not after them.
         when: () => true,
       },
     )

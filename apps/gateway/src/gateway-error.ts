@@ -126,7 +126,7 @@ export function credentialsEnded(): GatewayError {
 
 /**
  * Sends a refusal as JSON: as a JSON-RPC error when the request was JSON-RPC, else `{ "error": { code, message } }`.
- * `error.data.towpath` and `error.code` name the reason, so that it is never taken for the server's own answer.
+ * `error.data.towpath` and `error.code` name the reason, so that it can't be mistaken for the server's own answer.
  * Returns the size of the body in bytes.
  */
 export function sendError(

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { Agent, fetch as undiciFetch } from "undici";
 import { expect, onTestFinished, test } from "vitest";
-import { connectModern, connectOld } from "./testing/clients.ts";
+import { connectLegacy, connectModern } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, type DeployedServer, insertDeployment, type Rig, until } from "./testing/rig.ts";
 import { startUnixServer } from "./testing/unix-server.ts";
@@ -88,7 +88,7 @@ for (const { form, setting, urlOf, hostOf, elsewhere } of forms) {
         { type: "text", text: label },
       ]);
       await modern.close();
-      const { client: legacy } = await connectOld(url, {}, { fetch: fetchAnywhere });
+      const { client: legacy } = await connectLegacy(url, {}, { fetch: fetchAnywhere });
       expect((await legacy.callTool({ name: "echo", arguments: { text: label } })).content).toEqual([
         { type: "text", text: label },
       ]);

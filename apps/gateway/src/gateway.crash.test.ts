@@ -8,7 +8,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createRig, type Rig, until } from "./testing/rig.ts";
-import { deployProcess, type ServerProcess, saying } from "./testing/server-process.ts";
+import { deployProcess, outputLine, type ServerProcess } from "./testing/server-process.ts";
 
 let rig: Rig;
 let directory: string;
@@ -111,7 +111,7 @@ test("RUN-6 a server too busy to take connections keeps its sessions: the reques
   const client = await viaHttp(server.url);
   const leases = rig.runner.ensured.length;
   const { child, socketPath } = server.current();
-  const isBusy = saying(child, "busy");
+  const isBusy = outputLine(child, "busy");
   child.kill("SIGUSR2");
   await isBusy;
   const fillers = await fillBacklog(socketPath);

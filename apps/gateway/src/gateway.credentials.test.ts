@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { newApiKey, signAdminJwt, signUserJwt } from "@towpath/auth/credentials";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { rpc, storeApiKey } from "./testing/clients.ts";
 import { createRig, type DeployedServer, type Rig, secret, until } from "./testing/rig.ts";
 
 let rig: Rig;
@@ -10,20 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const rpc = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "t" } });
 type Bearer = { authorization: string };
 const bearer = (token: string): Bearer => ({ authorization: `Bearer ${token}` });
 
-async function storeKey(organizationId: string): Promise<{ id: string; bearer: Bearer }> {
-  const made = newApiKey();
-  const id = randomUUID();
-  await rig.database.pool.query("INSERT INTO apikey (id, key, reference_id) VALUES ($1, $2, $3)", [
-    id,
-    made.hash,
-    organizationId,
-  ]);
-  return { id, bearer: bearer(made.key) };
-}
+const storeKey = (organizationId: string) => storeApiKey(rig, organizationId);
 
 async function addMember(organizationId: string, role = "member"): Promise<string> {
   const userId = randomUUID();
@@ -56,7 +47,7 @@ async function openStream(server: DeployedServer, headers: Bearer) {
   const answer = await fetch(server.url, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
-    body: rpc,
+    body: rpc(),
   });
   expect(answer.status).toBe(200);
   const reader = answer.body?.getReader();
@@ -115,7 +106,7 @@ test("GW-4 a removed member's streams end, by an own token and by an admin JWT",
   await expect.poll(ended, { timeout: 30_000 }).toEqual([true, true, false, false]);
   for (const stream of streams) await stream.stop();
   const again = () =>
-    fetch(server.url, { method: "POST", headers: bearer(tokens[0]?.token ?? ""), body: rpc }).then((answer) => {
+    fetch(server.url, { method: "POST", headers: bearer(tokens[0]?.token ?? ""), body: rpc() }).then((answer) => {
       void answer.body?.cancel();
       return answer.status;
     });
@@ -167,7 +158,7 @@ test("GW-7 GW-11 a person who calls is seen as the user, by the server and in th
   const { projectId, organizationId } = server;
   const userId = await addMember(organizationId);
   const { token } = await signUserJwt({ secret, projectId, userId });
-  const answer = await fetch(server.url, { method: "POST", headers: bearer(token), body: rpc });
+  const answer = await fetch(server.url, { method: "POST", headers: bearer(token), body: rpc() });
   expect(answer.status).toBe(200);
   const text = seen.join("\n");
   expect(text).toContain(`towpath-actor\nuser:${userId}\ntowpath-actor-type\nuser\n`);
@@ -178,7 +169,7 @@ test("GW-7 GW-11 a person who calls is seen as the user, by the server and in th
 
 /** All that a stranger can see of an answer, but for the time. */
 async function seenBy(path: string, init: RequestInit) {
-  const answer = await fetch(`http://127.0.0.1:${rig.gateway.port}/${path}`, { body: rpc, method: "POST", ...init });
+  const answer = await fetch(`http://127.0.0.1:${rig.gateway.port}/${path}`, { body: rpc(), method: "POST", ...init });
   const headers = Object.fromEntries([...answer.headers].filter(([name]) => name !== "date"));
   return { status: answer.status, headers, body: await answer.text() };
 }

@@ -2,8 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { answerEmpty, answerJson, emptyResult, postTo } from "./testing/clients.ts";
 import { type GatewayProcess, startGatewayProcess } from "./testing/gateway-process.ts";
-import { createRig, type Rig, until } from "./testing/rig.ts";
+import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
 let rig: Rig;
 let directory: string;
@@ -19,17 +20,12 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
-const toolCall = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}';
-
+const urlOf = ({ port }: GatewayProcess, { label }: DeployedServer) => new URL(`http://127.0.0.1:${port}/${label}/mcp`);
 const start = () => startGatewayProcess(rig, directory, { TOWPATH_GATEWAY_WORKERS: "1" });
 
 test("RUN-8 GW-10 a gateway that is killed under load loses no row of an answered call, and writes none twice", async () => {
-  const server = await rig.deploy((request, response) => {
-    request.resume();
-    response.writeHead(200, { "content-type": "application/json" }).end(answer);
-  });
-  const call = () => fetch(`http://127.0.0.1:${gateway.port}/${server.label}/mcp`, { method: "POST", body: toolCall });
+  const server = await rig.deploy(answerEmpty);
+  const call = () => postTo(urlOf(gateway, server));
   // The route has come to this process, too.
   await until(async () => (await call()).status === 200);
   let answered = 1;
@@ -64,10 +60,10 @@ test("GW-10 GW-14 a row that a gateway keeps after another one has started besid
   const held: (() => void)[] = [];
   const server = await rig.deploy((request, response) => {
     request.resume();
-    held.push(() => response.writeHead(200, { "content-type": "application/json" }).end(answer));
+    held.push(() => answerJson(response, emptyResult));
   });
   const orphan = gateway;
-  const call = () => fetch(`http://127.0.0.1:${orphan.port}/${server.label}/mcp`, { method: "POST", body: toolCall });
+  const call = () => postTo(urlOf(orphan, server));
   const answers = [call(), call()];
   await until(() => held.length === 2);
   held[0]?.();
@@ -75,7 +71,7 @@ test("GW-10 GW-14 a row that a gateway keeps after another one has started besid
   // On the same state directory: by mistake, or because the orphaned worker of a killed primary still answers.
   gateway = await start();
   held[1]?.();
-  for (const each of await Promise.all(answers)) expect([each.status, await each.text()]).toEqual([200, answer]);
+  for (const each of await Promise.all(answers)) expect([each.status, await each.text()]).toEqual([200, emptyResult]);
   orphan.child.kill("SIGKILL");
   await orphan.ended;
   expect(await rig.rows(server.projectId, 2, 20_000)).toHaveLength(2);
@@ -85,9 +81,9 @@ test("GW-7 GW-10 a client that has its answer from a stream which is still open 
   const server = await rig.deploy((request, response) => {
     request.resume();
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(`data: ${answer}\n\n`);
+    response.write(`data: ${emptyResult}\n\n`);
   });
-  const call = () => fetch(`http://127.0.0.1:${gateway.port}/${server.label}/mcp`, { method: "POST", body: toolCall });
+  const call = () => postTo(urlOf(gateway, server));
   let answered = 0;
   await until(async () => {
     const response = await call();

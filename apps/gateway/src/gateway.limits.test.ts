@@ -1,11 +1,11 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { answerJson, emptyResult } from "./testing/clients.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
 const maxConnections = 40;
-const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
-const json = (response: ServerResponse) => response.writeHead(200, { "content-type": "application/json" }).end(answer);
+const json = (response: ServerResponse) => answerJson(response, emptyResult);
 
 let rig: Rig;
 let server: DeployedServer;

@@ -1,6 +1,6 @@
 import { newApiKey, signAdminJwt } from "@towpath/auth/credentials";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connectModern, connectOld, storeApiKey } from "./testing/clients.ts";
+import { connectLegacy, connectModern, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, type Rig, secret, until } from "./testing/rig.ts";
 
@@ -46,7 +46,7 @@ describe("both eras on one URL", () => {
 
   test("GW-2 GW-7 an old client initializes, keeps its session, streams progress, ends it", async () => {
     const server = await rig.deploy(createMcpListener());
-    const { client, transport } = await connectOld(server.url);
+    const { client, transport } = await connectLegacy(server.url);
     const progress: number[] = [];
     const result = await client.callTool({ name: "slow", arguments: { text: "hi" } }, undefined, {
       onprogress: (step) => progress.push(step.progress),

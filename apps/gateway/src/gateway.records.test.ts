@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectModern, connectOld, storeApiKey } from "./testing/clients.ts";
+import { answerEmpty, connectLegacy, connectModern, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, type Rig, until } from "./testing/rig.ts";
 
@@ -27,7 +27,7 @@ test("GW-7 a canceled call is recorded as canceled, not as an error, in both era
     return { wait: (signal: AbortSignal) => client.callTool(call, { signal }), close: () => client.close() };
   };
   const legacy = async (url: URL) => {
-    const { client } = await connectOld(url);
+    const { client } = await connectLegacy(url);
     return { wait: (signal: AbortSignal) => client.callTool(call, undefined, { signal }), close: () => client.close() };
   };
   for (const connectTo of [modern, legacy]) {
@@ -91,10 +91,7 @@ test("GW-7 a legacy server that answers a canceled call by an error has canceled
 });
 
 test("GW-7 the client of a stateless legacy server is known by its User-Agent", async () => {
-  const server = await rig.deploy((request, response) => {
-    request.resume();
-    response.writeHead(200, { "content-type": "application/json" }).end('{"jsonrpc":"2.0","id":1,"result":{}}');
-  });
+  const server = await rig.deploy(answerEmpty);
   const post = (agent: string) =>
     fetch(server.url, {
       method: "POST",
@@ -171,7 +168,7 @@ test("GW-7 strangers cannot fill the log of a project: what is left out is count
 
 test("GW-7 a call whose stream ends early has one row, with its whole duration and the error that came later", async () => {
   const server = await rig.deploy(createMcpListener({ resumable: true }));
-  const { client } = await connectOld(server.url);
+  const { client } = await connectLegacy(server.url);
   const from = performance.now();
   const result = await client.callTool({ name: "resume", arguments: { text: "x" } });
   const tookMs = performance.now() - from;
@@ -191,7 +188,7 @@ test("GW-7 a call whose stream ends early has one row, with its whole duration a
 
 test("GW-7 a call that nobody resumes keeps its row when the gateway stops, and a failure found later is told", async () => {
   const server = await rig.deploy(createMcpListener({ resumable: true }));
-  const { client, transport } = await connectOld(server.url);
+  const { client, transport } = await connectLegacy(server.url);
   const headers = {
     accept: "application/json, text/event-stream",
     "content-type": "application/json",

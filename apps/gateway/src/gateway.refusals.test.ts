@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sendRaw, statusOf, storeApiKey } from "./testing/clients.ts";
+import { postTo, rpc, type Sent, sendRaw, statusOf, storeApiKey } from "./testing/clients.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
 let rig: Rig;
@@ -13,14 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const rpc = (method = "tools/call") => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { name: "t" } });
-const post = (body: string | Buffer = rpc(), headers: Record<string, string> = {}, signal?: AbortSignal) =>
-  fetch(server.url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body,
-    ...(signal ? { signal } : {}),
-  });
+const post = (...sent: Sent) => postTo(server.url, ...sent);
 
 const refused = (request: IncomingMessage, response: ServerResponse) => {
   request.resume();

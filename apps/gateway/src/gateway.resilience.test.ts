@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connectModern, connectOld } from "./testing/clients.ts";
+import { answerEmpty, connectLegacy, connectModern, emptyResult } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, type DeployedServer, type Rig, segmentsIn, until } from "./testing/rig.ts";
 import { startUnixServer } from "./testing/unix-server.ts";
@@ -14,15 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
-const ok = (
-  request: { resume: () => void },
-  response: { writeHead: (status: number, headers: object) => { end: (body: string) => void } },
-) => {
-  request.resume();
-  response.writeHead(200, { "content-type": "application/json" }).end(answer);
-};
-const deploy = () => rig.deploy(ok as never);
+const deploy = () => rig.deploy(answerEmpty);
 const call = (server: DeployedServer, headers: Record<string, string> = {}) =>
   fetch(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`, {
     method: "POST",
@@ -78,13 +70,13 @@ describe("starting servers", () => {
 
   test("RUN-3 a client that leaves while it is held is not forwarded later", async () => {
     let reached = 0;
-    const server = await rig.deploy(((request: never, response: never) => {
+    const server = await rig.deploy((request, response) => {
       reached++;
-      ok(request, response);
-    }) as never);
+      answerEmpty(request, response);
+    });
     set(server, { startMs: 300 });
     const abort = new AbortController();
-    const held = fetch(server.url, { method: "POST", body: answer, signal: abort.signal });
+    const held = fetch(server.url, { method: "POST", body: emptyResult, signal: abort.signal });
     await until(() => leasesOf(server) === 1);
     abort.abort();
     await expect(held).rejects.toThrow();
@@ -99,7 +91,7 @@ describe("starting servers", () => {
     let hits = 0;
     const next = await startUnixServer((request, response) => {
       hits++;
-      if (hits === 1) ok(request, response as never);
+      if (hits === 1) answerEmpty(request, response);
       else request.socket.destroy();
     });
     set(server, { instanceId: randomUUID(), endpoint: next.endpoint });
@@ -128,7 +120,7 @@ describe("starting servers", () => {
     for (const { server, port } of servers) {
       set(deployed, { instanceId: randomUUID(), endpoint: { kind: "tcp", host: "127.0.0.1", port } });
       const modern = await connectModern(deployed.url);
-      const old = await connectOld(deployed.url);
+      const old = await connectLegacy(deployed.url);
       for (const client of [modern, old.client]) {
         const echo = await client.callTool({ name: "echo", arguments: { text: "over tcp" } });
         expect(echo.content).toEqual([{ type: "text", text: "over tcp" }]);
@@ -143,9 +135,9 @@ describe("starting servers", () => {
   test("RUN-3 a lease is renewed while a request runs, so that its server is not frozen, and lapses after", async () => {
     rig.runner.leaseMs = 1200;
     let release = () => {};
-    const server = await rig.deploy(((_request: never, response: never) => {
-      release = () => ok({ resume: () => {} }, response);
-    }) as never);
+    const server = await rig.deploy((request, response) => {
+      release = () => answerEmpty(request, response);
+    });
     const running = call(server);
     await until(() => leasesOf(server) >= 3);
     release();
@@ -173,8 +165,8 @@ describe("starting servers", () => {
 
 test("GW-10 while the runner hangs, running servers answer, and others say why they cannot", async () => {
   const other = await createRig({ TOWPATH_GATEWAY_HOLD_MS: "4000" });
-  const [warm, cold] = [await other.deploy(ok as never), await other.deploy(ok as never)];
-  const ask = (server: DeployedServer) => fetch(server.url, { method: "POST", body: answer });
+  const [warm, cold] = [await other.deploy(answerEmpty), await other.deploy(answerEmpty)];
+  const ask = (server: DeployedServer) => fetch(server.url, { method: "POST", body: emptyResult });
   other.runner.leaseMs = 600;
   expect((await ask(warm)).status).toBe(200);
   other.runner.hangs = true;
@@ -192,7 +184,7 @@ test("GW-10 while the runner hangs, running servers answer, and others say why t
 describe("without the database", () => {
   test("GW-10 routes come from the snapshot, rows wait on disk and arrive once, keys are refused", async () => {
     const server = await deploy();
-    const guarded = await rig.deploy(ok as never, { authMode: "towpath-cloud" });
+    const guarded = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
     expect((await call(server)).status).toBe(200);
     await rig.rows(server.projectId, 1);
 

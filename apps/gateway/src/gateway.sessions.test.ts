@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startGateway } from "./compose.ts";
-import { connectModern, connectOld, storeApiKey } from "./testing/clients.ts";
+import { connectLegacy, connectModern, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, type DeployedServer, insertDeployment, type Rig, until } from "./testing/rig.ts";
 import { startUnixServer } from "./testing/unix-server.ts";
@@ -54,7 +54,7 @@ async function deployWatched(options: Parameters<Rig["deploy"]>[1] = {}) {
 test("GW-6 a session is its principal's alone: another one gets 404, before and after a restart", async () => {
   const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
   const [mine, theirs] = [await storeApiKey(rig, server.organizationId), await storeApiKey(rig, server.organizationId)];
-  const { client, transport } = await connectOld(server.url, mine.bearer);
+  const { client, transport } = await connectLegacy(server.url, mine.bearer);
   const status = (bearer: Record<string, string>) => statusOf(server, transport.sessionId ?? "", bearer);
   expect([await status(mine.bearer), await status(theirs.bearer)]).toEqual([200, 404]);
   await rig.restart();
@@ -67,7 +67,7 @@ test("GW-6 a session is its principal's alone: another one gets 404, before and 
 
 test("GW-2 a session of a process that is gone answers 404, so that the client initializes again", async () => {
   const server = await rig.deploy(createMcpListener());
-  const { client, transport } = await connectOld(urlOf(server));
+  const { client, transport } = await connectLegacy(urlOf(server));
   await client.listTools();
   await server.upstream.close();
   const next = await startUnixServer(createMcpListener());
@@ -75,7 +75,7 @@ test("GW-2 a session of a process that is gone answers 404, so that the client i
   await expect(client.listTools()).rejects.toMatchObject({ code: 404 });
   expect(transport.sessionId).toBeDefined();
   await client.close();
-  const again = await connectOld(urlOf(server));
+  const again = await connectLegacy(urlOf(server));
   expect((await again.client.listTools()).tools.length).toBe(3);
   await again.client.close();
   await next.close();
@@ -84,7 +84,7 @@ test("GW-2 a session of a process that is gone answers 404, so that the client i
 test("GW-2 BLD-10 after a rollout a session stays with its process while that lives, and new clients get the new one", async () => {
   const server = await rig.deploy(createMcpListener());
   const url = urlOf(server);
-  const old = await connectOld(url);
+  const old = await connectLegacy(url);
   await old.client.listTools();
   const next = await startUnixServer(createMcpListener());
   const deploymentId = randomUUID();
@@ -117,7 +117,7 @@ test("GW-6 clients see an id of ours and the server its own, in every auth mode"
   for (const authMode of ["towpath-public", "towpath-cloud", "passthrough"] as const) {
     const { server, shown, given } = await deployWatched({ authMode });
     const { bearer } = await storeApiKey(rig, server.organizationId);
-    const { client, transport } = await connectOld(urlOf(server), bearer);
+    const { client, transport } = await connectLegacy(urlOf(server), bearer);
     await client.listTools();
     const id = transport.sessionId ?? "";
     expect(given).toHaveLength(1);
@@ -139,8 +139,8 @@ test("GW-6 an id that we did not give out reaches no server and is never adopted
     const other = await deployWatched({ authMode });
     const { bearer } = await storeApiKey(rig, server.organizationId);
     const otherKey = await storeApiKey(rig, other.server.organizationId);
-    const { client, transport } = await connectOld(urlOf(server), bearer);
-    const elsewhere = await connectOld(urlOf(other.server), otherKey.bearer);
+    const { client, transport } = await connectLegacy(urlOf(server), bearer);
+    const elsewhere = await connectLegacy(urlOf(other.server), otherKey.bearer);
     const known = shown.length;
     const id = transport.sessionId ?? "";
     const foreign = [
@@ -178,7 +178,7 @@ test("GW-14 two gateways behind a round-robin serve one session together, and ne
     served.set(port, (served.get(port) ?? 0) + 1);
     return fetch(target, init);
   };
-  const { client } = await connectOld(urlOf(server), {}, { fetch: roundRobin });
+  const { client } = await connectLegacy(urlOf(server), {}, { fetch: roundRobin });
   for (let at = 0; at < 6; at++) {
     const text = `call ${at}`;
     expect((await client.callTool({ name: "echo", arguments: { text } })).content).toEqual([{ type: "text", text }]);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { postTo, rpc, type Sent } from "./testing/clients.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
 let rig: Rig;
@@ -13,14 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const rpc = (method = "tools/call") => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { name: "t" } });
-const post = (body: string | Buffer = rpc(), headers: Record<string, string> = {}, signal?: AbortSignal) =>
-  fetch(server.url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body,
-    ...(signal ? { signal } : {}),
-  });
+const post = (...sent: Sent) => postTo(server.url, ...sent);
 
 test("GW-3 headers and events pass the moment they are sent, byte for byte", async () => {
   const { promise, resolve } = Promise.withResolvers<ServerResponse>();

@@ -4,15 +4,15 @@ import { siteOf } from "./forward/cookies.ts";
 import { forwardedHeaders, headerOf, headersForServer, sessionIdHeader, withSessionId } from "./forward/headers.ts";
 import { type AdmittedRequest, type ProxyParts, proxy } from "./forward/proxy.ts";
 import { credentialsEnded, GatewayError, gatewayFailed, sendError, unknownServer } from "./gateway-error.ts";
-import { discardBody, readBody } from "./police/body.ts";
-import { answerPreflight, checkOrigin, corsHeaders, isNavigation, isPreflight } from "./police/browsers.ts";
-import type { Capacity } from "./police/capacity.ts";
-import type { Authenticate } from "./police/credentials.ts";
-import type { OpenAnswers } from "./police/open-answers.ts";
-import { claimSession } from "./police/sessions.ts";
+import { discardBody, readBody } from "./policy/body.ts";
+import { answerPreflight, checkOrigin, corsHeaders, isNavigation, isPreflight } from "./policy/browsers.ts";
+import type { Capacity } from "./policy/capacity.ts";
+import type { Authenticate } from "./policy/credentials.ts";
+import type { OpenResponses } from "./policy/open-responses.ts";
+import { claimSession } from "./policy/sessions.ts";
 import type { Route } from "./read-model/routes.ts";
 import { addBody, beginExchange, type Exchange } from "./record/exchange.ts";
-import type { RefusedRows } from "./record/refused-rows.ts";
+import type { RefusalLimit } from "./record/refusal-limit.ts";
 import { rowsOf } from "./record/rows.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
@@ -23,19 +23,19 @@ export type GatewayParts = ProxyParts & {
   proxies: BlockList;
   routes: RouteTable;
   authenticate: Authenticate;
-  openAnswers: OpenAnswers;
+  openResponses: OpenResponses;
   capacity: Capacity;
-  refusedRows: RefusedRows;
+  refusalLimit: RefusalLimit;
   /** The gateway's own pages (text, health, metrics). */
   platform: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
 };
 
 type ServerDestination = Extract<Destination, { kind: "server" }>;
 
-/** The data plane: decide → police → forward → record, in this order, for every request. */
+/** The data plane: route → policy → forward → record, in this order, for every request. */
 export function createGateway(parts: GatewayParts): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    parts.metrics.began();
+    parts.metrics.requestStarted();
     handle(parts, request, response).catch((error: unknown) => {
       refuse(parts, request, response, gatewayErrorFor(parts, error), undefined);
     });
@@ -43,24 +43,24 @@ export function createGateway(parts: GatewayParts): (request: IncomingMessage, r
 }
 
 async function handle(parts: GatewayParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // Decide: which server is meant?
+  // Route: which server is meant?
   const destination = destinationOf(parts.serverAddress, request.headers.host, request.url ?? "");
   if (destination.kind === "platform") return parts.platform(request, response, destination.path);
   if (parts.routes.opening) await parts.routes.opening;
-  const target = decide(parts, destination);
+  const target = findTarget(parts, destination);
   const exchange = target.found && beginExchange(target.found, request, target.isMcp);
 
   let admitted: AdmittedRequest | null = null;
   let isAwaited = false;
   try {
-    // Police: may this caller ask it, and is the request one to pass on?
+    // Policy: may this caller reach it, and may the request be forwarded?
     const allowed = await admit(parts, { request, response, target, exchange });
     if (allowed === null) return;
     admitted = allowed;
-    // Forward: to a warm instance, passing bytes and closes both ways.
-    isAwaited = await parts.openCalls.during(allowed.exchange, async () => {
+    // Forward: to a running instance; bytes and closes pass in both directions.
+    isAwaited = await parts.pendingCalls.track(allowed.exchange, async () => {
       await proxy(parts, allowed);
-      if (parts.openAnswers.wasRevoked(response)) allowed.exchange.refusal ??= credentialsEnded();
+      if (parts.openResponses.wasRevoked(response)) allowed.exchange.refusal ??= credentialsEnded();
     });
   } catch (error) {
     if (!exchange) throw error;
@@ -71,14 +71,14 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
     exchange.responseBytes = refuse(parts, request, response, refusal, rpcId);
   }
 
-  // Record: one row for each JSON-RPC message, kept before the client has all of its answer.
+  // Record: one row for each JSON-RPC message, on disk before the client has its answer.
   if (exchange) record(parts, { exchange, admitted, isAwaited });
 }
 
 /** `found` is undefined for an unknown name, which must look like a private server to strangers. */
 type Target = ServerDestination & { found: Route | undefined };
 
-function decide(parts: GatewayParts, destination: Destination): Target {
+function findTarget(parts: GatewayParts, destination: Destination): Target {
   if (destination.kind === "unknown-host") {
     throw new GatewayError("unknown_host", "No server has this host name. Check the address.");
   }
@@ -104,8 +104,8 @@ type Arrival = {
 };
 
 /**
- * Checks a request; what it may be passed on with. Null when that was all: the question of a browser, which has its
- * answer, or a client that left before the end of its body.
+ * Applies all policies to a request and prepares it for its server. Null when it ends here: a CORS preflight, which has
+ * been answered, or a client that disconnected before the end of its body.
  *
  * @throws GatewayError
  */
@@ -127,11 +127,11 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   // Unknown names never get this far.
   if (!exchange) throw unknownServer();
   exchange.principal = principal.id;
-  parts.openAnswers.watch(response, principal, route.projectId);
-  const place = parts.capacity.admit(route.projectId, response);
+  parts.openResponses.watch(response, principal, route.projectId);
+  const admission = parts.capacity.admit(route.projectId, response);
   const forwarded = forwardedHeaders(parts.serverAddress, label, { request, proxies: parts.proxies });
   const passed = headersForServer(request.rawHeaders, { principal, forwarded, site });
-  const body = await readBody(request, place);
+  const body = await readBody(request, admission);
   if (body === null) return null;
   addBody(exchange, body, request);
   const owner = { projectId: route.projectId, label, principal: principal.id };
@@ -154,18 +154,18 @@ function record(parts: GatewayParts, { exchange, admitted, isAwaited }: Ended): 
     else recordRefused(parts, exchange);
   }
   if (admitted?.sendEnd) parts.recorder.whenSpooled(admitted.sendEnd);
-  parts.metrics.ended(exchange.status, exchange.end, exchange.endedAt - exchange.startedAt);
+  parts.metrics.requestEnded(exchange.status, exchange.end, exchange.endedAt - exchange.startedAt);
 }
 
-/** Anybody can cause these, as often as they like: their number is limited. */
+/** Anybody can cause refusals, so their rows are rate-limited. */
 function recordRefused(parts: GatewayParts, exchange: Exchange): void {
   for (const row of rowsOf(exchange)) {
-    const kept = parts.refusedRows.admit(row);
+    const kept = parts.refusalLimit.admit(row);
     if (kept) parts.recorder.add(kept);
   }
 }
 
-/** The response to an error: any that is not a refusal is a bug of ours. */
+/** The response to an error: one that is no GatewayError is a bug of ours. */
 function gatewayErrorFor(parts: GatewayParts, error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   parts.log.error({ err: error }, "a request failed in the gateway");
@@ -179,7 +179,7 @@ function refuse(
   refusal: GatewayError,
   rpcId: string | number | null | undefined,
 ): number {
-  parts.metrics.refused(refusal.code);
+  parts.metrics.requestRefused(refusal.code);
   // A POST is taken for JSON-RPC even when it was refused before its body was read.
   const id = rpcId === undefined && request.method === "POST" ? null : rpcId;
   const bytes = sendError(response, refusal, { rpcId: id, headers: corsHeaders(request.headers.origin) });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, fetch as undiciFetch } from "undici";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { connectOld } from "./testing/clients.ts";
+import { answerJson, connectLegacy, emptyResult } from "./testing/clients.ts";
 import { type GatewayProcess, isAlive, spawnGateway, startGatewayProcess } from "./testing/gateway-process.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
@@ -53,7 +53,7 @@ test("GW-14 two workers on one port serve one legacy session, and what they coun
   const server = await rig.deploy(createMcpListener());
   await workersKnow();
   const before = await metrics();
-  const { client, transport } = await connectOld(urlOf(server), {}, { fetch: fetchAnew });
+  const { client, transport } = await connectLegacy(urlOf(server), {}, { fetch: fetchAnew });
   for (let at = 0; at < 16; at++) {
     const text = `call ${at}`;
     expect((await client.callTool({ name: "echo", arguments: { text } })).content).toEqual([{ type: "text", text }]);
@@ -84,7 +84,7 @@ test("GW-7 GW-14 a call is recorded as canceled although another worker got the 
   let running = 0;
   const server = await rig.deploy(createMcpListener({ onWait: () => running++ }));
   await workersKnow();
-  const { client } = await connectOld(urlOf(server), {}, { fetch: fetchAnew });
+  const { client } = await connectLegacy(urlOf(server), {}, { fetch: fetchAnew });
   for (let at = 1; at <= 6; at++) {
     const canceling = new AbortController();
     const options = { signal: canceling.signal };
@@ -107,7 +107,7 @@ test("GW-10 GW-14 a worker killed under load: only its calls in flight fail, no 
   const server = await rig.deploy((request, response) => {
     request.resume();
     setTimeout(() => {
-      response.writeHead(200, { "content-type": "application/json" }).end('{"jsonrpc":"2.0","id":1,"result":{}}');
+      answerJson(response, emptyResult);
     }, 5);
   });
   await workersKnow();
@@ -170,7 +170,7 @@ test("OPS-1 SIGTERM lets calls of all workers end, and then the status is 0 and 
 test("GW-14 a killed primary leaves no worker behind, and the next gateway takes the port and the rows of all workers", async () => {
   const server = await rig.deploy(createMcpListener({ json: true }));
   await workersKnow();
-  const { client } = await connectOld(urlOf(server), {}, { fetch: fetchAnew });
+  const { client } = await connectLegacy(urlOf(server), {}, { fetch: fetchAnew });
   for (let at = 0; at < 10; at++) await client.callTool({ name: "echo", arguments: { text: "x" } });
   const { port } = gateway;
   const workers = gateway.workers();

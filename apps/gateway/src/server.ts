@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Connections } from "./police/connections.ts";
+import type { Connections } from "./policy/connections.ts";
 
 const lingerMs = 1000;
 
@@ -25,7 +25,7 @@ export function createHttpServer(
       requireHostHeader: false,
     },
     (request, response) => {
-      connections.spoke(request.socket, response);
+      connections.requestStarted(request.socket, response);
       handle(request, response);
     },
   );

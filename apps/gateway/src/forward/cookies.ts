@@ -21,7 +21,7 @@ export function siteOf(
 /** Cookies of the dashboard and of the local forge: a browser sends them to every port of a host. */
 const ownCookie = /^\s*(?:__secure-|__host-)?(?:towpath|forge_)/i;
 const mayBeOwnCookie = /towpath|forge_/i;
-/** Cookies of one tenant. Browsers keep about 180 for a host and then forget the oldest, whoever's they are. */
+/** Cookies of one tenant. Browsers keep about 180 per host and drop the oldest, no matter which tenant's. */
 const maxCookiesOfTenant = 20;
 
 /** A Cookie header as the server gets it; empty when nothing of it is the server's. */

@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest } from "node:http";
 import { BlockList } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { anonymous } from "../police/credentials.ts";
+import { anonymous } from "../policy/credentials.ts";
 import { parseServerUrl } from "../route/server-address.ts";
 import type { Site } from "./cookies.ts";
 import { forwardedHeaders, headersForClient, headersForServer } from "./headers.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { type BlockList, isIP } from "node:net";
 import { GatewayError } from "../gateway-error.ts";
-import { isListed, isLoopback, plainAddress } from "../police/connections.ts";
-import type { Principal } from "../police/credentials.ts";
+import { isListed, isLoopback, plainAddress } from "../policy/connections.ts";
+import type { Principal } from "../policy/credentials.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 import { cookiesForClient, cookiesForServer, type Site } from "./cookies.ts";
 
@@ -244,8 +244,8 @@ export function forwardedHeaders(
 function clientAddress(address: ServerAddress, request: IncomingMessage, proxies: BlockList): string {
   const peer = plainAddress(request.socket.remoteAddress ?? "");
   if (address.isLoopback || !(isLoopback(peer) || isListed(proxies, peer))) return peer;
-  const told = request.headers["x-forwarded-for"];
-  if (typeof told !== "string") return peer;
-  const last = told.slice(told.lastIndexOf(",") + 1).trim();
+  const header = request.headers["x-forwarded-for"];
+  if (typeof header !== "string") return peer;
+  const last = header.slice(header.lastIndexOf(",") + 1).trim();
   return isIP(last) === 0 ? peer : last;
 }

@@ -44,10 +44,10 @@ test("RUN-3 a thousand redeployments leave no pool and no lease behind", async (
   for (let at = 0; at < 1000; at++) {
     // Every tenth has a process behind its socket, so that there are connections to close too.
     const deploymentId = deploy(at % 10 === 0 ? server.endpoint : undefined);
-    leases.enter(deploymentId);
+    leases.requestStarted(deploymentId);
     const { upstream } = await leases.acquire(deploymentId);
     if (at % 10 === 0) await (await upstream.request({ path: "/", method: "GET" })).body.dump();
-    leases.leave(deploymentId);
+    leases.requestEnded(deploymentId);
   }
   await until(() => leases.count === 0 && upstreams.count === 0 && open === 0);
   leases.stop();
@@ -59,13 +59,13 @@ test("RUN-3 a deployment that the runner no longer knows is forgotten with its c
   const upstreams = new Upstreams();
   const leases = new Leases({ runner: client, upstreams });
   const deploymentId = deploy();
-  leases.enter(deploymentId);
+  leases.requestStarted(deploymentId);
   await leases.acquire(deploymentId);
   expect([leases.count, upstreams.count]).toEqual([1, 1]);
   runner.servers.delete(deploymentId);
   // While the request runs, the lease is renewed, and the runner says no.
   await until(() => upstreams.count === 0);
-  leases.leave(deploymentId);
+  leases.requestEnded(deploymentId);
   expect(leases.count).toBe(0);
   leases.stop();
 });
@@ -78,10 +78,10 @@ test("RUN-3 a request that begins in the second half of a lease keeps it alive",
   const first = await leases.acquire(deploymentId);
   await new Promise((resolve) => setTimeout(resolve, 780));
   expect(asked()).toBe(1);
-  leases.enter(deploymentId);
+  leases.requestStarted(deploymentId);
   expect(leases.acquire(deploymentId)).toBe(first);
   await until(() => asked() >= 3);
-  leases.leave(deploymentId);
+  leases.requestEnded(deploymentId);
   leases.stop();
 });
 
@@ -95,7 +95,7 @@ test("RUN-3 GW-10 a hanging runner lets no live lease lapse, and is distinguishe
   runner.leaseMs = 700;
   const leases = new Leases({ runner: client, upstreams: new Upstreams() });
   const warm = deploy();
-  leases.enter(warm);
+  leases.requestStarted(warm);
   const lease = await leases.acquire(warm);
   runner.hangs = true;
   await new Promise((resolve) => setTimeout(resolve, 800));
@@ -108,7 +108,7 @@ test("RUN-3 GW-10 a hanging runner lets no live lease lapse, and is distinguishe
 
   runner.hangs = false;
   await until(() => leases.acquire(warm) !== lease);
-  leases.leave(warm);
+  leases.requestEnded(warm);
   const slow = deploy(undefined, { startMs: 3500 });
   expect((await leases.acquire(slow)).deploymentId).toBe(slow);
   leases.stop();

@@ -20,8 +20,8 @@ type Entry = {
   usedAt: number;
   /** When the server of a lease was last known to be awake although the runner was away. */
   awakeAt: number;
-  /** Nobody has used the lease in its first half: nothing renews it until somebody does. */
-  isResting: boolean;
+  /** Not used in its first half: not renewed until it is used again. */
+  isIdle: boolean;
   timer: NodeJS.Timeout | undefined;
 };
 
@@ -42,7 +42,7 @@ export class Leases {
   readonly #withoutRunnerMs: number;
   /** The runner was unreachable at the last call: until one succeeds, requests don't wait for it. */
   #isRunnerAway = false;
-  /** After this it may have frozen what was not leased. */
+  /** When the runner last answered: until then it may have frozen what was not leased. */
   #runnerAnsweredAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
@@ -54,7 +54,7 @@ export class Leases {
 
   /**
    * The lease for a request, at once when there is a valid one. Concurrent calls share one call to the runner.
-   * Call `enter` before and `leave` after, so that it is kept for as long as the request takes.
+   * Call `requestStarted` before and `requestEnded` after, so that it is kept for as long as the request takes.
    *
    * @throws GatewayError as the runner's answer says
    */
@@ -70,12 +70,12 @@ export class Leases {
       return entry.lease;
     }
     // A stream that begins in the second half must not outlive its lease.
-    if (entry.isResting) this.#renew(deploymentId, entry).catch(() => {});
+    if (entry.isIdle) this.#renew(deploymentId, entry).catch(() => {});
     return entry.lease;
   }
 
   /**
-   * Whether the very instance still runs; starts nothing.
+   * Whether this instance still runs. Starts nothing.
    *
    * @throws GatewayError when neither the runner nor a lease can say
    */
@@ -93,21 +93,21 @@ export class Leases {
     }
   }
 
-  /** Drops a lease that proved wrong; the next `acquire` asks the runner. */
-  drop(lease: Lease): void {
+  /** Forgets a lease that proved wrong; the next `acquire` asks the runner. */
+  invalidate(lease: Lease): void {
     const entry = this.#entries.get(lease.deploymentId);
     if (entry?.lease !== lease) return;
     this.#setLease(entry, null);
   }
 
-  enter(deploymentId: string): void {
+  requestStarted(deploymentId: string): void {
     this.#entry(deploymentId).inFlight++;
   }
 
-  leave(deploymentId: string): void {
+  requestEnded(deploymentId: string): void {
     const entry = this.#entry(deploymentId);
     entry.inFlight--;
-    this.#forgetIfUseless(deploymentId, entry);
+    this.#removeIfUnused(deploymentId, entry);
   }
 
   get count(): number {
@@ -122,7 +122,7 @@ export class Leases {
   #entry(deploymentId: string): Entry {
     let entry = this.#entries.get(deploymentId);
     if (!entry) {
-      entry = { lease: null, pending: null, inFlight: 0, usedAt: 0, awakeAt: 0, isResting: false, timer: undefined };
+      entry = { lease: null, pending: null, inFlight: 0, usedAt: 0, awakeAt: 0, isIdle: false, timer: undefined };
       this.#entries.set(deploymentId, entry);
     }
     return entry;
@@ -131,15 +131,15 @@ export class Leases {
   #renew(deploymentId: string, entry: Entry): Promise<Lease> {
     entry.pending ??= this.#ask(deploymentId, entry).finally(() => {
       entry.pending = null;
-      this.#forgetIfUseless(deploymentId, entry);
+      this.#removeIfUnused(deploymentId, entry);
     });
     return entry.pending;
   }
 
   async #ask(deploymentId: string, entry: Entry): Promise<Lease> {
-    // The runner counts from when it answers, we from when we ask: ours ends first whatever the way takes.
+    // The runner counts from when it answers, we from when we ask: ours ends first, however long the answer takes.
     const askedAt = performance.now();
-    entry.isResting = false;
+    entry.isIdle = false;
     try {
       const { instanceId, endpoint, leaseMs } = await this.#runner.ensure(deploymentId);
       this.#runnerAnswered(true);
@@ -189,7 +189,7 @@ export class Leases {
   }
 
   /** Without a lease nothing is worth remembering, nor connections worth keeping: redeployments leave nothing. */
-  #forgetIfUseless(deploymentId: string, entry: Entry): void {
+  #removeIfUnused(deploymentId: string, entry: Entry): void {
     if (entry.inFlight > 0 || entry.lease || entry.pending || this.#entries.get(deploymentId) !== entry) return;
     clearTimeout(entry.timer);
     this.#entries.delete(deploymentId);
@@ -217,12 +217,12 @@ export class Leases {
 
   /** Nobody used the lease in its first half: forget it, and its connections, once it has ended. */
   #scheduleLapse(deploymentId: string, entry: Entry): void {
-    entry.isResting = true;
+    entry.isIdle = true;
     const remaining = (entry.lease?.validUntil ?? 0) - performance.now() + this.#withoutRunnerMs;
     entry.timer = setTimeout(
       () => {
         this.#setLease(entry, null);
-        this.#forgetIfUseless(deploymentId, entry);
+        this.#removeIfUnused(deploymentId, entry);
       },
       Math.max(0, remaining),
     );

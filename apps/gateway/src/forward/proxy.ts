@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { busy, GatewayError, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
 import type { Metrics } from "../platform/metrics.ts";
-import { corsHeaders } from "../police/browsers.ts";
+import { corsHeaders } from "../policy/browsers.ts";
 import {
   idForClient,
   type SessionClaim,
   type SessionIds,
   type SessionOwner,
   sessionNotFound,
-} from "../police/sessions.ts";
+} from "../policy/sessions.ts";
 import { deploymentOf } from "../read-model/routes.ts";
 import { answersOf, type Exchange } from "../record/exchange.ts";
-import type { OpenCalls } from "../record/open-calls.ts";
+import type { PendingCalls } from "../record/pending-calls.ts";
 import type { Recorder } from "../record/recorder.ts";
 import { Backoff } from "./backoff.ts";
 import type { Site } from "./cookies.ts";
@@ -24,7 +24,7 @@ export type ProxyParts = {
   holdMs: number;
   sessionIds: SessionIds;
   leases: Leases;
-  openCalls: OpenCalls;
+  pendingCalls: PendingCalls;
   recorder: Recorder;
   metrics: Metrics;
   log: Logger;
@@ -51,7 +51,7 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
   const { deploymentId } = exchange;
   if (deploymentId === null) throw unsupportedTarget(targetName(exchange));
   const backoff = new Backoff(parts.holdMs, { response, gauge: parts.metrics });
-  parts.leases.enter(deploymentId);
+  parts.leases.requestStarted(deploymentId);
   try {
     while (!response.destroyed) {
       const lease = await ensure(parts, admitted, { deploymentId, backoff });
@@ -60,7 +60,7 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
       exchange.end = await send(parts, admitted, lease);
       switch (exchange.end) {
         case "dial-failed":
-          parts.leases.drop(lease);
+          parts.leases.invalidate(lease);
           await backoff.beforeRetry(unreachable());
           break;
         case "backlog-full":
@@ -69,7 +69,7 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
           break;
         case "no-answer":
           // Never 404: clients would initialize and send the request again, although it may have been carried out.
-          parts.leases.drop(lease);
+          parts.leases.invalidate(lease);
           throw noAnswer();
         default:
           return;
@@ -78,7 +78,7 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
     exchange.end = "client-closed";
   } finally {
     exchange.heldMs = backoff.heldMs;
-    parts.leases.leave(deploymentId);
+    parts.leases.requestEnded(deploymentId);
   }
 }
 
@@ -140,7 +140,7 @@ function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promi
     onData: (chunk) => {
       exchange.responseBytes += chunk.length;
       exchange.answers?.push(chunk);
-      parts.openCalls.take(exchange);
+      parts.pendingCalls.take(exchange);
       // The client has its answer with this piece, however long the stream stays open.
       if (exchange.isMcp && exchange.resumes === null && exchange.answers?.isStreamAnswered) {
         parts.recorder.record(exchange);

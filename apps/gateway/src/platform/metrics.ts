@@ -86,18 +86,18 @@ export class Metrics {
     }
   }
 
-  began(): void {
+  requestStarted(): void {
     this.#requests.inc();
     this.#requestsOfWorker.inc(this.#worker);
   }
 
-  ended(status: number, end: ForwardEnd | null, durationMs: number): void {
+  requestEnded(status: number, end: ForwardEnd | null, durationMs: number): void {
     this.#responses.inc({ status });
     if (end !== null) this.#exchanges.inc({ end });
     this.#durationMs.observe(durationMs);
   }
 
-  refused(code: string): void {
+  requestRefused(code: string): void {
     this.#refusals.inc({ code });
   }
 

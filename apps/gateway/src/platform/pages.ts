@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isLoopback, plainAddress } from "../police/connections.ts";
+import { isLoopback, plainAddress } from "../policy/connections.ts";
 import { type MetricsSnapshot, mergedMetrics } from "./metrics.ts";
 
 const front = `This is a Towpath gateway: it serves MCP servers.

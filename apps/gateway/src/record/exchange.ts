@@ -10,7 +10,7 @@ import {
 import type { ForwardEnd } from "../forward/forward.ts";
 import { headerOf } from "../forward/headers.ts";
 import type { GatewayError } from "../gateway-error.ts";
-import type { Session } from "../police/sessions.ts";
+import type { Session } from "../policy/sessions.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
 import { captureBytes } from "./redact.ts";
 
@@ -24,7 +24,7 @@ export type Exchange = {
   readonly httpMethod: string;
   /** The caller; anonymous until authenticated. */
   principal: string;
-  /** What the headers say; once the body was read, what that says. */
+  /** What the headers say; what the body says once it was read. */
   peek: RequestPeek;
   body: Buffer | null;
   requestBytes: number;
@@ -51,9 +51,9 @@ export type Exchange = {
   answers: ResponsePeek | null;
   end: ForwardEnd | null;
   refusal: GatewayError | null;
-  /** Of a request with Last-Event-ID: the calls of its session that still wait for their answers. */
+  /** For a request with Last-Event-ID: the calls of its session that still wait for an answer. */
   resumes: readonly Exchange[] | null;
-  /** The answer that came on another stream than its own. */
+  /** The answer, if it came on another stream than the call's own. */
   resumedAnswer: AnswerPeek | null;
 };
 

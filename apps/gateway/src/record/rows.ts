@@ -29,7 +29,7 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     httpMethod: exchange.httpMethod,
     method: message.method,
     target: message.target,
-    // 499 is the customary number for a client that left before there was an answer.
+    // 499: nginx's status for a client that disconnected before the answer.
     httpStatus: exchange.status === 0 ? 499 : exchange.status,
     isError: isErrorOutcome(exchange, outcome),
     ...errorOf(refusal, outcome, answer),
@@ -55,8 +55,8 @@ function isFirst({ peek }: Exchange, message: MessagePeek | RequestPeek): boolea
 }
 
 /**
- * What a resumed stream brought for a call that is not known here: another gateway, or this one before its restart,
- * has passed it. Its failure must not be lost, so the row of the resuming request tells of it.
+ * The answer in a resumed stream to a call that is not known here: another gateway, or this one before its restart,
+ * forwarded it. Its failure must not be lost, so the row of the resuming request reports it.
  */
 function unclaimedAnswer({ resumes, answers }: Exchange): AnswerPeek | undefined {
   if (resumes === null || resumes.length > 0) return undefined;
@@ -73,7 +73,7 @@ function answerTo(exchange: Exchange, id: string | number | null): AnswerPeek | 
 
 type Client = { name: string | null; version: string | null };
 
-/** Who says that it calls: the message, else the session's `initialize`, else the User-Agent. */
+/** The client as named by the message, else by the session's `initialize`, else by the User-Agent. */
 function clientOf({ peek, client, userAgent }: Exchange): Client {
   if (peek.clientName !== null) return { name: peek.clientName, version: peek.clientVersion };
   if (client && client.clientName !== null) return { name: client.clientName, version: client.clientVersion };
@@ -84,14 +84,14 @@ function clientOf({ peek, client, userAgent }: Exchange): Client {
 
 function errorOf(refusal: GatewayError | null, outcome: Outcome, answer: AnswerPeek | undefined) {
   if (refusal) return { errorCode: refusal.rpcCode, errorMessage: refusal.message };
-  // Some servers answer a canceled request with an error; it went as its client wanted.
+  // Some servers answer a canceled request with an error; the call ended as its client wanted.
   if (outcome === "canceled") return { errorCode: null, errorMessage: null };
   return { errorCode: answer?.errorCode ?? null, errorMessage: answer?.errorMessage ?? null };
 }
 
 function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): Outcome {
   if (exchange.refusal) return "gateway_error";
-  // A client that leaves after its answer has had what it came for.
+  // A client that disconnects after its answer has what it wanted.
   if (answer && answer.errorCode === null) {
     if (answer.isError) return "tool_error";
     return answer.resultType === "input_required" ? "input_required" : "ok";
@@ -101,7 +101,7 @@ function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answe
   if (exchange.end === "client-closed") return "closed_by_client";
   if (exchange.end === "server-closed") return "closed_by_server";
   if (exchange.status >= 400) return "http_error";
-  // A stream that ended in good order without the answer that it was for.
+  // A stream that ended regularly, but without its answer.
   return message.kind === "request" && exchange.answers ? "closed_by_server" : "ok";
 }
 

@@ -31,7 +31,7 @@ export function createRouteFeed(parts: {
   directory: string;
   /** One process of those that share the directory writes the snapshot; all read it. */
   writesSnapshot: boolean;
-  /** Told of the routes after each load from the database. */
+  /** Called with the routes after each load from the database. */
   onLoaded: (routes: readonly Route[]) => void;
   log: Logger;
 }): RouteFeed {

@@ -1,10 +1,40 @@
 import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client";
-import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { newApiKey } from "@towpath/auth/credentials";
 import type { Rig } from "./rig.ts";
+
+/** The answer to a request with the id 1 that says nothing. */
+export const emptyResult = '{"jsonrpc":"2.0","id":1,"result":{}}';
+
+/** A server that gives every request the same JSON answer. */
+export function answerEmpty(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  answerJson(response, emptyResult);
+}
+
+export function answerJson(response: ServerResponse, body: string): void {
+  response.writeHead(200, { "content-type": "application/json" }).end(body);
+}
+
+/** A JSON-RPC request with the id 1, as text. */
+export const rpc = (method = "tools/call") => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { name: "t" } });
+
+/** What `postTo` sends: body, headers, signal. */
+export type Sent = [body?: string | Buffer, headers?: Record<string, string>, signal?: AbortSignal];
+
+/** Posts a JSON-RPC message to an MCP endpoint without a client's help. */
+export function postTo(url: URL, ...[body = rpc(), headers = {}, signal]: Sent): Promise<Response> {
+  return fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body,
+    ...(signal ? { signal } : {}),
+  });
+}
 
 const info = { name: "test-client", version: "9.1" };
 
@@ -20,13 +50,13 @@ export async function connectModern(
 }
 
 /** A connected client of 2025-11-25. */
-export async function connectOld(
+export async function connectLegacy(
   url: URL,
   headers: Record<string, string> = {},
   options: { fetch?: (url: string | URL, init?: RequestInit) => Promise<Response> } = {},
 ) {
-  const client = new OldClient(info);
-  const transport = new OldTransport(url, { requestInit: { headers }, ...options });
+  const client = new LegacyClient(info);
+  const transport = new LegacyTransport(url, { requestInit: { headers }, ...options });
   await client.connect(transport);
   return { client, transport };
 }

@@ -18,7 +18,7 @@ export type McpListenerOptions = {
   onWait?: () => void;
   /** Adds the tool `resume` to the legacy era, which ends its stream early and fails when the client is back. */
   resumable?: boolean;
-  /** Told of the ids of legacy sessions that begin. */
+  /** Called with the id of each legacy session that begins. */
   onSession?: (id: string) => void;
   /** Legacy answers are JSON instead of event streams, which begin before the tool runs. */
   json?: boolean;

@@ -43,7 +43,7 @@ export async function deployProcess(rig: Rig, { backlog = 511 } = {}): Promise<S
         stdio: ["ignore", "pipe", "inherit"],
       });
       started.push({ child, socketPath });
-      await saying(child, "ready");
+      await outputLine(child, "ready");
       rig.runner.servers.set(server.deploymentId, { instanceId, endpoint: { kind: "unix", path: socketPath } });
     },
     async restartAfterCrash({ noticedAfterMs, backOffMs }) {
@@ -68,8 +68,8 @@ export async function deployProcess(rig: Rig, { backlog = 511 } = {}): Promise<S
   return deployed;
 }
 
-/** Resolves when the process writes the line. */
-export function saying(child: ChildProcess, line: string): Promise<void> {
+/** Resolves when the process has written this line. */
+export function outputLine(child: ChildProcess, line: string): Promise<void> {
   const { stdout } = child;
   if (!stdout) throw new Error("the output of the process is not read");
   return new Promise((resolve, reject) => {

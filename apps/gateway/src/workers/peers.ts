@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /** What workers ask one another, always all of them at once. */
 export type Question =
-  /** What each says of itself: a Report. */
+  /** Asks for a Report. */
   | { kind: "report" }
   /** The client of a legacy session has canceled a call that may be under way elsewhere. */
   | { kind: "canceled"; session: string; requestId: string | number };
@@ -13,7 +13,7 @@ export type Peers = {
   readonly count: number;
   /** The answers of all that answer within a second or so. */
   ask: (question: Question) => Promise<unknown[]>;
-  /** Says how this process answers. */
+  /** Sets how this process answers. */
   onQuestion: (answer: (question: Question) => Promise<unknown>) => void;
 };
 
@@ -57,7 +57,7 @@ export function createPeers(channel: {
     if (data.type === "ping") channel.send({ type: "pong" });
     else if (data.type === "answers") waiting.get(data.id)?.(data.answers);
     else if (answerQuestion) {
-      // One that cannot answer is as one that does not: the primary goes on without it.
+      // If this fails, the primary goes on without an answer, as it does when none comes.
       answerQuestion(data.question).then(
         (answer) => channel.send({ type: "answer", id: data.id, answer }),
         () => {},

@@ -6,13 +6,13 @@ import { type Question, type ToWorker, toPrimarySchema } from "./peers.ts";
 const shortLifeMs = 10_000;
 const firstPauseMs = 100;
 const maxPauseMs = 10_000;
-/** A worker that does not answer within this, as one whose event loop is blocked, is left out. */
+/** A worker that does not answer within this, as one whose event loop is blocked, is skipped. */
 const answerWithinMs = 1000;
 const pingEveryMs = 2000;
-/** A worker that leaves this many pings in a row unanswered hangs. Counted, so that a sleep of the machine is none. */
+/** A worker that leaves this many pings in a row unanswered hangs. Counted, not timed: a suspended machine must not look like a hang. */
 const maxUnanswered = 5;
 
-type Place = {
+type WorkerSlot = {
   readonly index: number;
   worker: Worker;
   startedAt: number;
@@ -30,7 +30,7 @@ type Inquiry = { asker: Worker; askerId: number; open: Set<Worker>; answers: unk
 export class Primary {
   readonly #count: number;
   readonly #log: Logger;
-  readonly #places: Place[];
+  readonly #slots: WorkerSlot[];
   readonly #inquiries = new Map<number, Inquiry>();
   readonly #pings: NodeJS.Timeout;
   readonly #ready = Promise.withResolvers<number>();
@@ -46,9 +46,9 @@ export class Primary {
     // Not SCHED_RR: a connection that it has handed to a worker that dies is neither closed nor handed on.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ serialization: "advanced" });
-    cluster.on("message", (worker, message) => this.#take(worker, message));
-    cluster.on("exit", (worker, code, signal) => this.#ended(worker, signal ?? `status ${code}`));
-    this.#places = Array.from({ length: count }, (_, index) => ({
+    cluster.on("message", (worker, message) => this.#receive(worker, message));
+    cluster.on("exit", (worker, code, signal) => this.#exited(worker, signal ?? `status ${code}`));
+    this.#slots = Array.from({ length: count }, (_, index) => ({
       index,
       worker: this.#fork(index),
       startedAt: performance.now(),
@@ -59,7 +59,7 @@ export class Primary {
     this.#pings = setInterval(() => this.#ping(), pingEveryMs);
   }
 
-  /** Resolves to the port once all workers serve. Rejects when one ends before: its log says why. */
+  /** Resolves to the port once all workers serve. Rejects when one ends before that; its log says why. */
   get ready(): Promise<number> {
     return this.#ready.promise;
   }
@@ -85,77 +85,72 @@ export class Primary {
     return cluster.fork({ TOWPATH_GATEWAY_WORKERS: String(this.#count), TOWPATH_GATEWAY_WORKER: String(index) });
   }
 
-  #take(worker: Worker, message: unknown): void {
+  #receive(worker: Worker, message: unknown): void {
     const parsed = toPrimarySchema.safeParse(message);
     if (!parsed.success) return;
     const { data } = parsed;
-    if (data.type === "ready") this.#served(worker, data.port);
+    if (data.type === "ready") this.#started(worker, data.port);
     else if (data.type === "pong") this.#answeredPing(worker);
     else if (data.type === "ask") this.#ask(worker, data.id, data.question);
     else this.#answered(worker, data.id, data.answer);
   }
 
-  #served(worker: Worker, port: number): void {
-    const place = this.#places.find((each) => each.worker === worker);
-    if (!place) return;
-    place.isReady = true;
-    this.#log.info({ worker: place.index, pid: worker.process.pid }, "worker ready");
-    if (this.#isStarted || !this.#places.every(({ isReady }) => isReady)) return;
+  #started(worker: Worker, port: number): void {
+    const slot = this.#slots.find((each) => each.worker === worker);
+    if (!slot) return;
+    slot.isReady = true;
+    this.#log.info({ worker: slot.index, pid: worker.process.pid }, "worker ready");
+    if (this.#isStarted || !this.#slots.every(({ isReady }) => isReady)) return;
     this.#isStarted = true;
     this.#ready.resolve(port);
   }
 
-  /** Kills workers that hang: their clients would wait for ever, and no exit tells of them. */
+  /** Kills workers that hang: their clients would wait forever, and no exit event reports them. */
   #ping(): void {
-    for (const place of this.#places) {
-      if (!place.isReady) continue;
-      if (place.unanswered >= maxUnanswered) {
-        this.#log.error({ worker: place.index, pid: place.worker.process.pid }, "a worker hangs; it is killed");
-        place.isReady = false;
-        place.worker.process.kill("SIGKILL");
+    for (const slot of this.#slots) {
+      if (!slot.isReady) continue;
+      if (slot.unanswered >= maxUnanswered) {
+        this.#log.error({ worker: slot.index, pid: slot.worker.process.pid }, "a worker hangs; it is killed");
+        slot.isReady = false;
+        slot.worker.process.kill("SIGKILL");
         continue;
       }
-      place.unanswered += 1;
-      send(place.worker, { type: "ping" });
+      slot.unanswered += 1;
+      send(slot.worker, { type: "ping" });
     }
   }
 
   #answeredPing(worker: Worker): void {
-    const place = this.#places.find((each) => each.worker === worker);
-    if (place) place.unanswered = 0;
+    const slot = this.#slots.find((each) => each.worker === worker);
+    if (slot) slot.unanswered = 0;
   }
 
-  #ended(worker: Worker, reason: string): void {
+  #exited(worker: Worker, reason: string): void {
     for (const [id, inquiry] of this.#inquiries) if (inquiry.open.delete(worker)) this.#settle(id, inquiry);
     if (this.#isStopping) {
       if (running().length === 0) this.#onEmpty?.();
       return;
     }
-    const place = this.#places.find((each) => each.worker === worker);
-    if (!place) return;
+    const slot = this.#slots.find((each) => each.worker === worker);
+    if (!slot) return;
     if (!this.#isStarted) {
-      this.#ready.reject(new Error(`worker ${place.index} of the gateway could not start (${reason})`));
+      this.#ready.reject(new Error(`worker ${slot.index} of the gateway could not start (${reason})`));
       return;
     }
-    place.isReady = false;
-    place.shortLives = performance.now() - place.startedAt < shortLifeMs ? place.shortLives + 1 : 0;
-    const pauseMs = place.shortLives < 2 ? 0 : Math.min(firstPauseMs * 2 ** (place.shortLives - 2), maxPauseMs);
-    this.#log.error(
-      { worker: place.index, pid: worker.process.pid, reason, pauseMs },
-      "a worker ended; it is replaced",
-    );
+    slot.isReady = false;
+    slot.shortLives = performance.now() - slot.startedAt < shortLifeMs ? slot.shortLives + 1 : 0;
+    const pauseMs = slot.shortLives < 2 ? 0 : Math.min(firstPauseMs * 2 ** (slot.shortLives - 2), maxPauseMs);
+    this.#log.error({ worker: slot.index, pid: worker.process.pid, reason, pauseMs }, "a worker ended; it is replaced");
     setTimeout(() => {
       if (this.#isStopping) return;
-      place.startedAt = performance.now();
-      place.unanswered = 0;
-      place.worker = this.#fork(place.index);
+      slot.startedAt = performance.now();
+      slot.unanswered = 0;
+      slot.worker = this.#fork(slot.index);
     }, pauseMs);
   }
 
   #ask(asker: Worker, askerId: number, question: Question): void {
-    const others = this.#places
-      .filter(({ worker, isReady }) => isReady && worker !== asker)
-      .map(({ worker }) => worker);
+    const others = this.#slots.filter(({ worker, isReady }) => isReady && worker !== asker).map(({ worker }) => worker);
     const id = ++this.#lastInquiry;
     const timer = setTimeout(() => this.#finish(id), answerWithinMs);
     const inquiry: Inquiry = { asker, askerId, open: new Set(others), answers: [], timer };
@@ -189,6 +184,6 @@ function running(): Worker[] {
 }
 
 function send(worker: Worker, message: ToWorker): void {
-  // One that has just ended is told of by its exit.
+  // A worker that has just ended is handled by its exit event.
   if (worker.isConnected()) worker.send(message, () => {});
 }

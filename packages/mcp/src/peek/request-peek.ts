@@ -4,7 +4,7 @@ import { parseSmall, smallBytes } from "./small-json.ts";
 /** What one JSON-RPC message of a client says about itself. */
 export type MessagePeek = {
   kind: "request" | "notification" | "response" | "other";
-  /** JSON-RPC id; null when there is none, or when it lies beyond the part that was looked at. */
+  /** JSON-RPC id; null when there is none, or when it lies beyond the part that was scanned. */
   id: string | number | null;
   method: string | null;
   /** Tool name, prompt name, resource URI or task id. */

@@ -27,8 +27,8 @@ export type ResponsePeekOptions = {
 };
 
 /**
- * Bytes outside of strings that are looked at in one message, spread over its chunks: about 50 ms at worst. Whether a
- * tool failed is often the last that its answer says.
+ * Maximum bytes outside of strings to scan in one message, over all its chunks: about 50 ms at worst. `isError` often
+ * comes last.
  */
 const budget = 16 * 1024 * 1024;
 const maxAnswers = 100;
@@ -46,7 +46,7 @@ const shape = compileShape({
  */
 export class ResponsePeek {
   readonly answers: AnswerPeek[] = [];
-  /** Whether the stream carried event ids, so that a client may pick it up again. */
+  /** Whether the stream carried event ids, so that a client may resume it. */
   resumable = false;
   readonly #ids: Set<string> | null;
   readonly #waiting: number;
@@ -66,7 +66,7 @@ export class ResponsePeek {
     this.#reader =
       options.format === "sse"
         ? new SseReader({
-            onData: (piece) => this.#take(piece),
+            onData: (piece) => this.#readPiece(piece),
             onEventEnd: () => this.#endMessage(true),
             onId: () => {
               this.resumable = true;
@@ -75,7 +75,7 @@ export class ResponsePeek {
         : null;
   }
 
-  /** Whether every awaited answer has passed; what follows is not looked at. */
+  /** Whether every awaited answer has passed; what follows is not scanned. */
   get isDone(): boolean {
     return this.answers.length >= this.#waiting;
   }
@@ -89,15 +89,15 @@ export class ResponsePeek {
   push(chunk: Buffer): void {
     if (this.isDone && this.#captureBytes === 0) return;
     if (this.#reader) this.#reader.push(chunk);
-    else this.#take(chunk);
+    else this.#readPiece(chunk);
   }
 
-  /** Call once when the response has ended; `isWhole`: in good order, so that what was not looked at has passed too. */
+  /** Call once when the response has ended; `isWhole`: regularly, so that what was not scanned has passed too. */
   end({ isWhole }: { isWhole: boolean }): void {
     this.#endMessage(isWhole);
   }
 
-  #take(piece: Buffer): void {
+  #readPiece(piece: Buffer): void {
     if (this.#scanner) this.#scanner.push(piece);
     else if (this.#held === null && piece.length <= smallBytes) this.#held = piece;
     else this.#scan(piece);
@@ -124,7 +124,7 @@ export class ResponsePeek {
 
   #endMessage(isWhole: boolean): void {
     this.#readHeld();
-    if (isWhole) this.#takeUnseen();
+    if (isWhole) this.#takeUnfinished();
     if (this.#captureBytes > 0) {
       const payload = this.#capturedBytes <= this.#captureBytes ? Buffer.concat(this.#captured) : null;
       for (const answer of this.answers.slice(this.#answersBeforeMessage)) answer.payload = payload;
@@ -135,8 +135,8 @@ export class ResponsePeek {
     this.#scanner = null;
   }
 
-  /** A message too big to be looked at to its end counts for what it said until then: it has passed all the same. */
-  #takeUnseen(): void {
+  /** A message too big to be scanned to its end counts for what was found: it has passed all the same. */
+  #takeUnfinished(): void {
     if (this.#scanner?.isExhausted && this.#scanner.unfinished) this.#onMessage(this.#scanner.unfinished, true);
   }
 

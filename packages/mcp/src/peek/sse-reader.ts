@@ -12,12 +12,12 @@ export type SseEvents = {
   onId: () => void;
 };
 
-type Place = "line-start" | "field" | "value-start" | "data" | "ignored";
+type State = "line-start" | "field" | "value-start" | "data" | "ignored";
 
 /** Splits a server-sent event stream into the data of its events as bytes arrive; keeps at most a field name. */
 export class SseReader {
   readonly #events: SseEvents;
-  #place: Place = "line-start";
+  #state: State = "line-start";
   #field = "";
   /** The last byte was a carriage return: a line feed right after it belongs to the same line end. */
   #afterReturn = false;
@@ -38,7 +38,7 @@ export class SseReader {
       if (nextReturn !== -1 && nextReturn < at) nextReturn = chunk.indexOf(CARRIAGE_RETURN, at);
       const nextFeed = chunk.indexOf(LINE_FEED, at);
       const end = firstOf(nextFeed, nextReturn, chunk.length);
-      this.#takePart(chunk, at, end);
+      this.#readPart(chunk, at, end);
       at = end;
       if (at === chunk.length) return;
       this.#endLine();
@@ -50,35 +50,35 @@ export class SseReader {
     }
   }
 
-  #takePart(chunk: Buffer, from: number, to: number): void {
+  #readPart(chunk: Buffer, from: number, to: number): void {
     let at = from;
-    while (at < to && (this.#place === "line-start" || this.#place === "field")) {
+    while (at < to && (this.#state === "line-start" || this.#state === "field")) {
       const byte = chunk[at++];
       if (byte === COLON) {
-        this.#place = this.#field === "data" ? "value-start" : "ignored";
+        this.#state = this.#field === "data" ? "value-start" : "ignored";
         if (this.#field === "id") this.#events.onId();
         break;
       }
-      this.#place = "field";
+      this.#state = "field";
       // The longest name of interest has four letters; a byte order mark before the first has three bytes.
       if (this.#field.length < 8) this.#field += String.fromCharCode(byte ?? 0);
       if (this.#field === "\u00ef\u00bb\u00bf") this.#field = "";
     }
     if (at >= to) return;
-    if (this.#place === "value-start") {
-      this.#place = "data";
+    if (this.#state === "value-start") {
+      this.#state = "data";
       if (this.#dataLines++ > 0) this.#events.onData(lineFeed);
       if (chunk[at] === SPACE) at++;
     }
-    if (this.#place === "data" && at < to) this.#events.onData(chunk.subarray(at, to));
+    if (this.#state === "data" && at < to) this.#events.onData(chunk.subarray(at, to));
   }
 
   #endLine(): void {
-    if (this.#place === "line-start" && this.#dataLines > 0) {
+    if (this.#state === "line-start" && this.#dataLines > 0) {
       this.#dataLines = 0;
       this.#events.onEventEnd();
     }
-    this.#place = "line-start";
+    this.#state = "line-start";
     this.#field = "";
   }
 }

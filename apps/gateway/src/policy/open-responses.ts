@@ -6,7 +6,7 @@ import type { Credential, Principal } from "./credentials.ts";
 
 const sweepMs = 2000;
 
-type OpenAnswer = {
+type OpenResponse = {
   readonly response: ServerResponse;
   readonly credential: Credential | null;
   readonly projectId: string;
@@ -19,13 +19,13 @@ type OpenAnswer = {
  * keys change, and the stream is cut once that has ended (GW-4). A check takes two queries, however many streams are
  * open. When a project is deleted, all its streams are cut (PRJ-11).
  */
-export class OpenAnswers {
+export class OpenResponses {
   /**
    * Unordered: when a response closes, the last entry takes its place. Not a Map or Set, because every request passes
    * through here: with a Map keyed by response, closed responses survived young-generation garbage collections, which
    * cost a sixth of the gateway's CPU under full load.
    */
-  readonly #open: OpenAnswer[] = [];
+  readonly #open: OpenResponse[] = [];
   readonly #revoked = new WeakSet<ServerResponse>();
   readonly #pool: Pool;
   readonly #log: Logger;
@@ -56,7 +56,7 @@ export class OpenAnswers {
   }
 
   /** Cuts the answers of projects that have no route any more. */
-  cutUnrouted(routedProjects: ReadonlySet<string>): void {
+  closeUnrouted(routedProjects: ReadonlySet<string>): void {
     const unrouted = this.#open.filter(({ projectId }) => !routedProjects.has(projectId));
     for (const { response } of unrouted) response.destroy();
   }
@@ -82,7 +82,7 @@ export class OpenAnswers {
     return this.#running;
   }
 
-  #remove({ index }: OpenAnswer): void {
+  #remove({ index }: OpenResponse): void {
     const last = this.#open.pop();
     if (last === undefined || last.index === index) return;
     last.index = index;

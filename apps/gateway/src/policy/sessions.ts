@@ -102,7 +102,7 @@ export function sessionNotFound(): GatewayError {
 
 /**
  * The session that a request names (GW-6). An id that we did not give out, or gave to another principal or at another
- * server, is never passed on, whatever the server's authentication: nobody chooses a session id but the server.
+ * server, is never forwarded, whatever the server's authentication: only the server chooses session ids.
  *
  * @throws GatewayError 404, the same for "not yours" and "not there"
  */
@@ -128,7 +128,7 @@ export function idForClient(
   },
 ): string | null {
   const { owner, exchange, claim, lease } = answer;
-  // Given twice, the first one counts: two would be none to a client.
+  // If the header is there twice, the first one counts: a client would accept neither.
   const serverId = Array.isArray(answer.serverId) ? answer.serverId[0] : answer.serverId;
   if (serverId === undefined) return null;
   if (serverId === claim?.session.serverId) return claim.id;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../gateway-error.ts";
-import type { Place } from "./capacity.ts";
+import type { Admission } from "./capacity.ts";
 
 /** As in the SDKs. */
 const bodyLimitBytes = 4 * 1024 * 1024;
@@ -16,7 +16,7 @@ const lingerMs = 2000;
  *
  * @throws GatewayError 413 or, when the gateway holds too much, 503, as soon as it is known
  */
-export function readBody(request: IncomingMessage, place: Place): Promise<Buffer | null> | Buffer {
+export function readBody(request: IncomingMessage, admission: Admission): Promise<Buffer | null> | Buffer {
   const declared = request.headers["content-length"];
   if (declared === undefined && request.headers["transfer-encoding"] === undefined) return nothing;
   if (declared !== undefined && Number(declared) > bodyLimitBytes) throw tooLarge();
@@ -29,7 +29,7 @@ export function readBody(request: IncomingMessage, place: Place): Promise<Buffer
       size += chunk.length;
       try {
         if (size > bodyLimitBytes) throw tooLarge();
-        place.hold(chunk.length);
+        admission.hold(chunk.length);
         chunks.push(chunk);
       } catch (error) {
         chunks.length = 0;

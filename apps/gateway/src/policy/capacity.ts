@@ -11,7 +11,7 @@ export type CapacityLimits = {
 type Use = { requests: number; bodyBytes: number };
 
 /** Admission of one request, released when the response closes. */
-export type Place = {
+export type Admission = {
   /**
    * Counts bytes of the request's body that are held from now on.
    *
@@ -40,7 +40,7 @@ export class Capacity {
   }
 
   /** @throws GatewayError 503 when the project has as many requests under way as it may */
-  admit(projectId: string, response: ServerResponse): Place {
+  admit(projectId: string, response: ServerResponse): Admission {
     const use = this.#uses.get(projectId) ?? { requests: 0, bodyBytes: 0 };
     if (use.requests >= this.#limits.maxRequestsPerServer) throw tooManyRequests();
     // Already closed: there will be no close event to release it, and nothing will be sent.

@@ -1,12 +1,12 @@
 import type { RequestLogRow } from "@towpath/logs";
 import { expect, test } from "vitest";
-import { RefusedRows } from "./refused-rows.ts";
+import { RefusalLimit } from "./refusal-limit.ts";
 
 const row = (projectId: string) => ({ projectId, errorMessage: "Refused." }) as RequestLogRow;
 
 test("GW-7 a flood of refused requests leaves a bounded number of rows, counts the others and tells of them", () => {
   let now = 0;
-  const refused = new RefusedRows({ now: () => now });
+  const refused = new RefusalLimit({ now: () => now });
   let kept = 0;
   // An hour of a thousand a second.
   for (; now < 3_600_000; now += 1) if (refused.admit(row("flooded"))) kept++;

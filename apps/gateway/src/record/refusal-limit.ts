@@ -10,7 +10,7 @@ type Allowance = { rows: number; at: number; leftOut: number };
  * Rate-limits the rows of requests refused before they reached their server: anybody can send those, and a flood must
  * not fill a project's log. Omitted rows are counted, and the next row that is kept says how many there were.
  */
-export class RefusedRows {
+export class RefusalLimit {
   /** Rows left out since the start. */
   leftOut = 0;
   readonly #allowances = new Map<string, Allowance>();
@@ -25,7 +25,7 @@ export class RefusedRows {
     this.#now = now;
   }
 
-  /** The row as it is to be kept; null to leave it out. */
+  /** The row to keep; null to leave it out. */
   admit(row: RequestLogRow): RequestLogRow | null {
     const now = this.#now();
     // At most one entry per project with a route.
@@ -38,7 +38,7 @@ export class RefusedRows {
     }
     this.#allowances.set(row.projectId, { rows: rows - 1, at: now, leftOut: 0 });
     if (before.leftOut === 0) return row;
-    const told = `Before this one, ${before.leftOut} refused requests were left out of the log.`;
-    return { ...row, errorMessage: row.errorMessage === null ? told : `${row.errorMessage} ${told}` };
+    const notice = `Before this one, ${before.leftOut} refused requests were left out of the log.`;
+    return { ...row, errorMessage: row.errorMessage === null ? notice : `${row.errorMessage} ${notice}` };
   }
 }

@@ -11,7 +11,7 @@ import { LRUCache } from "lru-cache";
 import { GatewayError, unknownServer } from "../gateway-error.ts";
 import type { Route } from "../read-model/routes.ts";
 
-/** What must stay true for as long as an answer is open: see OpenAnswers. `expiresAt`: milliseconds since 1970. */
+/** What must stay true for as long as an answer is open: see OpenResponses. `expiresAt`: milliseconds since 1970. */
 export type Credential =
   | { kind: "api-key"; key: ApiKeyIdentity }
   | { kind: "token"; expiresAt: number; membership: Membership | null };

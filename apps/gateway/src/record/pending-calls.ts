@@ -1,17 +1,16 @@
 import type { Exchange } from "./exchange.ts";
 import { captureBytes } from "./redact.ts";
 
-/** Time that a client has to pick a stream up again: SDKs try within a second or two, and give up before this. */
+/** Time that a client has to resume a stream: SDKs try within a second or two, and give up before this. */
 const resumeWithinMs = 30_000;
 const maxHeld = 2000;
 
 /**
- * The legacy calls that this gateway knows to be unanswered, by session. What becomes of one may be told by another
- * request than its own: a client cancels by a message, and picks a stream that ended early up again by a GET with
- * Last-Event-ID. A call whose stream ended early keeps its row back until its answer has come or nobody asks for it,
- * so that its one row says how the call went and how long it took.
+ * Legacy calls without an answer, by session. Another request may decide how one ends: a client cancels by a message, and
+ * resumes a stream that ended early by a GET with Last-Event-ID. The row of a call whose stream ended early waits until
+ * the answer has come or the time for that is over, so that one row says how the call went and how long it took.
  */
-export class OpenCalls {
+export class PendingCalls {
   readonly #byId = new Map<string, Exchange>();
   /** Calls whose stream has ended, with the timer that ends the wait. The oldest come first. */
   readonly #held = new Map<Exchange, NodeJS.Timeout>();
@@ -19,13 +18,13 @@ export class OpenCalls {
   readonly #onCanceledElsewhere: ((session: string, requestId: string | number) => Promise<unknown>) | undefined;
   readonly #maxHeld: number;
 
-  /** `onSettled` gets each call whose row was kept back, once, when it can be written. */
+  /** `onSettled` gets each call whose row had to wait, once. */
   constructor(
     onSettled: (exchange: Exchange) => void,
     options: {
       /** The part of the bound that is this process's. */
       share?: number;
-      /** Told when a client cancels a call that is not known here: another worker may pass it. */
+      /** Called when a client cancels a call that is not known here: another worker may be forwarding it. */
       onCanceledElsewhere?: (session: string, requestId: string | number) => Promise<unknown>;
     } = {},
   ) {
@@ -40,24 +39,24 @@ export class OpenCalls {
   }
 
   /**
-   * Knows a call as unanswered while `pass` passes it to its server, however that ends. Resolves to true when the row
-   * of the call is to wait because its answer may come on another stream.
+   * Counts a call as unanswered while `forward` forwards it, however that ends. Resolves to true when the row of the
+   * call must wait because its answer may come on another stream.
    */
-  async during(exchange: Exchange, pass: () => Promise<void>): Promise<boolean> {
+  async track(exchange: Exchange, forward: () => Promise<void>): Promise<boolean> {
     this.#enter(exchange);
-    let isToWait = false;
+    let mustWait = false;
     try {
-      // Before it is passed on: the server may end the canceled call at once.
-      if (this.#onCanceledElsewhere) await this.#tellElsewhere(exchange, this.#onCanceledElsewhere);
-      await pass();
-      isToWait = isAwaited(exchange);
+      // Before it is forwarded: the server may end the canceled call at once.
+      if (this.#onCanceledElsewhere) await this.#announceCancels(exchange, this.#onCanceledElsewhere);
+      await forward();
+      mustWait = isAwaited(exchange);
     } finally {
       exchange.endedAt = performance.now();
       this.take(exchange);
       for (const held of exchange.resumes ?? []) if (this.#held.has(held)) this.#hold(held);
-      if (!isToWait) this.#forget(exchange);
+      if (!mustWait) this.#forget(exchange);
     }
-    if (!isToWait) return false;
+    if (!mustWait) return false;
     this.#hold(exchange);
     const oldest = this.#held.keys().next().value;
     if (this.#held.size > this.#maxHeld && oldest) this.#settle(oldest);
@@ -71,7 +70,7 @@ export class OpenCalls {
     return call !== undefined;
   }
 
-  async #tellElsewhere(
+  async #announceCancels(
     { session, peek }: Exchange,
     tell: (session: string, requestId: string | number) => Promise<unknown>,
   ): Promise<void> {
@@ -103,13 +102,13 @@ export class OpenCalls {
     }
   }
 
-  /** Settles all calls that wait. */
+  /** Records all calls that wait. */
   stop(): void {
     for (const held of [...this.#held.keys()]) this.#settle(held);
   }
 
   #hold(exchange: Exchange): void {
-    // Nobody reads it again unless it is captured, and then a big one is left out.
+    // Only needed for capture, which leaves out big ones.
     if (!exchange.route.capturePayloads || exchange.requestBytes > captureBytes) exchange.body = null;
     clearTimeout(this.#held.get(exchange));
     this.#held.set(exchange, setTimeout(() => this.#settle(exchange), resumeWithinMs).unref());

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { request as undiciRequest } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sendRaw, statusOf } from "./testing/clients.ts";
+import { answerJson, emptyResult, postTo, rpc, type Sent, sendRaw, statusOf } from "./testing/clients.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
 let rig: Rig;
@@ -15,16 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const rpc = (method = "tools/call") => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { name: "t" } });
-const post = (body: string | Buffer = rpc(), headers: Record<string, string> = {}, signal?: AbortSignal) =>
-  fetch(server.url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body,
-    ...(signal ? { signal } : {}),
-  });
-const json = (response: ServerResponse, body: string) =>
-  response.writeHead(200, { "content-type": "application/json" }).end(body);
+const post = (...sent: Sent) => postTo(server.url, ...sent);
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -181,7 +172,7 @@ test("GW-9 a body of 4 MiB passes unchanged, one byte more is 413, announced or 
     digest = createHash("sha256")
       .update(await bodyOf(request))
       .digest("hex");
-    json(response, '{"jsonrpc":"2.0","id":1,"result":{}}');
+    answerJson(response, emptyResult);
   };
   const limit = 4 * 1024 * 1024;
   const frame = (size: number) =>
@@ -218,7 +209,7 @@ test("GW-2 browsers may call: preflight answered, answers readable, and a server
   expect(preflight.headers.get("access-control-allow-headers")).toBe("mcp-protocol-version,x-a");
   serve = (request, response) => {
     request.resume();
-    json(response, "{}");
+    answerJson(response, "{}");
   };
   const answer = await post(rpc(), { origin });
   expect(answer.headers.get("access-control-allow-origin")).toBe(origin);

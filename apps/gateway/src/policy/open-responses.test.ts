@@ -4,15 +4,15 @@ import type { AddressInfo } from "node:net";
 import pg from "pg";
 import pino from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { OpenAnswers } from "./open-answers.ts";
+import { OpenResponses } from "./open-responses.ts";
 
 const principal = { id: "anonymous", actor: null, credential: null };
 
 test("PRJ-11 responses that close in any order leave the others watched, and only a deleted project's are cut", async () => {
   // Callers without credentials need no query, so nothing ever connects.
-  const openAnswers = new OpenAnswers(new pg.Pool({ max: 1 }), pino({ level: "silent" }));
+  const openResponses = new OpenResponses(new pg.Pool({ max: 1 }), pino({ level: "silent" }));
   const server = createServer((request, response: ServerResponse) => {
-    openAnswers.watch(response, principal, request.url?.slice(1) ?? "");
+    openResponses.watch(response, principal, request.url?.slice(1) ?? "");
     response.write("open");
   });
   onTestFinished(() => void server.close().closeAllConnections());
@@ -31,17 +31,17 @@ test("PRJ-11 responses that close in any order leave the others watched, and onl
   for (const project of ["kept", "deleted", "kept", "deleted", "kept", "deleted", "kept"]) {
     answers.push({ project, answer: await open(project) });
   }
-  expect(openAnswers.size).toBe(7);
+  expect(openResponses.size).toBe(7);
   // The first, one in the middle, and the last: each leaves the list in another way.
   for (const at of [6, 0, 3]) {
-    const before = openAnswers.size;
+    const before = openResponses.size;
     answers[at]?.answer.destroy();
-    await vi.waitFor(() => expect(openAnswers.size).toBe(before - 1));
+    await vi.waitFor(() => expect(openResponses.size).toBe(before - 1));
   }
 
   const left = [1, 2, 4, 5].map((at) => answers[at]);
-  openAnswers.cutUnrouted(new Set(["kept"]));
-  await vi.waitFor(() => expect(openAnswers.size).toBe(2));
+  openResponses.closeUnrouted(new Set(["kept"]));
+  await vi.waitFor(() => expect(openResponses.size).toBe(2));
   await vi.waitFor(() =>
     expect(left.map((one) => [one?.project, one?.answer.destroyed])).toEqual([
       ["deleted", true],
@@ -50,6 +50,6 @@ test("PRJ-11 responses that close in any order leave the others watched, and onl
       ["deleted", true],
     ]),
   );
-  openAnswers.cutUnrouted(new Set());
-  await vi.waitFor(() => expect(openAnswers.size).toBe(0));
+  openResponses.closeUnrouted(new Set());
+  await vi.waitFor(() => expect(openResponses.size).toBe(0));
 });

@@ -51,12 +51,12 @@ export class Connections {
     if (address !== null) this.#perAddress.set(address, ofAddress + 1);
     socket.once("close", () => {
       this.#forget(socket);
-      if (address !== null) this.#leave(address);
+      if (address !== null) this.#releaseAddress(address);
     });
   }
 
   /** A request has come on the connection. */
-  spoke(socket: Socket, response: ServerResponse): void {
+  requestStarted(socket: Socket, response: ServerResponse): void {
     if (!this.#open.has(socket)) return;
     this.#open.set(socket, response);
     this.#silent.delete(socket);
@@ -98,7 +98,7 @@ export class Connections {
     }
   }
 
-  #leave(address: string): void {
+  #releaseAddress(address: string): void {
     const count = (this.#perAddress.get(address) ?? 0) - 1;
     if (count > 0) this.#perAddress.set(address, count);
     else this.#perAddress.delete(address);
