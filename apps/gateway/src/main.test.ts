@@ -14,7 +14,7 @@ const main = new URL("./main.ts", import.meta.url).pathname;
 async function lineWith(child: ChildProcess, text: string): Promise<string> {
   if (!child.stdout) throw new Error("no output");
   for await (const line of createInterface(child.stdout)) if (line.includes(text)) return line;
-  throw new Error(`the process ended without outputLine ${text}`);
+  throw new Error(`the process ended without saying ${text}`);
 }
 
 /** A way to a database that can stop carrying bytes while its connections stay open. */

@@ -42,7 +42,7 @@ export class Recorder {
   #turnLines: SpoolLine[] = [];
   #afterTurn: (() => void)[] = [];
   #diskIsFull = false;
-  /** Segments that the database rejects without outputLine whether the rows or the table are at fault. */
+  /** Segments that the database rejects without saying whether the rows or the table are at fault. */
   readonly #doubtful = new Map<Segment, { since: number; retryAt: number; pauseMs: number }>();
   #isReplaying = false;
   #adoptAt = Number.NEGATIVE_INFINITY;

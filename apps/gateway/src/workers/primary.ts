@@ -9,7 +9,7 @@ const maxPauseMs = 10_000;
 /** A worker that does not answer within this, as one whose event loop is blocked, is skipped. */
 const answerWithinMs = 1000;
 const pingEveryMs = 2000;
-/** A worker that leaves this many pings in a row unanswered hangs. Counted, not timed: a suspended machine is no hang. */
+/** A worker that leaves this many pings in a row unanswered hangs. Counted, not timed: a machine may be suspended. */
 const maxUnanswered = 5;
 
 type WorkerSlot = {
