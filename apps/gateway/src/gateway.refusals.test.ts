@@ -154,7 +154,7 @@ test("OPS-3 GW-7 a target of a kind that this version cannot serve: 503 with the
     const answer = await call(bearer);
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "30"]);
     expect(await answer.json()).toMatchObject({ id: 1, error: { data: { towpath: "unsupported_target" } } });
-    // The police is the same for all kinds.
+    // The policies are the same for all kinds.
     const stranger = await call({});
     expect(stranger.status).toBe(401);
     await stranger.body?.cancel();

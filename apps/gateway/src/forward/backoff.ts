@@ -6,8 +6,8 @@ const firstPauseMs = 20;
 const maxPauseMs = 500;
 
 /**
- * Bounds how long one request waits for its server, all waits together, and paces its attempts. Clients fail on an error
- * and don't retry, so the gateway waits as long as nothing of the request has been sent.
+ * Bounds how long one request waits for its server, all waits together, and paces its attempts. Clients fail on an
+ * error and don't retry, so the gateway waits as long as nothing of the request has been sent.
  */
 export class Backoff {
   readonly #holdMs: number;
@@ -30,7 +30,8 @@ export class Backoff {
   /**
    * Waits for a start that other requests may share. Null when the client disconnects; the start goes on.
    *
-   * @throws GatewayError 504, or the error of an earlier attempt, when the time is up first; else whatever the start fails with
+   * @throws GatewayError 504, or the error of an earlier attempt, when the time is up first; else whatever the start
+   * fails with
    */
   async waitFor<T>(start: Promise<T>): Promise<T | null> {
     const { promise: settled, resolve, reject } = Promise.withResolvers<T | null>();
@@ -53,8 +54,8 @@ export class Backoff {
   /**
    * Waits before the next attempt: as long as `refusal` says, else a little longer each time.
    *
-   * @throws `refusal` immediately when waiting would not help or would take too long: the client should learn the reason now,
-   * not in a minute
+   * @throws `refusal` immediately when waiting would not help or would take too long: the client should learn the
+   * reason now, not in a minute
    */
   async beforeRetry(refusal: GatewayError): Promise<void> {
     if (refusal.waitMs === null) throw refusal;

@@ -6,8 +6,8 @@ const resumeWithinMs = 30_000;
 const maxHeld = 2000;
 
 /**
- * Legacy calls without an answer, by session. Another request may decide how one ends: a client cancels by a message, and
- * resumes a stream that ended early by a GET with Last-Event-ID. The row of a call whose stream ended early waits until
+ * Legacy calls without an answer, by session. Another request may decide how one ends: a client cancels by a message,
+ * and resumes a stream that ended early by a GET with Last-Event-ID. The row of a call whose stream ended early waits until
  * the answer has come or the time for that is over, so that one row says how the call went and how long it took.
  */
 export class PendingCalls {

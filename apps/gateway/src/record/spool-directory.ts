@@ -8,7 +8,7 @@ const segmentName = /^\d{15}-[0-9a-f]{12}-\d{6}\.ndjson$/;
 const owningName = /^[0-9a-f]{12}$/;
 
 /**
- * The directory of one process's segments, `{root}/{id}`. For as long as the process lives it listens on `{root}/{id}.sock`:
+ * The directory of one process's segments, `{root}/{id}`. As long as the process lives it listens on `{root}/{id}.sock`:
  * the kernel closes that socket when the process has ended, however it ended, and never before. So a directory whose
  * socket refuses connections is abandoned, and nobody appends to its segments any more. (A pid does not prove that:
  * another container counts its own.) `root` must be on a local disk: another machine's sockets look closed.
