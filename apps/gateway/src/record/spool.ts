@@ -69,11 +69,19 @@ export class Spool {
    */
   async adopt(): Promise<void> {
     this.#directory ??= await SpoolDirectory.create(this.#root);
-    for await (const name of this.#directory.takeAbandoned()) {
-      const { size: bytes } = await stat(join(this.#directory.path, name));
-      this.#segments.set(name, { name, bytes, bytesOfProject: new Map(), heldRows: 0, mustReplay: true });
-      this.#bytes += bytes;
+    const taken: string[] = [];
+    try {
+      for await (const name of this.#directory.takeAbandoned()) taken.push(name);
+    } finally {
+      // Names sort by age: the oldest rows are written first.
+      for (const name of taken.sort()) await this.#register(join(this.#directory.path, name), name);
     }
+  }
+
+  async #register(path: string, name: string): Promise<void> {
+    const { size: bytes } = await stat(path);
+    this.#segments.set(name, { name, bytes, bytesOfProject: new Map(), heldRows: 0, mustReplay: true });
+    this.#bytes += bytes;
   }
 
   get bytes(): number {
