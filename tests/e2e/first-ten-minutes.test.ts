@@ -71,7 +71,7 @@ describe("a new user's first ten minutes", () => {
     await name.blur();
     await page.getByText("Project name must be at least 6 characters long").waitFor();
     await name.fill(server);
-    await page.getByText("This name is free").waitFor();
+    await page.getByText("This name is available").waitFor();
   });
 
   test("ONB-4 PRJ-3 BLD-1 the quickstart builds with a live log that says why, and goes live", async () => {
@@ -115,7 +115,7 @@ describe("a new user's first ten minutes", () => {
     expect(await page.getByText("server/discover").count()).toBe(0);
     await page.goto(`${url}/${slug}/${server}/logs?status=error`);
     await page
-      .getByText(/No (error|call|failed)/i)
+      .getByText("No matching calls")
       .first()
       .waitFor();
     expect(await page.getByText("outside 2.0.0").count()).toBe(0);

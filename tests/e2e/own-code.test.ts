@@ -84,7 +84,7 @@ describe("own code from a push to previews", () => {
     await page.getByRole("listitem").filter({ hasText: "weather" }).getByRole("link").click();
     await page.waitForURL(/\/welcome\/server-deploy/);
     await page.getByLabel("Server name").fill(server);
-    await page.getByText("This name is free").waitFor();
+    await page.getByText("This name is available").waitFor();
     const entrypoint = page.getByLabel(/^Entrypoint/);
     expect(await entrypoint.inputValue()).toBe("server.py");
     await entrypoint.fill("../server.py");

@@ -93,7 +93,7 @@ test("ONB-5 VAL-4 names come from the address, and errors are shown beside each 
   expect(page.url()).not.toContain("hunter2");
   await page.getByRole("button", { name: "Remove LEAKED" }).click();
   await page.getByLabel("Server name").fill(server);
-  await page.getByText("This name is free").waitFor();
+  await page.getByText("This name is available").waitFor();
   await deploy();
   await page.getByText("Secret value is required").waitFor();
   for (const [faulty, text] of [
@@ -149,7 +149,7 @@ test("PRJ-11 KEY-1 a build that lacks variables leads to the settings, and from 
   await page.goto(`${url}/${slug}/welcome/choose-repo`);
   await page.getByRole("listitem").filter({ hasText: "needy" }).getByRole("link").click();
   await page.getByLabel("Server name").fill(late);
-  await page.getByText("This name is free").waitFor();
+  await page.getByText("This name is available").waitFor();
   await page.getByRole("radio", { name: /Open to anyone/ }).click();
   await deploy();
   await page.waitForURL(/\/build-logs\//);

@@ -120,7 +120,7 @@ test("LOG-6 while the disk is almost full the dashboard says so, and admins see 
   await expectAccessible(page);
   await page.getByRole("link", { name: "See what takes the space" }).click();
   await page.getByText("1.0 GB left for Towpath; below 2.0 GB no build starts.").waitFor();
-  const directories = await page.getByRole("list", { name: "Folders" }).getByRole("listitem").allInnerTexts();
+  const directories = await page.getByRole("list", { name: "Directories" }).getByRole("listitem").allInnerTexts();
   expect(directories.map((text) => text.replace(/\s*\n\s*/g, ": "))).toEqual([
     "Layers of deployments: 60.0 GB",
     "Database: 300 MB",

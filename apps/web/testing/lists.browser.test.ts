@@ -30,18 +30,18 @@ test("ORG-2 servers are filtered by type and text, and the selected one is marke
   await page.goto(servers);
   await expect.poll(() => rowsOf("Servers").count()).toBe(2);
 
-  await page.getByLabel("Who may call").click();
+  await page.getByLabel("Access").click();
   await page.getByRole("option", { name: "Private" }).click();
   await expect.poll(() => rowsOf("Servers").count()).toBe(1);
   await see(secret.name);
   expect(search()).toBe("?type=private");
 
-  await page.getByLabel("Who may call").click();
+  await page.getByLabel("Access").click();
   await page.getByRole("option", { name: "Open to anyone" }).click();
   await see(open.name);
   expect(search()).toBe("?type=open");
 
-  await page.getByLabel("Who may call").click();
+  await page.getByLabel("Access").click();
   await page.getByRole("option", { name: "All servers" }).click();
   await expect.poll(() => rowsOf("Servers").count()).toBe(2);
   // Defaults are left out of the URL.
@@ -146,7 +146,7 @@ test("PRJ-2 the screen has its own error view, with a retry", async () => {
   await expectAccessible(page);
   await page.unroute(/_serverFn\/build\.getBuilds/);
   await page.getByRole("button", { name: "Try again" }).click();
-  await see("What is live, on which commit");
+  await see("Production, previews, and the builds");
 }, 90_000);
 
 test("PRJ-2 the screen has its own not-found view, for a project that was deleted meanwhile", async () => {

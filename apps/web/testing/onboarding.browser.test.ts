@@ -100,9 +100,9 @@ test("ONB-3 ONB-11 server setup shows a random name, a button for another, the c
   expect(first).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);
   await see(`${first.length}/32 characters`);
   expect(await page.getByTestId("server-url-preview").textContent()).toBe(`http://localhost:8080/${first}/mcp`);
-  await press("Another name");
+  await press("Suggest another name");
   await expect.poll(() => name.inputValue()).not.toBe(first);
-  await see("This name is free.");
+  await see("This name is available.");
   await expectAccessible(page);
 });
 
@@ -121,7 +121,7 @@ test("VAL-1 an invalid name shows the specification's message while typing", asy
     await see(text);
   }
   await name.fill("brave-teal-otter");
-  await see("This name is free.");
+  await see("This name is available.");
 });
 
 test("ONB-3 the URL carries the name and the error of a quickstart", async () => {
@@ -132,7 +132,7 @@ test("ONB-3 the URL carries the name and the error of a quickstart", async () =>
   await see("GitHub is away.");
   await page.goto(`${setup}?serverName=brave-teal-otter&isCreating=perhaps`);
   expect(await page.getByLabel("Server name").inputValue()).toBe("brave-teal-otter");
-  await see("This name is free.");
+  await see("This name is available.");
 });
 
 test("ONB-3 ONB-4 the quickstart authorizes at GitHub, copies the sample, creates the project and starts its first build", async () => {
@@ -165,10 +165,10 @@ test("ORG-2 the servers screen shows the server, and filters by text and type", 
   await see("Queued");
   await expectAccessible(page);
   await page.getByRole("searchbox").fill("no such server");
-  await see("No server matches");
+  await see("No matching servers");
   expect(new URL(page.url()).searchParams.get("text")).toBe("no such server");
   await page.goto(`${site.url}/${orgSlug}/servers?type=private`);
-  await see("No server matches");
+  await see("No matching servers");
   await page.goto(`${site.url}/${orgSlug}/servers?type=open&text=TEAL`);
   await see("brave-teal-otter");
 });
@@ -182,7 +182,7 @@ test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered an
   await entrypoint.waitFor();
   expect(await entrypoint.inputValue()).toBe("echo.py");
   await expectAccessible(page);
-  await see("This name is free.");
+  await see("This name is available.");
   for (const [value, text] of [
     ["../echo.py", "Entrypoint cannot reference parent directories"],
     ["echo.py:", "Identifier cannot be empty after colon"],
@@ -195,7 +195,7 @@ test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered an
   }
   await page.getByRole("button", { name: "echo.py" }).click();
   await page.getByLabel("Server name").fill("second-server-here");
-  await see("This name is free.");
+  await see("This name is available.");
   await page.getByRole("radio", { name: /Open to anyone/ }).click();
   await press("Deploy");
   await page.waitForURL(/second-server-here\/build-logs\//);

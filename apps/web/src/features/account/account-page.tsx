@@ -2,7 +2,7 @@ import type { OrganizationAccessView, ProfileView } from "@towpath/core/organiza
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
-/** Who one is here, and what one may do in the active organization (ORG-8). */
+/** The user's profile, and their role and permissions in the active organization (ORG-8). */
 export function AccountPage({
   profile,
   organization,
@@ -24,13 +24,13 @@ export function AccountPage({
   ];
   return (
     <main className="mx-auto w-full max-w-2xl px-4 py-6 sm:px-6">
-      <PageHeader title="Account" description="As your sign-in provider told us." />
+      <PageHeader title="Account" description="From your sign-in provider." />
       <dl className="divide-y rounded-lg border bg-surface">
         {rows.map(({ label, value, copy }) => (
           <div key={label} className="flex flex-col gap-x-6 gap-y-0.5 px-4 py-2.5 sm:flex-row sm:items-center">
             <dt className="w-32 shrink-0 text-sm text-muted">{label}</dt>
             <dd className="flex min-w-0 flex-1 items-center gap-1 text-sm break-words">
-              <span className="min-w-0 break-words">{value || "Not given"}</span>
+              <span className="min-w-0 break-words">{value || "Not provided"}</span>
               {copy ? <CopyButton text={value} label={`Copy ${label}`} /> : null}
             </dd>
           </div>

@@ -7,7 +7,7 @@ import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
-import { apiKeysQuery, endApiKey, removeApiKey } from "./api-keys.functions.ts";
+import { apiKeysQuery, deleteKey, revokeKey } from "./api-keys.functions.ts";
 
 const looks = {
   active: { tone: "ok", label: "Active" },
@@ -21,7 +21,7 @@ export function ApiKeyTable({ keys, orgSlug }: { readonly keys: readonly ApiKeyV
       <TableHead>
         <Th>Name</Th>
         <Th>Key</Th>
-        <Th>State</Th>
+        <Th>Status</Th>
         <Th>Last used</Th>
         <Th>Created</Th>
         <Th>
@@ -37,7 +37,7 @@ export function ApiKeyTable({ keys, orgSlug }: { readonly keys: readonly ApiKeyV
             <Td label="Key">
               <code className="text-xs text-muted">{key.start}…</code>
             </Td>
-            <Td label="State">
+            <Td label="Status">
               <Badge tone={looks[key.status].tone}>{looks[key.status].label}</Badge>
             </Td>
             <Td label="Last used" className="text-muted">
@@ -74,14 +74,14 @@ function KeyActions({ apiKey, orgSlug }: { readonly apiKey: ApiKeyView; readonly
       <MenuItem
         icon={<Ban aria-hidden />}
         disabled={apiKey.status !== "active"}
-        onClick={() => void run(endApiKey({ data }), { loading: "Revoking", success: `${apiKey.name} is revoked` })}
+        onClick={() => void run(revokeKey({ data }), { loading: "Revoking", success: `${apiKey.name} revoked` })}
       >
         Revoke
       </MenuItem>
       <MenuItem
         danger
         icon={<Trash2 aria-hidden />}
-        onClick={() => void run(removeApiKey({ data }), { loading: "Deleting", success: `${apiKey.name} is deleted` })}
+        onClick={() => void run(deleteKey({ data }), { loading: "Deleting", success: `${apiKey.name} deleted` })}
       >
         Delete
       </MenuItem>

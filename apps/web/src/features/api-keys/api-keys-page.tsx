@@ -20,8 +20,8 @@ export function ApiKeysPage({ orgSlug, mayCreate }: { readonly orgSlug: string; 
         title="API keys"
         description={
           <>
-            MCP clients send a key as <code>Authorization: Bearer tp_…</code> to servers that need one. A key reaches
-            every such server of this organization.
+            MCP clients send a key as <code>Authorization: Bearer tp_…</code> to servers that require one. A key works
+            for every server of this organization.
           </>
         }
         actions={keys.length > 0 ? create : null}
@@ -29,8 +29,8 @@ export function ApiKeysPage({ orgSlug, mayCreate }: { readonly orgSlug: string; 
       {created ? <NewApiKeyCallout created={created} onDismiss={() => setCreated(null)} /> : null}
       <div className="overflow-hidden rounded-lg border bg-surface">
         {keys.length === 0 ? (
-          <EmptyState icon={<KeyRound aria-hidden />} title="No key yet" actions={create}>
-            Make one for each client or person, so that one can be revoked without touching the others.
+          <EmptyState icon={<KeyRound aria-hidden />} title="No API keys yet" actions={create}>
+            Create one for each client or person, so you can revoke one without affecting the others.
           </EmptyState>
         ) : (
           <ApiKeyTable keys={keys} orgSlug={orgSlug} />
@@ -40,7 +40,7 @@ export function ApiKeysPage({ orgSlug, mayCreate }: { readonly orgSlug: string; 
   );
 }
 
-/** The one time that a key is seen. */
+/** Shows a new key, the only time that it can be seen. */
 function NewApiKeyCallout({
   created,
   onDismiss,
@@ -52,10 +52,10 @@ function NewApiKeyCallout({
     <Callout
       tone="ok"
       className="mb-4"
-      title={`Key "${created.name}" is ready. Copy it now: it is not shown again.`}
+      title={`Key "${created.name}" is ready. Copy it now; you won't see it again.`}
       actions={
         <Button size="sm" onClick={onDismiss}>
-          I have copied it
+          I've copied it
         </Button>
       }
     >
@@ -63,7 +63,7 @@ function NewApiKeyCallout({
         <code data-testid="new-api-key" className="min-w-0 flex-1 text-xs break-all">
           {created.key}
         </code>
-        <CopyButton text={created.key} label="Copy the key" />
+        <CopyButton text={created.key} label="Copy key" />
       </span>
     </Callout>
   );

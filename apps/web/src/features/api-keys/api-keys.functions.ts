@@ -15,20 +15,20 @@ const getApiKeys = createServerFn({ method: "GET" })
   .validator(input(organizationInput))
   .handler(({ context, data }) => listApiKeys({ ctx: context.ctx, input: data }));
 
-/** The answer is the only one that holds the key (KEY-3). */
-export const addApiKey = createServerFn({ method: "POST" })
+/** Creates a key. Only this response contains it (KEY-3). */
+export const createKey = createServerFn({ method: "POST" })
   .middleware([organizationAccess("apiKey.create")])
   .validator(input(createApiKeySchema.extend({ orgSlug: z.string() })))
   .handler(({ context, data }) => createApiKey({ ctx: context.ctx, input: data }));
 
-/** Ends a key and keeps it in the list. Whose key may be ended is decided by the verb. */
-export const endApiKey = createServerFn({ method: "POST" })
+/** Revokes a key and keeps it in the list. The verb decides whose keys the user may revoke. */
+export const revokeKey = createServerFn({ method: "POST" })
   .middleware([organizationAccess("apiKey.create")])
   .validator(input(keyInput))
   .handler(({ context, data }) => revokeApiKey({ ctx: context.ctx, input: data }));
 
-/** Ends a key and removes it from the list. */
-export const removeApiKey = createServerFn({ method: "POST" })
+/** Revokes a key and removes it from the list. */
+export const deleteKey = createServerFn({ method: "POST" })
   .middleware([organizationAccess("apiKey.create")])
   .validator(input(keyInput))
   .handler(({ context, data }) => deleteApiKey({ ctx: context.ctx, input: data }));

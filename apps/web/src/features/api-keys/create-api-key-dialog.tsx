@@ -7,16 +7,16 @@ import { Dialog } from "~/ui/dialog.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { Select } from "~/ui/select.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { addApiKey, apiKeysQuery } from "./api-keys.functions.ts";
+import { apiKeysQuery, createKey } from "./api-keys.functions.ts";
 
-const lives = [
+const expiries = [
   { value: "30", label: "30 days" },
   { value: "90", label: "90 days" },
   { value: "365", label: "1 year" },
   { value: "never", label: "No expiry" },
 ] as const;
 
-/** Asks for a name and how long the key shall live. */
+/** Asks for the key's name and expiry. */
 export function CreateApiKeyDialog({
   orgSlug,
   onCreated,
@@ -27,7 +27,7 @@ export function CreateApiKeyDialog({
   const queryClient = useQueryClient();
   const [open, setOpen] = useState(false);
   const [name, setName] = useState("");
-  const [life, setLife] = useState<(typeof lives)[number]["value"]>("90");
+  const [expiry, setExpiry] = useState<(typeof expiries)[number]["value"]>("90");
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
 
@@ -36,8 +36,8 @@ export function CreateApiKeyDialog({
     setBusy(true);
     setProblem(null);
     try {
-      const expiresInDays = life === "never" ? null : Number(life);
-      onCreated(await addApiKey({ data: { orgSlug, name, expiresInDays } }));
+      const expiresInDays = expiry === "never" ? null : Number(expiry);
+      onCreated(await createKey({ data: { orgSlug, name, expiresInDays } }));
       setOpen(false);
       setName("");
       await queryClient.invalidateQueries(apiKeysQuery(orgSlug));
@@ -79,7 +79,7 @@ export function CreateApiKeyDialog({
           )}
         </Field>
         <Field label="Expires after">
-          {(control) => <Select {...control} value={life} onChange={setLife} options={lives} />}
+          {(control) => <Select {...control} value={expiry} onChange={setExpiry} options={expiries} />}
         </Field>
         <div className="flex justify-end gap-2">
           <Button onClick={() => setOpen(false)}>Cancel</Button>

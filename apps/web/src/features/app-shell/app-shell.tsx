@@ -4,7 +4,7 @@ import { LogoMark } from "~/ui/logo.tsx";
 import { OrganizationSwitcher, type SwitchableOrganization } from "./organization-switcher.tsx";
 import { UserMenu, type UserMenuPerson } from "./user-menu.tsx";
 
-/** Milliseconds after which what shows toasts is fetched: later than the page, earlier than a network that goes away. */
+/** Delay before the toaster is preloaded, in milliseconds: after the page, but before the network can go away. */
 const toasterAfterMs = 3000;
 
 /** The layout of everything behind sign-in (PUB-3): a bar of 64 px, then the page. */
@@ -19,7 +19,7 @@ export function AppShell({
   readonly organizations: readonly SwitchableOrganization[];
   /** Null before the first organization exists. */
   readonly active: SwitchableOrganization | null;
-  /** Beside the organization: links of this part of the dashboard. */
+  /** Navigation links for the bar. */
   readonly bar?: ReactNode;
   readonly children: ReactNode;
 }) {

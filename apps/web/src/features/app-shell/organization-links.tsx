@@ -6,7 +6,7 @@ type Organization = { readonly slug: string; readonly permissions: readonly Perm
 const look =
   "flex h-8 items-center rounded-md px-2.5 text-sm text-muted transition-colors hover:bg-hover hover:text-ink data-[status=active]:font-medium data-[status=active]:text-ink";
 
-/** The organization's settings that the person's role may open, for the menu; null for the others. */
+/** Links for the menu to the settings that the user's role may open; null for the others. */
 export function settingsHrefs(organization: Organization | null) {
   const href = (screen: string, permission: Permission) =>
     organization?.permissions.includes(permission) ? `/${organization.slug}/settings/${screen}` : null;
@@ -17,7 +17,7 @@ export function settingsHrefs(organization: Organization | null) {
   };
 }
 
-/** The organization's screens that the person's role may open. */
+/** Links to the screens that the user's role may open. */
 export function OrganizationLinks({ organization }: { readonly organization: Organization }) {
   const { slug: orgSlug, permissions } = organization;
   return (

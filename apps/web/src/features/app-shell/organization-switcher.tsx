@@ -6,7 +6,7 @@ import { toast } from "~/ui/toast.ts";
 
 export type SwitchableOrganization = { readonly id: string; readonly slug: string; readonly name: string };
 
-/** The active organization, and the way to another one (AUTH-6). */
+/** Shows the active organization and switches to another (AUTH-6). */
 export function OrganizationSwitcher({
   organizations,
   active,
@@ -18,7 +18,7 @@ export function OrganizationSwitcher({
     if (organization.id === active.id) return;
     const work = switchOrganization({ data: { orgSlug: organization.slug } });
     await toast.promise(work, { loading: `Switching to ${organization.name}`, success: organization.name });
-    // A new document: nothing that was cached for one organization may show up in the other.
+    // Load a new document, so that nothing cached for one organization shows up in the other.
     window.location.assign(`/${organization.slug}/servers`);
   };
   return (

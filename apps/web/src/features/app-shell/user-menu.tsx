@@ -7,11 +7,11 @@ import { setTheme, type Theme, themes, useTheme } from "~/ui/theme.ts";
 export type UserMenuPerson = {
   readonly displayName: string;
   readonly email: string;
-  /** Where the organization's API keys are; null before the first organization, and for a role that can't see them. */
+  /** Link to the API keys; null without an organization, and for a role that can't see them. */
   readonly keysHref: string | null;
-  /** Where the protections of this instance are; null for a role that can't see them. */
+  /** Link to the instance's protections; null for a role that can't see them. */
   readonly instanceHref: string | null;
-  /** Where the settings of the organization as a whole are; null for a role that can't change them. */
+  /** Link to the organization's settings; null for a role that can't change them. */
   readonly preferencesHref: string | null;
 };
 
@@ -23,7 +23,7 @@ const initials = (name: string) =>
     .join("")
     .toUpperCase();
 
-/** Account, keys, theme and the way out. */
+/** Account, settings, theme and sign-out. */
 export function UserMenu({ person }: { readonly person: UserMenuPerson }) {
   const form = useRef<HTMLFormElement>(null);
   return (
@@ -76,9 +76,9 @@ export function UserMenu({ person }: { readonly person: UserMenuPerson }) {
   );
 }
 
-const themeLabels: Record<Theme, string> = { light: "Light", dark: "Dark", system: "As the system" };
+const themeLabels: Record<Theme, string> = { light: "Light", dark: "Dark", system: "System" };
 
-/** UI-2, as items of the menu: what is in a menu must be reachable by its arrow keys. */
+/** The theme (UI-2) as menu items, so that the arrow keys reach them. */
 function ThemeItems() {
   const theme = useTheme();
   return (

@@ -14,7 +14,7 @@ import { RedeployButton } from "./redeploy-button.tsx";
 const screenLook =
   "flex h-8 items-center rounded-md px-2.5 text-sm text-muted hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink";
 
-/** Head of a build's two screens: its log and the log of the server that came of it. */
+/** Header of a build's two screens: its log and its server's log. */
 export function BuildHeader({
   project,
   build,
@@ -86,20 +86,20 @@ export function BuildHeader({
   );
 }
 
-/** A build's address that names none of this project. */
+/** Shown for a build id that this project doesn't have. */
 export function BuildNotFound() {
   const { orgSlug, projectName } = useParams({ from: "/$orgSlug/$projectName" });
   return (
     <EmptyState
       icon={<SearchX aria-hidden />}
-      title="No such build"
+      title="Build not found"
       actions={
         <Link to="/$orgSlug/$projectName/deployments" params={{ orgSlug, projectName }} className={buttonLook()}>
           All deployments
         </Link>
       }
     >
-      This server has no build with this address. It may have been deleted with its branch.
+      This project has no build with this id. It may have been deleted with its branch.
     </EmptyState>
   );
 }

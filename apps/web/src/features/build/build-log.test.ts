@@ -42,7 +42,7 @@ test("PRJ-3 stored timings win over the log's", () => {
   expect(phases[0]?.durationMs).toBe(1750);
 });
 
-test("PRJ-3 a log line keeps its number for links", () => {
+test("PRJ-3 a log line keeps its number, which links use", () => {
   expect(toLogLine(line(7, "plan", 1, "text"))).toEqual({
     id: 7,
     time: at(1),

@@ -22,7 +22,7 @@ export type PhaseState = {
   readonly durationMs: number | null;
   /** When its first line was written; null before. */
   readonly startedAt: string | null;
-  /** What Towpath decided in it, and why. */
+  /** What Towpath decided in this phase, and why. */
   readonly steps: readonly string[];
 };
 
@@ -33,9 +33,9 @@ type BuildFacts = {
 };
 
 /**
- * The five phases of a build as its log and row tell them. The row's timings count once they are there; until then a
- * phase lasts from its first line to the first line of the next one. A phase that wrote nothing but has later phases
- * after it is done too: a reused layer may be silent.
+ * The five phases of a build, from its log and row. The row's timings win once present; until then a phase lasts from
+ * its first line to the first line of the next one. A phase without lines is done when a later one has some: a reused
+ * layer may log nothing.
  */
 export function phaseStates(build: BuildFacts, lines: readonly BuildLogEntry[]): PhaseState[] {
   const firstLine = new Map<BuildPhase, string>();

@@ -19,7 +19,7 @@ import { PhaseStepper } from "./phase-stepper.tsx";
 import { RedeployButton } from "./redeploy-button.tsx";
 import { SuccessPanel } from "./success-panel.tsx";
 
-/** One build as it happens: phases, choices, log, and what came of it (PRJ-3, BLD-2). */
+/** One build, live: phases, decisions, log and outcome (PRJ-3, BLD-2). */
 export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; buildId: string }) {
   const queryClient = useQueryClient();
   const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));
@@ -61,7 +61,7 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
   );
 }
 
-/** Where it is put right comes first, when that is here; else the code is, and all that is left is another build. */
+/** Leads with the settings when the fix is there; otherwise it is in the code, and rebuilding is all there is to offer. */
 function DiagnosisActions({ project, build, code }: { project: ProjectKey; build: BuildView; code: DiagnosisCode }) {
   const section = settingsSectionOf(code);
   return (
@@ -104,7 +104,7 @@ function Outcome({
         title="This build was canceled"
         actions={<RedeployButton project={project} buildId={build.id} />}
       >
-        A newer commit of the branch took its place, or somebody stopped it. What is live did not change.
+        A newer commit on the branch replaced it, or someone canceled it. The live deployment did not change.
       </Callout>
     );
   }
@@ -117,8 +117,8 @@ function Outcome({
         actions={<DiagnosisActions project={project} build={build} code={build.diagnosis.code} />}
         liveNote={
           detail.isLive
-            ? "What was live stays live: callers notice nothing of this build."
-            : "Nothing is live under this project's name yet."
+            ? "The previous deployment stays live. Callers are not affected."
+            : "This project has no live deployment yet."
         }
       />
     );
@@ -126,7 +126,7 @@ function Outcome({
   if (build.status === "failed") {
     return (
       <Callout tone="bad" title="The build failed" actions={<RedeployButton project={project} buildId={build.id} />}>
-        The log below ends with what went wrong.
+        See the end of the log below for the error.
       </Callout>
     );
   }
@@ -134,7 +134,7 @@ function Outcome({
     return (
       <div className="flex items-center gap-2.5 rounded-lg border bg-surface px-4 py-3 text-sm text-muted">
         <Clock className="size-4 text-faint" aria-hidden />
-        Waiting for a free worker. The build starts by itself.
+        Waiting for a free worker. The build starts automatically.
       </div>
     );
   }
@@ -149,5 +149,5 @@ const sections: Readonly<Partial<Record<DiagnosisCode, "build" | "variables">>> 
   requirements_not_found: "build",
 };
 
-/** The section of the settings in which a diagnosis of that code can be put right; null: it lies in the code. */
+/** The settings section where a diagnosis can be fixed; null when the fix is in the repository. */
 const settingsSectionOf = (code: DiagnosisCode): "build" | "variables" | null => sections[code] ?? null;

@@ -10,14 +10,14 @@ const warning: BuildWarning = {
   remedy: "Import them in `server.py`.",
 };
 
-test("BLD-6 UI-4 warnings are said in words and with an icon, with what to do", () => {
+test("BLD-6 UI-4 a warning has an icon, a text and a remedy", () => {
   const html = renderToStaticMarkup(<BuildWarnings warnings={[warning]} />);
   expect(html).toContain("<svg");
   for (const text of ["Warning:", warning.title, warning.detail, "What to do:", "<code"]) expect(html).toContain(text);
   expect(renderToStaticMarkup(<BuildWarnings warnings={[]} />)).toBe("");
 });
 
-test("BLD-6 a heading says that there are warnings", () => {
+test("BLD-6 a heading counts the warnings", () => {
   expect(withWarnings(0)).toBe("");
   expect(withWarnings(1)).toBe(", with a warning");
   expect(withWarnings(2)).toBe(", with 2 warnings");

@@ -15,7 +15,7 @@ const phaseWords: Readonly<Record<BuildPhase, string>> = {
   rollout: "rolling out",
 };
 
-/** Why a build failed: what happened, where, what it said, and what to do (BLD-2). */
+/** Why a build failed: what happened, where, the output, and what to do (BLD-2). */
 export function DiagnosisPanel({
   diagnosis,
   liveNote,
@@ -23,7 +23,7 @@ export function DiagnosisPanel({
   actions,
 }: {
   diagnosis: Diagnosis;
-  /** What callers get meanwhile. */
+  /** What callers get in the meantime. */
   liveNote: ReactNode;
   /** Log line of the first error, to jump to. */
   errorLine: number | null;
@@ -79,7 +79,7 @@ export function DiagnosisPanel({
   );
 }
 
-/** The last lines that explain it; the very last one is what Python or the tool concluded. */
+/** The end of the output. Its last line is the error itself. */
 function Excerpt({ text }: { text: string }) {
   const lines = text.trimEnd().split("\n").map(plainText);
   const last = lines.length - 1;

@@ -2,7 +2,7 @@ import type { BuildStatus, BuildTrigger } from "@towpath/core/build/contract";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
 import { withWarnings } from "./build-problems.tsx";
 
-/** Words and colours of BLD-1's statuses. */
+/** Labels and colours of the build statuses (BLD-1). */
 const statusLooks: Readonly<Record<BuildStatus, { label: string; tone: Tone }>> = {
   queued: { label: "Queued", tone: "neutral" },
   building: { label: "Building", tone: "info" },
@@ -19,10 +19,10 @@ export const triggerLabels: Readonly<Record<BuildTrigger, string>> = {
   cli: "Command line",
 };
 
-/** Whether more will happen to a build of this status. */
+/** Whether a build of this status is still in progress. */
 export const isRunning = (status: BuildStatus): boolean => status === "queued" || status === "building";
 
-/** First line of a commit message, or a stand-in. */
+/** First line of a commit message, or a placeholder. */
 export function commitTitle(message: string | null): string {
   return message?.split("\n", 1)[0]?.trim() || "No commit message";
 }
@@ -33,7 +33,7 @@ export function buildDuration(build: { startedAt: string | null; endedAt: string
   return new Date(build.endedAt).getTime() - new Date(build.startedAt).getTime();
 }
 
-/** Dot and word of a build's status. Green only for a build without warnings. */
+/** Dot and label of a build's status. Green only for a build without warnings. */
 export function BuildStatusLabel({ status, warnings = 0 }: { status: BuildStatus; warnings?: number }) {
   const look = statusLooks[status];
   return (

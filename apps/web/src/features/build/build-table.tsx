@@ -12,7 +12,7 @@ import { BuildStatusLabel, buildDuration, commitTitle, isRunning, triggerLabels 
 import { CommitLine } from "./commit-line.tsx";
 import { useRedeploy } from "./redeploy-button.tsx";
 
-/** Builds, newest first, each leading to its page (PRJ-2). */
+/** Builds, newest first, each linking to its page (PRJ-2). */
 export function BuildTable({ project, builds }: { project: ProjectKey; builds: readonly BuildSummary[] }) {
   return (
     <Table label="Builds">

@@ -25,7 +25,7 @@ const getBuildById = createServerFn({ method: "GET", strict: { output: false } }
   .validator(input(buildKeySchema))
   .handler(({ context, data }) => getBuild({ ctx: context.ctx, input: data }));
 
-/** Builds the same commit once more (PRJ-13). */
+/** Builds the same commit again (PRJ-13). */
 export const redeploy = createServerFn({ method: "POST" })
   .middleware([buildAccess("build.start")])
   .validator(input(buildKeySchema))
@@ -36,7 +36,7 @@ export const redeploy = createServerFn({ method: "POST" })
 
 const pageSize = 100;
 
-/** Builds of a project by pages of 100; looks again every 2 s while one runs, else every 5 s, for pushes. */
+/** A project's builds in pages of 100. Refetched every 2 s while one runs, else every 5 s to pick up pushes. */
 export const buildsQuery = (key: ProjectKey) =>
   infiniteQueryOptions({
     queryKey: [...projectQueryKey(key), "builds"],
@@ -49,7 +49,7 @@ export const buildsQuery = (key: ProjectKey) =>
     ...projectCache,
   });
 
-/** One build; looks again every 2 s until it has ended. */
+/** One build, refetched every 2 s until it ends. */
 export const buildQuery = (key: ProjectKey, buildId: string) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "build", buildId],
@@ -58,7 +58,7 @@ export const buildQuery = (key: ProjectKey, buildId: string) =>
     ...projectCache,
   });
 
-/** A build of this very project; any other is not found, even one that the reader may see elsewhere. */
+/** Loads a build of this project. Throws not-found for any other, even one that the user may see elsewhere. */
 export async function loadBuild(queryClient: QueryClient, key: ProjectKey, buildId: string): Promise<BuildView> {
   try {
     const build = await queryClient.ensureQueryData(buildQuery(key, buildId));

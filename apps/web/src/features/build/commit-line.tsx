@@ -9,7 +9,7 @@ type Commit = {
   prUrl?: string | null;
 };
 
-/** Short id of a commit, branch and pull request, in one line that wraps. */
+/** Branch, short commit id and pull request, in one line that wraps. */
 export function CommitLine({ commit }: { commit: Commit }) {
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-2.5 gap-y-0.5 text-xs text-muted">
@@ -30,7 +30,7 @@ export function CommitLine({ commit }: { commit: Commit }) {
 }
 
 function PullRequest({ number, url }: { number: number; url: string | null }) {
-  // The address comes from a webhook's payload: nothing but http(s) becomes a link.
+  // The URL comes from a webhook's payload: only http(s) becomes a link.
   if (!url || !/^https?:\/\//.test(url)) return <>#{number}</>;
   return (
     <a
@@ -44,7 +44,7 @@ function PullRequest({ number, url }: { number: number; url: string | null }) {
   );
 }
 
-/** First line of the commit message over the facts about the commit. */
+/** First line of the commit message above the commit line. */
 export function CommitSummary({ commit }: { commit: Commit }) {
   return (
     <span className="flex min-w-0 flex-col">

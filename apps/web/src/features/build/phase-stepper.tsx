@@ -7,10 +7,10 @@ import type { PhaseState } from "./build-log.ts";
 
 const names: Record<BuildPhase, { title: string; about: string }> = {
   fetch: { title: "Fetch", about: "Get the commit's files from the repository" },
-  plan: { title: "Plan", about: "Decide on Python, dependencies and entrypoint" },
-  install: { title: "Install", about: "Put the dependencies into a layer of their own" },
-  inspect: { title: "Inspect", about: "Start the server and ask what it offers" },
-  rollout: { title: "Roll out", about: "Warm the new version and move the URL to it" },
+  plan: { title: "Plan", about: "Choose Python, dependencies and entrypoint" },
+  install: { title: "Install", about: "Install the dependencies into their own layer" },
+  inspect: { title: "Inspect", about: "Start the server and list what it offers" },
+  rollout: { title: "Roll out", about: "Warm up the new version and switch the URL to it" },
 };
 
 const stateWords: Record<PhaseState["state"], string> = {
@@ -21,7 +21,7 @@ const stateWords: Record<PhaseState["state"], string> = {
   skipped: "not reached",
 };
 
-/** The five phases with their times and, under each, every choice that was made and why. */
+/** The five phases with their durations and, under each, the decisions made and why. */
 export function PhaseStepper({ phases }: { phases: readonly PhaseState[] }) {
   return (
     <ol aria-label="Phases of the build" className="flex flex-col">

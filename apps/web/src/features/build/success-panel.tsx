@@ -72,17 +72,17 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
       </div>
       {manifest && (
         <dl className="grid gap-x-6 gap-y-2 px-4 py-3.5 text-sm sm:grid-cols-[auto_minmax(0,1fr)]">
-          <Found label="Tools" names={manifest.tools.map((tool) => tool.tool_name)} />
-          <Found label="Resources" names={manifest.resources.map((resource) => resource.uri)} />
-          <Found label="Templates" names={manifest.templates.map((template) => template.uriTemplate)} />
-          <Found label="Prompts" names={manifest.prompts.map((prompt) => prompt.prompt_name)} />
+          <Offered label="Tools" names={manifest.tools.map((tool) => tool.tool_name)} />
+          <Offered label="Resources" names={manifest.resources.map((resource) => resource.uri)} />
+          <Offered label="Templates" names={manifest.templates.map((template) => template.uriTemplate)} />
+          <Offered label="Prompts" names={manifest.prompts.map((prompt) => prompt.prompt_name)} />
         </dl>
       )}
     </section>
   );
 }
 
-function Found({ label, names }: { label: string; names: readonly string[] }) {
+function Offered({ label, names }: { label: string; names: readonly string[] }) {
   const more = names.length - shownNames;
   return (
     <>

@@ -14,12 +14,12 @@ type LiveBuild = {
   readonly commitSha: string;
   readonly commitMessage: string | null;
   readonly createdAt: string;
-  /** How much the server offers; null when its manifest cannot be read. */
-  readonly found: { tools: number; resources: number; templates: number; prompts: number } | null;
+  /** How many items the server offers; null when its manifest cannot be read. */
+  readonly counts: { tools: number; resources: number; templates: number; prompts: number } | null;
   readonly warnings: readonly BuildWarning[];
 };
 
-/** Branches with what is live on each (PRJ-2). Manifests are counted here: lists need no more of them. */
+/** Branches with their live deployment (PRJ-2). Lists only need the counts of a manifest, so it is left out. */
 export async function branchItems(ctx: Context, key: ProjectKey): Promise<readonly BranchItem[]> {
   const branches = await listBranchesWithDeployments({ ctx, input: key });
   return Promise.all(
@@ -41,11 +41,11 @@ async function liveBuildOf(ctx: Context, deploymentId: string): Promise<LiveBuil
     input: { deploymentId },
   });
   const { manifest } = build;
-  const found = manifest && {
+  const counts = manifest && {
     tools: manifest.tools.length,
     resources: manifest.resources.length,
     templates: manifest.templates.length,
     prompts: manifest.prompts.length,
   };
-  return { id, commitSha, commitMessage, createdAt, found, warnings: build.warnings };
+  return { id, commitSha, commitMessage, createdAt, counts, warnings: build.warnings };
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("PRJ-2 production shows the build that is live, beside a newer one that failed", async () => {
+test("PRJ-2 production shows its live build beside a newer one that failed", async () => {
   const { db } = database;
   const organization = await seedOrganization(db);
   const project = await seedProject(db, organization);
@@ -35,7 +35,7 @@ test("PRJ-2 production shows the build that is live, beside a newer one that fai
   await failBuild({ ctx: worker, input: { ...fence, diagnosis: sampleDiagnosis } });
 
   const [main] = await branchItems(ctx, key);
-  expect(main?.liveBuild).toMatchObject({ id: good.build.id, found: { tools: 0, prompts: 0 } });
+  expect(main?.liveBuild).toMatchObject({ id: good.build.id, counts: { tools: 0, prompts: 0 } });
   expect(main?.latestBuild).toMatchObject({ id: bad.build.id, status: "failed" });
   expect(main?.latestBuild).not.toHaveProperty("manifest");
   expect(main?.deployment?.isLive).toBe(true);

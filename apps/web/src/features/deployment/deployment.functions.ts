@@ -7,13 +7,13 @@ import { type ProjectKey, projectKeySchema } from "../project-screen/project-key
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { branchItems } from "./branch-items.server.ts";
 
-/** Branches with what is live on each (PRJ-2). */
+/** Branches with their live deployment (PRJ-2). */
 const getBranchesWithDeployments = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => branchItems(context.ctx, data));
 
-/** Branches of a project; looks again every 2 s while one builds, else every 5 s: a push shall be seen. */
+/** A project's branches. Refetched every 2 s while one builds, else every 5 s to pick up pushes. */
 export const branchesQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "branches"],

@@ -16,7 +16,7 @@ import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { type BranchItem, branchesQuery } from "./deployment.functions.ts";
 import { ProductionCard } from "./production-card.tsx";
 
-/** What is live, previews by branch, and every build (PRJ-2). */
+/** Production, previews by branch, and every build (PRJ-2). */
 export function DeploymentsPage({ projectKey }: { projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
@@ -26,14 +26,14 @@ export function DeploymentsPage({ projectKey }: { projectKey: ProjectKey }) {
   const previews = branches.filter((branch) => !branch.isDefault);
   return (
     <>
-      <PageHeader title="Deployments" description="What is live, on which commit, and every build that led there." />
+      <PageHeader title="Deployments" description="Production, previews, and the builds behind them." />
       <div className="flex flex-col gap-5">
         {production && <ProductionCard project={projectKey} branch={production} />}
         <PreviewList project={projectKey} branches={previews} />
         <Card>
           <CardHeader
             title="Builds"
-            description="A build belongs to one commit. A failed one never changes what is live."
+            description="Each build is of one commit. A failed build never changes what is live."
           />
           {rows.length === 0 ? (
             <EmptyState icon={<GitCommitHorizontal aria-hidden />} title="No builds yet">
@@ -44,7 +44,7 @@ export function DeploymentsPage({ projectKey }: { projectKey: ProjectKey }) {
                   of <code>{project.githubRepository.fullName}</code>
                 </>
               )}{" "}
-              and it is built and put live by itself.
+              to build and deploy it.
             </EmptyState>
           ) : (
             <div className="border-t">
@@ -69,7 +69,7 @@ function PreviewList({ project, branches }: { project: ProjectKey; branches: rea
   if (branches.length === 0) return null;
   return (
     <Card>
-      <CardHeader title="Previews" description="Each branch has a URL of its own, apart from production." />
+      <CardHeader title="Previews" description="Each branch has its own URL, separate from production." />
       <ul className="divide-y border-t">
         {branches.map((branch) => (
           <li key={branch.id} className="flex flex-wrap items-center gap-x-5 gap-y-2 px-4 py-2.5 text-sm">

@@ -7,11 +7,11 @@ import { classifyError } from "~/ui/error-screen.tsx";
 import { Skeleton, SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
-/** The deployments screen while it loads: the shape of what comes. */
+/** Skeleton of the deployments screen. */
 export function DeploymentsPending() {
   return (
     <>
-      <PageHeader title="Deployments" description="What is live, on which commit, and every build that led there." />
+      <PageHeader title="Deployments" description="Production, previews, and the builds behind them." />
       <div className="flex flex-col gap-5">
         <Card className="flex flex-col gap-3 p-4">
           <Skeleton className="h-5 w-44" />
@@ -26,7 +26,7 @@ export function DeploymentsPending() {
   );
 }
 
-/** The deployments screen's own error view: the navigation around it stays (PRJ-2). */
+/** The deployments screen's own error view, which keeps the navigation (PRJ-2). */
 export function DeploymentsError({ error, reset }: { error: unknown; reset: () => void }) {
   const router = useRouter();
   const again = async () => {
@@ -41,7 +41,7 @@ export function DeploymentsError({ error, reset }: { error: unknown; reset: () =
         title="The deployments could not be loaded"
         actions={<Button onClick={again}>Try again</Button>}
       >
-        {classifyError(error).message} What is live keeps serving: this page only reads.
+        {classifyError(error).message} Live deployments are not affected.
       </EmptyState>
     </>
   );
@@ -53,7 +53,7 @@ export function DeploymentsNotFound() {
     <>
       <PageHeader title="Deployments" />
       <EmptyState icon={<SearchX aria-hidden />} title="No deployments found">
-        This project does not exist any more. It may have been deleted while this page was open.
+        This project no longer exists. It may have been deleted while this page was open.
       </EmptyState>
     </>
   );

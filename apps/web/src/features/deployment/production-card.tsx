@@ -41,10 +41,10 @@ export function ProductionCard({ project, branch }: { project: ProjectKey; branc
             <dd>
               <RelativeTime time={liveBuild.createdAt} />
             </dd>
-            {liveBuild.found && (
+            {liveBuild.counts && (
               <>
                 <dt className="text-muted">Offers</dt>
-                <dd>{foundText(liveBuild.found)}</dd>
+                <dd>{countsText(liveBuild.counts)}</dd>
               </>
             )}
           </dl>
@@ -77,7 +77,7 @@ function LiveLinks({ project, buildId }: { project: ProjectKey; buildId: string 
   );
 }
 
-/** A build that came after what is live: on its way, or ended without going live. */
+/** The newest build when it isn't the live one: in progress, or ended without going live. */
 function NewerBuild({
   project,
   build,
@@ -99,24 +99,24 @@ function NewerBuild({
       </Link>
       <span className="text-xs text-muted">
         <RelativeTime time={build.createdAt} />
-        {build.status === "failed" && hasLive && ". What is live did not change."}
+        {build.status === "failed" && hasLive && ". The live deployment did not change."}
       </span>
     </div>
   );
 }
 
 function waitingText(status: string | undefined, branchName: string): string {
-  if (status === "queued" || status === "building") return "The first build is on its way. It goes live when it ends.";
-  if (status === "failed") return "The build failed. Its page says why, and what to do about it.";
-  return `Push a commit to ${branchName}: it is built and goes live by itself.`;
+  if (status === "queued" || status === "building") return "The first build is running. It goes live when it succeeds.";
+  if (status === "failed") return "The build failed. Open it to see why and what to do.";
+  return `Push a commit to ${branchName} to build and deploy it.`;
 }
 
 type Counts = { tools: number; resources: number; templates: number; prompts: number };
 
 const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
-/** "4 tools, 1 resource": what a server offers, without what it lacks. */
-export function foundText(counts: Counts): string {
+/** Such as "4 tools, 1 resource"; leaves out what there is none of. */
+export function countsText(counts: Counts): string {
   const parts = [
     [counts.tools, "tool"],
     [counts.resources, "resource"],

@@ -5,7 +5,7 @@ import { DocumentError } from "./error-screens.tsx";
 // Only a build gives the style sheet its address.
 vi.mock("~/styles.css?url", () => ({ default: "/assets/styles.css" }));
 
-test("ERR-4 what replaces a failed document is a document with styles, the toggle and a way home", () => {
+test("ERR-4 a failed document is replaced by one with styles, the error toggle and a link home", () => {
   const html = renderToStaticMarkup(<DocumentError error={new Error("boom")} reset={() => {}} />);
   expect(html).toMatch(/^<html lang="en"/);
   expect(html).toMatch(/<head>.*<link rel="stylesheet" href="\/assets\/styles.css".*<\/head>/);

@@ -5,7 +5,7 @@ import { Button, buttonLook } from "~/ui/button.tsx";
 import { ErrorScreen } from "~/ui/error-screen.tsx";
 import { themeChanged } from "~/ui/theme.ts";
 
-/** Around the whole document: when even its shell fails, what takes its place brings head and styles of its own. */
+/** Wraps the whole document. When even its shell fails, the replacement brings its own head and styles. */
 export function DocumentBoundary({ children }: { children: ReactNode }) {
   return (
     <CatchBoundary getResetKey={() => "document"} errorComponent={DocumentError}>
@@ -16,7 +16,7 @@ export function DocumentBoundary({ children }: { children: ReactNode }) {
 
 /** ERR-4 as a whole document. */
 export function DocumentError(props: ErrorComponentProps) {
-  // With the failed document went the theme on its root element; the script that put it there still listens.
+  // The theme was set on the failed document's root element; its script still listens and sets it again.
   useLayoutEffect(() => {
     dispatchEvent(new Event(themeChanged));
   }, []);
@@ -35,13 +35,13 @@ export function DocumentError(props: ErrorComponentProps) {
   );
 }
 
-/** ERR-4: an error that nothing nearer has caught. A plain link home: the router itself may be what failed. */
+/** ERR-4: an error that nothing else caught. Links home without the router, which may be what failed. */
 export function RenderError({ error }: ErrorComponentProps) {
   const [shown, setShown] = useState(false);
   return (
     <main className="mx-auto flex w-full max-w-xl flex-col items-start gap-4 px-4 py-16 sm:py-24">
       <h1 className="text-2xl font-semibold tracking-tight">Something went wrong!</h1>
-      <p className="text-base text-muted">This page could not be shown. Reload it, or go back to the start.</p>
+      <p className="text-base text-muted">This page could not be shown. Reload it, or go back to the home page.</p>
       <div className="flex flex-wrap gap-2">
         <a href="/" className={buttonLook({ variant: "primary" })}>
           Return Home
@@ -59,7 +59,7 @@ export function RenderError({ error }: ErrorComponentProps) {
   );
 }
 
-/** ERR-4 and ERR-2: no route has this address, or what it names is not there for this user. */
+/** ERR-4 and ERR-2: no route matches, or the resource doesn't exist for this user. */
 export function UnmatchedRoute() {
   return (
     <main>

@@ -5,44 +5,44 @@ import { type GitHubInstallation, type GitHubUser, isGitHubError, type UserToken
 import { gitHub, services } from "~/compose.server.ts";
 import { contextForUser } from "~/http/caller.server.ts";
 import { redirectTo } from "~/http/request.server.ts";
-import { beginRoundTrip, callbackUrl, endRoundTrip, keepUserToken, type RoundTrip } from "./round-trip.server.ts";
+import { beginRoundTrip, callbackUrl, endRoundTrip, type RoundTrip, storeUserToken } from "./round-trip.server.ts";
 
-type Visit = { readonly sessionId: string; readonly ctx: Context; readonly url: URL };
+type Callback = { readonly sessionId: string; readonly ctx: Context; readonly url: URL };
 
 /** GET /api/github/callback: the user has authorized the App, or has declined. */
 export function gitHubCallback(request: Request): Promise<Response> {
-  return visit(request, async (here) => {
-    const trip = await endRoundTrip(here.sessionId, here.url.searchParams.get("state"));
-    const code = here.url.searchParams.get("code");
+  return withSession(request, async (callback) => {
+    const trip = await endRoundTrip(callback.sessionId, callback.url.searchParams.get("state"));
+    const code = callback.url.searchParams.get("code");
     if (!trip) return toProblem("expired");
     if (!code) return toProblem("declined", trip.orgSlug);
     const token = await gitHub().exchangeCode({ code, redirectUri: callbackUrl() });
-    return afterAuthorization(here, trip, token);
+    return afterAuthorization(callback, trip, token);
   });
 }
 
 /** GET /api/github/setup: the App was installed, or its repositories were changed. */
 export function gitHubSetup(request: Request): Promise<Response> {
-  return visit(request, async (here) => {
-    const trip = await endRoundTrip(here.sessionId, here.url.searchParams.get("state"));
-    const installationId = Number(here.url.searchParams.get("installation_id"));
+  return withSession(request, async (callback) => {
+    const trip = await endRoundTrip(callback.sessionId, callback.url.searchParams.get("state"));
+    const installationId = Number(callback.url.searchParams.get("installation_id"));
     if (!trip) return toProblem("expired");
-    // An organization's owner may have to approve: then there is no installation yet.
+    // Without an installation yet, an owner of the GitHub organization has to approve it first.
     if (!Number.isSafeInteger(installationId) || installationId <= 0) return toProblem("requested", trip.orgSlug);
     const claim = { purpose: "claim", orgSlug: trip.orgSlug, installationId } as const;
-    const code = here.url.searchParams.get("code");
-    if (code) return afterAuthorization(here, claim, await gitHub().exchangeCode({ code }));
-    const state = await beginRoundTrip(here.sessionId, claim);
+    const code = callback.url.searchParams.get("code");
+    if (code) return afterAuthorization(callback, claim, await gitHub().exchangeCode({ code }));
+    const state = await beginRoundTrip(callback.sessionId, claim);
     return redirectTo(gitHub().userAuthorizeUrl({ state, redirectUri: callbackUrl() }));
   });
 }
 
-async function afterAuthorization(here: Visit, trip: RoundTrip, token: UserToken): Promise<Response> {
+async function afterAuthorization(callback: Callback, trip: RoundTrip, token: UserToken): Promise<Response> {
   const viewer = await gitHub().viewer(token.accessToken);
-  await recordGitHubUser({ ctx: here.ctx, input: { githubUserId: viewer.id } });
+  await recordGitHubUser({ ctx: callback.ctx, input: { githubUserId: viewer.id } });
   const { orgSlug } = trip;
   if (trip.purpose === "quickstart") {
-    await keepUserToken(here.sessionId, trip.serverName, token);
+    await storeUserToken(callback.sessionId, trip.serverName, token);
     return redirectTo(
       `/${orgSlug}/welcome/server-setup?serverName=${encodeURIComponent(trip.serverName)}&isCreating=true`,
     );
@@ -50,7 +50,7 @@ async function afterAuthorization(here: Visit, trip: RoundTrip, token: UserToken
   const installations = await gitHub().userInstallations(token.accessToken);
   const usable = installations.filter(({ suspended_at: suspended }) => suspended === null);
   if (trip.purpose === "claim") {
-    return claim(here.ctx, trip, {
+    return claim(callback.ctx, trip, {
       viewer,
       token,
       installation: usable.find(({ id }) => id === trip.installationId),
@@ -58,16 +58,16 @@ async function afterAuthorization(here: Visit, trip: RoundTrip, token: UserToken
   }
   const own = usable.filter(({ account }) => account.type === "User" && account.id === viewer.id);
   if (own.length === 0) {
-    const state = await beginRoundTrip(here.sessionId, { purpose: "install", orgSlug });
+    const state = await beginRoundTrip(callback.sessionId, { purpose: "install", orgSlug });
     return redirectTo(gitHub().installUrl(state));
   }
-  await record(here.ctx, orgSlug, own);
+  await record(callback.ctx, orgSlug, own);
   return toConnected(orgSlug);
 }
 
 /**
- * Connects an installation whose id came in the URL, where anybody can write one. GitHub lists an installation to
- * everyone who can read one of its repositories, but only an administrator of the account may open all of it to a team.
+ * Connects an installation whose id came in the URL, which anyone can forge. GitHub lists an installation to
+ * everyone who can read one of its repositories, but only an administrator of the account may open it to a team.
  */
 async function claim(
   ctx: Context,
@@ -118,8 +118,8 @@ const toProblem = (problem: Problem, orgSlug?: string, account?: string) =>
       : `/new/github-install?problem=${problem}`,
   );
 
-/** Only for who is signed in; a failure ends on a page that says what to do, not on a bare error. */
-async function visit(request: Request, answer: (here: Visit) => Promise<Response>): Promise<Response> {
+/** Requires a session. A failure redirects to a page that says what to do. */
+async function withSession(request: Request, answer: (callback: Callback) => Promise<Response>): Promise<Response> {
   const signedIn = await services().auth.session(request.headers);
   if (!signedIn) return redirectTo("/login");
   const ctx = contextForUser(signedIn.user.id, request.headers);

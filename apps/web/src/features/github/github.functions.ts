@@ -14,7 +14,7 @@ const installationId = z.number().int().positive();
 const repositoryName = z.string().regex(/^[\w.-]{1,100}$/, "A repository has a plain name");
 const address = z.object({ orgSlug, installationId, owner: repositoryName, name: repositoryName });
 
-/** What the screens must know of the GitHub App (GH-1). Null: nothing is configured. */
+/** What screens need to know about the GitHub App (GH-1); null when none is configured. */
 export const getGitHubApp = createServerFn({ method: "GET" })
   .middleware([organizationAccess("organization.read")])
   .validator(input(z.object({ orgSlug })))
@@ -25,7 +25,7 @@ export const getGitHubApp = createServerFn({ method: "GET" })
     return { appSlug, url, isLocalForge: /^(localhost|127\.)/.test(new URL(url).hostname) };
   });
 
-/** Where to send the browser so that it comes back with GitHub connected (ONB-2). */
+/** The GitHub URL that starts connecting an account (ONB-2). */
 export const beginConnection = createServerFn({ method: "POST" })
   .middleware([organizationAccess("installation.manage")])
   .validator(input(z.object({ orgSlug, otherAccount: z.boolean().default(false) })))
@@ -53,7 +53,7 @@ const getRepositories = createServerFn({ method: "GET" })
   .handler(async ({ context, data }) => {
     await requireInstallation({ ctx: context.ctx, input: data });
     const { items, nextPage } = await withGitHub(() => gitHub().repositories(data.installationId, data.page));
-    // A clone token, should GitHub send one, is nothing for a browser.
+    // GitHub may send a clone token: keep it from the browser.
     const repositories = items.map(({ temp_clone_token: _secret, ...repository }) => repository);
     return { data: repositories, nextPage };
   });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { entrypointCandidates, serverNameFrom } from "./repository-proposals.ts";
 
-test("ONB-5 files that may be the server are offered, likeliest first", () => {
+test("ONB-5 files that may be the server are suggested, most likely first", () => {
   const { entrypoints, requirementFiles } = entrypointCandidates([
     "README.md",
     "setup.py",
@@ -21,21 +21,21 @@ test("ONB-5 files that may be the server are offered, likeliest first", () => {
   expect(requirementFiles).toEqual(["requirements.txt", "requirements-dev.txt"]);
 });
 
-test("ONB-5 a repository without Python offers nothing, and paths too long to be entrypoints are left out", () => {
+test("ONB-5 nothing is suggested for a repository without Python, nor a path too long for an entrypoint", () => {
   expect(entrypointCandidates(["package.json", `${"a/".repeat(80)}server.py`])).toEqual({
     entrypoints: [],
     requirementFiles: [],
   });
 });
 
-test("VAL-1 a repository's name is proposed when it can be a server's name", () => {
+test("VAL-1 a repository's name is proposed if it makes a valid server name", () => {
   expect(serverNameFrom("Weather_Server")).toBe("weather-server");
   expect(serverNameFrom("a.very-long_repository.name-that_does.not-fit")).toBe("a-very-long-repository-name-that");
   expect(serverNameFrom("mcp")).toBeNull();
   expect(serverNameFrom("---")).toBeNull();
 });
 
-test("VAL-1 property: what is proposed is always valid", () => {
+test("VAL-1 property: a proposed name is always valid", () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 120 }), (repository) => {
       const name = serverNameFrom(repository);

@@ -4,12 +4,12 @@ const usualNames = ["server.py", "main.py", "app.py", "mcp_server.py", "echo.py"
 const skipped = /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|site-packages|venv)\//i;
 const requirementsPattern = /(^|\/)(requirements[\w.-]*\.txt)$/i;
 
-/** Candidates are offered, never decided on: the person who deploys knows which file is the server. */
+/** Candidates are only suggestions: the user knows which file is the server. */
 const maxCandidates = 8;
 
 /**
- * Files of a repository that may be the server, likeliest first, and files that list requirements. Usual names near
- * the root come first; tests, examples and hidden folders are left out.
+ * Files of a repository that may be the server, most likely first, and files that list requirements. Usual names near
+ * the root come first; tests, examples and hidden directories are left out.
  */
 export function entrypointCandidates(paths: readonly string[]): {
   readonly entrypoints: readonly string[];
@@ -25,7 +25,7 @@ export function entrypointCandidates(paths: readonly string[]): {
   };
 }
 
-/** Lower is likelier. */
+/** Lower is more likely. */
 function rank(path: string): number {
   const name = path.split("/").at(-1) ?? "";
   const usual = usualNames.indexOf(name);

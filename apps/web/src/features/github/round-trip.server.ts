@@ -24,7 +24,7 @@ const roundTripSchema = z.discriminatedUnion("purpose", [
 export type RoundTrip = z.infer<typeof roundTripSchema>;
 
 const roundTripSeconds = 15 * 60;
-/** GitHub's own tokens live for eight hours; for us the time of a quickstart is enough. */
+/** GitHub's tokens last eight hours; a quickstart needs only minutes. */
 const tokenSeconds = 15 * 60;
 
 /** The `state` of a round trip to GitHub, bound to the session that begins it. */
@@ -40,29 +40,29 @@ export async function endRoundTrip(sessionId: string, state: string | null): Pro
 }
 
 /**
- * A user's token is kept for the one server that it was asked for: a link that somebody else has made cannot use it
- * for another.
+ * A user's token is stored for one server name only, so that a link made by someone else can't use it for another
+ * server.
  */
-const nameOf = (sessionId: string, serverName: string) => ({
+const secretKey = (sessionId: string, serverName: string) => ({
   secret: services().config.secret,
   sessionId,
   name: `github-user-token:${serverName}`,
 });
 
-export async function keepUserToken(sessionId: string, serverName: string, token: UserToken): Promise<void> {
+export async function storeUserToken(sessionId: string, serverName: string, token: UserToken): Promise<void> {
   const latest = new Date(Date.now() + tokenSeconds * 1000);
   const expiresAt = token.expiresAt && token.expiresAt < latest ? token.expiresAt : latest;
   const value = token.accessToken;
-  await storeSessionSecret(services().database.db, { ...nameOf(sessionId, serverName), newId, value, expiresAt });
+  await storeSessionSecret(services().database.db, { ...secretKey(sessionId, serverName), newId, value, expiresAt });
 }
 
-/** Null when there is none, or none any more. */
-export function keptUserToken(sessionId: string, serverName: string): Promise<string | null> {
-  return readSessionSecret(services().database.db, nameOf(sessionId, serverName));
+/** Null when there is none or it has expired. */
+export function readUserToken(sessionId: string, serverName: string): Promise<string | null> {
+  return readSessionSecret(services().database.db, secretKey(sessionId, serverName));
 }
 
-export function forgetUserToken(sessionId: string, serverName: string): Promise<void> {
-  return deleteSessionSecret(services().database.db, nameOf(sessionId, serverName));
+export function deleteUserToken(sessionId: string, serverName: string): Promise<void> {
+  return deleteSessionSecret(services().database.db, secretKey(sessionId, serverName));
 }
 
 /** Registered with the App as its callback URL. */

@@ -7,10 +7,10 @@ import { type Arguments, parseArguments, toArguments } from "./schema-form/form-
 import { prepareSchema, takesNoArguments } from "./schema-form/prepare-schema.ts";
 import { NoArguments } from "./text-arguments.tsx";
 
-// The form library is heavy and most visits to a page need it late: it comes when a tool is shown.
+// The form library is large: load it when a tool is shown.
 const SchemaForm = lazy(() => import("./schema-form/schema-form.tsx"));
 
-/** Arguments of a tool: by a form made from its schema, or typed as JSON. Both show the same values. */
+/** Edits a tool's arguments in a form generated from its schema, or as JSON. Both edit the same values. */
 export function ArgumentsEditor({
   schema,
   initial,
@@ -42,7 +42,7 @@ export function ArgumentsEditor({
   if (!prepared.ok) {
     return (
       <div className="flex flex-col gap-3">
-        <Callout tone="info">No form can be made: {prepared.reason}. The arguments are typed as JSON.</Callout>
+        <Callout tone="info">No form for this tool: {prepared.reason}. Enter the arguments as JSON.</Callout>
         {json}
       </div>
     );
@@ -50,7 +50,7 @@ export function ArgumentsEditor({
   if (takesNoArguments(prepared.schema)) return <NoArguments onSubmit={() => onSubmit({})}>{children}</NoArguments>;
   return (
     <Tabs
-      label="How to give the arguments"
+      label="Argument editor"
       value={mode}
       onChange={setMode}
       tabs={[

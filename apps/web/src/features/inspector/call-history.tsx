@@ -5,7 +5,7 @@ import type { CallRecord } from "./use-calls.ts";
 
 const targetOf = (call: ServerCall) => (call.kind === "resource" ? call.uri : call.name);
 
-/** The calls made on this page; each can be looked at again. They are gone with the page, the logs keep them. */
+/** Calls made on this page, each with a link to its result. Closing the page drops them; the logs keep them. */
 export function CallHistory({
   records,
   onOpen,

@@ -13,10 +13,10 @@ const tokenSeconds = 300;
 
 /**
  * Makes one call to a project's server through the public gateway, as any client would, so that it is policed and
- * logged like every other call (PRJ-4). The caller is the person: a private server and the log see the user.
+ * logged like every other call (PRJ-4). It is made as the user: private servers and the log see who calls.
  *
  * @throws TowpathError `not_found` for another's project or a branch without a live deployment, `forbidden` for a role
- *   that may not call servers. A call that fails is an answer, not an error.
+ *   that may not call servers. A failed call is returned, not thrown.
  */
 export async function callServer(call: {
   ctx: Context;

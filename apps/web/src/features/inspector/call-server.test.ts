@@ -31,7 +31,7 @@ const answers: Record<string, unknown> = {
 
 type Message = { id?: number; method: string; params?: { name?: string } };
 
-// The network's edge: what stands here in an instance is the gateway with the tenant's server behind it.
+// Stands in at the network for the gateway with a tenant's server behind it.
 beforeAll(async () => {
   database = await createTestDatabase();
   server = createServer(async (request, response) => {
@@ -86,7 +86,7 @@ test("PRJ-4 tools, resources and prompts are called on the live deployment's pub
   expect(await call({ call: { kind: "prompt", name: "p", arguments: {} } })).toMatchObject({ ok: true });
 });
 
-test("PRJ-4 GW-11 a towpath-cloud server is called by the person, with a token of this project alone", async () => {
+test("PRJ-4 GW-11 a towpath-cloud server is called as the user, with a token for this project only", async () => {
   const { call, projectId, ctx } = await liveProject("towpath-cloud");
   await call({ call: echo });
   const token = seen.at(-1)?.headers.authorization?.replace("Bearer ", "") ?? "";
@@ -94,7 +94,7 @@ test("PRJ-4 GW-11 a towpath-cloud server is called by the person, with a token o
   expect(await verifyProjectJwt({ secret, token })).toMatchObject({ principal: "user", userId, projectId });
 });
 
-test("PRJ-4 a viewer calls nothing, whatever the server's mode; a member does", async () => {
+test("PRJ-4 a viewer can't call a server in any auth mode; a member can", async () => {
   for (const authMode of ["towpath-cloud", "towpath-public", "passthrough"] as const) {
     const { key, organization } = await liveProject(authMode);
     const attempt = async (role: Role) => {
@@ -109,11 +109,11 @@ test("PRJ-4 a viewer calls nothing, whatever the server's mode; a member does", 
   }
 });
 
-test("GW-4 the gateway, which cannot ask the policy, lets the same roles call as the policy does", () => {
+test("GW-4 the gateway's own list of roles that may call agrees with the permission matrix", () => {
   expect(roles.filter((role) => roleMay(role, "server.call"))).toEqual(callingRoles);
 });
 
-test("PRJ-12 passthrough sends what the reader gave and never a token of ours; public sends nothing", async () => {
+test("PRJ-12 passthrough sends the user's header and never a Towpath token; public sends no header", async () => {
   const passthrough = await liveProject("passthrough");
   await passthrough.call({ call: echo, authorization: "Bearer theirs" });
   expect(seen.at(-1)?.headers.authorization).toBe("Bearer theirs");
@@ -151,7 +151,7 @@ test("PRJ-4 a branch is named by its id and called at its own URL; one without a
   expect(await refusalCode(call({ call: echo, branchId: unknown }))).toBe("not_found");
 });
 
-test("PRJ-1 somebody of another organization finds no such project, and nothing is sent", async () => {
+test("PRJ-1 a user of another organization gets not found, and nothing is sent", async () => {
   const { key } = await liveProject("towpath-public");
   const stranger = await seedOrganization(database.db);
   const ctx = testContext(database.db, stranger.owner, { serverUrlTemplate: template });

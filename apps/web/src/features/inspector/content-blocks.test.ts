@@ -17,26 +17,26 @@ test("PRJ-4 results of tools, resources and prompts become blocks", () => {
   expect(contentBlocks({ messages })).toEqual([{ kind: "text", text: "hello", role: "user" }]);
 });
 
-test("PRJ-4 only pictures that a browser merely draws become data URLs", () => {
+test("PRJ-4 only raster images become data URLs", () => {
   expect(kinds({ content: [{ type: "image", data: "aGk=", mimeType: "image/svg+xml" }] })).toEqual(["binary"]);
   expect(kinds({ content: [{ type: "image", data: "aGk=", mimeType: "text/html" }] })).toEqual(["binary"]);
   expect(kinds({ content: [{ type: "image", data: '"onload="x', mimeType: "image/png" }] })).toEqual(["unknown"]);
 });
 
-test("PRJ-4 nonsense is shown as it is, never thrown", () => {
+test("PRJ-4 malformed content is shown as is, never thrown", () => {
   expect(kinds({ content: [null, 7, { type: "video" }] })).toEqual(["unknown", "unknown", "unknown"]);
   expect(contentBlocks({ content: "no list" })).toEqual([]);
   expect(contentBlocks(null)).toEqual([]);
 });
 
-test("PRJ-4 only http(s) addresses can be followed", () => {
+test("PRJ-4 only http(s) URIs become links", () => {
   expect(isWebAddress("https://example.com/a")).toBe(true);
   for (const uri of ["javascript:alert(1)", "data:text/html,x", "//evil", "https://"]) {
     expect(isWebAddress(uri)).toBe(false);
   }
 });
 
-test("PRJ-4 texts that hold JSON are recognised", () => {
+test("PRJ-4 texts that hold JSON are recognized", () => {
   expect(jsonOf(' {"a": 1}')).toEqual({ a: 1 });
   expect(jsonOf("12")).toBeUndefined();
   expect(jsonOf("{broken")).toBeUndefined();

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Image types that a browser only draws. SVG is a document and stays out. */
+/** Raster image types. SVG is left out: it is a document that can hold scripts. */
 const safeImages = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);
 const base64Pattern = /^[A-Za-z0-9+/\-_]*={0,2}$/;
 
@@ -64,7 +64,7 @@ const results = z.object({
   messages: z.array(z.unknown()).optional(),
 });
 
-/** What a result of `tools/call`, `resources/read` or `prompts/get` shows. It is hostile: each part is checked. */
+/** What a result of `tools/call`, `resources/read` or `prompts/get` shows. It is untrusted: each part is checked. */
 export function contentBlocks(result: unknown): ContentBlock[] {
   const parsed = results.safeParse(result);
   if (!parsed.success) return [];
@@ -82,7 +82,7 @@ export function contentBlocks(result: unknown): ContentBlock[] {
   ];
 }
 
-/** A JSON object or array that a text holds, or undefined: such a text is shown as a tree. */
+/** The JSON object or array that a text holds, to show it as a tree; undefined for other texts. */
 export function jsonOf(value: string): unknown {
   const trimmed = value.trim();
   if (!/^[[{]/.test(trimmed) || trimmed.length > 1_000_000) return undefined;
@@ -93,5 +93,5 @@ export function jsonOf(value: string): unknown {
   }
 }
 
-/** An address that may be followed: http(s) only. */
+/** Whether a URI may become a link: http(s) only. */
 export const isWebAddress = (uri: string): boolean => /^https?:\/\//i.test(uri) && URL.canParse(uri);

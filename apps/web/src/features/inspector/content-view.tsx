@@ -6,7 +6,7 @@ import { JsonTree } from "~/ui/json-tree.tsx";
 import { formatBytes } from "~/ui/time.tsx";
 import { type ContentBlock, isWebAddress, jsonOf } from "./content-blocks.ts";
 
-/** One block of a result. Everything in it was written by a stranger: texts stay texts. */
+/** One block of a result. It is untrusted: text is never rendered as HTML. */
 export function ContentView({ block }: { block: ContentBlock }) {
   switch (block.kind) {
     case "text":
@@ -14,7 +14,7 @@ export function ContentView({ block }: { block: ContentBlock }) {
     case "image":
       return (
         <figure>
-          <img src={block.dataUrl} alt="What the server answered" className="max-h-96 max-w-full rounded-md border" />
+          <img src={block.dataUrl} alt="Returned by the server" className="max-h-96 max-w-full rounded-md border" />
           <figcaption className="mt-1 text-xs text-muted">{block.mimeType}</figcaption>
         </figure>
       );

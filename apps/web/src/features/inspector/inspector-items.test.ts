@@ -21,7 +21,7 @@ const manifest: Manifest = {
   prompts: [],
 };
 
-test("PRJ-4 search parameters: tab defaults to tools, a branchId that is no uuid counts as none", () => {
+test("PRJ-4 search parameters: tab defaults to tools, an invalid branchId is ignored", () => {
   const read = (search: unknown) => inspectorSearchParameters.parse(search);
   expect(read({})).toEqual({ tab: "tools" });
   expect(read({ tab: "bogus", branchId: "main", tool: {} })).toEqual({ tab: "tools" });
@@ -29,7 +29,7 @@ test("PRJ-4 search parameters: tab defaults to tools, a branchId that is no uuid
   expect(read({ tab: "prompts", branchId })).toEqual({ tab: "prompts", branchId });
 });
 
-test("PRJ-4 the address names an item, by URI or by name; else the first is shown", () => {
+test("PRJ-4 the URL names an item by URI or name; otherwise the first is shown", () => {
   const tools = itemsOf(manifest, "tools");
   expect(chosenItem(tools, { tab: "tools", tool: "add" })?.key).toBe("add");
   expect(chosenItem(tools, { tab: "tools", tool: "gone" })?.key).toBe("echo");

@@ -15,7 +15,7 @@ export const itemParameter = {
   prompts: "prompt",
 } as const satisfies Record<InspectorTab, keyof InspectorSearch>;
 
-/** All items of one tab. Resources and templates are known by their URI: names need not be unique. */
+/** All items of one tab. Resources and templates are keyed by URI, since names need not be unique. */
 export function itemsOf(manifest: Manifest, tab: InspectorTab): InspectorItem[] {
   if (tab === "tools") return manifest.tools.map((tool) => ({ tab, key: tool.tool_name, tool }));
   if (tab === "resources") return manifest.resources.map((resource) => ({ tab, key: resource.uri, resource }));
@@ -23,7 +23,7 @@ export function itemsOf(manifest: Manifest, tab: InspectorTab): InspectorItem[] 
   return manifest.prompts.map((prompt) => ({ tab, key: prompt.prompt_name, prompt }));
 }
 
-/** What a list shows of an item: its name, and a line about it. */
+/** What a list shows for an item: its name, title and description. */
 export function itemTexts(item: InspectorItem): { name: string; title: string | null; description: string | null } {
   switch (item.tab) {
     case "tools":
@@ -45,7 +45,7 @@ export function itemTexts(item: InspectorItem): { name: string; title: string | 
   }
 }
 
-/** The item that the address names (by key, or by the name of a resource or template), else the first of the tab. */
+/** The item that the URL names (by key, or by the name of a resource or template), else the first of the tab. */
 export function chosenItem(items: readonly InspectorItem[], search: InspectorSearch): InspectorItem | null {
   const wanted = search[itemParameter[search.tab]];
   const byKey = items.find((item) => item.key === wanted);

@@ -13,6 +13,6 @@ const readers = {
   branchId: uuid,
 };
 
-/** Search parameters of the inspector (PRJ-4). What cannot be read counts as not given. */
+/** Search parameters of the inspector (PRJ-4). Invalid values are ignored. */
 export const inspectorSearchParameters = searchParameters(readers);
 export type InspectorSearch = SearchOf<typeof readers>;

@@ -80,7 +80,7 @@ export function InspectorWorkbench({
         </div>
       ) : (
         <EmptyState title={`This server has no ${tabLabels[search.tab].toLowerCase()}`}>
-          What a server offers is read from it when it is built.
+          Each build reads this list from the server.
         </EmptyState>
       )}
       <CallHistory records={calls.records} onOpen={open} />

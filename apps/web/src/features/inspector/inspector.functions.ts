@@ -14,7 +14,7 @@ import { projectCache, projectQueryKey } from "../project-screen/project-screen.
 import { callServer } from "./call-server.server.ts";
 import { callServerSchema } from "./inspector.schema.ts";
 
-/** What the server of a branch offers, from the handshake of its last successful build (BLD-6). */
+/** What a branch's server offers, as its last successful build found (BLD-6). */
 const getBranchManifest = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("build.read")])
   .validator(input(projectKeySchema.extend({ branchId: z.uuid() })))
@@ -40,7 +40,7 @@ export type BranchManifest = {
   readonly warnings: readonly BuildWarning[];
 } | null;
 
-/** A branch's manifest; manifest lists are renewed every 30 s (PRJ-7). */
+/** A branch's manifest, refetched every 30 s (PRJ-7). */
 export const branchManifestQuery = (key: ProjectKey, branchId: string) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "manifest", branchId],
@@ -49,9 +49,9 @@ export const branchManifestQuery = (key: ProjectKey, branchId: string) =>
     ...projectCache,
   });
 
-// Apart from the page: a loader needs it, and must not pull the page into what every visitor loads.
+// Not beside the page: a loader uses it, and importing the page there would add it to every visitor's first script.
 
-/** The branch whose deployment is inspected: the one in the address, else production, else any that is live. */
+/** The branch whose deployment is inspected: the one in the URL, else production, else any that is live. */
 export function inspectedBranch(branches: readonly BranchItem[], branchId: string | undefined): BranchItem | null {
   const live = branches.filter((branch) => branch.deployment !== null);
   return live.find((branch) => branch.id === branchId) ?? live.find((branch) => branch.isDefault) ?? live[0] ?? null;

@@ -14,7 +14,7 @@ export type ServerCall = z.infer<typeof serverCallSchema>;
 export const callServerSchema = projectKeySchema.extend({
   branchId: z.uuid().nullable(),
   call: serverCallSchema,
-  /** For passthrough servers, which check their callers by themselves. Sent on, never kept. */
+  /** For passthrough servers, which authenticate callers themselves. Forwarded, never stored. */
   authorization: z
     .string()
     .max(8192)
@@ -23,21 +23,21 @@ export const callServerSchema = projectKeySchema.extend({
 });
 export type CallServerInput = z.infer<typeof callServerSchema>;
 
-/** What came of a call: an answer of the server, which may itself say that it failed, or no answer. */
+/** The outcome of a call: the server's result, which may itself report a failure, or an error. */
 export type CallResult =
   | {
       readonly ok: true;
       readonly result: Readonly<Record<string, unknown>>;
       /** Milliseconds of the call alone. */
       readonly durationMs: number;
-      /** Milliseconds until the connection was open, waking the server included. */
+      /** Milliseconds until the connection was open, including waking the server. */
       readonly connectMs: number;
       readonly protocolVersion: string;
     }
   | { readonly ok: false; readonly code: string; readonly rpcCode: number | null; readonly message: string };
 
-/** The code of a call that the reader took back. */
+/** The code of a call that the user canceled. */
 export const canceledCode = "aborted";
 
-/** Whether the reader took the call back, which is no failure of the server. */
+/** Whether the user canceled the call, which is no failure of the server. */
 export const isCanceled = (outcome: CallResult): boolean => !outcome.ok && outcome.code === canceledCode;

@@ -21,7 +21,7 @@ const actionLabels = {
   prompts: "Get prompt",
 };
 
-/** One tool, resource, template or prompt: what it is, its form, and what the last call of it answered. */
+/** One tool, resource, template or prompt: its description, its form, and the result of its last call. */
 export function ItemDetail({
   item,
   calls,
@@ -29,7 +29,7 @@ export function ItemDetail({
 }: {
   item: InspectorItem;
   calls: Calls;
-  /** The server checks its callers by itself: offer to send it an Authorization header. */
+  /** The server authenticates callers itself: offer to send an Authorization header. */
   askAuthorization: boolean;
 }) {
   const itemKey = `${item.tab}:${item.key}`;
@@ -71,8 +71,8 @@ export function ItemDetail({
         {!mayCall && (
           <Callout tone="info" className="mt-4" title="Your role can't call servers">
             <span id={noteId}>
-              As a viewer you can see what this server offers. To call it, ask an owner or admin of this team to make
-              you a member.
+              Viewers can see what this server offers, but not call it. Ask an owner or admin of this team to make you a
+              member.
             </span>
           </Callout>
         )}
@@ -80,7 +80,7 @@ export function ItemDetail({
           <Field
             className="mt-4"
             label="Authorization header"
-            hint="This server checks its callers by itself. Sent with the call, kept nowhere."
+            hint="This server authenticates callers itself. The header is sent with the call and never stored."
             optional
           >
             {(control) => (
@@ -105,7 +105,7 @@ export function ItemDetail({
         <ResultView key={shown.id} record={shown} />
       ) : (
         <p className="flex items-center justify-center rounded-lg border border-dashed p-6 text-center text-sm text-muted max-[88rem]:hidden">
-          The answer appears here, with how long it took.
+          The result and its duration appear here.
         </p>
       )}
     </div>

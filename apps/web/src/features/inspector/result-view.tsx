@@ -12,7 +12,7 @@ import type { CallRecord } from "./use-calls.ts";
 
 type Answer = Extract<CallResult, { ok: true }>;
 
-/** What one call answered: for reading, as structured data, and as it came. */
+/** The result of one call: readable, as structured data, and raw. */
 export function ResultView({ record }: { record: CallRecord }) {
   const { outcome } = record;
   return (
@@ -46,10 +46,10 @@ export function ResultView({ record }: { record: CallRecord }) {
   );
 }
 
-/** In a word, how a call ended. */
+/** The outcome of a call as a badge. */
 export function OutcomeBadge({ outcome }: { outcome: CallResult }) {
   if (isCanceled(outcome)) return <Badge>Canceled</Badge>;
-  if (!outcome.ok) return <Badge tone="bad">No answer</Badge>;
+  if (!outcome.ok) return <Badge tone="bad">{outcome.rpcCode === null ? "No answer" : "Protocol error"}</Badge>;
   if (outcome.result.isError === true) return <Badge tone="bad">Tool error</Badge>;
   if (outcome.result.resultType === "input_required") return <Badge tone="warn">Asks for input</Badge>;
   return <Badge tone="ok">OK</Badge>;
@@ -64,9 +64,9 @@ function Failure({ outcome }: { outcome: Extract<CallResult, { ok: false }> }) {
           The server answered with JSON-RPC error <code>{outcome.rpcCode}</code>.
         </p>
       )}
-      {outcome.code === "unauthorized" && <p>Give the server's own credentials above and call again.</p>}
+      {outcome.code === "unauthorized" && <p>Enter the server's own credentials above and call again.</p>}
       {(outcome.code === "unreachable" || outcome.code === "timeout") && (
-        <p>The server log says whether it started and what it printed.</p>
+        <p>The server log shows whether it started and what it printed.</p>
       )}
     </Callout>
   );
@@ -82,23 +82,23 @@ function AnswerView({ answer }: { answer: Answer }) {
     { value: "raw" as const, label: "Raw" },
   ];
   return (
-    <Tabs label="How to show the result" value={view} onChange={setView} tabs={tabs}>
+    <Tabs label="Result view" value={view} onChange={setView} tabs={tabs}>
       <TabPanel value="content" className="flex flex-col gap-3 pt-3">
         {answer.result.resultType === "input_required" && (
           <Callout tone="warn" title="The server asks for more input">
-            It waits for an answer that only a chat client can give. What it asks is under Raw.
+            Only a chat client can answer it. The question is under Raw.
           </Callout>
         )}
         {answer.result.isError === true && (
-          <Callout tone="bad" title="The tool says that it failed">
-            Its own words are below. The protocol worked.
+          <Callout tone="bad" title="The tool returned an error">
+            Its message is below. The server itself answered as it should.
           </Callout>
         )}
         {blocks.map((block, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: blocks of a constant result
           <ContentView key={index} block={block} />
         ))}
-        {blocks.length === 0 && <p className="text-sm text-muted">The answer has no content.</p>}
+        {blocks.length === 0 && <p className="text-sm text-muted">The result has no content.</p>}
       </TabPanel>
       <TabPanel value="structured" className="pt-3">
         <JsonTree value={structuredContent} openTo={3} />

@@ -8,7 +8,7 @@ type TextArgument = {
   readonly required: boolean;
 };
 
-/** Named texts: the variables of a URI template, the arguments of a prompt. */
+/** Text fields for the variables of a URI template or the arguments of a prompt. */
 export function TextArguments({
   fields,
   initial,
@@ -25,7 +25,7 @@ export function TextArguments({
   const [values, setValues] = useState<Record<string, string>>(initial);
   const [touched, setTouched] = useState(false);
   const missing = (field: TextArgument) => field.required && !values[field.name];
-  const given = (all: Record<string, string>) =>
+  const filled = (all: Record<string, string>) =>
     Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
   return (
     <form
@@ -33,7 +33,7 @@ export function TextArguments({
       onSubmit={(event) => {
         event.preventDefault();
         setTouched(true);
-        if (!fields.some(missing)) onSubmit(given(values));
+        if (!fields.some(missing)) onSubmit(filled(values));
       }}
     >
       <div className="flex flex-col gap-3">
@@ -53,7 +53,7 @@ export function TextArguments({
                 onChange={({ target }) => {
                   const next = { ...values, [field.name]: target.value };
                   setValues(next);
-                  onChange?.(given(next));
+                  onChange?.(filled(next));
                 }}
               />
             )}
@@ -65,7 +65,7 @@ export function TextArguments({
   );
 }
 
-/** In the place of a form that would be empty: says so, and leaves the buttons. */
+/** Replaces an empty form: says so, and keeps the buttons. */
 export function NoArguments({ onSubmit, children }: { onSubmit: () => void; children: ReactNode }) {
   return (
     <form
@@ -80,7 +80,7 @@ export function NoArguments({ onSubmit, children }: { onSubmit: () => void; chil
   );
 }
 
-/** The variables of a URI template as fields, and the URI that they make as one types. */
+/** The variables of a URI template as fields, with a live preview of the URI. */
 export function TemplateForm({
   template,
   onSubmit,
@@ -101,7 +101,7 @@ export function TemplateForm({
       fields={fields}
       initial={{}}
       onChange={setValues}
-      onSubmit={(filled) => onSubmit(expandTemplate(template, filled))}
+      onSubmit={(submitted) => onSubmit(expandTemplate(template, submitted))}
     >
       <code className="w-full rounded-md bg-sunken px-2.5 py-1.5 text-xs break-all text-muted">
         {expandTemplate(template, values)}

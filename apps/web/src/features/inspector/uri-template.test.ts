@@ -30,7 +30,7 @@ test("PRJ-4 expansion follows the examples of RFC 6570", () => {
   for (const [template, uri] of Object.entries(expected)) expect(expandTemplate(template, values)).toBe(uri);
 });
 
-test("PRJ-4 values cannot leave their place, wildcards keep slashes", () => {
+test("PRJ-4 values are escaped, wildcards keep slashes", () => {
   expect(expandTemplate("file://{name}", { name: "../a?b#c" })).toBe("file://..%2Fa%3Fb%23c");
   expect(expandTemplate("file:///{path*}", { path: "a/b c" })).toBe("file:///a/b%20c");
   expect(expandTemplate("x://{toString}", {})).toBe("x://");

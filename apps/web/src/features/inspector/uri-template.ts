@@ -2,7 +2,7 @@ import { parseTemplate } from "url-template";
 
 type TemplateVariable = {
   readonly name: string;
-  /** Query variables may be left out; all others are part of the path. */
+  /** Query variables may be omitted; all others are part of the path. */
   readonly optional: boolean;
   /** Takes several path segments. */
   readonly wildcard: boolean;
@@ -21,7 +21,7 @@ export function templateVariables(template: string): TemplateVariable[] {
   return [...found.values()];
 }
 
-/** Fills a template. Variables without a value are left out, as the RFC says, and so are empty query variables. */
+/** Expands a template. Omits variables without a value, as the RFC says, and empty query variables. */
 export function expandTemplate(template: string, values: Readonly<Record<string, string>>): string {
   const context: Record<string, string | string[]> = Object.create(null);
   for (const { name, optional, wildcard } of templateVariables(template)) {

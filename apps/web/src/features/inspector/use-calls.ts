@@ -17,7 +17,7 @@ export type CallRecord = {
 
 const maxRecords = 50;
 
-/** The calls made on this page, newest first, and the means to make one more. */
+/** The calls made on this page, newest first, with functions to make, cancel and reopen one. */
 export function useCalls(project: ProjectKey, branchId: string | null) {
   const [records, setRecords] = useState<readonly CallRecord[]>([]);
   const [shownId, setShownId] = useState<number | null>(null);
@@ -52,7 +52,7 @@ export function useCalls(project: ProjectKey, branchId: string | null) {
     runningItem: mutation.isPending ? (mutation.variables?.item ?? null) : null,
     cancel: () => running.current?.abort(),
     show: setShownId,
-    /** The record that was picked or just made, when it belongs to `item`; else the newest of `item`. */
+    /** The record just selected or made if it is of `item`, else the newest of `item`. */
     shownFor: (item: string): CallRecord | null =>
       records.find((record) => record.id === shownId && record.item === item) ??
       records.find((record) => record.item === item) ??

@@ -24,7 +24,7 @@ export function IsolationBanner({ orgSlug }: { readonly orgSlug: string }) {
       They lack {missing}.{" "}
       {mayManage ? (
         <Link to="/$orgSlug/settings/instance" params={{ orgSlug }} className="font-medium underline">
-          See what is in force
+          See the details
         </Link>
       ) : (
         "An admin of this team can see the details."
@@ -33,17 +33,17 @@ export function IsolationBanner({ orgSlug }: { readonly orgSlug: string }) {
   );
 }
 
-/** Says above the list of servers that no builds start, and why (LOG-6). */
+/** Warns above the list of servers that no builds start, and why (LOG-6). */
 export function DiskBanner({ orgSlug }: { readonly orgSlug: string }) {
   const mayManage = useMay("organization.manage");
   const { data: warning } = useQuery(diskWarningQuery(orgSlug));
   if (!warning?.refused) return null;
   return (
     <Callout tone="warn" className="mb-4" title="This instance's disk is almost full, so no new builds start">
-      Servers keep running. Pushes wait and are built when there is room.{" "}
+      Servers keep running. Pushes wait and are built once there is space.{" "}
       {mayManage ? (
         <Link to="/$orgSlug/settings/instance" params={{ orgSlug }} className="font-medium underline">
-          See what takes the space
+          See what uses the space
         </Link>
       ) : (
         "Ask the instance's operator to free disk space."

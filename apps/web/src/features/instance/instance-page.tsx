@@ -10,7 +10,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { instanceIsolationQuery, instanceStorageQuery } from "./instance.functions.ts";
 import { protectionWords } from "./protections.ts";
 
-/** Which protections isolate servers on the host that runs them, and which exceptions its operator made. */
+/** The host's protections that isolate servers, its operator's exceptions, and its disk. */
 export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
   const { data } = useSuspenseQuery(instanceIsolationQuery(orgSlug));
   return (
@@ -22,7 +22,7 @@ export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
       {data.reportedAt === null ? (
         <Card>
           <EmptyState icon={<ShieldQuestion aria-hidden />} title="Not known yet">
-            The runner of this instance has not reported yet. If this doesn't change within a minute, look in its log.
+            The runner of this instance has not reported yet. If this doesn't change within a minute, check its log.
           </EmptyState>
         </Card>
       ) : (
@@ -38,7 +38,7 @@ function Report({ view, reportedAt }: { readonly view: HostIsolationView; readon
     <div className="space-y-4">
       {view.current ? null : (
         <Callout tone="warn" title={<UnknownSince time={reportedAt} />}>
-          The runner no longer reports. This is what it said last.
+          The runner has stopped reporting. This is its last report.
         </Callout>
       )}
       {view.problems.map((problem) => (
@@ -79,7 +79,7 @@ const UnknownSince = ({ time }: { readonly time: string }) => (
 const badges = {
   on: <Badge tone="ok">In force</Badge>,
   off: <Badge tone="bad">Missing</Badge>,
-  untried: <Badge>Not tried</Badge>,
+  untried: <Badge>Not tested</Badge>,
 } as const;
 
 function ProtectionRow({ protection, known }: { readonly protection: Protection; readonly known: boolean }) {
@@ -98,10 +98,7 @@ function ProtectionRow({ protection, known }: { readonly protection: Protection;
 function Exceptions({ exceptions }: Pick<HostIsolationView, "exceptions">) {
   return (
     <Card>
-      <CardHeader
-        title="Exceptions"
-        description="Settings with which the operator allows what Towpath refuses by default."
-      />
+      <CardHeader title="Exceptions" description="Settings that allow what Towpath refuses by default." />
       <ul aria-label="Exceptions" className="border-t">
         {exceptions.map(({ setting, meaning }) => (
           <li key={setting} className="border-b px-4 py-2.5 text-sm last:border-b-0">
@@ -114,7 +111,7 @@ function Exceptions({ exceptions }: Pick<HostIsolationView, "exceptions">) {
   );
 }
 
-/** How full the disks of the hosts are that build; nothing while none reports (LOG-6). */
+/** Disk usage of the hosts that build; nothing until one reports (LOG-6). */
 function InstanceStorage({ orgSlug }: { readonly orgSlug: string }) {
   const { data: hosts } = useSuspenseQuery(instanceStorageQuery(orgSlug));
   return hosts.map((host) => (
@@ -132,7 +129,7 @@ function InstanceStorage({ orgSlug }: { readonly orgSlug: string }) {
 function Directories({ host }: { readonly host: HostStorageView }) {
   const directories = Object.entries(host.kinds).toSorted(([, one], [, two]) => two - one);
   return (
-    <ul aria-label="Folders" className="border-t">
+    <ul aria-label="Directories" className="border-t">
       {directories.map(([directory, bytes]) => (
         <li key={directory} className="flex justify-between gap-x-4 border-b px-4 py-2 text-sm last:border-b-0">
           <span className="min-w-0 break-words">{labels[directory] ?? directory}</span>
@@ -143,7 +140,7 @@ function Directories({ host }: { readonly host: HostStorageView }) {
   );
 }
 
-/** By the name of the directory in the data directory. */
+/** By directory name in the data directory. */
 const labels: Readonly<Record<string, string>> = {
   artifacts: "Layers of deployments",
   builds: "Builds that run now",

@@ -32,35 +32,35 @@ const getDiskWarning = createServerFn({ method: "GET" })
   .validator(input(organizationInput))
   .handler(({ context, data }) => getStorageWarning({ ctx: context.ctx, input: data }));
 
-/** The runner reports every half minute. */
-const reportedEveryMs = 30_000;
+/** The runner reports every 30 seconds. */
+const reportIntervalMs = 30_000;
 
 export const instanceIsolationQuery = (orgSlug: string) =>
   queryOptions({
     queryKey: ["instance-isolation", orgSlug],
     queryFn: ({ signal }) => getInstanceIsolation({ data: { orgSlug }, signal }),
-    refetchInterval: reportedEveryMs,
+    refetchInterval: reportIntervalMs,
   });
 
 export const missingProtectionsQuery = (orgSlug: string) =>
   queryOptions({
     queryKey: ["missing-protections", orgSlug],
     queryFn: ({ signal }) => getMissingProtections({ data: { orgSlug }, signal }),
-    staleTime: reportedEveryMs,
-    refetchInterval: reportedEveryMs,
+    staleTime: reportIntervalMs,
+    refetchInterval: reportIntervalMs,
   });
 
 export const instanceStorageQuery = (orgSlug: string) =>
   queryOptions({
     queryKey: ["instance-storage", orgSlug],
     queryFn: ({ signal }) => getInstanceStorage({ data: { orgSlug }, signal }),
-    refetchInterval: reportedEveryMs,
+    refetchInterval: reportIntervalMs,
   });
 
 export const diskWarningQuery = (orgSlug: string) =>
   queryOptions({
     queryKey: ["disk-warning", orgSlug],
     queryFn: ({ signal }) => getDiskWarning({ data: { orgSlug }, signal }),
-    staleTime: reportedEveryMs,
-    refetchInterval: reportedEveryMs,
+    staleTime: reportIntervalMs,
+    refetchInterval: reportIntervalMs,
   });

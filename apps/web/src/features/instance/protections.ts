@@ -2,9 +2,9 @@ import type { ProtectionName } from "@towpath/core/host-isolation";
 
 type Words = {
   readonly title: string;
-  /** What it guarantees while it is in force. */
+  /** What it guarantees. */
   readonly promise: string;
-  /** In a list of what is missing. */
+  /** For a list of what is missing. */
   readonly short: string;
 };
 

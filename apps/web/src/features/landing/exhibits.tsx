@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { StatusDot } from "~/ui/badge.tsx";
 import { classNames } from "~/ui/class-names.ts";
 
-/** Two things that other people usually do without, shown as they look. */
+/** Two screens as examples: a failed build and the request log. */
 export function Exhibits() {
   return (
     <section
@@ -12,13 +12,13 @@ export function Exhibits() {
     >
       <Exhibit
         title="A failed build says what to do"
-        text="Towpath reads the traceback for you: what happened, in which file and line, and the command that mends it. What was live stays live."
+        text="Towpath reads the traceback for you: what happened, in which file and line, and the command that fixes it. The previous version stays live."
       >
         <FailedBuild />
       </Exhibit>
       <Exhibit
-        title="Every call is on record"
-        text="Which client called which tool, how long it took, and whether it failed: by the protocol, by the tool itself, or by hanging up. Filter by tool, follow it live, open any row."
+        title="Every call is logged"
+        text="Which client called which tool, how long it took, and how it failed: protocol error, tool error or lost connection. Filter by tool, watch live, open any row."
         flipped
       >
         <CallLog />

@@ -1,19 +1,19 @@
 const steps = [
   {
     title: "Push",
-    text: "A commit on the default branch goes to production, any other branch gets a preview with a URL of its own.",
+    text: "A commit on the default branch goes to production; any other branch gets a preview with its own URL.",
   },
   {
     title: "Build",
-    text: "Python, dependencies and entrypoint are worked out from the repository. Every choice is in the log with its reason.",
+    text: "Towpath detects Python, dependencies and entrypoint, and logs each decision with its reason.",
   },
   {
     title: "Live",
-    text: "The server has to answer a real MCP handshake before the URL moves to it. Until then the old one serves.",
+    text: "The server must answer a real MCP handshake before the URL switches to it. Until then the old version serves.",
   },
   {
     title: "Observe",
-    text: "Each message is a row: method, tool, client, outcome, time. You see it within two seconds.",
+    text: "Each message is a log row with method, tool, client, outcome and time. You see it within two seconds.",
   },
 ];
 
@@ -47,7 +47,7 @@ const depth = 46;
 
 /**
  * A staircase of canal locks seen from the side: a commit rises from push to build to live to observed, one gate at
- * a time. Decoration: the list under it says the same.
+ * a time. Decorative: the list below it says the same.
  */
 function LockStaircase({ className }: { className?: string }) {
   return (
@@ -96,7 +96,7 @@ function LockStaircase({ className }: { className?: string }) {
   );
 }
 
-/** A gate with its balance beam, the part that one leans on to open it. */
+/** A gate with its balance beam. */
 function Gate({ x, top }: { x: number; top: number }) {
   return (
     <g>
@@ -107,7 +107,7 @@ function Gate({ x, top }: { x: number; top: number }) {
   );
 }
 
-/** The vessel in the third lock, and the line along which it is towed. */
+/** The boat in the third lock, and its towline. */
 function Boat() {
   return (
     <g>

@@ -29,8 +29,8 @@ function Hero() {
         The simplest path to production for MCP servers
       </h1>
       <p className="mt-5 max-w-[58ch] text-lg/normal text-pretty text-muted sm:text-xl/normal">
-        Push a repository with a Python MCP server. Towpath builds it, runs it in a sandbox, makes sure that it answers,
-        and gives it a URL that every MCP client can use.
+        Push a repository with a Python MCP server. Towpath builds it, runs it in a sandbox, checks that it answers, and
+        gives it a URL that every MCP client can use.
       </p>
       <div className="mt-7 flex flex-wrap gap-2.5">
         <a href="/signup" className={buttonLook({ variant: "primary", size: "lg" })}>
@@ -69,20 +69,20 @@ function SelfHosting() {
     >
       <div>
         <h2 id="self-host-title" className="text-2xl font-semibold tracking-tight text-balance">
-          One command, and it is yours
+          Self-host with one command
         </h2>
         <p className="mt-3 max-w-prose text-lg text-pretty text-muted">
-          All of Towpath runs on one machine: site, gateway, builds, sandboxes and database. Without a GitHub account it
-          brings a small forge to push to.
+          All of Towpath runs on one machine: site, gateway, builds, sandboxes and database. No GitHub account? It comes
+          with a small Git forge to push to.
         </p>
       </div>
       <div className="flex min-w-0 flex-col gap-5">
         <div>
-          <h3 className="mb-1.5 text-sm font-medium">Start it, in a clone of the repository</h3>
+          <h3 className="mb-1.5 text-sm font-medium">Start it in a clone of the repository</h3>
           <CodeBlock code={start} label="start commands" className="text-sm" />
         </div>
         <div>
-          <h3 className="mb-1.5 text-sm font-medium">Put a directory with a server live, and watch its calls</h3>
+          <h3 className="mb-1.5 text-sm font-medium">Deploy a server from a directory, and watch its calls</h3>
           <CodeBlock code={deploy} label="deploy commands" className="text-sm" />
         </div>
       </div>

@@ -1,37 +1,37 @@
 const promises = [
   {
     question: "A build fails. What do callers notice?",
-    towpath: "Nothing. The URL moves only to a version that answered MCP.",
+    towpath: "Nothing. The URL only switches to a version that answered MCP.",
     elsewhere: "Depends on the order of your deploy script.",
   },
   {
     question: "Which clients can connect?",
-    towpath: "Those of both protocol eras, from 2025-03-26 to 2026-07-28, on one URL.",
-    elsewhere: "Those that your SDK version and your proxy agree on.",
+    towpath: "Those of any MCP version from 2025-03-26 to 2026-07-28, on one URL.",
+    elsewhere: "Those that your SDK version and your proxy support.",
   },
   {
-    question: "What may a server reach?",
+    question: "What can a server reach?",
     towpath: "Its own files in its own sandbox, with limits. Not the host, not the platform, not its neighbours.",
-    elsewhere: "Whatever its user on the machine may reach.",
+    elsewhere: "Whatever its user account can reach.",
   },
   {
     question: "What does an idle server cost?",
-    towpath: "No CPU while frozen, no process once stopped. The next request wakes it and is held meanwhile.",
-    elsewhere: "A process that waits, or a cold start that you write yourself.",
+    towpath: "No CPU while frozen, no process once stopped. The next request wakes it and waits for it.",
+    elsewhere: "An idle process, or a cold start that you build yourself.",
   },
   {
     question: "Who called what, and when?",
-    towpath: "One row for every message, for all servers alike, without a line of code in yours.",
+    towpath: "A log row for every message of every server, without a line of code in yours.",
     elsewhere: "What you remembered to log.",
   },
   {
-    question: "Where is it all kept?",
-    towpath: "In one PostgreSQL and one folder. Run it on your own machine if you like.",
-    elsewhere: "Where you put it, which is also fine.",
+    question: "Where is the data?",
+    towpath: "In one PostgreSQL database and one directory, on your own machine if you like.",
+    elsewhere: "Wherever you put it.",
   },
 ];
 
-/** What Towpath promises, beside doing the same by hand. */
+/** What Towpath promises, compared with hosting by hand. */
 export function Promises() {
   return (
     <section aria-labelledby="promises" className="border-y bg-surface">
@@ -40,8 +40,8 @@ export function Promises() {
           Promises, and the alternative
         </h2>
         <p className="mt-2 max-w-prose text-lg text-pretty text-muted">
-          You can host an MCP server on any machine with a reverse proxy in front. These are the questions that you then
-          answer yourself.
+          You can host an MCP server on any machine with a reverse proxy in front. Then these questions are yours to
+          answer.
         </p>
         <dl className="mt-8 divide-y border-t">
           {promises.map((promise) => (

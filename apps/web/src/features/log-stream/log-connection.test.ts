@@ -21,7 +21,7 @@ const answer = (response: () => Response) =>
   });
 const events = { onState: vi.fn(), onProblem: vi.fn(), onEvent: vi.fn() };
 
-test("PRJ-3 a log that answers with something else than a stream is asked for every few seconds, not in a loop", async () => {
+test("PRJ-3 a response that isn't a stream is retried every few seconds, not in a tight loop", async () => {
   answer(() => new Response("<p>Back soon</p>"));
   const close = openLogConnection("/api/builds/x/log", events);
   await vi.advanceTimersByTimeAsync(10_000);
@@ -30,7 +30,7 @@ test("PRJ-3 a log that answers with something else than a stream is asked for ev
   close();
 });
 
-test("PRJ-3 a refusal for good ends the asking and says why; one for now is tried again", async () => {
+test("PRJ-3 a permanent refusal stops the retries and says why; a temporary one is retried", async () => {
   const refusal = (code: string, status: number) => () =>
     Response.json({ error: { code, message: "Close a page." } }, { status });
   answer(refusal("not_found", 404));
@@ -49,7 +49,7 @@ test("PRJ-3 a refusal for good ends the asking and says why; one for now is trie
   close();
 });
 
-test("PRJ-3 a connection that breaks is opened again after the last event, and one that has ended is not", async () => {
+test("PRJ-3 a broken connection resumes after the last event; one that has ended is not reopened", async () => {
   const stream = (text: string) => () => new Response(text, { headers: { "content-type": "text/event-stream" } });
   answer(stream(': hello\n\nid: 7\nevent: line\ndata: {"line":7}\n\nid: 8\nevent: line\ndata: {"li'));
   const close = openLogConnection("/log", events);

@@ -1,18 +1,18 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
 
-/** `waiting`: refused for now, tried again automatically; `refused`: for good. */
+/** `waiting`: refused for now and retried automatically; `refused`: permanently. */
 export type StreamState = "connecting" | "open" | "reconnecting" | "waiting" | "refused" | "ended";
 
 type ConnectionEvents = {
   readonly onState: (state: StreamState) => void;
-  /** What to tell the reader; null when nothing is wrong any more. */
+  /** The message for the user; null once the problem is over. */
   readonly onProblem: (text: string | null) => void;
   /** The data of a `line`, `status` or `changed` event. */
   readonly onEvent: (event: "line" | "status" | "changed", data: string) => void;
 };
 
-/** How long to wait before the next attempt, milliseconds: after a refusal for now, after a connection that broke. */
+/** Delay before the next attempt, in milliseconds: after a temporary refusal, after a broken connection. */
 const retryRefusedMs = 15_000;
 const retryFailedMs = 3000;
 
@@ -20,20 +20,20 @@ const problemSchema = z.object({ code: z.string(), message: z.string() });
 type Problem = z.infer<typeof problemSchema>;
 
 /**
- * Keeps a log stream open and returns the function that closes it. A connection that breaks is opened again after the
- * last event that was seen. Read with `fetch` and not with `EventSource`, which doesn't say why a server refuses.
+ * Keeps a log stream open and returns the function that closes it. A broken connection is reopened after the last event
+ * received. Uses `fetch` rather than `EventSource`, which doesn't expose why a server refuses.
  */
 export function openLogConnection(url: string, { onState, onProblem, onEvent }: ConnectionEvents): () => void {
   const stopped = new AbortController();
   const { signal } = stopped;
   let lastId = "";
 
-  const tell = (problem: Problem) => {
+  const report = (problem: Problem) => {
     onProblem(textOf(problem));
     return isFinal(problem) ? "refused" : null;
   };
 
-  /** Reads one connection to its end; returns the final state, or how long to wait before the next attempt. */
+  /** Reads one connection to its end. Returns the final state, or the delay before the next attempt. */
   async function connect(): Promise<"ended" | "refused" | number> {
     const headers = { accept: "text/event-stream", ...(lastId === "" ? {} : { "last-event-id": lastId }) };
     const answer = await fetch(url, { headers, signal });
@@ -63,13 +63,13 @@ export function openLogConnection(url: string, { onState, onProblem, onEvent }: 
     if (event === "line" || event === "status" || event === "changed") onEvent(event, data);
     if (event !== "problem") return null;
     const problem = problemSchema.safeParse(JSON.parse(data));
-    return problem.success ? tell(problem.data) : null;
+    return problem.success ? report(problem.data) : null;
   }
 
   async function refused(answer: Response): Promise<"refused" | number> {
     const refusal = z.object({ error: problemSchema }).safeParse(await answer.json().catch(() => null));
     if (!refusal.success) return retryFailedMs;
-    if (tell(refusal.data.error) === "refused") return "refused";
+    if (report(refusal.data.error) === "refused") return "refused";
     if (answer.status !== 429) return retryFailedMs;
     onState("waiting");
     return retryRefusedMs;

@@ -4,22 +4,22 @@ import { StatusDot, type Tone } from "~/ui/badge.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { openLogConnection, type StreamState } from "./log-connection.ts";
 
-/** Milliseconds that lines wait to be shown together, so that a flood does not render the page line by line. */
-const gatherMs = 80;
+/** How long lines are batched before rendering, in milliseconds, so that a flood doesn't render line by line. */
+const batchMs = 80;
 
-/** Lines that are kept in the page; older ones make room (the server still has them). */
+/** Lines kept in the page; older ones are dropped (the server still has them). */
 const maxLines = 50_000;
 
 export type LogStream<Line> = {
   readonly lines: readonly Line[];
   readonly state: StreamState;
-  /** Why no lines come, in words for the reader. */
+  /** Why the log has stopped or paused, for the user. */
   readonly problem: string | null;
 };
 
 /**
- * Reads a log over server-sent events: `line` events in the shape of `schema`, `status` when the owner of the log
- * changed, `end` when nothing more comes. Lines that come twice are dropped by `idOf`, which must rise.
+ * Reads a log over server-sent events: `line` events in the shape of `schema`, `status` when the log's owner changed,
+ * `end` when nothing more comes. Drops duplicates: `idOf` must increase.
  */
 export function useLogStream<Line>(
   url: string | null,
@@ -31,21 +31,21 @@ export function useLogStream<Line>(
   const [state, setState] = useState<StreamState>("connecting");
   const [problem, setProblem] = useState<string | null>(null);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a stream is opened per address; the functions are constants
+  // biome-ignore lint/correctness/useExhaustiveDependencies: one stream per URL; the functions don't change
   useEffect(() => {
     setLines([]);
     setState("connecting");
     setProblem(null);
     if (url === null) return;
-    let gathered: Line[] = [];
+    let batch: Line[] = [];
     let lastId = Number.NEGATIVE_INFINITY;
     const flush = () => {
-      if (gathered.length === 0) return;
-      const arrived = gathered;
-      gathered = [];
+      if (batch.length === 0) return;
+      const arrived = batch;
+      batch = [];
       setLines((before) => [...before, ...arrived].slice(-maxLines));
     };
-    const timer = setInterval(flush, gatherMs);
+    const timer = setInterval(flush, batchMs);
     const close = openLogConnection(url, {
       onProblem: setProblem,
       onState: (next) => {
@@ -59,7 +59,7 @@ export function useLogStream<Line>(
         const line = parseLine(data, schema);
         if (line === null || idOf(line) <= lastId) return;
         lastId = idOf(line);
-        gathered.push(line);
+        batch.push(line);
       },
     });
     return () => {
@@ -88,7 +88,7 @@ const looks: Record<StreamState, { label: string; tone: Tone }> = {
   ended: { label: "Ended", tone: "neutral" },
 };
 
-/** Whether lines still come in. */
+/** Whether the log is still live. */
 export function StreamStateLabel({ state }: { state: StreamState }) {
   const look = looks[state];
   return (
@@ -99,7 +99,7 @@ export function StreamStateLabel({ state }: { state: StreamState }) {
   );
 }
 
-/** Why a log has stopped or paused; nothing while it is being read. */
+/** Why a log has stopped or paused; nothing while it is live. */
 export function StreamProblem({ stream: { state, problem } }: { stream: LogStream<unknown> }) {
   if (problem === null) return null;
   const stopped = state === "refused";

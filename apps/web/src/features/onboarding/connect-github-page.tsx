@@ -16,7 +16,7 @@ export function ConnectGitHubPage({
   readonly orgSlug: string;
   readonly app: { readonly isLocalForge: boolean } | null;
   readonly problem: string | undefined;
-  /** The GitHub account that the problem is about. */
+  /** The GitHub account that the problem concerns. */
   readonly account: string | undefined;
 }) {
   const [busy, setBusy] = useState(false);
@@ -34,7 +34,7 @@ export function ConnectGitHubPage({
     <OnboardingFrame
       step="GitHub"
       title="Connect GitHub"
-      description="Towpath reads the repositories that you choose, builds each push, and writes nothing into them."
+      description="Towpath reads the repositories that you choose, builds each push, and never changes them."
     >
       {problem ? (
         <Callout tone="warn" className="mb-5">
@@ -54,8 +54,8 @@ export function ConnectGitHubPage({
           </Button>
           <ul className="mt-6 list-disc space-y-1.5 pl-5 text-sm text-muted marker:text-faint">
             <li>You choose the account and the repositories on the next page.</li>
-            <li>Access can be changed or taken back there at any time.</li>
-            {app.isLocalForge ? <li>This instance has no GitHub App: a local forge stands in for GitHub.</li> : null}
+            <li>You can change or revoke access there at any time.</li>
+            {app.isLocalForge ? <li>This instance has no GitHub App and uses a local forge instead.</li> : null}
           </ul>
         </>
       ) : (
@@ -75,13 +75,13 @@ const texts: Readonly<Record<string, string>> = {
   not_admin:
     "Only an administrator of {account} can connect it, because that opens all its repositories to this team. Ask an owner of {account} to sign in here and connect it.",
   unverified:
-    "GitHub does not tell whether you are an administrator of {account}, so it was not connected. The operator has to give the GitHub App the organization permission Members (read), and an owner of {account} has to accept it.",
+    "GitHub doesn't say whether you are an administrator of {account}, so it was not connected. The operator has to give the GitHub App the organization permission Members (read), and an owner of {account} has to accept it.",
   unavailable: "GitHub cannot be reached at the moment. Try again in a minute.",
 };
 
 const accountName = /^[\w-]{1,40}$/;
 
-/** The message after a visit to GitHub that ended without a connection. `account`: the GitHub account's login. */
+/** The message after a round trip to GitHub that connected nothing. `account`: the GitHub account's login. */
 function connectionProblem(problem: string, account?: string): string {
   const text = texts[problem] ?? "GitHub was not connected. Try again; if it happens again, ask the operator.";
   // The name comes from the URL: only put it into the text if it looks like a login.

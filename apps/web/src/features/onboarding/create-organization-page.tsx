@@ -18,7 +18,7 @@ export function CreateOrganizationPage({ firstName }: { readonly firstName: stri
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
 
-  // The browser keeps what was typed before this script ran.
+  // The user may have typed before this script ran.
   useEffect(() => setLength(input.current?.value.length ?? 0), []);
 
   const create = async () => {
@@ -28,7 +28,7 @@ export function CreateOrganizationPage({ firstName }: { readonly firstName: stri
     setBusy(true);
     try {
       await createOrganization({ data: { name } });
-      // Everything that was loaded so far is about a user without this organization. The home page knows the next step.
+      // Everything cached predates this organization. The home page redirects to the next step.
       queryClient.clear();
       await router.navigate({ to: "/" });
     } catch (error) {

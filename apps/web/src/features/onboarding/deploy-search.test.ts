@@ -17,12 +17,12 @@ const fields = {
 };
 const progress = { isCreating: true, error: "GitHub is away." };
 
-test("ONB-5 the address of server-deploy carries each field of a deploy, and no other", () => {
+test("ONB-5 the URL of server-deploy carries each field of a deploy, and no other", () => {
   expect(deploySearchParameters.parse({ ...fields, ...progress, other: 1 })).toEqual(fields);
   expect(deploySearchParameters.parse({})).toEqual({});
 });
 
-test("ONB-3 the address of server-setup carries the same fields, isCreating and error", () => {
+test("ONB-3 the URL of server-setup carries the same fields, isCreating and error", () => {
   expect(setupSearchParameters.parse({ ...fields, ...progress, other: 1 })).toEqual({ ...fields, ...progress });
   expect(setupSearchParameters.parse({ ...fields, isCreating: "perhaps", error: {} })).toEqual(fields);
 });
@@ -40,6 +40,6 @@ test.each([
   ["repo", "x".repeat(101)],
   ["isPrivate", 1],
   ["installationId", -7],
-])("ONB-5 a faulty %s counts as not given", (name, value) => {
+])("ONB-5 an invalid %s is ignored", (name, value) => {
   expect(deploySearchParameters.parse({ ...fields, [name]: value })).toEqual({ ...fields, [name]: undefined });
 });

@@ -1,6 +1,6 @@
 import { flag, listOf, positiveInteger, type SearchOf, searchParameters, text } from "~/http/search-parameters.ts";
 
-/** A variable's name. A value that somebody put behind it is cut off: it has no place in an address. */
+/** A variable's name. Cuts off `=value`: a URL must not carry secrets. */
 const variableName = (value: unknown) => text(4096)(value)?.split("=", 1)[0]?.slice(0, 256) || undefined;
 
 const deployReaders = {
@@ -18,9 +18,9 @@ const deployReaders = {
   installationId: positiveInteger,
 };
 
-/** The deploy fields that travel in the address (ONB-5). Anything faulty is dropped, the form asks for it again. */
+/** The deploy fields in the URL (ONB-5). Invalid ones are ignored: the form asks for them. */
 export const deploySearchParameters = searchParameters(deployReaders);
 export type DeploySearch = SearchOf<typeof deployReaders>;
 
-/** The same for server-setup, which also carries how a quickstart is going (ONB-3). */
+/** The same for server-setup, which also carries the quickstart's progress (ONB-3). */
 export const setupSearchParameters = searchParameters({ ...deployReaders, isCreating: flag, error: text(500) });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isEnvBlock, parseEnvBlock } from "./env-block.ts";
 
-test("ONB-12 a .env block becomes variables: comments, export, quotes, lines within quotes", () => {
+test("ONB-12 a .env block becomes variables: comments, export, quotes, multi-line values", () => {
   const block = `\uFEFF# the database
 export DATABASE_URL=postgres://a:b#c@host/db?x=1   # production
 EMPTY=

@@ -7,10 +7,10 @@ export const isEnvBlock = (text: string): boolean => assignment.test(text) || /\
 
 /**
  * Parses a pasted `.env` block (ONB-12): comments, `export`, bare and quoted values, which may span lines. `\n`, `\t`,
- * `\"` … are escapes in double quotes only; nothing is expanded. Of equal names the last counts. Skips lines that are no
- * assignment. Keeps invalid names, so that the form can say what is wrong with them.
+ * `\"` … are escapes in double quotes only; nothing is expanded. The last of duplicate names wins. Skips lines that
+ * assign nothing. Keeps invalid names, so that the form can report them.
  *
- * Not by the `dotenv` package, which ends an unquoted value at any `#` (that cuts passwords and URLs short), leaves
+ * Doesn't use the `dotenv` package, which ends an unquoted value at any `#` (that cuts passwords and URLs short), leaves
  * escaped quotes escaped, and needs `fs`.
  */
 export function parseEnvBlock(text: string): Variable[] {
@@ -43,7 +43,7 @@ function valueAt(text: string): { readonly text: string; readonly rest: string }
     return { text: value, rest: afterLine(text.slice(all.length)) };
   }
   const line = text.split("\n", 1)[0] ?? "";
-  // `#` begins a comment only behind a space: it is common within passwords and addresses.
+  // `#` starts a comment only after a space: passwords and URLs often contain it.
   return { text: line.replace(/(^|\s)#.*$/, "").trim(), rest: afterLine(text) };
 }
 

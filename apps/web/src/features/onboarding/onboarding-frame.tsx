@@ -8,7 +8,7 @@ import { failureText } from "~/ui/toast.ts";
 const steps = ["Organization", "GitHub", "Server"] as const;
 type OnboardingStep = (typeof steps)[number];
 
-/** The frame of the welcome screens: how far one has come, one question, its answer. */
+/** Layout of the welcome screens: progress, one question, its form. */
 export function OnboardingFrame({
   step,
   title,
@@ -45,7 +45,7 @@ export function OnboardingFrame({
   );
 }
 
-/** ONB-10: what went wrong is most often at GitHub, and then trying again helps. */
+/** ONB-10: the failure is most often GitHub's and temporary, so offer a retry. */
 export function ChooseRepoError({ error, reset }: ErrorComponentProps) {
   if (classifyError(error).kind !== "other") return <ErrorScreen error={error} />;
   return (

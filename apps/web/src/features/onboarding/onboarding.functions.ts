@@ -14,7 +14,7 @@ import { input } from "~/http/input.ts";
 import { serverNameFrom } from "../github/repository-proposals.ts";
 import { runQuickstart } from "./quickstart.server.ts";
 
-/** Creates an organization and makes it the session's own (ONB-1). */
+/** Creates an organization and makes it the session's active one (ONB-1). */
 export const createOrganization = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .validator(input(createOrganizationSchema))
@@ -25,8 +25,8 @@ export const createOrganization = createServerFn({ method: "POST" })
   });
 
 /**
- * A free name, and the form that a server's URL will have (ONB-3, ONB-11). `like` is a repository: its name is
- * proposed when it can be had, else a random one is.
+ * An available name, and the URL template of servers (ONB-3, ONB-11). `like` is a repository whose name is proposed if
+ * it is available; otherwise the name is random.
  */
 export const proposeServerName = createServerFn({ method: "GET" })
   .middleware([organizationAccess("project.create")])
@@ -39,13 +39,13 @@ export const proposeServerName = createServerFn({ method: "GET" })
     return { name, urlTemplate: `${services().config.serverUrlTemplate}/mcp` };
   });
 
-/** Whether a project of this name can be had now (VAL-1). */
+/** Whether a project name is available (VAL-1). */
 export const checkProjectName = createServerFn({ method: "POST" })
   .middleware([organizationAccess("project.create")])
   .validator(input(z.object({ orgSlug: z.string(), name: z.string().max(200) })))
   .handler(({ context, data }) => checkProjectNameVerb({ ctx: context.ctx, input: { name: data.name } }));
 
-/** The quickstart: where to authorize, or the project with its first build (ONB-4). */
+/** Runs the quickstart. Returns where to authorize, or the project with its first build (ONB-4). */
 export const startQuickstart = createServerFn({ method: "POST" })
   .middleware([organizationAccess("project.create")])
   .validator(input(z.object({ orgSlug: z.string(), serverName: projectNameSchema })))

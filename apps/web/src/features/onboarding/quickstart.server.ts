@@ -5,12 +5,12 @@ import { requireStorageForBuilds } from "@towpath/core/host-storage";
 import { deployProject, requireFreeName } from "@towpath/core/project";
 import { isGitHubError, type SampleFile, withGitHub } from "@towpath/github";
 import { gitHub } from "~/compose.server.ts";
-import { beginRoundTrip, callbackUrl, forgetUserToken, keptUserToken } from "~/features/github/round-trip.server.ts";
+import { beginRoundTrip, callbackUrl, deleteUserToken, readUserToken } from "~/features/github/round-trip.server.ts";
 
 export type QuickstartResult =
-  /** GitHub must say first that Towpath may create a repository for this user. */
+  /** The user must first authorize Towpath at GitHub to create a repository. */
   | { readonly kind: "authorize"; readonly url: string }
-  /** The repository is there, and the App may not read it yet. */
+  /** The repository was created, but the App can't read it yet. */
   | { readonly kind: "grant"; readonly url: string; readonly repository: string }
   | { readonly kind: "created"; readonly projectName: string; readonly buildId: string | null };
 
@@ -23,12 +23,12 @@ type Call = {
 
 /**
  * Copies the sample repository into the user's GitHub account, creates the project and its first build (ONB-4). The
- * name and the room for a build are checked first, so that nothing is left at GitHub when it cannot be had.
+ * name and the room for a build are checked first, so that a refusal leaves nothing behind at GitHub.
  */
 export async function runQuickstart({ signedIn, ctx, orgSlug, serverName }: Call): Promise<QuickstartResult> {
   await requireFreeName(ctx.db, serverName);
   await requireStorageForBuilds(ctx);
-  const userToken = await keptUserToken(signedIn.sessionId, serverName);
+  const userToken = await readUserToken(signedIn.sessionId, serverName);
   const authorize = async (): Promise<QuickstartResult> => {
     const state = await beginRoundTrip(signedIn.sessionId, { purpose: "quickstart", orgSlug, serverName });
     return { kind: "authorize", url: gitHub().userAuthorizeUrl({ state, redirectUri: callbackUrl() }) };
@@ -37,11 +37,11 @@ export async function runQuickstart({ signedIn, ctx, orgSlug, serverName }: Call
   try {
     return await copyAndCreate({ ctx, orgSlug, serverName, userToken });
   } catch (error) {
-    // Revoked at GitHub in the meantime: a new authorization is all it takes.
+    // Revoked at GitHub in the meantime: authorize again.
     if (error instanceof TowpathError && isGitHubError(error.cause, "unauthorized")) return authorize();
     throw error;
   } finally {
-    await forgetUserToken(signedIn.sessionId, serverName);
+    await deleteUserToken(signedIn.sessionId, serverName);
   }
 }
 
@@ -78,7 +78,7 @@ async function copyAndCreate(
 
 const directory = "/python/samples/echo/";
 
-// Read into the bundle when it is built: the running server needs no checkout beside it.
+// Bundled at build time, so that the running server needs no checkout.
 const files = import.meta.glob<string>("../../../../../python/samples/echo/**/*", {
   query: "?raw",
   import: "default",

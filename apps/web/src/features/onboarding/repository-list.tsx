@@ -10,7 +10,7 @@ import { Spinner } from "~/ui/loading.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 
-/** Repositories of one account, newest change first, filtered as one types. */
+/** Repositories of one account, most recently updated first, with a filter. */
 export function RepositoryList({
   orgSlug,
   installationId,
@@ -57,8 +57,8 @@ export function RepositoryList({
         </Callout>
       ) : null}
       {query.data && repositories.length === 0 ? (
-        <EmptyState title={wanted ? "No repository matches" : "No repository yet"}>
-          {wanted ? "Change the text, or load more." : "Give Towpath access to one, or create one at GitHub."}
+        <EmptyState title={wanted ? "No matching repositories" : "No repositories yet"}>
+          {wanted ? "Change the search, or load more." : "Give Towpath access to one, or create one on GitHub."}
         </EmptyState>
       ) : null}
       <ul className="divide-y">

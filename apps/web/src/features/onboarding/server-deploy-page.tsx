@@ -2,10 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { GitBranch, Lock } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import { AuthModeChoice } from "./auth-mode-choice.tsx";
+import { AuthModeChoice, BuildFields } from "./build-fields.tsx";
 import type { DeploySearch } from "./deploy-search.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
-import { PathField } from "./path-field.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
 import { type DeployAddress, useDeployForm } from "./use-deploy-form.ts";
 import { useVariables } from "./use-variables.ts";
@@ -15,7 +14,7 @@ type Props = {
   readonly orgSlug: string;
   readonly search: DeploySearch;
   readonly repository: { readonly full_name: string; readonly private: boolean; readonly default_branch: string };
-  /** Null: nothing was pushed yet. */
+  /** Null when nothing has been pushed yet. */
   readonly branch: { readonly commit: { readonly sha: string; readonly message: string } } | null;
   readonly entrypoints: readonly string[];
   readonly requirementFiles: readonly string[];
@@ -23,7 +22,7 @@ type Props = {
   readonly address: DeployAddress;
 };
 
-/** ONB-5: what to build, and who may call it. */
+/** ONB-5: what to build, and who can call it. */
 export function ServerDeployPage({
   orgSlug,
   search,
@@ -57,31 +56,10 @@ export function ServerDeployPage({
           if (choice.problem === null) void form.submit(choice.name);
         }}
       >
-        <ServerNameField choice={choice} urlTemplate={proposal.urlTemplate} error={form.nameRefused} />
-        <PathField
-          label="Entrypoint"
-          hint={
-            <>
-              The file of the server, and the object in it when it is not <code>mcp</code>, <code>server</code> or{" "}
-              <code>app</code>: <code>server.py:object</code>
-            </>
-          }
-          error={form.problem("entrypoint")}
-          value={form.values.entrypoint}
-          onChange={(entrypoint) => form.change({ entrypoint })}
-          candidates={entrypoints}
-        />
-        <PathField
-          label="Requirements file"
-          optional
-          hint="Only when dependencies are neither in uv.lock nor in pyproject.toml."
-          error={form.problem("requirements")}
-          value={form.values.requirements}
-          onChange={(requirements) => form.change({ requirements })}
-          candidates={requirementFiles}
-        />
+        <ServerNameField choice={choice} urlTemplate={proposal.urlTemplate} error={form.fields.refused.name ?? null} />
+        <BuildFields fields={form.fields} entrypoints={entrypoints} requirementFiles={requirementFiles} />
         <EnvironmentVariables variables={variables} />
-        <AuthModeChoice value={form.values.authMode} onChange={(authMode) => form.change({ authMode })} />
+        <AuthModeChoice value={form.fields.values.authMode} onChange={(authMode) => form.fields.change({ authMode })} />
         <Button type="submit" variant="primary" size="lg" busy={form.busy} className="self-start">
           {form.busy ? "Creating the server" : "Deploy"}
         </Button>
@@ -115,7 +93,7 @@ function RepositorySummary({ orgSlug, repository, branch }: Pick<Props, "orgSlug
             <span className="truncate">{branch.commit.message.split("\n", 1)[0]}</span>
           </>
         ) : (
-          "Nothing is pushed yet: the first push builds."
+          "Nothing has been pushed yet. The first push starts a build."
         )}
       </p>
     </div>

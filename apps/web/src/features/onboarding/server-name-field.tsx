@@ -7,7 +7,7 @@ import { IconButton } from "~/ui/icon-button.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { checkProjectName, proposeServerName } from "./onboarding.functions.ts";
 
-/** Name with dice, counter and the URL that the server will have (ONB-11). */
+/** Name with a random suggestion, a counter and the resulting URL (ONB-11). */
 export function ServerNameField({
   choice,
   urlTemplate,
@@ -15,7 +15,7 @@ export function ServerNameField({
 }: {
   readonly choice: ReturnType<typeof useServerName>;
   readonly urlTemplate: string;
-  /** From the server, in place of what the browser found. */
+  /** The server's error, which replaces the browser's. */
   readonly error?: string | null;
 }) {
   const [rolling, setRolling] = useState(false);
@@ -31,7 +31,7 @@ export function ServerNameField({
       <Field
         label="Server name"
         error={error ?? problem}
-        hint={available ? "This name is free." : "It becomes part of the URL."}
+        hint={available ? "This name is available." : "It becomes part of the URL."}
         count={name.length}
         max={32}
       >
@@ -46,7 +46,7 @@ export function ServerNameField({
             value={name}
             onChange={(event) => setName(event.target.value)}
             trailing={
-              <IconButton label="Another name" busy={rolling} onClick={() => void another()}>
+              <IconButton label="Suggest another name" busy={rolling} onClick={() => void another()}>
                 {rolling ? null : <Dices aria-hidden />}
               </IconButton>
             }
@@ -68,7 +68,7 @@ export function ServerNameField({
 /** Debounce of the availability check, in milliseconds. */
 const typingMs = 300;
 
-/** A server name being chosen: its text, what is wrong with it, and another proposal. */
+/** State of the server name: text, error, availability, and a new suggestion. */
 export function useServerName(orgSlug: string, initial: string) {
   const [name, setName] = useState(initial);
   const [settled, setSettled] = useState(initial);

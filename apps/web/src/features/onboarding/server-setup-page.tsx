@@ -7,7 +7,7 @@ import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
 import { useQuickstart } from "./use-quickstart.ts";
 
-/** ONB-3: a sample in one click, or a repository of one's own. */
+/** ONB-3: the sample in one click, or the user's own repository. */
 export function ServerSetupPage({
   orgSlug,
   search,
@@ -44,7 +44,7 @@ export function ServerSetupPage({
       <Card>
         <CardHeader
           title="Quickstart"
-          description="Copies a small echo server into your GitHub account, builds it and puts it live."
+          description="Copies a small echo server into your GitHub account, builds it and deploys it."
         />
         <CardBody>
           <form
@@ -83,7 +83,7 @@ export function ServerSetupPage({
         <FolderGit2 className="size-5 text-accent-text" aria-hidden />
         <span className="min-w-0 flex-1">
           <span className="block text-base font-semibold">Choose a repository</span>
-          <span className="block text-sm text-muted">Deploy a Python MCP server that you have already.</span>
+          <span className="block text-sm text-muted">Deploy a Python MCP server that you already have.</span>
         </span>
         <ArrowRight className="size-4 text-faint" aria-hidden />
       </Link>
@@ -125,12 +125,12 @@ function GrantCallout({
   return (
     <Callout
       tone="warn"
-      title={`${repository} is created, and Towpath may not read it yet`}
+      title={`${repository} was created, but Towpath can't read it yet`}
       className="mb-5"
       actions={
         <>
           <a href={url} className={buttonLook({ size: "sm", variant: "primary" })}>
-            Give access at GitHub
+            Grant access on GitHub
           </a>
           <Link to="/$orgSlug/welcome/choose-repo" params={{ orgSlug }} className={buttonLook({ size: "sm" })}>
             Then choose it here
@@ -138,7 +138,7 @@ function GrantCallout({
         </>
       }
     >
-      The App reaches only chosen repositories of your account. Add this one.
+      The App can only read selected repositories of your account. Add this one.
     </Callout>
   );
 }

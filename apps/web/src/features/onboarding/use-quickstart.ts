@@ -9,8 +9,8 @@ import { startQuickstart } from "./onboarding.functions.ts";
 type Grant = { readonly url: string; readonly repository: string };
 
 /**
- * Runs the quickstart (ONB-4): to GitHub when it must be authorized first, then on to the build. With `resume` it
- * goes on by itself, once: that is how the browser comes back from GitHub.
+ * Runs the quickstart (ONB-4): goes to GitHub if authorization is needed, then to the build. `resume` is the server name
+ * to continue with, once, after the browser returns from GitHub.
  */
 export function useQuickstart(orgSlug: string, resume: string | null) {
   const navigate = useNavigate();
@@ -49,14 +49,14 @@ export function useQuickstart(orgSlug: string, resume: string | null) {
       await stay(serverName);
     } catch (error) {
       const fields = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
-      const about = fields.serverName ?? fields.name;
-      setNameProblem(about ?? null);
-      await stay(serverName, about ? undefined : failureText(error));
+      const fieldProblem = fields.serverName ?? fields.name;
+      setNameProblem(fieldProblem ?? null);
+      await stay(serverName, fieldProblem ? undefined : failureText(error));
     }
     setBusy(false);
   };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the page opens
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only once, when the page opens
   useEffect(() => {
     if (resume === null || resumed.current) return;
     resumed.current = true;

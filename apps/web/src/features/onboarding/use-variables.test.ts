@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { deploySearchParameters } from "./deploy-search.ts";
-import { problemsOf, spread } from "./use-variables.ts";
+import { applyPaste, problemsOf } from "./use-variables.ts";
 
 const filled = (keyName: string) => ({ keyName, secretValue: "x" });
 
-test("VAL-4 each row shows its own error, and an untouched one none", () => {
+test("VAL-4 each row shows its own error; blank rows show none", () => {
   const rows = [
     filled(""),
     filled("A".repeat(256)),
@@ -27,7 +27,7 @@ test("VAL-4 each row shows its own error, and an untouched one none", () => {
   ]);
 });
 
-test("ONB-12 a pasted block fills the names that are there and takes the place of the empty row", () => {
+test("ONB-12 a pasted block fills existing names and replaces the blank row", () => {
   const rows = [
     { id: 1, keyName: "API_KEY", secretValue: "" },
     { id: 2, keyName: "", secretValue: "" },
@@ -37,14 +37,14 @@ test("ONB-12 a pasted block fills the names that are there and takes the place o
     { keyName: "API_KEY", secretValue: "a" },
     { keyName: "REGION", secretValue: "eu" },
   ];
-  expect(spread(rows, 2, pasted, 9)).toEqual([
+  expect(applyPaste(rows, 2, pasted, 9)).toEqual([
     { id: 1, keyName: "API_KEY", secretValue: "a" },
     { id: 9, keyName: "REGION", secretValue: "eu" },
     { id: 3, keyName: "LAST", secretValue: "kept" },
   ]);
 });
 
-test("ONB-5 the address carries names of variables, never a value", () => {
+test("ONB-5 the URL carries names of variables, never values", () => {
   const read = (envVariables: unknown) => deploySearchParameters.parse({ envVariables }).envVariables;
   expect(read(["API_KEY", "REGION=eu", "API_KEY"])).toEqual(["API_KEY", "REGION"]);
   expect(read("API_KEY")).toBeUndefined();

@@ -4,9 +4,9 @@ import { parseEnvBlock, type Variable } from "./env-block.ts";
 
 export type Variables = {
   readonly rows: readonly VariableRow[];
-  /** In the order of `rows`; nothing before somebody tried to deploy, names excepted, which are told while one types. */
+  /** In the order of `rows`. Before the first attempt to submit, only typed names are checked. */
   readonly problems: readonly RowProblem[];
-  /** What will be stored. */
+  /** The variables to store. */
   readonly filled: readonly Variable[];
   readonly isValid: boolean;
   change(id: number, changed: Partial<Variable>): void;
@@ -16,7 +16,7 @@ export type Variables = {
   showAllProblems(): void;
 };
 
-/** The variables that a new server begins with (ONB-5, ONB-12). They live in memory only: no address, no storage. */
+/** State of the variables form (ONB-5, ONB-12). Values stay in memory: never in the URL or in storage. */
 export function useVariables(names: readonly string[]): Variables {
   const nextId = useRef(names.length + 1);
   const [rows, setRows] = useState<readonly VariableRow[]>(() =>
@@ -35,7 +35,7 @@ export function useVariables(names: readonly string[]): Variables {
     change: (id, changed) => setRows(rows.map((row) => (row.id === id ? { ...row, ...changed } : row))),
     paste: (id, text) => {
       const pasted = parseEnvBlock(text);
-      setRows(spread(rows, id, pasted, nextId.current));
+      setRows(applyPaste(rows, id, pasted, nextId.current));
       nextId.current += pasted.length;
       return pasted.length;
     },
@@ -48,16 +48,16 @@ export function useVariables(names: readonly string[]): Variables {
   };
 }
 
-/** A row of the form. `id` stays when rows before it go, so that fields keep their focus. */
+/** A row of the form. `id` is stable when other rows are removed, so that fields keep focus. */
 export type VariableRow = Variable & { readonly id: number };
 
-/** What is wrong with a row, null for nothing. */
+/** A row's errors; null for none. */
 export type RowProblem = { readonly keyName: string | null; readonly secretValue: string | null };
 
-/** Empty rows don't count. */
+/** Blank rows are ignored. */
 const isBlank = (row: Variable): boolean => row.keyName === "" && row.secretValue === "";
 
-/** VAL-4 for each row, beside a name that another row before it has. */
+/** Checks VAL-4 for each row, and that no name repeats an earlier row's. */
 export function problemsOf(rows: readonly Variable[]): readonly RowProblem[] {
   return rows.map((row, index) => {
     if (isBlank(row)) return { keyName: null, secretValue: null };
@@ -70,8 +70,8 @@ export function problemsOf(rows: readonly Variable[]): readonly RowProblem[] {
   });
 }
 
-/** Spreads a pasted block: a name that is there already gets its value, others take the place of the row or follow it. */
-export function spread(rows: readonly VariableRow[], at: number, pasted: readonly Variable[], nextId: number) {
+/** Applies a block pasted into row `at`: known names get the new values; new ones replace the row if blank, else follow it. */
+export function applyPaste(rows: readonly VariableRow[], at: number, pasted: readonly Variable[], nextId: number) {
   const values = new Map(pasted.map((each) => [each.keyName, each.secretValue]));
   const kept = rows.map((row) => ({ ...row, secretValue: values.get(row.keyName) ?? row.secretValue }));
   const known = new Set(rows.map((row) => row.keyName));

@@ -8,7 +8,7 @@ import type { RowProblem, VariableRow, Variables } from "./use-variables.ts";
 
 const typed = { autoComplete: "off", autoCapitalize: "none", autoCorrect: "off", spellCheck: false } as const;
 
-/** One variable: its name, its value, which is hidden until asked for, and a way to remove both. */
+/** One variable: its name, its value (hidden by default) and a remove button. */
 function VariableFields({
   row,
   position,
@@ -18,7 +18,7 @@ function VariableFields({
   onRemove,
 }: {
   readonly row: VariableRow;
-  /** From 1, for those who hear the form. */
+  /** From 1, for screen readers. */
   readonly position: number;
   readonly problem: RowProblem | undefined;
   readonly onChange: (changed: Partial<Variable>) => void;
@@ -29,7 +29,7 @@ function VariableFields({
   return (
     <li className="flex items-start gap-1.5">
       <div className="grid min-w-0 flex-1 gap-1.5 sm:grid-cols-[2fr_3fr]">
-        <Noted problem={problem?.keyName ?? null}>
+        <WithError problem={problem?.keyName ?? null}>
           {(control) => (
             <Input
               {...control}
@@ -48,8 +48,8 @@ function VariableFields({
               }}
             />
           )}
-        </Noted>
-        <Noted problem={problem?.secretValue ?? null}>
+        </WithError>
+        <WithError problem={problem?.secretValue ?? null}>
           {(control) => (
             <ValueControl
               control={control}
@@ -58,7 +58,7 @@ function VariableFields({
               onChange={(secretValue) => onChange({ secretValue })}
             />
           )}
-        </Noted>
+        </WithError>
       </div>
       <IconButton label={`Remove ${called}`} onClick={onRemove}>
         <X aria-hidden />
@@ -69,8 +69,8 @@ function VariableFields({
 
 type Control = { readonly "aria-describedby": string | undefined; readonly "aria-invalid": true | undefined };
 
-/** A control with what is wrong with it below, announced. */
-export function Noted({
+/** A control with its error below, which screen readers announce. */
+export function WithError({
   problem,
   children,
 }: {
@@ -88,7 +88,7 @@ export function Noted({
   );
 }
 
-/** A value with several lines, such as a private key, cannot be edited while it is hidden: a field has one line. */
+/** A secret value. A multi-line one, such as a private key, is read-only while hidden: a password field has one line. */
 export function ValueControl({
   control,
   called,
@@ -137,7 +137,7 @@ export function ValueControl({
   );
 }
 
-/** Variables that the server begins with (ONB-5); a `.env` block pasted into a name fills all rows at once (ONB-12). */
+/** Variables of a server (ONB-5). A `.env` block pasted into a name fills all rows (ONB-12). */
 export function EnvironmentVariables({
   variables,
   legend = (
@@ -145,7 +145,7 @@ export function EnvironmentVariables({
       Environment variables <span className="ml-0.5 font-normal text-faint">optional</span>
     </>
   ),
-  note = "Stored encrypted, for production and previews.",
+  note = "Stored encrypted; used in production and previews.",
 }: {
   readonly variables: Variables;
   readonly legend?: ReactNode;
@@ -153,7 +153,7 @@ export function EnvironmentVariables({
 }) {
   const id = useId();
   const group = useRef<HTMLFieldSetElement>(null);
-  const [said, setSaid] = useState("");
+  const [announcement, setAnnouncement] = useState("");
   const focusName = (index: number) =>
     requestAnimationFrame(() =>
       group.current?.querySelectorAll<HTMLInputElement>("[data-variable-name]").item(index)?.focus(),
@@ -171,7 +171,7 @@ export function EnvironmentVariables({
             onChange={(changed) => variables.change(row.id, changed)}
             onPasteBlock={(text) => {
               const count = variables.paste(row.id, text);
-              setSaid(count === 1 ? "1 variable taken over" : `${count} variables taken over`);
+              setAnnouncement(count === 1 ? "1 variable added" : `${count} variables added`);
             }}
             onRemove={() => {
               variables.remove(row.id);
@@ -192,11 +192,11 @@ export function EnvironmentVariables({
           Add variable
         </Button>
         <p id={`${id}-hint`} className="min-w-0 flex-1 basis-56 text-xs text-pretty text-muted">
-          {note} Paste a <code>.env</code> file into a name to fill all rows.
+          {note} Paste a <code>.env</code> file into a name field to fill all rows.
         </p>
       </div>
       <p role="status" className="sr-only">
-        {said}
+        {announcement}
       </p>
     </fieldset>
   );

@@ -5,7 +5,7 @@ import { ConfirmDeletion } from "~/ui/confirm-deletion.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { removeOrganization } from "./organization-settings.functions.ts";
 
-/** What concerns the organization as a whole (ORG-4). */
+/** Settings of the organization as a whole (ORG-4). */
 export function PreferencesPage({
   organization,
   mayDelete,
@@ -30,18 +30,18 @@ export function PreferencesPage({
 function DeleteOrganization({ slug }: { readonly slug: string }) {
   const remove = async (confirmation: string) => {
     await removeOrganization({ data: { orgSlug: slug, confirmation } });
-    // A new document: nothing that was loaded for this organization may stay in memory.
+    // Load a new document, so that nothing of this organization stays in memory.
     window.location.replace("/");
   };
   return (
     <Card>
       <CardHeader
         title="Delete organization"
-        description="Ends all its servers and removes everything Towpath keeps of it."
+        description="Stops all its servers and deletes everything that Towpath stores for it."
       />
       <CardBody>
         <ConfirmDeletion label="Delete organization" name={slug} onConfirm={remove}>
-          <p>This deletes for everyone in it:</p>
+          <p>This deletes, for all its members:</p>
           <ul className="mt-1.5 list-disc space-y-0.5 pl-5">
             <li>all projects, with their addresses, builds, environment variables and logs</li>
             <li>memberships and invitations, API keys and the audit log</li>

@@ -3,14 +3,14 @@ import { connectCommands } from "./connect-commands.ts";
 
 const url = "http://localhost:8080/brave-teal-otter/mcp";
 
-test("PRJ-12 a towpath-cloud server's commands carry an API key, every one of them", () => {
+test("PRJ-12 every command for a towpath-cloud server carries an API key", () => {
   for (const { code } of connectCommands({ name: "brave-teal-otter", url, authMode: "towpath-cloud" })) {
     expect(code).toContain(url);
     expect(code).toContain("YOUR_API_KEY");
   }
 });
 
-test("PRJ-12 public and passthrough servers are connected to without a key", () => {
+test("PRJ-12 commands for public and passthrough servers carry no key", () => {
   for (const authMode of ["towpath-public", "passthrough"] as const) {
     for (const { code } of connectCommands({ name: "brave-teal-otter", url, authMode })) {
       expect(code).toContain(url);
@@ -19,7 +19,7 @@ test("PRJ-12 public and passthrough servers are connected to without a key", () 
   }
 });
 
-test("PRJ-15 settings files of Cursor and VS Code are valid JSON with the server's name", () => {
+test("PRJ-15 the settings for Cursor and VS Code are valid JSON with the server's name", () => {
   const commands = connectCommands({ name: "brave-teal-otter", url, authMode: "towpath-cloud" });
   const parse = (id: string) => JSON.parse(commands.find((command) => command.id === id)?.code ?? "");
   const headers = { Authorization: "Bearer YOUR_API_KEY" };

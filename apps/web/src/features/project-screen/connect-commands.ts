@@ -3,20 +3,20 @@ import type { AuthMode } from "@towpath/core/project/schema";
 export type ConnectCommand = {
   readonly id: "claude-code" | "cursor" | "vscode" | "python" | "typescript" | "inspector";
   readonly label: string;
-  /** Where the text goes. */
+  /** Where the snippet goes. */
   readonly place: string;
   readonly code: string;
 };
 
-/** Stands for the reader's own key in every snippet. */
+/** Placeholder for the user's own key. */
 const placeholderKey = "YOUR_API_KEY";
 
 /**
- * How to connect each client to a server. `towpath-cloud` servers get the header with an API key; the others are
- * called as they are: passthrough servers ask for what they need by themselves.
+ * How to connect each client to a server. Only `towpath-cloud` servers need the header with an API key: passthrough
+ * servers ask clients for credentials themselves.
  *
- * Names hold letters, digits and hyphens only (VAL-1) and URLs come from the operator's template, so that nothing here
- * can break out of a quoted argument.
+ * Names hold letters, digits and hyphens only (VAL-1) and URLs come from the operator's template, so that nothing can
+ * break out of a quoted argument.
  */
 export function connectCommands(server: { name: string; url: string; authMode: AuthMode }): ConnectCommand[] {
   const { name, url } = server;
@@ -33,13 +33,13 @@ export function connectCommands(server: { name: string; url: string; authMode: A
     {
       id: "cursor",
       label: "Cursor",
-      place: "Put into ~/.cursor/mcp.json, or .cursor/mcp.json of a project",
+      place: "Add to ~/.cursor/mcp.json, or to a project's .cursor/mcp.json",
       code: json({ mcpServers: { [name]: { url, ...headers } } }),
     },
     {
       id: "vscode",
       label: "VS Code",
-      place: "Put into .vscode/mcp.json of a workspace",
+      place: "Add to a workspace's .vscode/mcp.json",
       code: json({ servers: { [name]: { type: "http", url, ...headers } } }),
     },
     { id: "python", label: "Python", place: "pip install fastmcp", code: pythonSnippet(url, keyed) },

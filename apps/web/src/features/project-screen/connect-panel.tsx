@@ -7,7 +7,7 @@ import { TabPanel, Tabs } from "~/ui/tabs.tsx";
 import { type ConnectCommand, connectCommands } from "./connect-commands.ts";
 import { ServerUrl } from "./project-labels.tsx";
 
-/** How to connect a client to the server: its URL, the key it may need, and what to paste where. */
+/** How to connect a client: the URL, the key it may need, and snippets to paste. */
 export function ConnectPanel({ project }: { project: ProjectDetailView }) {
   const [client, setClient] = useState<ConnectCommand["id"]>("claude-code");
   const commands = connectCommands(project);
@@ -19,7 +19,7 @@ export function ConnectPanel({ project }: { project: ProjectDetailView }) {
       </div>
       {!project.isLive && (
         <Callout tone="warn" title="Nothing is live yet">
-          The URL answers as soon as a build of <code>{project.defaultBranch}</code> has succeeded.
+          The URL works once a build of <code>{project.defaultBranch}</code> succeeds.
         </Callout>
       )}
       {project.authMode === "towpath-cloud" && (
@@ -32,11 +32,13 @@ export function ConnectPanel({ project }: { project: ProjectDetailView }) {
           >
             API keys
           </Link>{" "}
-          and put it where the texts below say <code>YOUR_API_KEY</code>.
+          and replace <code>YOUR_API_KEY</code> in the snippets below with it.
         </Callout>
       )}
       {project.authMode === "passthrough" && (
-        <Callout tone="info">The server checks its callers by itself; your client will ask for what it needs.</Callout>
+        <Callout tone="info">
+          The server authenticates callers itself. Your client will ask for any credentials it needs.
+        </Callout>
       )}
       <Tabs
         label="Client"

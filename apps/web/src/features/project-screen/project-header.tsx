@@ -7,7 +7,7 @@ import { Breadcrumbs } from "~/ui/page-header.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
 import { AuthModeBadge, LiveLabel, ServerUrl } from "./project-labels.tsx";
 
-/** Head of every project screen: which server, whether it is live, where, for whom, and how to connect. */
+/** Header of every project screen: name, status, auth mode, URL and how to connect. */
 export function ProjectHeader({ project }: { project: ProjectDetailView }) {
   return (
     <section aria-label="This server" className="border-b">

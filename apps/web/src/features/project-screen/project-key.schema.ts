@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** How every project screen names its project: by the two segments of its address. */
+/** How project screens identify their project: by the first two segments of the URL. */
 export const projectKeySchema = z.object({
   orgSlug: z.string().min(1).max(100),
   projectName: z.string().min(1).max(100),

@@ -8,15 +8,16 @@ import { classNames } from "~/ui/class-names.ts";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { Tooltip } from "~/ui/tooltip.tsx";
 
-const looks = {
+/** How each auth mode looks and reads (PRJ-12). */
+export const authModes = {
   "towpath-cloud": { icon: KeyRound, label: "Members only", note: "Callers need an API key of this organization." },
-  "towpath-public": { icon: Globe, label: "Open to anyone", note: "Anybody who knows the URL may call this server." },
-  passthrough: { icon: Server, label: "The server decides", note: "The server checks its callers by itself." },
+  "towpath-public": { icon: Globe, label: "Open to anyone", note: "Anyone with the URL can call this server." },
+  passthrough: { icon: Server, label: "The server decides", note: "The server authenticates callers itself." },
 } as const satisfies Record<AuthMode, unknown>;
 
-/** Who may call the server (PRJ-12). */
+/** Who can call the server (PRJ-12). */
 export function AuthModeBadge({ mode }: { mode: AuthMode }) {
-  const { icon: Icon, label, note } = looks[mode];
+  const { icon: Icon, label, note } = authModes[mode];
   return (
     <Tooltip content={note}>
       <span>
@@ -47,10 +48,10 @@ export function LiveLabel({
   );
 }
 
-/** After a single slash and after a hyphen: where a narrow screen may break an address without cutting a word. */
+/** After a single slash and after a hyphen: where a narrow screen may break a URL without cutting a word. */
 const breaks = /(?<=[^:/]\/)|(?<=-)/;
 
-/** An MCP endpoint, readable to its end and ready to copy. */
+/** An MCP endpoint, in full and with a copy button. */
 export function ServerUrl({ url, className }: { url: string; className?: string }) {
   return (
     <span

@@ -7,7 +7,7 @@ import { ProjectHeader } from "./project-header.tsx";
 import type { ProjectKey } from "./project-key.schema.ts";
 import { projectQuery } from "./project-screen.functions.ts";
 
-/** Only screens that exist are offered; the groups keep their places for those that come. */
+/** Groups without items are not shown. */
 function sidebarGroups(key: ProjectKey, onBuild: boolean): readonly SidebarGroup[] {
   return [
     {
@@ -41,7 +41,7 @@ function sidebarGroups(key: ProjectKey, onBuild: boolean): readonly SidebarGroup
   ];
 }
 
-/** Head and navigation around every screen of a project. */
+/** Header and navigation around every screen of a project. */
 export function ProjectLayout({ projectKey, children }: { projectKey: ProjectKey; children: ReactNode }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const onBuild = useLocation({ select: ({ pathname }) => /\/(build|server)-logs\//.test(pathname) });

@@ -3,11 +3,11 @@ import { buttonLook } from "~/ui/button.tsx";
 import { Card, CardBody } from "~/ui/card.tsx";
 
 const included = [
-  "Servers, builds and previews without a limit of ours",
-  "Every push to the default branch goes live, every other branch gets its own URL",
+  "Unlimited servers, builds and previews",
+  "Every push to the default branch goes live; every other branch gets its own URL",
   "Request, server and build logs, live and searchable",
   "Servers open to anyone, or only to holders of an API key",
-  "All of the code, open source",
+  "All of the code is open source",
 ] as const;
 
 /** Towpath is free: the reader of this page hosts it. */
@@ -16,7 +16,7 @@ export function PricingPage() {
     <main className="mx-auto w-full max-w-3xl px-4 py-14 sm:px-6 sm:py-20">
       <h1 className="text-3xl font-semibold tracking-tight">Pricing</h1>
       <p className="mt-3 max-w-prose text-lg text-pretty text-muted">
-        Towpath is open source. You run it on a machine of yours, and it costs what that machine costs.
+        Towpath is open source. Run it on your own machine and pay only for that.
       </p>
       <Card className="mt-8">
         <CardBody className="pt-5">

@@ -14,13 +14,13 @@ export function PublicLayout({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Only who opens it loads it. */
+/** Loaded when first opened. */
 const MobileMenu = lazy(() => import("./mobile-menu.tsx"));
 
 /** Top bar of the public site: 64 px high, at most 1280 px wide (PUB-1), a drawer on small screens (PUB-2). */
 function PublicBar() {
   const [open, setOpen] = useState(false);
-  const [asked, setAsked] = useState(false);
+  const [wasOpened, setWasOpened] = useState(false);
   return (
     <header className="sticky top-0 z-30 border-b bg-canvas">
       <div className="mx-auto flex h-16 w-full max-w-[1280px] items-center gap-1 px-4 sm:px-6">
@@ -45,13 +45,13 @@ function PublicBar() {
             aria-expanded={open}
             className={buttonLook({ variant: "ghost", className: "size-8 px-0" })}
             onClick={() => {
-              setAsked(true);
+              setWasOpened(true);
               setOpen(true);
             }}
           >
             <MenuIcon aria-hidden />
           </button>
-          {asked ? (
+          {wasOpened ? (
             <Suspense>
               <MobileMenu open={open} onOpenChange={setOpen} />
             </Suspense>

@@ -12,7 +12,7 @@ const stats = {
   tools: [{ tool: "echo", total: 40, errors: 2 }],
 };
 
-test("PRJ-5 methods, prefixes that hold several and tools are offered with their counts", () => {
+test("PRJ-5 the filter lists methods, prefixes shared by several, and tools, with their counts", () => {
   const options = methodOptions(stats, "all").map(({ value, note }) => [value, note]);
   expect(options).toEqual([
     ["all", undefined],
@@ -25,7 +25,7 @@ test("PRJ-5 methods, prefixes that hold several and tools are offered with their
   ]);
 });
 
-test("PRJ-5 every offered value is a filter of its own kind", () => {
+test("PRJ-5 each kind of value becomes its own kind of filter", () => {
   const projectId = "0192b0f4-7b7a-7c3c-8f00-000000000001";
   const read = (search: unknown) => logSearchParameters.parse(search);
   const queryOf = (methodType: string) => logQueryFromSearch(projectId, read({ methodType }));

@@ -14,7 +14,7 @@ export type MethodOption = { value: string; label: string; note: number | undefi
 
 /**
  * What the method filter offers (PRJ-5): everything, the prefixes and methods that occurred, the tools that were
- * called, each with its count. The chosen value stays on offer even when nothing of it occurred.
+ * called, each with its count. The selected value stays in the list even when it didn't occur.
  */
 export function methodOptions(stats: Pick<RequestLogStats, "methods" | "tools">, chosen: string): MethodOption[] {
   const prefixes = new Map<string, { total: number; methods: number }>();
@@ -35,15 +35,15 @@ export function methodOptions(stats: Pick<RequestLogStats, "methods" | "tools">,
   ];
   if (options.some((option) => option.value === chosen)) return options;
   const label = chosen.startsWith("tool:") ? chosen.slice("tool:".length) : chosen;
-  return [...options, { value: chosen, label, note: 0, group: "Chosen" }];
+  return [...options, { value: chosen, label, note: 0, group: "Selected" }];
 }
 
-/** Whether the search hides anything but older rows. */
+/** Whether any filter besides the time range is set. */
 export const isFiltered = (search: LogSearch): boolean => search.status !== "all" || search.methodType !== "all";
 
 const timeRanges = ["15m", "1h", "6h", "24h", "7d", "30d"] as const satisfies readonly TimeRange[];
 
-/** What the screen shows without anything in the address. */
+/** The defaults, for a URL without parameters. */
 export const defaultLogSearch = { status: "all", methodType: "all", timeRange: "24h" } as const satisfies LogSearch;
 
 /** Search parameters of the logs screen (PRJ-5). */

@@ -20,7 +20,7 @@ import { RequestTable } from "./request-table.tsx";
 import { StatsPanel } from "./stats-panel.tsx";
 import { useRequestLogs } from "./use-request-logs.ts";
 
-/** Every call of the server as it happens (PRJ-5). */
+/** Every call to the server as it happens (PRJ-5). */
 export function LogsPage({
   projectKey,
   search,
@@ -35,7 +35,7 @@ export function LogsPage({
   const open = logs.rows.find((row) => row.id === openId) ?? null;
   return (
     <>
-      <PageHeader title="Logs" description="One row for every message that passed the gateway." />
+      <PageHeader title="Logs" description="One row for every message that passes the gateway." />
       <LogToolbar search={search} onSearch={onSearch} stats={logs.stats} live={logs.live} onLive={logs.setLive} />
       {(logs.stats === undefined || logs.stats.total > 0) && <StatsPanel stats={logs.stats} />}
       <Card className="mt-3">
@@ -84,7 +84,7 @@ function Rows({
         title="The log could not be read"
         actions={<Button onClick={logs.retry}>Try again</Button>}
       >
-        {failureText(logs.error)} Calls are still recorded meanwhile.
+        {failureText(logs.error)} Calls are still recorded.
       </EmptyState>
     );
   }
@@ -92,7 +92,7 @@ function Rows({
     return (
       <EmptyState
         icon={<SearchX aria-hidden />}
-        title="No call matches"
+        title="No matching calls"
         actions={<Button onClick={() => onSearch({ status: "all", methodType: "all" })}>Clear the filters</Button>}
       >
         Nothing of this kind in the {timeRangeLabels[search.timeRange].toLowerCase()}.
@@ -123,7 +123,7 @@ function FirstCall({
           </Link>
         }
       >
-        As soon as a build has succeeded, every call of the server appears here.
+        Once a build succeeds, every call to the server appears here.
       </EmptyState>
     );
   }
@@ -132,7 +132,7 @@ function FirstCall({
     <EmptyState
       className="max-w-xl"
       icon={<Activity aria-hidden />}
-      title={`No call in the ${timeRangeLabels[search.timeRange].toLowerCase()}`}
+      title={`No calls in the ${timeRangeLabels[search.timeRange].toLowerCase()}`}
       actions={
         <>
           <Link
@@ -143,12 +143,12 @@ function FirstCall({
             Call a tool in the inspector
           </Link>
           {search.timeRange !== "30d" && (
-            <Button onClick={() => onSearch({ timeRange: "30d" })}>Look 30 days back</Button>
+            <Button onClick={() => onSearch({ timeRange: "30d" })}>Show the last 30 days</Button>
           )}
         </>
       }
     >
-      <p>Make the first one: it appears here within two seconds. From a terminal:</p>
+      <p>Each call appears here within two seconds. To make one from a terminal:</p>
       {command && <CodeBlock code={command.code} label="command" wrap className="mt-3 text-left text-ink" />}
     </EmptyState>
   );

@@ -3,7 +3,7 @@ import { Bar, BarChart, ResponsiveContainer, Tooltip, XAxis } from "recharts";
 
 const day = 86_400_000;
 
-/** A bucket's start as it stands under the chart: a date for long buckets, else a time of day. */
+/** Axis label of a bucket: a date for long buckets, else a time of day. */
 function tick(start: string, bucketMs: number): string {
   const date = new Date(start);
   return bucketMs >= day / 4

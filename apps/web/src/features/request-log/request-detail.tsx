@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import type { RequestLogEntry } from "@towpath/logs/schema";
 import type { ReactNode } from "react";
-import { Callout } from "~/ui/callout.tsx";
 import { Drawer } from "~/ui/drawer.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { formatAbsoluteTime, formatBytes, formatDuration } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { CallFailure } from "./call-failure.tsx";
 import { logEntryQuery } from "./request-log.functions.ts";
 import { OutcomeLabel } from "./request-table.tsx";
 
-/** Everything that is known of one call, beside the list, which stays usable. */
+/** All details of one call, in a drawer beside the list, which stays usable. */
 export function RequestDetail({
   projectKey,
   row,
@@ -37,7 +37,7 @@ export function RequestDetail({
       actions={row && <CopyButton text={() => JSON.stringify(detail ?? row, null, 2)} label="Copy as JSON" />}
     >
       {row && (
-        <Fields row={row}>
+        <Fields row={row} failure={<CallFailure projectKey={projectKey} row={row} detail={detail} />}>
           {detail?.requestPayload != null && <Payload title="Request payload" value={detail.requestPayload} />}
           {detail?.responsePayload != null && <Payload title="Response payload" value={detail.responsePayload} />}
         </Fields>
@@ -46,7 +46,7 @@ export function RequestDetail({
   );
 }
 
-function Fields({ row, children }: { row: RequestLogEntry; children: ReactNode }) {
+function Fields({ row, failure, children }: { row: RequestLogEntry; failure: ReactNode; children: ReactNode }) {
   const own = Math.max(0, row.durationMs - row.heldMs);
   return (
     <div className="flex flex-col gap-5 text-sm">
@@ -54,11 +54,7 @@ function Fields({ row, children }: { row: RequestLogEntry; children: ReactNode }
         <OutcomeLabel entry={row} />
         <span className="text-muted">{formatAbsoluteTime(Date.parse(row.time))}</span>
       </div>
-      {row.errorMessage !== null && (
-        <Callout tone="bad" title={row.errorCode === null ? "Error" : `Error ${row.errorCode}`}>
-          {row.errorMessage}
-        </Callout>
-      )}
+      {failure}
       <Group title="Time">
         <Field name="Total">{formatDuration(row.durationMs)}</Field>
         <Field name="Server and transport">{formatDuration(own)}</Field>
@@ -125,7 +121,7 @@ function Field({ name, copy = false, children }: { name: string; copy?: boolean;
             {children}
           </span>
         ) : (
-          <span className="text-faint">not known</span>
+          <span className="text-faint">unknown</span>
         )}
         {copy && known && typeof children === "string" && <CopyButton text={children} label={`Copy ${name}`} />}
       </dd>

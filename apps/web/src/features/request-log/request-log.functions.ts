@@ -44,13 +44,13 @@ const getLogStats = createServerFn({ method: "GET" })
   });
 
 const pageSize = 100;
-/** The project is named by its address; the id in this place is never sent. */
+/** The server takes the project from `key`, so the id is a placeholder that is never sent. */
 const queryOf = (key: ProjectKey, search: LogSearch) => {
   const { projectId: _projectId, ...query } = logQueryFromSearch("", search);
   return { ...key, ...query };
 };
 
-/** The newest 100 rows. `refetchMs`: how often to ask without being told of changes. */
+/** The newest 100 rows. `refetchMs`: the polling interval, false for none. */
 export const newestLogsQuery = (key: ProjectKey, search: LogSearch, refetchMs: number | false = false) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "logs", "newest", search],
@@ -61,10 +61,10 @@ export const newestLogsQuery = (key: ProjectKey, search: LogSearch, refetchMs: n
     gcTime: 60_000,
   });
 
-/** Where the newest rows ended when somebody asked for older ones; ISO 8601. */
+/** The fixed range of older rows, which ends before the oldest of the newest rows; ISO 8601. */
 export type OlderRange = { readonly from: string; readonly before: string };
 
-/** Rows of a fixed range by pages of 100: they do not move while new ones come in. */
+/** Rows of a fixed range in pages of 100, so that they don't shift as new ones arrive. */
 export const olderLogsQuery = (key: ProjectKey, search: LogSearch, range: OlderRange | null) =>
   infiniteQueryOptions({
     queryKey: [...projectQueryKey(key), "logs", "older", search, range],

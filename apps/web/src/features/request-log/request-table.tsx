@@ -6,7 +6,7 @@ import { classNames } from "~/ui/class-names.ts";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatAbsoluteTime, formatDuration } from "~/ui/time.tsx";
 
-/** Moves the focus to the button of the row before or after; opening follows when a row is open already. */
+/** Moves focus to the previous or next row's button; `onMove` may then open that row. */
 function moveFocus(event: KeyboardEvent<HTMLElement>, onMove: (id: string) => void): void {
   const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
   if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -19,7 +19,7 @@ function moveFocus(event: KeyboardEvent<HTMLElement>, onMove: (id: string) => vo
   onMove(next.dataset.row ?? "");
 }
 
-/** Calls, newest first. Arrow keys or j and k move, Enter opens. */
+/** Calls, newest first. Arrow keys or j and k move focus, Enter opens. */
 export function RequestTable({
   rows,
   openId,
@@ -87,7 +87,7 @@ function RequestRow({ row, open, onOpen }: { row: RequestLogEntry; open: boolean
   );
 }
 
-/** Time of day in the reader's zone, to the millisecond. */
+/** Time of day in the user's time zone, to the millisecond. */
 function clock(time: string): string {
   const date = new Date(time);
   const two = (value: number) => String(value).padStart(2, "0");

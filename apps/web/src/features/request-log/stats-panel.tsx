@@ -4,7 +4,7 @@ import { Card } from "~/ui/card.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { formatDuration } from "~/ui/time.tsx";
 
-// The chart library is the heaviest part of this screen: the rows do not wait for it.
+// The chart library is the largest part of this screen: don't make the rows wait for it.
 const RequestChart = lazy(() => import("./request-chart.tsx"));
 
 const count = new Intl.NumberFormat("en");
@@ -15,7 +15,7 @@ function share(errors: number, total: number): string {
   return percent < 0.1 ? "under 0.1 %" : `${percent.toFixed(1)} %`;
 }
 
-/** Requests, errors and durations of the chosen range, and how they spread over it. */
+/** Requests, errors and durations in the selected range, with a chart. */
 export function StatsPanel({ stats }: { stats: RequestLogStats | undefined }) {
   return (
     <Card className="flex flex-wrap items-stretch gap-x-8 gap-y-3 px-4 py-3" aria-label="Numbers">
@@ -28,7 +28,7 @@ export function StatsPanel({ stats }: { stats: RequestLogStats | undefined }) {
           bad={stats !== undefined && stats.errors > 0}
         />
         {stats !== undefined && stats.refused > 0 && (
-          <Figure name="Refused" value={count.format(stats.refused)} note="before the server was asked" />
+          <Figure name="Refused" value={count.format(stats.refused)} note="before reaching the server" />
         )}
         <Figure name="Median" value={stats && (stats.p50Ms === null ? "–" : formatDuration(stats.p50Ms))} />
         <Figure name="95th percentile" value={stats && (stats.p95Ms === null ? "–" : formatDuration(stats.p95Ms))} />

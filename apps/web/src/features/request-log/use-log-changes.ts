@@ -5,9 +5,9 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 const statsPauseMs = 5000;
 
 /**
- * Calls `onRows` when the project's request log has changed and `onStats` at most every five seconds then, while `live`
- * and while the page can be seen; also when it can be seen again. Returns whether the page is being told: when not,
- * it has to ask.
+ * While `live` and the page is visible, calls `onRows` when the project's request log changes, and `onStats` too, at most
+ * every five seconds. Also calls both when the page becomes visible again. Returns false when no change events arrive
+ * and the caller must poll.
  */
 export function useLogChanges(
   { orgSlug, projectName }: ProjectKey,
@@ -15,10 +15,10 @@ export function useLogChanges(
   onRows: () => void,
   onStats: () => void,
 ): boolean {
-  const [isTold, setIsTold] = useState(true);
+  const [isNotified, setIsNotified] = useState(true);
   const isVisible = useIsVisible();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the functions are new in each render and always do the same
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the functions change identity with each render but not behavior
   useEffect(() => {
     if (!live || !isVisible) return;
     let statsTimer: ReturnType<typeof setTimeout> | undefined;
@@ -34,7 +34,7 @@ export function useLogChanges(
     };
     const path = `/api/projects/${encodeURIComponent(orgSlug)}/${encodeURIComponent(projectName)}/request-log-changes`;
     const close = openLogConnection(path, {
-      onState: (state) => setIsTold(state === "open" || state === "connecting"),
+      onState: (state) => setIsNotified(state === "open" || state === "connecting"),
       onProblem: () => {},
       onEvent: () => {
         onRows();
@@ -47,7 +47,7 @@ export function useLogChanges(
     };
   }, [orgSlug, projectName, live, isVisible]);
 
-  return isTold;
+  return isNotified;
 }
 
 function useIsVisible(): boolean {

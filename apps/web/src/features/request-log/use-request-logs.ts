@@ -7,9 +7,9 @@ import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { logStatsQuery, newestLogsQuery, type OlderRange, olderLogsQuery } from "./request-log.functions.ts";
 import { useLogChanges } from "./use-log-changes.ts";
 
-/** When the server does not tell of changes, as too many pages are open. */
-const askEveryMs = 5000;
-const moveEveryMs = 60_000;
+/** Polling interval when the server sends no change events because too many pages are open. */
+const pollIntervalMs = 5000;
+const rangeRefreshMs = 60_000;
 
 /** Two lists in order, each row once. */
 function joinRows(newest: readonly RequestLogEntry[], older: readonly RequestLogEntry[]): RequestLogEntry[] {
@@ -18,8 +18,8 @@ function joinRows(newest: readonly RequestLogEntry[], older: readonly RequestLog
 }
 
 /**
- * The request log of a search: the newest rows as they come while it is live. Asking for older rows pauses it, because
- * a list cannot both stand still and move.
+ * The request log of a search: the newest rows as they come while it is live. Loading older rows pauses it, so that
+ * the list stays still.
  */
 export function useRequestLogs(project: ProjectKey, search: LogSearch) {
   const [live, setLive] = useState(true);
@@ -27,11 +27,11 @@ export function useRequestLogs(project: ProjectKey, search: LogSearch) {
   const client = useQueryClient();
   const refetch = (part: "newest" | "stats") => () =>
     void client.refetchQueries({ queryKey: [...projectQueryKey(project), "logs", part], type: "active" });
-  const isTold = useLogChanges(project, live, refetch("newest"), refetch("stats"));
-  const askMs = live && !isTold ? askEveryMs : false;
-  const newest = useQuery({ ...newestLogsQuery(project, search, askMs), placeholderData: keepPreviousData });
-  // The range moves on with the clock, also when there are no calls.
-  const statsMs = live ? askMs || moveEveryMs : false;
+  const isNotified = useLogChanges(project, live, refetch("newest"), refetch("stats"));
+  const pollMs = live && !isNotified ? pollIntervalMs : false;
+  const newest = useQuery({ ...newestLogsQuery(project, search, pollMs), placeholderData: keepPreviousData });
+  // The range moves with the clock even when there are no calls.
+  const statsMs = live ? pollMs || rangeRefreshMs : false;
   const stats = useQuery({ ...logStatsQuery(project, search, statsMs), placeholderData: keepPreviousData });
   const older = useInfiniteQuery(olderLogsQuery(project, search, range));
 

@@ -21,7 +21,7 @@ test("PRJ-3 the level filter shows a level and everything above it", () => {
   expect(atLeast(lines, "error").map(({ id }) => id)).toEqual([4]);
 });
 
-test("RUN-5 the platform's own lines differ from what the server printed", () => {
+test("RUN-5 the platform's own lines look different from the server's output", () => {
   expect(toLogLine(line(2, "info", "platform"))).toMatchObject({ id: 2, tone: "step", tag: "towpath" });
   expect(toLogLine(line(2, "info"))).toMatchObject({ tone: "output", tag: "stderr" });
   expect(toLogLine(line(2, "error", "platform"))).toMatchObject({ tone: "error" });

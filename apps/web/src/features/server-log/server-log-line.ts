@@ -30,8 +30,8 @@ export const toLogLine = (line: ServerLogLine): LogLine => ({
   tag: line.stream === "platform" ? "towpath" : line.stream,
 });
 
-/** Lines of `level` and above. */
+/** Lines of at least `level`. */
 export function atLeast(lines: readonly ServerLogLine[], level: ServerLogLevel): readonly ServerLogLine[] {
-  const least = serverLogLevels.indexOf(level);
-  return least === 0 ? lines : lines.filter((line) => serverLogLevels.indexOf(line.level) >= least);
+  const min = serverLogLevels.indexOf(level);
+  return min === 0 ? lines : lines.filter((line) => serverLogLevels.indexOf(line.level) >= min);
 }

@@ -17,7 +17,7 @@ const levelOptions: readonly { value: ServerLogLevel; label: string }[] = [
   { value: "error", label: "Errors only" },
 ];
 
-/** What the server of one build prints, as it prints it (PRJ-3, RUN-5). */
+/** The live output of one build's server (PRJ-3, RUN-5). */
 export function ServerLogPage({ projectKey, buildId }: { projectKey: ProjectKey; buildId: string }) {
   const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));
   const [level, setLevel] = useState<ServerLogLevel>("debug");
@@ -34,7 +34,7 @@ export function ServerLogPage({ projectKey, buildId }: { projectKey: ProjectKey;
       <BuildHeader project={projectKey} build={build} screen="server" />
       {deploymentId === null ? (
         <EmptyState icon={<ScrollText aria-hidden />} title="This build has no server">
-          Only a build that succeeded is started. Its own log says what happened.
+          Only successful builds are started. The build log says what happened.
         </EmptyState>
       ) : (
         <div className="flex flex-col gap-4">
@@ -59,8 +59,8 @@ export function ServerLogPage({ projectKey, buildId }: { projectKey: ProjectKey;
             empty={
               <p className="mx-auto max-w-sm px-4 py-8 text-center font-sans text-sm text-muted">
                 {lines.length > 0
-                  ? "No line of this level yet."
-                  : "The server has printed nothing yet. It starts with the first request, and what it writes to stdout and stderr appears here."}
+                  ? "No lines at this level yet."
+                  : "Nothing printed yet. The server starts on the first request; its stdout and stderr appear here."}
               </p>
             }
           />

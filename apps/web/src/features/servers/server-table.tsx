@@ -7,7 +7,7 @@ import { CopyButton } from "~/ui/icon-button.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 
-/** One row a server: what it is, whether it is live, where it answers, and what its newest build does. */
+/** One row per server: name, status, endpoint and latest build. */
 export function ServerTable({
   servers,
   orgSlug,
@@ -23,7 +23,7 @@ export function ServerTable({
         <Th>Server</Th>
         <Th>Status</Th>
         <Th>Endpoint</Th>
-        <Th>Newest build</Th>
+        <Th>Latest build</Th>
       </TableHead>
       <TableBody>
         {servers.map((server) => (
@@ -54,7 +54,7 @@ export function ServerTable({
                 <CopyButton text={server.url} label={`Copy the URL of ${server.name}`} />
               </div>
             </Td>
-            <Td label="Newest build">
+            <Td label="Latest build">
               {server.latestBuild ? (
                 <Link
                   to="/$orgSlug/$projectName/build-logs/$buildId"
@@ -65,7 +65,7 @@ export function ServerTable({
                   <RelativeTime time={server.latestBuild.createdAt} />
                 </Link>
               ) : (
-                <span className="text-muted">None: push to build</span>
+                <span className="text-muted">None yet</span>
               )}
             </Td>
           </Tr>

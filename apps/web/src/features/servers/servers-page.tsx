@@ -45,14 +45,18 @@ export function ServersPage({
     <main className="mx-auto w-full max-w-6xl px-4 py-6 sm:px-6">
       <PageHeader
         title="Servers"
-        description={nothingYet ? undefined : "Every server of this organization, and the state of its newest build."}
+        description={nothingYet ? undefined : "All servers of this organization, with their latest builds."}
         actions={nothingYet ? null : <NewServerLink orgSlug={orgSlug} />}
       />
       <IsolationBanner orgSlug={orgSlug} />
       <DiskBanner orgSlug={orgSlug} />
       {nothingYet ? (
         <div className="rounded-lg border bg-surface">
-          <EmptyState icon={<Server aria-hidden />} title="No server yet" actions={<NewServerLink orgSlug={orgSlug} />}>
+          <EmptyState
+            icon={<Server aria-hidden />}
+            title="No servers yet"
+            actions={<NewServerLink orgSlug={orgSlug} />}
+          >
             Deploy the echo server to see how it works, or a repository of your own.
           </EmptyState>
         </div>
@@ -68,10 +72,10 @@ export function ServersPage({
             {isPending ? <SkeletonRows rows={4} label="Loading servers" /> : null}
             {data?.length === 0 ? (
               <EmptyState
-                title="No server matches"
+                title="No matching servers"
                 actions={<Button onClick={() => onSearch({ type: "all", text: "" })}>Clear the filters</Button>}
               >
-                No server of this organization has that name, repository or kind.
+                No server of this organization has that name, repository or access.
               </EmptyState>
             ) : null}
             {data && data.length > 0 ? (
@@ -122,7 +126,7 @@ function Filters({
         />
       </div>
       <Select
-        aria-label="Who may call"
+        aria-label="Access"
         value={search.type}
         onChange={(type) => onSearch({ type })}
         options={types}

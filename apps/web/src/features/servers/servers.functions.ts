@@ -12,10 +12,10 @@ const getServers = createServerFn({ method: "GET" })
   .validator(input(projectListSchema.extend({ orgSlug: z.string() })))
   .handler(({ context, data }) => listProjects({ ctx: context.ctx, input: data }));
 
-const runningEveryMs = 3000;
-const idleEveryMs = 5000;
+const runningRefetchMs = 3000;
+const idleRefetchMs = 5000;
 
-/** Asked again soon while something is being built: the screen shows builds as they go. */
+/** Refetched sooner while a build runs, to show its progress. */
 export const serversQuery = (data: { orgSlug: string; type: "all" | "private" | "open"; text: string }) =>
   queryOptions({
     queryKey: ["servers", data.orgSlug, data.type, data.text],
@@ -24,6 +24,6 @@ export const serversQuery = (data: { orgSlug: string; type: "all" | "private" | 
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data?.some(({ latestBuild }) => latestBuild?.status === "queued" || latestBuild?.status === "building")
-        ? runningEveryMs
-        : idleEveryMs,
+        ? runningRefetchMs
+        : idleRefetchMs,
   });

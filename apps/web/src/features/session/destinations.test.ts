@@ -6,7 +6,7 @@ const beta = { id: "2", slug: "beta", name: "Beta", role: "member" } as const;
 const installation = { installationId: 7, organizationId: "1", accountLogin: "acme" };
 const project = (orgSlug: string) => ({ id: `p-${orgSlug}`, name: `echo-${orgSlug}`, orgSlug });
 
-test("PUB-5 a signed-in user is sent on by progress, in the written order", () => {
+test("PUB-5 a signed-in user is redirected by progress, in the specified order", () => {
   const nothing = { organizations: [], githubInstallations: [], projects: [] };
   expect(homeDestination({ ...nothing, githubInstallations: [installation], projects: [project("acme")] }, null)).toBe(
     "/welcome/create-organization",
@@ -35,13 +35,13 @@ test("AUTH-5 the active organization is the session's, else the first", () => {
   expect(activeOrganization([], "1")).toBeNull();
 });
 
-test("AUTH-8 only the first segment of the address changes", () => {
+test("AUTH-8 only the first path segment changes", () => {
   expect(inOrganization("/beta/servers?text=a%2Fb#x", "acme")).toBe("/acme/servers?text=a%2Fb#x");
   expect(inOrganization("/beta", "acme")).toBe("/acme");
   expect(inOrganization("/beta?x=/y", "acme")).toBe("/acme?x=/y");
 });
 
-test("AUTH-7 the sign-in address carries the requested path", () => {
+test("AUTH-7 the sign-in URL carries the requested path", () => {
   expect(signInHref("/acme/servers?text=a&type=open")).toBe(
     "/login?returnTo=%2Facme%2Fservers%3Ftext%3Da%26type%3Dopen",
   );

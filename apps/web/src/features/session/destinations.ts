@@ -10,7 +10,7 @@ export function activeOrganization(
   return organizations.find(({ id }) => id === sessionOrganizationId) ?? organizations[0] ?? null;
 }
 
-/** Where `/` sends a signed-in user, by how far they have come (PUB-5). */
+/** Where `/` sends a signed-in user, by their progress (PUB-5). */
 export function homeDestination(
   profile: Pick<ProfileView, "organizations" | "githubInstallations" | "projects">,
   sessionOrganizationId: string | null,
@@ -25,12 +25,12 @@ export function homeDestination(
   return profile.projects.some(({ orgSlug }) => orgSlug === slug) ? `/${slug}` : `/${slug}/welcome/choose-repo`;
 }
 
-/** The same address in another organization (AUTH-8): only the first segment of the path changes. */
+/** The same URL in another organization (AUTH-8): only the first path segment changes. */
 export function inOrganization(href: string, orgSlug: string): string {
   return href.replace(/^\/[^/?#]*/, `/${orgSlug}`);
 }
 
-/** The sign-in address that leads back to a page (AUTH-7). */
+/** The sign-in URL that returns to a page (AUTH-7). */
 export function signInHref(returnTo: string): string {
   return returnTo === "/" ? "/login" : `/login?returnTo=${encodeURIComponent(returnTo)}`;
 }

@@ -5,17 +5,17 @@ import { isTowpathErrorCode } from "~/http/errors.ts";
 import { activeOrganization, inOrganization, signInHref } from "./destinations.ts";
 import { currentAuthQuery, organizationQuery, profileQuery, syncOrganizationSession } from "./session.functions.ts";
 
-// Guards decide where to go. What may be read or done is decided by the server functions, each for itself.
+// Guards only decide where to navigate. Each server function authorizes its own reads and writes.
 
-/** What every route is given. */
+/** The context of every route. */
 export type RouterContext = { readonly queryClient: QueryClient };
 
 type GuardInput = { readonly context: RouterContext; readonly location: { readonly href: string } };
 
-/** Sign-in is a page of its own: leaving for it drops what the browser has cached of a session that has ended. */
+/** Reloads the document, so that nothing cached from the ended session remains. */
 const toSignIn = (href: string) => redirect({ href: signInHref(href), reloadDocument: true });
 
-/** Authenticated guard (AUTH-7): for `beforeLoad` of every page that needs somebody signed in. */
+/** Authenticated guard (AUTH-7): for `beforeLoad` of every page that requires sign-in. */
 export async function requireProfile({ context, location }: GuardInput) {
   const auth = await context.queryClient.ensureQueryData(currentAuthQuery);
   if (!auth) throw toSignIn(location.href);
@@ -29,7 +29,7 @@ export async function requireProfile({ context, location }: GuardInput) {
   }
 }
 
-/** Organization guard (AUTH-8); also makes the session agree with what is shown (AUTH-5). */
+/** Organization guard (AUTH-8). Also syncs the session with the organization shown (AUTH-5). */
 export async function requireOrganization(call: GuardInput & { readonly params: { readonly orgSlug: string } }) {
   const { context, location, params } = call;
   const { auth, profile } = await requireProfile(call);
@@ -48,8 +48,8 @@ export async function requireOrganization(call: GuardInput & { readonly params: 
 }
 
 /**
- * Whether the person's role in this organization allows something: what it doesn't is not offered. Works on pages below
- * `/$orgSlug`. The server functions check it again.
+ * Whether the user's role in this organization has a permission, to hide what it doesn't allow. Only for pages below
+ * `/$orgSlug`. Server functions check again.
  */
 export const useMay = (permission: Permission): boolean =>
   useRouteContext({ from: "/$orgSlug", select: ({ organization }) => organization.permissions.includes(permission) });

@@ -30,13 +30,13 @@ const getProfile = createServerFn({ method: "GET" })
 
 const organizationInput = z.object({ orgSlug: z.string().min(1).max(100) });
 
-/** What the user is in an organization, and may do there (ORG-11). */
+/** The user's role and permissions in an organization (ORG-11). */
 const getOrganization = createServerFn({ method: "GET" })
   .middleware([organizationAccess("organization.read")])
   .validator(input(organizationInput))
   .handler(({ context, data }) => getOrganizationAccess({ ctx: context.ctx, input: data }));
 
-/** Makes an organization the session's own: the user's choice (AUTH-6), or the guard's (AUTH-5). */
+/** Sets the session's organization to the user's choice (AUTH-6). */
 export const switchOrganization = createServerFn({ method: "POST" })
   .middleware([organizationAccess("organization.read")])
   .validator(input(organizationInput))
@@ -46,8 +46,8 @@ export const switchOrganization = createServerFn({ method: "POST" })
   });
 
 /**
- * The same, called by the guard (AUTH-5). It must keep nobody from a page: the guard ignores a failure, which the global
- * middleware logs.
+ * The same for the guard (AUTH-5). A failure must not block the page: the guard ignores it, and the global middleware
+ * logs it.
  */
 export const syncOrganizationSession = createServerFn({ method: "POST" })
   .middleware([organizationAccess("organization.read")])
@@ -58,7 +58,7 @@ export const syncOrganizationSession = createServerFn({ method: "POST" })
 
 const minute = 60_000;
 
-/** How long what is known of a session counts as fresh and is kept, milliseconds (AUTH-9). */
+/** Cache times of session data, in milliseconds (AUTH-9). */
 const cacheTimes = {
   auth: { staleTime: 5 * minute, gcTime: 30 * minute },
   profile: { staleTime: 2 * minute },
@@ -72,7 +72,7 @@ export const currentAuthQuery = queryOptions({
   ...cacheTimes.auth,
 });
 
-/** Fresh 2 minutes (AUTH-9). Whoever creates an organization, an installation or a project must invalidate it. */
+/** Fresh 2 minutes (AUTH-9). Invalidate it after creating an organization, an installation or a project. */
 export const profileQuery = queryOptions({
   queryKey: ["profile"],
   queryFn: ({ signal }) => getProfile({ signal }),

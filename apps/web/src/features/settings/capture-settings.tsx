@@ -8,7 +8,7 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { saveCapture } from "./settings.functions.ts";
 
-/** Switches the capture of payloads (GW-7), and says beforehand what that stores. */
+/** Turns the capture of payloads on or off (GW-7), and says what it stores. */
 export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
   const queryClient = useQueryClient();
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
@@ -30,7 +30,7 @@ export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
     <Card id="request-log" className="scroll-mt-24">
       <CardHeader
         title="Request log"
-        description="What the log keeps of each call besides its method, time and outcome."
+        description="What the log stores about each call besides its method, time and outcome."
       />
       <CardBody className="flex flex-col gap-4">
         {failure ? (
@@ -51,14 +51,14 @@ export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
               Keep payloads
             </label>
             <ul id="capture-payloads-note" className="mt-1.5 list-disc space-y-1 pl-5 text-muted marker:text-faint">
-              <li>Stores what clients send and what the server answers, up to 64 KiB of each.</li>
+              <li>Stores what clients send and what the server returns, up to 64 KiB each.</li>
               <li>Everyone in this team can read them in the log, viewers included.</li>
               <li>
                 Fields whose names look like secrets (password, token, API key, authorization) are blanked. Secrets in
                 other fields are kept.
               </li>
               <li>
-                Payloads are kept as long as their log rows. Switching this off affects new calls only and deletes
+                Payloads are kept as long as their log rows. Turning this off affects new calls only and deletes
                 nothing.
               </li>
             </ul>

@@ -4,10 +4,10 @@ import { RedeployButton } from "../build/redeploy-button.tsx";
 import { branchesQuery } from "../deployment/deployment.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 
-/** What was saved last. */
+/** What was last saved. */
 export type Saved = "build" | "access" | "variables" | null;
 
-/** Says, once something was saved, when it counts, and offers the build that makes it count. */
+/** After saving, says when the change takes effect and offers the build that it needs. */
 export function SavedNote({
   projectKey,
   saved,
@@ -15,18 +15,18 @@ export function SavedNote({
 }: {
   projectKey: ProjectKey;
   saved: Saved;
-  /** Which of them belong to the section that this note stands in. */
+  /** The changes that belong to this note's section. */
   of: readonly Saved[];
 }) {
   const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
   const newest = branches.find((branch) => branch.isDefault)?.latestBuild ?? null;
-  // The status is always there: what appears inside it is read out.
+  // Always rendered, so that screen readers announce what appears in it.
   return (
     <div role="status" className="empty:sr-only">
       {saved !== null && of.includes(saved) ? (
         <Callout
           tone="ok"
-          title={saved === "access" ? "Saved. It counts from now on." : "Saved. It takes effect with the next build."}
+          title={saved === "access" ? "Saved. It applies from now on." : "Saved. It takes effect with the next build."}
           actions={
             saved !== "access" && newest ? (
               <RedeployButton project={projectKey} buildId={newest.id} label="Build again" variant="primary" />
@@ -36,7 +36,7 @@ export function SavedNote({
           {saved === "variables"
             ? "A running server keeps its old variables until the next deployment or restart. "
             : null}
-          {saved !== "access" && !newest ? "Nothing is pushed yet: the first push builds." : null}
+          {saved !== "access" && !newest ? "Nothing has been pushed yet. The first push starts a build." : null}
         </Callout>
       ) : null}
     </div>

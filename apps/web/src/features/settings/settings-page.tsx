@@ -32,14 +32,14 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
         </div>
       ) : (
         <EmptyState icon={<Lock aria-hidden />} title="Your role can't change settings">
-          As a viewer you can see what runs. To change it, ask an owner or admin of this team to make you a member.
+          Viewers can see what runs, but not change it. Ask an owner or admin of this team to make you a member.
         </EmptyState>
       )}
     </>
   );
 }
 
-/** The end of a project (PRJ-11). `name` is what it is called; its address may say it otherwise. */
+/** Deletes the project (PRJ-11). `name` is its exact name; the URL may spell it differently. */
 function DeleteProject({ projectKey, name }: { projectKey: ProjectKey; name: string }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -47,21 +47,24 @@ function DeleteProject({ projectKey, name }: { projectKey: ProjectKey; name: str
   const remove = async (confirmation: string) => {
     await removeProject({ data: { ...projectKey, confirmation } });
     await navigate({ to: "/$orgSlug/servers", params: { orgSlug }, replace: true });
-    // After the page has changed: its queries would ask for what is gone.
+    // Only after navigating away: this page's queries would refetch the deleted project.
     await queryClient.invalidateQueries();
   };
   return (
     <Card id="delete">
-      <CardHeader title="Delete project" description="Ends the server and removes everything Towpath keeps of it." />
+      <CardHeader
+        title="Delete project"
+        description="Stops the server and deletes everything that Towpath stores for it."
+      />
       <CardBody>
         <ConfirmDeletion label="Delete project" name={name} onConfirm={remove}>
-          <p>This deletes for everyone in the team:</p>
+          <p>This deletes, for everyone in the team:</p>
           <ul className="mt-1.5 list-disc space-y-0.5 pl-5">
             <li>the server's address and those of its previews; open connections end</li>
             <li>all builds, deployments and environment variables</li>
             <li>the request log, server logs and build logs</li>
           </ul>
-          <p className="mt-2">The repository at GitHub stays as it is. The name can be taken again.</p>
+          <p className="mt-2">The GitHub repository is not changed. The name becomes available again.</p>
         </ConfirmDeletion>
       </CardBody>
     </Card>

@@ -14,7 +14,7 @@ export const settingsHeader = (
   />
 );
 
-/** The settings while they load: the shape of what comes. */
+/** Skeleton of the settings screen. */
 export function SettingsPending() {
   return (
     <>
@@ -34,7 +34,7 @@ export function SettingsPending() {
   );
 }
 
-/** The settings' own error view: the navigation around it stays. */
+/** The settings screen's own error view, which keeps the navigation. */
 export function SettingsError({ error, reset }: { error: unknown; reset: () => void }) {
   const router = useRouter();
   const again = async () => {

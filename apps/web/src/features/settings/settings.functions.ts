@@ -23,7 +23,7 @@ const getVariables = createServerFn({ method: "GET" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => listSecrets({ ctx: context.ctx, input: data }));
 
-/** What is built and who may call it; absent settings stay as they are (PRJ-11). */
+/** Saves what is built and who can call it; absent settings don't change (PRJ-11). */
 export const saveBuildSettings = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
   .validator(input(buildSettingsSchema))
@@ -31,7 +31,7 @@ export const saveBuildSettings = createServerFn({ method: "POST" })
     await updateProject({ ctx: context.ctx, input: data });
   });
 
-/** Whether the request log keeps what was sent and answered (GW-7). */
+/** Sets whether the request log keeps payloads (GW-7). */
 export const saveCapture = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
   .validator(input(projectKeySchema.extend({ capturePayloads: z.boolean() })))
@@ -39,7 +39,7 @@ export const saveCapture = createServerFn({ method: "POST" })
     await updateProject({ ctx: context.ctx, input: data });
   });
 
-/** Adds variables, or gives existing ones a new value; all of them or none (KEY-1). */
+/** Adds variables or replaces their values, all or none (KEY-1). */
 export const saveVariables = createServerFn({ method: "POST" })
   .middleware([projectAccess("secret.manage")])
   .validator(input(projectKeySchema.extend(setSecretsSchema.shape)))

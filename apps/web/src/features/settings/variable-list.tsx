@@ -7,13 +7,13 @@ import { Callout } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { Noted, ValueControl } from "../onboarding/variable-fields.tsx";
+import { ValueControl, WithError } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { removeVariable, saveVariables } from "./settings.functions.ts";
 
 type Changed = () => Promise<void>;
 
-/** The variables that are stored, each with what one can do with it. */
+/** The stored variables, each with its actions. */
 export function VariableList({
   projectKey,
   variables,
@@ -94,7 +94,7 @@ function DeleteVariable({
   );
 }
 
-/** Asks for another value of a variable; the one that is stored is not shown. */
+/** Asks for a new value; the stored one is not shown. */
 function ReplaceVariable({
   projectKey,
   keyName,
@@ -147,7 +147,7 @@ function ReplaceVariable({
           void replace();
         }}
       >
-        <Noted problem={problem}>
+        <WithError problem={problem}>
           {(control) => (
             <ValueControl
               control={control}
@@ -159,7 +159,7 @@ function ReplaceVariable({
               }}
             />
           )}
-        </Noted>
+        </WithError>
         <div className="flex justify-end gap-2">
           <Button onClick={() => show(false)}>Cancel</Button>
           <Button type="submit" variant="primary" busy={busy}>

@@ -11,7 +11,7 @@ import { type Saved, SavedNote } from "./saved-note.tsx";
 import { saveVariables, variablesQuery } from "./settings.functions.ts";
 import { VariableList } from "./variable-list.tsx";
 
-/** The variables of the server's process: by name, since nobody is shown a value again (KEY-1). */
+/** The server's environment variables, by name only: stored values are never shown (KEY-1). */
 export function VariableSettings({
   projectKey,
   saved,
@@ -23,8 +23,8 @@ export function VariableSettings({
 }) {
   const queryClient = useQueryClient();
   const { data: variables } = useSuspenseQuery(variablesQuery(projectKey));
-  const [generation, setGeneration] = useState(0);
-  const renew = async () => {
+  const [formKey, setFormKey] = useState(0);
+  const refresh = async () => {
     await queryClient.invalidateQueries(variablesQuery(projectKey));
     onSaved("variables");
   };
@@ -40,14 +40,14 @@ export function VariableSettings({
             No variables yet. Add those that your code reads from its environment.
           </p>
         ) : (
-          <VariableList projectKey={projectKey} variables={variables} onChanged={renew} />
+          <VariableList projectKey={projectKey} variables={variables} onChanged={refresh} />
         )}
         <AddVariables
-          key={generation}
+          key={formKey}
           projectKey={projectKey}
           onAdded={async () => {
-            await renew();
-            setGeneration(generation + 1);
+            await refresh();
+            setFormKey(formKey + 1);
           }}
         />
         <SavedNote projectKey={projectKey} saved={saved} of={["variables"]} />
@@ -56,7 +56,7 @@ export function VariableSettings({
   );
 }
 
-/** Rows for new variables; a pasted `.env` block fills them (VAL-4, ONB-12). Start it anew once they are stored. */
+/** Rows for new variables; a pasted `.env` block fills them (VAL-4, ONB-12). Remount it after saving, to clear the rows. */
 function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; onAdded: () => Promise<void> }) {
   const variables = useVariables([]);
   const [failure, setFailure] = useState<string | null>(null);
@@ -64,7 +64,7 @@ function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; onAdded
   const submit = async () => {
     variables.showAllProblems();
     if (!variables.isValid) return;
-    if (variables.filled.length === 0) return setFailure("Give a name and a value first.");
+    if (variables.filled.length === 0) return setFailure("Enter a name and a value first.");
     setBusy(true);
     setFailure(null);
     try {
@@ -89,7 +89,7 @@ function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; onAdded
       <EnvironmentVariables
         variables={variables}
         legend="Add variables"
-        note="New variables serve production and previews. A name that exists gets the new value and keeps its environments."
+        note="New variables apply to production and previews. An existing name gets the new value and keeps its environments."
       />
       {failure ? (
         <Callout tone="bad" title="The variables were not saved">

@@ -29,7 +29,7 @@ export const signUpSchema = z.object({
     .max(128, "Password must be 128 characters or less"),
 });
 
-/** What a refused form shows again: what was typed (never the password) and what is wrong with it. */
+/** What a rejected form shows again: the values (never the password) and their errors. */
 export type RefusedForm = {
   readonly values: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import { Field, Input } from "~/ui/field.tsx";
 import { Logo } from "~/ui/logo.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
 
-/** Pages of the embedded provider. Plain forms and plain links: they work before, and without, any script. */
+/** Pages of the embedded provider. Plain forms and links, which work without any script. */
 export function CredentialsPage({
   kind,
   refused,
@@ -91,12 +91,12 @@ function TextField({
   );
 }
 
-/** By error code of better-auth and OpenID Connect. A message from the URL is never shown: anyone can write one. */
+/** By error code of better-auth and OpenID Connect. A message from the URL is never shown, since anyone can forge one. */
 const texts: Readonly<Record<string, string>> = {
   account_not_linked:
     "Another account on this instance already uses your email address. Sign in the way you did before, or ask the operator. Accounts are never joined by email address alone.",
   email_not_found: "Your sign-in provider did not tell us an email address. Allow it there and try again.",
-  access_denied: "Sign-in was cancelled at the provider.",
+  access_denied: "Sign-in was canceled at the provider.",
   provider_unreachable: "The sign-in provider can't be reached right now. Try again in a moment.",
   state_mismatch: "This sign-in was started in another window or too long ago. Start again.",
   please_restart_the_process: "This sign-in was started in another window or too long ago. Start again.",

@@ -5,7 +5,7 @@ import { services } from "~/compose.server.ts";
 import { isSameOrigin, redirectTo } from "~/http/request.server.ts";
 import { type RefusedForm, signInSchema, signUpSchema } from "./credentials.schema.ts";
 
-/** Sends the browser to the sign-in provider; whoever is signed in already goes straight to where they wanted. */
+/** Redirects to the sign-in provider; a signed-in user goes straight to the requested page. */
 export async function redirectToProvider(request: Request, options: { readonly signUp: boolean }): Promise<Response> {
   const { auth } = services();
   const returnPath = safeReturnPath(new URL(request.url).searchParams.get("returnTo"));
@@ -23,8 +23,8 @@ export function redirectIfExternal(page: "sign-in" | "sign-up"): Response | null
 
 const messages = {
   wrong_credentials: "No account matches this email and password.",
-  already_exists: "There is an account with this email already. Sign in instead.",
-  invalid: "Something is wrong with what you typed. Check it and try again.",
+  already_exists: "An account with this email already exists. Sign in instead.",
+  invalid: "Some of what you entered is invalid. Check it and try again.",
   unavailable: "Sign-in is not available right now. Try again in a moment.",
 } as const;
 
@@ -42,15 +42,15 @@ function durationText(seconds: number): string {
 const maxFormBytes = 16_384;
 
 /**
- * Takes a form of the embedded provider (AUTH-2). A redirect with the session's cookie, or the form to show again:
- * plain HTML forms work, with or without script.
+ * Handles a form of the embedded provider (AUTH-2). Returns a redirect with the session's cookie, or the form to show
+ * again.
  */
 export async function submitCredentials(
   request: Request,
   kind: "sign-in" | "sign-up",
 ): Promise<Response | RefusedForm> {
   const { auth, config } = services();
-  // Otherwise another site could sign its visitors in to an account of the attacker.
+  // Otherwise another site could sign its visitors in to an attacker's account.
   if (!auth.embedded || !isSameOrigin(request, config.baseUrl)) return new Response("Forbidden", { status: 403 });
   const typed = await readForm(request);
   if (!typed) return new Response("Payload Too Large", { status: 413 });
@@ -76,7 +76,7 @@ async function readForm(request: Request): Promise<Record<string, string> | null
   return null;
 }
 
-/** Ends the session and goes home; null when another site may have made the request: then the page asks first. */
+/** Signs out and redirects home. Null when another site may have caused the request, so that the page asks first. */
 export async function signOut(request: Request): Promise<Response | null> {
   const { auth, config } = services();
   const typedByHand = request.method === "GET" && request.headers.get("sec-fetch-site") === "none";

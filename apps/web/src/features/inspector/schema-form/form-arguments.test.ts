@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseArguments, toArguments } from "./form-arguments.ts";
 
-test("PRJ-4 empty fields are not sent, empty texts and nulls that were chosen are", () => {
+test("PRJ-4 unset fields are not sent; empty strings and explicit nulls are", () => {
   expect(toArguments({ a: undefined, b: "", c: null, d: { e: undefined, f: 0 }, g: [1, undefined] })).toEqual({
     b: "",
     c: null,

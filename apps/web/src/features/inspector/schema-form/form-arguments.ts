@@ -3,7 +3,7 @@ export type Arguments = Record<string, unknown>;
 const isObject = (value: unknown): value is Arguments =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What is sent of a form: fields that were left empty are left out, at every depth. */
+/** The arguments to send: empty fields are left out, at every depth. */
 export function toArguments(formData: unknown): Arguments {
   const prune = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map((item) => (item === undefined ? null : prune(item)));
@@ -21,13 +21,13 @@ type ParsedArguments =
   | { readonly ok: true; readonly value: Arguments }
   | { readonly ok: false; readonly problem: string };
 
-/** Reads arguments that were typed as JSON. Nothing typed means no arguments. */
+/** Parses arguments typed as JSON. Empty text means no arguments. */
 export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, value: {} };
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return { ok: true, value };
-    return { ok: false, problem: 'Arguments are a JSON object: {"name": value}' };
+    return { ok: false, problem: 'Arguments must be a JSON object: {"name": value}' };
   } catch (error) {
     return { ok: false, problem: error instanceof Error ? error.message : "This is not JSON" };
   }

@@ -13,7 +13,7 @@ import { classNames } from "~/ui/class-names.ts";
 import { Input } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 
-/** Label, description, control and problems of one field. Texts come from tenants and stay texts. */
+/** Label, description, control and errors of one field. Texts are untrusted and never rendered as HTML. */
 export function FieldTemplate(props: FieldTemplateProps) {
   const { id, label, children, rawDescription, rawErrors, hidden, required, displayLabel, schema } = props;
   if (hidden) return null;
@@ -135,7 +135,7 @@ export function ArrayFieldItemTemplate({ children, buttonsProps, hasToolbar, ind
   );
 }
 
-/** A value of one of several shapes: which shape, then its fields. */
+/** A value of one of several types: the choice of type, then its fields. */
 export function MultiSchemaFieldTemplate({ selector, optionSchemaField }: MultiSchemaFieldTemplateProps) {
   return (
     <div className="flex flex-col gap-2">

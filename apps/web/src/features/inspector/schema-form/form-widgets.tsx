@@ -8,7 +8,7 @@ const describedBy = (props: WidgetProps) =>
   `${props.schema.description ? `${props.id}__description ` : ""}${invalid(props) ? `${props.id}__error` : ""}`.trim() ||
   undefined;
 
-/** Texts, numbers, dates: one line. */
+/** One line: text, numbers, dates. */
 export function BaseInputTemplate(props: WidgetProps) {
   const { id, value, onChange, onChangeOverride, onBlur, options, schema, type, required, placeholder } = props;
   const { type: inputType, step, min, max } = getInputProps(schema, type, options);
@@ -32,7 +32,7 @@ export function BaseInputTemplate(props: WidgetProps) {
   );
 }
 
-/** Texts of several lines. */
+/** Multi-line text. */
 export function TextareaWidget(props: WidgetProps) {
   return (
     <Textarea
@@ -46,7 +46,7 @@ export function TextareaWidget(props: WidgetProps) {
   );
 }
 
-/** One or several of a list. The browser's own control: it takes hundreds of options, and any label. */
+/** One or several options. The browser's own control, which copes with hundreds of options and any label. */
 export function SelectWidget(props: WidgetProps) {
   const { id, value, options, multiple = false, required, onChange, schema } = props;
   const choices = options.enumOptions ?? [];

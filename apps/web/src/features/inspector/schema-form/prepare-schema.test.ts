@@ -32,7 +32,7 @@ test("PRJ-4 a choice of constants becomes an enumeration", () => {
   expect(schema.properties?.kind).toEqual({ enum: ["narrowboat", "barge"], title: "Kind" });
 });
 
-test("PRJ-4 patterns, foreign identifiers and interface hints of a hostile schema are dropped", () => {
+test("PRJ-4 patterns, identifiers and UI hints of an untrusted schema are dropped", () => {
   const schema = schemaOf({
     $id: "https://evil.example/schema",
     type: "object",
@@ -42,12 +42,12 @@ test("PRJ-4 patterns, foreign identifiers and interface hints of a hostile schem
   expect(schema).toEqual({ type: "object", properties: { a: { type: "string" } } });
 });
 
-test("PRJ-4 a property that is called pattern or default is a property, not a keyword", () => {
+test("PRJ-4 a property named pattern or default is a property, not a keyword", () => {
   const schema = schemaOf({ type: "object", properties: { pattern: { type: "string" }, default: { type: "number" } } });
   expect(Object.keys(schema.properties ?? {})).toEqual(["pattern", "default"]);
 });
 
-test("PRJ-4 schemas that no form can be made of say why", () => {
+test("PRJ-4 a schema without a form says why", () => {
   const deep = JSON.parse(`${'{"properties":{"a":'.repeat(20)}{}${"}}".repeat(20)}`);
   expect(reasonOf(deep)).toContain("nested deeper");
   const wide = { properties: Object.fromEntries(Array.from({ length: 2100 }, (_, index) => [`p${index}`, {}])) };
@@ -60,7 +60,7 @@ test("PRJ-4 schemas that no form can be made of say why", () => {
   expect(reasonOf("nonsense")).toContain("not an object");
 });
 
-test("PRJ-4 a schema that contains itself is refused, shared definitions are not", () => {
+test("PRJ-4 a recursive schema is refused, shared definitions are not", () => {
   const node = { type: "object", properties: { next: { $ref: "#/$defs/Node" } } };
   expect(reasonOf({ properties: { head: { $ref: "#/$defs/Node" } }, $defs: { Node: node } })).toContain("itself");
   const point = { type: "object", properties: { x: { type: "number" } } };

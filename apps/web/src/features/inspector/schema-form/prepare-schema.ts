@@ -5,13 +5,13 @@ type PreparedSchema =
   | { readonly ok: true; readonly schema: RJSFSchema }
   | { readonly ok: false; readonly reason: string };
 
-/** A tool's schema is hostile input: it may be huge, deep, endless or made to stall a validator. */
+/** A tool's schema is untrusted: it may be huge, deep, recursive or built to stall a validator. */
 const limits = { characters: 65_536, depth: 16, nodes: 2_000 };
 
 /**
- * Left out: patterns, because a regular expression of a stranger can stall the page; identifiers and dynamic
- * references, which only serve to point elsewhere; content that asks for file or HTML widgets. The server checks what
- * it asked for anyway.
+ * Left out: patterns, because an untrusted regular expression can stall the page; identifiers and dynamic references,
+ * which only point elsewhere; content keywords, which ask for file or HTML widgets. The server validates its arguments
+ * anyway.
  */
 const droppedKeywords = new Set([
   ...["pattern", "patternProperties", "propertyNames", "$id", "id", "$schema", "$anchor", "$dynamicRef"],
@@ -31,7 +31,7 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A copy of a tool's input schema that is safe to make a form of, or the reason why there is none (PRJ-4). */
+/** Copies a tool's input schema into one that is safe to generate a form from, or says why it can't (PRJ-4). */
 export function prepareSchema(raw: unknown): PreparedSchema {
   try {
     if (!isObject(raw)) throw new Unsuitable("the schema is not an object");
@@ -46,13 +46,13 @@ export function prepareSchema(raw: unknown): PreparedSchema {
   }
 }
 
-/** Keywords that say nothing of which arguments there are. */
-const sayingNothing = new Set(["type", "title", "description", "default", "$defs", "definitions"]);
+/** Keywords that don't define any arguments. */
+const neutralKeywords = new Set(["type", "title", "description", "default", "$defs", "definitions"]);
 
-/** Whether a tool asks for nothing at all, so that there is nothing to fill in. A schema that invites more does not. */
+/** Whether a tool takes no arguments at all. False for a schema that allows additional properties. */
 export function takesNoArguments(schema: RJSFSchema): boolean {
   return Object.entries(schema).every(([keyword, part]) => {
-    if (sayingNothing.has(keyword)) return true;
+    if (neutralKeywords.has(keyword)) return true;
     if (keyword === "additionalProperties") return part === false;
     if (keyword === "properties") return isObject(part) && Object.keys(part).length === 0;
     return keyword === "required" && Array.isArray(part) && part.length === 0;
@@ -85,7 +85,7 @@ class Cleaner {
     for (const name of requiredFirst(Object.keys(value), required)) {
       if (unsafeNames.has(name)) throw new Unsuitable(`a property is called ${name}`);
       const schema = this.schema(value[name], depth + 1, keyword === "properties" && !required.includes(name));
-      // A schema that says nothing gets a name at least: the form would leave an empty one out.
+      // An empty schema gets a title, because the form leaves out a field without any keyword.
       result[name] = isObject(schema) && Object.keys(schema).length === 0 ? { title: name } : schema;
     }
     return result;
@@ -103,13 +103,13 @@ class Cleaner {
   }
 }
 
-/** What must be given comes first, in the order in which the schema demands it; storage keeps no order of keys. */
+/** Required properties first, in the order of `required`: the stored manifest doesn't keep the order of keys. */
 function requiredFirst(names: readonly string[], required: readonly unknown[]): string[] {
-  const demanded = required.filter((name): name is string => typeof name === "string" && names.includes(name));
-  return [...new Set([...demanded, ...names])];
+  const inOrder = required.filter((name): name is string => typeof name === "string" && names.includes(name));
+  return [...new Set([...inOrder, ...names])];
 }
 
-/** Python writes an optional argument as "X or null, default null": an empty field says the same. */
+/** Python writes an optional argument as "X or null, default null". An empty field means the same. */
 function withoutNull(schema: Json): Json {
   if (!Array.isArray(schema.anyOf)) return schema;
   const others = schema.anyOf.filter((option) => !(isObject(option) && option.type === "null"));
@@ -119,7 +119,7 @@ function withoutNull(schema: Json): Json {
   return others.length === 1 && isObject(others[0]) ? { ...others[0], ...kept } : { ...kept, anyOf: others };
 }
 
-/** A choice of constants is an enumeration, for which there is a control. */
+/** Turns a choice of constants into an enumeration, which has a control. */
 function constantsAsEnum(schema: Json): Json {
   for (const keyword of ["anyOf", "oneOf"] as const) {
     const options = schema[keyword];
@@ -133,10 +133,10 @@ function constantsAsEnum(schema: Json): Json {
 
 function localReference(value: unknown): string {
   if (typeof value === "string" && /^#\/(\$defs|definitions)\/[^/]+$/.test(value)) return value;
-  throw new Unsuitable("the schema refers to something outside of its definitions");
+  throw new Unsuitable("the schema refers to something outside its definitions");
 }
 
-/** A definition that contains itself would make an endless form. */
+/** A definition that contains itself would make an infinite form. */
 function refuseCycles(root: Json): void {
   const done = new Set<string>();
   const visit = (value: unknown, path: readonly string[]): void => {

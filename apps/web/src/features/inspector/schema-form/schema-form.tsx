@@ -1,4 +1,4 @@
-// Not from the package root: that also brings its test registry, which needs a validator that we do not have.
+// Not from the package root, which also imports a test registry that needs another validator.
 import Form from "@rjsf/core/lib/components/Form.js";
 import type { RegistryWidgetsType, RJSFSchema, TemplatesType } from "@rjsf/utils";
 import type { ReactNode } from "react";
@@ -25,7 +25,7 @@ const templates: Partial<TemplatesType> = {
   ErrorListTemplate: NoTemplate,
 };
 
-// Every widget that a schema can call for without our asking is one of ours.
+// Replaces every widget that a schema can request by itself.
 const widgets: RegistryWidgetsType = {
   SelectWidget,
   RadioWidget: SelectWidget,
@@ -35,7 +35,7 @@ const widgets: RegistryWidgetsType = {
   FileWidget: TextareaWidget,
 };
 
-/** A form made from a prepared schema. `onSubmit` gets data that the schema allows. */
+/** A form generated from a prepared schema. `onSubmit` gets data that is valid for it. */
 export default function SchemaForm({
   schema,
   value,
@@ -59,9 +59,9 @@ export default function SchemaForm({
       onChange={({ formData }) => onChange(formData)}
       onSubmit={({ formData }) => onSubmit(formData)}
       showErrorList={false}
-      // Problems stand beside their fields; without a handler the library would print them to the console too.
+      // Errors are shown beside their fields; without a handler the library logs them to the console too.
       onError={() => {}}
-      // Arguments without a type, as untyped Python makes them, get a choice of types.
+      // Arguments without a type, as from untyped Python, get a choice of types.
       useFallbackUiForUnsupportedType
       noHtml5Validate
       focusOnFirstError

@@ -16,7 +16,7 @@ const schema: RJSFSchema = {
 const problems = (data: unknown) =>
   schemaValidator.validateFormData(data, schema).errors.map(({ property, message }) => `${property} ${message}`);
 
-test("PRJ-4 problems stand beside the field that they concern", () => {
+test("PRJ-4 errors are reported at the field that they concern", () => {
   expect(problems({ text: "ok", count: 3 })).toEqual([]);
   expect(problems({})).toEqual([".text Required"]);
   expect(problems({ text: "a", count: 9, "odd name": {} })).toEqual([
@@ -28,12 +28,12 @@ test("PRJ-4 problems stand beside the field that they concern", () => {
   expect(errorSchema).toMatchObject({ text: { __errors: ["Required"] } });
 });
 
-test("PRJ-4 parts of a schema find the definitions of the whole", () => {
+test("PRJ-4 a part of a schema resolves the whole schema's definitions", () => {
   expect(schemaValidator.isValid({ $ref: "#/$defs/Point" }, { x: 1 }, schema)).toBe(true);
   expect(schemaValidator.isValid({ $ref: "#/$defs/Point" }, { x: "1" }, schema)).toBe(false);
 });
 
-test("PRJ-4 validating leaves the schema as it is", () => {
+test("PRJ-4 validating does not change the schema", () => {
   const before = JSON.stringify(schema);
   problems({ text: "a" });
   expect(JSON.stringify(schema)).toBe(before);

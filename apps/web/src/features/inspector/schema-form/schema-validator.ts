@@ -7,7 +7,7 @@ import {
   type ValidatorType,
 } from "@rjsf/utils";
 
-/** Errors that only say that a part is wrong; the part's own error follows and is the one to show. */
+/** Errors that only point to a nested error, which follows and is the one to show. */
 const wrappers = new Set([
   "properties",
   "items",
@@ -20,10 +20,10 @@ const wrappers = new Set([
 ]);
 const maxErrors = 50;
 
-type Unit = { keyword: string; instanceLocation: string; error: string };
+type OutputUnit = { keyword: string; instanceLocation: string; error: string };
 
-/** Validates without compiling code (no `eval`, which the page's policy forbids). The copy is what it marks up. */
-function unitsOf(schema: RJSFSchema, data: unknown): Unit[] {
+/** Validates without `eval`, which the page's policy forbids. Works on a copy, which the validator annotates. */
+function validate(schema: RJSFSchema, data: unknown): OutputUnit[] {
   const validator = new Validator(structuredClone(schema) as Schema, "2020-12", false);
   return validator.validate(data).errors;
 }
@@ -35,8 +35,8 @@ function pathOf(location: string): string[] {
     .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** A validator's finding as the form shows it: beside its field, in our words where they are shorter. */
-function toFormError(unit: Unit): RJSFValidationError {
+/** A validation error as the form shows it: at its field, reworded where that is shorter. */
+function toFormError(unit: OutputUnit): RJSFValidationError {
   const path = pathOf(unit.instanceLocation);
   const missing = unit.keyword === "required" ? /property "(.*)"\.$/.exec(unit.error)?.[1] : undefined;
   if (missing !== undefined) path.push(missing);
@@ -48,7 +48,7 @@ function toFormError(unit: Unit): RJSFValidationError {
 /** Checks form data for @rjsf with @cfworker/json-schema, draft 2020-12. */
 export const schemaValidator: ValidatorType = {
   validateFormData(formData, schema): ValidationData<unknown> {
-    const errors = schemaValidator.rawValidation<Unit>(schema, formData).errors ?? [];
+    const errors = schemaValidator.rawValidation<OutputUnit>(schema, formData).errors ?? [];
     const shown = errors
       .filter((unit) => !wrappers.has(unit.keyword))
       .slice(0, maxErrors)
@@ -58,14 +58,14 @@ export const schemaValidator: ValidatorType = {
   isValid(schema, formData, rootSchema) {
     try {
       const withDefinitions = { ...schema, $defs: rootSchema.$defs, definitions: rootSchema.definitions };
-      return unitsOf(JSON.parse(JSON.stringify(withDefinitions)), formData).length === 0;
+      return validate(JSON.parse(JSON.stringify(withDefinitions)), formData).length === 0;
     } catch {
       return false;
     }
   },
   rawValidation<Result>(schema: RJSFSchema, formData?: unknown) {
     try {
-      return { errors: unitsOf(schema, formData) as Result[] };
+      return { errors: validate(schema, formData) as Result[] };
     } catch (error) {
       return { validationError: error instanceof Error ? error : new Error(String(error)) };
     }
