@@ -89,7 +89,7 @@ test("PRJ-4 a viewer sees what a server offers, and why the buttons are disabled
   expect(await call.isDisabled()).toBe(true);
   const reason = await call.getAttribute("aria-describedby");
   expect(await page.locator(`[id="${reason}"]`).textContent()).toContain(
-    "ask an owner or admin of this team to make you a member",
+    "Ask an owner or admin of this team to make you a member",
   );
   await expectAccessibleInBothThemes();
 });

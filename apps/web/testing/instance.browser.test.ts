@@ -63,7 +63,7 @@ test("RUN-1 the dashboard shows which protections are in force and which excepti
   await open("servers");
   await page.getByText("Servers of this instance are not fully isolated").waitFor();
   await page.getByText("They lack a CPU limit.").waitFor();
-  await page.getByRole("link", { name: "See what is in force" }).click();
+  await page.getByRole("link", { name: "See the details" }).click();
   await page.getByRole("list", { name: "Protections" }).waitFor();
   expect(await states()).toEqual([
     "Files: In force",
@@ -118,7 +118,7 @@ test("LOG-6 while the disk is almost full the dashboard says so, and admins see 
   await open("servers");
   await page.getByText("disk is almost full, so no new builds start").waitFor();
   await expectAccessible(page);
-  await page.getByRole("link", { name: "See what takes the space" }).click();
+  await page.getByRole("link", { name: "See what uses the space" }).click();
   await page.getByText("1.0 GB left for Towpath; below 2.0 GB no build starts.").waitFor();
   const directories = await page.getByRole("list", { name: "Directories" }).getByRole("listitem").allInnerTexts();
   expect(directories.map((text) => text.replace(/\s*\n\s*/g, ": "))).toEqual([

@@ -23,12 +23,12 @@ import { SuccessPanel } from "./success-panel.tsx";
 export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; buildId: string }) {
   const queryClient = useQueryClient();
   const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));
-  const renew = () => void queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
+  const refresh = () => void queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
   const stream = useLogStream(
     `/api/builds/${buildId}/log`,
     buildLogEntrySchema,
     (line: BuildLogEntry) => line.line,
-    renew,
+    refresh,
   );
   const { lines, state } = stream;
   const logLines = useMemo(() => lines.map(toLogLine), [lines]);

@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test, vi } from "vitest";
 import { DocumentError } from "./error-screens.tsx";
 
-// Only a build gives the style sheet its address.
+// Only a build gives the style sheet a URL.
 vi.mock("~/styles.css?url", () => ({ default: "/assets/styles.css" }));
 
 test("ERR-4 a failed document is replaced by one with styles, the error toggle and a link home", () => {

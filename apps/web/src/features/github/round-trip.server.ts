@@ -16,7 +16,7 @@ const roundTripSchema = z.discriminatedUnion("purpose", [
   z.object({ purpose: z.literal("connect"), orgSlug: z.string() }),
   /** Install the App. */
   z.object({ purpose: z.literal("install"), orgSlug: z.string() }),
-  /** Authorize once more, to prove that the installation just made is the user's. */
+  /** Authorize again, to prove that the installation just made is the user's. */
   z.object({ purpose: z.literal("claim"), orgSlug: z.string(), installationId: z.number().int() }),
   /** Authorize, to create a repository in the user's account. */
   z.object({ purpose: z.literal("quickstart"), orgSlug: z.string(), serverName: z.string() }),
@@ -27,7 +27,7 @@ const roundTripSeconds = 15 * 60;
 /** GitHub's tokens last eight hours; a quickstart needs only minutes. */
 const tokenSeconds = 15 * 60;
 
-/** The `state` of a round trip to GitHub, bound to the session that begins it. */
+/** The `state` of a round trip to GitHub, bound to the session that starts it. */
 export function beginRoundTrip(sessionId: string, data: RoundTrip): Promise<string> {
   return createOneTimeState(services().database.db, { newId, sessionId, data, ttlSeconds: roundTripSeconds });
 }

@@ -124,7 +124,7 @@ test("PRJ-12 passthrough sends the user's header and never a Towpath token; publ
   expect(seen.at(-1)?.headers.authorization).toBeUndefined();
 });
 
-test("PRJ-4 a refusal of the server is an answer, with its code and words", async () => {
+test("PRJ-4 a server's error is returned with its code and message", async () => {
   const { call } = await liveProject("towpath-public");
   expect(await call({ call: { kind: "tool", name: "missing", arguments: {} } })).toMatchObject({
     ok: false,

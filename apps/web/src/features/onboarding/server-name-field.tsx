@@ -77,19 +77,19 @@ export function useServerName(orgSlug: string, initial: string) {
     return () => clearTimeout(timer);
   }, [name]);
 
-  const faulty = projectNameSchema.safeParse(name).error?.issues[0]?.message ?? null;
+  const invalid = projectNameSchema.safeParse(name).error?.issues[0]?.message ?? null;
   const { data } = useQuery({
     queryKey: ["project-name", orgSlug, settled],
     queryFn: ({ signal }) => checkProjectName({ data: { orgSlug, name: settled }, signal }),
-    enabled: settled === name && faulty === null,
+    enabled: settled === name && invalid === null,
     staleTime: 10_000,
   });
   const known = settled === name ? data : undefined;
   return {
     name,
     setName,
-    problem: faulty ?? (known?.available === false ? known.message : null),
-    available: faulty === null && known?.available === true,
+    problem: invalid ?? (known?.available === false ? known.message : null),
+    available: invalid === null && known?.available === true,
     roll: async () => setName((await proposeServerName({ data: { orgSlug } })).name),
   };
 }

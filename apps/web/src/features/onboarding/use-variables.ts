@@ -62,9 +62,9 @@ export function problemsOf(rows: readonly Variable[]): readonly RowProblem[] {
   return rows.map((row, index) => {
     if (isBlank(row)) return { keyName: null, secretValue: null };
     const isRepeated = rows.slice(0, index).some((other) => other.keyName === row.keyName);
-    const faulty = secretKeyNameSchema.safeParse(row.keyName).error?.issues[0]?.message;
+    const invalid = secretKeyNameSchema.safeParse(row.keyName).error?.issues[0]?.message;
     return {
-      keyName: faulty ?? (isRepeated ? "Each variable can be given once" : null),
+      keyName: invalid ?? (isRepeated ? "Each variable can be given once" : null),
       secretValue: secretValueSchema.safeParse(row.secretValue).error?.issues[0]?.message ?? null,
     };
   });

@@ -10,7 +10,7 @@ const included = [
   "All of the code is open source",
 ] as const;
 
-/** Towpath is free: the reader of this page hosts it. */
+/** Towpath is free to self-host. */
 export function PricingPage() {
   return (
     <main className="mx-auto w-full max-w-3xl px-4 py-14 sm:px-6 sm:py-20">

@@ -25,7 +25,7 @@ test("PUB-5 with projects: the session's organization, else that of the first pr
   expect(homeDestination({ ...base, projects: [project("beta"), project("acme")] }, "1")).toBe("/acme");
   expect(homeDestination({ ...base, projects: [project("beta"), project("acme")] }, null)).toBe("/beta");
   expect(homeDestination({ ...base, projects: [project("beta")] }, "1")).toBe("/acme/welcome/choose-repo");
-  expect(homeDestination({ ...base, projects: [project("beta")] }, "of nobody")).toBe("/beta");
+  expect(homeDestination({ ...base, projects: [project("beta")] }, "unknown")).toBe("/beta");
 });
 
 test("AUTH-5 the active organization is the session's, else the first", () => {

@@ -114,8 +114,8 @@ function ReplaceVariable({
     setProblem(null);
   };
   const replace = async () => {
-    const faulty = secretValueSchema.safeParse(secretValue).error?.issues[0]?.message;
-    if (faulty) return setProblem(faulty);
+    const invalid = secretValueSchema.safeParse(secretValue).error?.issues[0]?.message;
+    if (invalid) return setProblem(invalid);
     setBusy(true);
     try {
       await saveVariables({ data: { ...projectKey, secrets: [{ keyName, secretValue }] } });

@@ -95,7 +95,7 @@ function TextField({
 const texts: Readonly<Record<string, string>> = {
   account_not_linked:
     "Another account on this instance already uses your email address. Sign in the way you did before, or ask the operator. Accounts are never joined by email address alone.",
-  email_not_found: "Your sign-in provider did not tell us an email address. Allow it there and try again.",
+  email_not_found: "Your sign-in provider did not share an email address. Allow it there and try again.",
   access_denied: "Sign-in was canceled at the provider.",
   provider_unreachable: "The sign-in provider can't be reached right now. Try again in a moment.",
   state_mismatch: "This sign-in was started in another window or too long ago. Start again.",
