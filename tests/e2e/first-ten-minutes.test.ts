@@ -114,10 +114,7 @@ describe("a new user's first ten minutes", () => {
     await page.getByText("outside 2.0.0").first().waitFor();
     expect(await page.getByText("server/discover").count()).toBe(0);
     await page.goto(`${url}/${slug}/${server}/logs?status=error`);
-    await page
-      .getByText("No matching calls")
-      .first()
-      .waitFor();
+    await page.getByText("No matching calls").first().waitFor();
     expect(await page.getByText("outside 2.0.0").count()).toBe(0);
   });
 
