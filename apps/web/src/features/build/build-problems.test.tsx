@@ -1,7 +1,8 @@
 import type { BuildWarning } from "@towpath/core/build/contract";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { BuildWarnings, withWarnings } from "./build-problems.tsx";
+import { BuildWarnings } from "./build-problems.tsx";
+import { withWarnings } from "./build-status.tsx";
 
 const warning: BuildWarning = {
   code: "nothing_offered",

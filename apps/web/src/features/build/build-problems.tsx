@@ -122,9 +122,3 @@ export function BuildWarnings({ warnings }: { warnings: readonly BuildWarning[] 
     </ul>
   );
 }
-
-/** ", with 2 warnings", to append to a headline; empty without any. */
-export function withWarnings(count: number): string {
-  if (count === 0) return "";
-  return count === 1 ? ", with a warning" : `, with ${count} warnings`;
-}

@@ -1,6 +1,5 @@
 import type { BuildStatus, BuildTrigger } from "@towpath/core/build/contract";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
-import { withWarnings } from "./build-problems.tsx";
 
 /** Labels and colours of the build statuses (BLD-1). */
 const statusLooks: Readonly<Record<BuildStatus, { label: string; tone: Tone }>> = {
@@ -31,6 +30,12 @@ export function commitTitle(message: string | null): string {
 export function buildDuration(build: { startedAt: string | null; endedAt: string | null }): number | null {
   if (!build.startedAt || !build.endedAt) return null;
   return new Date(build.endedAt).getTime() - new Date(build.startedAt).getTime();
+}
+
+/** ", with 2 warnings", to append to a headline; empty without any. */
+export function withWarnings(count: number): string {
+  if (count === 0) return "";
+  return count === 1 ? ", with a warning" : `, with ${count} warnings`;
 }
 
 /** Dot and label of a build's status. Green only for a build without warnings. */

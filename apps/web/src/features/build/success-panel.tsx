@@ -6,8 +6,8 @@ import { classNames } from "~/ui/class-names.ts";
 import { Duration } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
-import { BuildWarnings, withWarnings } from "./build-problems.tsx";
-import { buildDuration } from "./build-status.tsx";
+import { BuildWarnings } from "./build-problems.tsx";
+import { buildDuration, withWarnings } from "./build-status.tsx";
 
 const shownNames = 12;
 

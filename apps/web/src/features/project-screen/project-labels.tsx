@@ -2,7 +2,7 @@ import type { ProjectView } from "@towpath/core/project";
 import type { AuthMode } from "@towpath/core/project/schema";
 import { Globe, KeyRound, Server } from "lucide-react";
 import { Fragment } from "react";
-import { withWarnings } from "~/features/build/build-problems.tsx";
+import { withWarnings } from "~/features/build/build-status.tsx";
 import { Badge, StatusDot } from "~/ui/badge.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { CopyButton } from "~/ui/icon-button.tsx";
