@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { Newspaper } from "lucide-react";
 import { PublicLayout } from "~/features/public-site/public-layout.tsx";
-import { EmptyState } from "~/ui/callout.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
 
 /** PUB-7. There are no posts yet. */
 export const Route = createFileRoute("/blog")({

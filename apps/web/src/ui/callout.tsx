@@ -37,31 +37,3 @@ export function Callout({
     </div>
   );
 }
-
-/** In place of an empty list: says what belongs there, and the next step. */
-export function EmptyState({
-  icon,
-  title,
-  children,
-  actions,
-  className,
-}: {
-  icon?: ReactNode;
-  title: ReactNode;
-  children?: ReactNode;
-  actions?: ReactNode;
-  className?: string;
-}) {
-  return (
-    <div className={classNames("mx-auto flex max-w-md flex-col items-center px-4 py-14 text-center", className)}>
-      {icon && (
-        <span className="mb-3 flex size-10 items-center justify-center rounded-full bg-accent-soft text-accent-text [&_svg]:size-5">
-          {icon}
-        </span>
-      )}
-      <h2 className="text-base font-semibold tracking-tight">{title}</h2>
-      {children && <div className="mt-1 text-sm text-pretty text-muted">{children}</div>}
-      {actions && <div className="mt-4 flex flex-wrap justify-center gap-2">{actions}</div>}
-    </div>
-  );
-}

@@ -2,8 +2,8 @@ import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-quer
 import { Link } from "@tanstack/react-router";
 import { GitCommitHorizontal, SquareTerminal } from "lucide-react";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { EmptyState } from "~/ui/callout.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { buildsQuery } from "../build/build.functions.ts";

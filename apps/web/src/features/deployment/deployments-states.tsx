@@ -1,8 +1,8 @@
 import { useRouter } from "@tanstack/react-router";
 import { CloudOff, SearchX } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
-import { EmptyState } from "~/ui/callout.tsx";
 import { Card } from "~/ui/card.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
 import { classifyError } from "~/ui/error-screen.tsx";
 import { Skeleton, SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";

@@ -2,7 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { GitBranch, SquareTerminal } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
-import { EmptyState } from "~/ui/callout.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
 import { branchesQuery } from "../deployment/deployment.functions.ts";

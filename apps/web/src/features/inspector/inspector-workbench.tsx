@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import type { Manifest } from "@towpath/mcp/manifest";
-import { EmptyState } from "~/ui/callout.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
 import { Tabs } from "~/ui/tabs.tsx";
 import { BuildWarnings } from "../build/build-problems.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";

@@ -3,8 +3,9 @@ import type { HostIsolationView, Protection } from "@towpath/core/host-isolation
 import type { HostStorageView } from "@towpath/core/host-storage";
 import { ShieldQuestion } from "lucide-react";
 import { Badge } from "~/ui/badge.tsx";
-import { Callout, EmptyState } from "~/ui/callout.tsx";
+import { Callout } from "~/ui/callout.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { instanceIsolationQuery, instanceStorageQuery } from "./instance.functions.ts";

@@ -4,7 +4,7 @@ import { FolderGit2, Plus } from "lucide-react";
 import { useState } from "react";
 import { beginConnection, installationsQuery } from "~/features/github/github.functions.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { EmptyState } from "~/ui/callout.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
 import { Select } from "~/ui/select.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";

@@ -1,7 +1,7 @@
 import { Lock } from "lucide-react";
-import { EmptyState } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { ConfirmDeletion } from "~/ui/confirm-deletion.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { removeOrganization } from "./organization-settings.functions.ts";
 

@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { ScrollText } from "lucide-react";
 import { useMemo, useState } from "react";
-import { EmptyState } from "~/ui/callout.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
 import { LogViewer } from "~/ui/log-viewer/log-viewer.tsx";
 import { Select } from "~/ui/select.tsx";
 import { buildQuery } from "../build/build.functions.ts";
