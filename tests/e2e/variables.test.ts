@@ -196,7 +196,7 @@ test("PRJ-11 VAL-2 VAL-3 a wrong entrypoint is shown beside its field, and the n
   await entrypoint.fill("absent.py");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("button", { name: "Build again" }).click();
-  await page.getByText("The entrypoint absent.py does not exist").first().waitFor({ timeout: 90_000 });
+  await page.getByText("The entrypoint absent.py doesn't exist").first().waitFor({ timeout: 90_000 });
   await page.getByRole("link", { name: "Open settings" }).click();
   await page.waitForURL(/\/settings#build$/);
   expect(await entrypoint.inputValue()).toBe("absent.py");

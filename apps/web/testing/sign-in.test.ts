@@ -75,7 +75,7 @@ test("AUTH-11 signing up with the email address of an account creates nothing an
     email: email.toUpperCase(),
     password: "another password",
   });
-  expect(await again.text()).toContain("There is an account with this email already.");
+  expect(await again.text()).toContain("An account with this email already exists.");
   expect(visitor.sessionCookie()).toBeUndefined();
 });
 

@@ -132,6 +132,7 @@ test("GW-10 when disk and memory are full, the chatty project loses rows, and th
   await turn();
   await until(() => recorder.counters.dropped === 1050);
   await bringBack();
+  await until(async () => (await count(chatty)) === 19_950);
   await recorder.stop();
   expect([await count(quiet), await count(chatty)]).toEqual([50, 19_950]);
 });

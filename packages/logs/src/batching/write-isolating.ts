@@ -79,8 +79,9 @@ function splitOffAny<Row>(pieces: (readonly Row[])[]): void {
 }
 
 /**
- * SQLSTATE classes 22 (data), 23 (constraint) and 54 (limit) blame a row. Connection, resource and operator classes,
- * and errors that did not come from the database, say that it cannot be asked now. Others may mean either.
+ * SQLSTATE classes 22 (data), 23 (constraint) and 54 (limit) blame a row. Connection, resource and operator classes, a
+ * missing table, column or privilege, and errors that did not come from the database say that it cannot be asked now.
+ * Others may mean either.
  */
 function blameFor(error: unknown): "row" | "database" | "unknown" {
   // Our own code choked on a value, unless it chokes on every one.
@@ -88,5 +89,5 @@ function blameFor(error: unknown): "row" | "database" | "unknown" {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code)) return "database";
   if (/^(?:22|23|54)/.test(code)) return "row";
-  return /^(?:08|25|28|3D|40|53|55|57|58)/.test(code) ? "database" : "unknown";
+  return /^(?:08|25|28|3D|40|53|55|57|58|42P01|42703|42501)/.test(code) ? "database" : "unknown";
 }
