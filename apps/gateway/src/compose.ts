@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { apiKeyChannel, createApiKeyChecker, createMembershipChecker } from "@towpath/auth/credentials";
+import { apiKeyChannel, createApiKeyChecker, createMembershipChecker, memberChannel } from "@towpath/auth/credentials";
 import { openNotifications } from "@towpath/db/notifications";
 import { createRunnerClient } from "@towpath/runner-api";
 import pg from "pg";
@@ -65,8 +65,9 @@ export async function startGateway(
     log,
   });
   const apiKeys = createApiKeyChecker(pool);
-  const keysChanged = () => {
-    apiKeys.forget();
+  const members = createMembershipChecker(pool);
+  const credentialsChanged = (known: { forget: () => void }) => () => {
+    known.forget();
     void openResponses.check();
   };
   const notifications = openNotifications(config.directDatabaseUrl, {
@@ -111,7 +112,7 @@ export async function startGateway(
       allowedOrigins: config.allowedOrigins,
       holdMs: config.holdMs,
       routes,
-      authenticate: createAuthenticate({ apiKeys, isMember: createMembershipChecker(pool), secret: config.secret }),
+      authenticate: createAuthenticate({ apiKeys, members, secret: config.secret }),
       openResponses,
       capacity,
       proxies: config.connections.proxies,
@@ -132,7 +133,8 @@ export async function startGateway(
   feed.start();
   const port = await listen(server, config);
   notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
-  notifications.subscribe({ channel: apiKeyChannel }, keysChanged);
+  notifications.subscribe({ channel: apiKeyChannel }, credentialsChanged(apiKeys));
+  notifications.subscribe({ channel: memberChannel }, credentialsChanged(members));
   recorder.start();
   openResponses.start();
   if (!routes.isLoaded) await routes.opening;

@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { newApiKey, signAdminJwt, signUserJwt } from "@towpath/auth/credentials";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { rpc, storeApiKey } from "./testing/clients.ts";
+import { addMember, rpc, storeApiKey } from "./testing/clients.ts";
 import { createRig, type DeployedServer, type Rig, secret, until } from "./testing/rig.ts";
 
 let rig: Rig;
@@ -15,19 +14,6 @@ type Bearer = { authorization: string };
 const bearer = (token: string): Bearer => ({ authorization: `Bearer ${token}` });
 
 const storeKey = (organizationId: string) => storeApiKey(rig, organizationId);
-
-async function addMember(organizationId: string, role = "member"): Promise<string> {
-  const userId = randomUUID();
-  const { pool } = rig.database;
-  await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'U', $1::uuid::text)`, [userId]);
-  await pool.query("INSERT INTO member (id, organization_id, user_id, role) VALUES ($1, $2, $3, $4)", [
-    randomUUID(),
-    organizationId,
-    userId,
-    role,
-  ]);
-  return userId;
-}
 
 const endMembership = (userId: string) => rig.database.pool.query("DELETE FROM member WHERE user_id = $1", [userId]);
 
@@ -89,9 +75,9 @@ test("GW-4 a removed member's streams end, by an own token and by an admin JWT",
   const server = await deployStreaming();
   const { projectId, organizationId } = server;
   const [removed, demoted, kept] = [
-    await addMember(organizationId),
-    await addMember(organizationId, "admin"),
-    await addMember(organizationId),
+    await addMember(rig, organizationId),
+    await addMember(rig, organizationId, { role: "admin" }),
+    await addMember(rig, organizationId),
   ];
   const tokens = [
     await signUserJwt({ secret, projectId, userId: removed }),
@@ -156,13 +142,14 @@ test("GW-7 GW-11 a person who calls is seen as the user, by the server and in th
     { authMode: "towpath-cloud" },
   );
   const { projectId, organizationId } = server;
-  const userId = await addMember(organizationId);
+  const userId = await addMember(rig, organizationId);
   const { token } = await signUserJwt({ secret, projectId, userId });
   const answer = await fetch(server.url, { method: "POST", headers: bearer(token), body: rpc() });
   expect(answer.status).toBe(200);
   const text = seen.join("\n");
   expect(text).toContain(`towpath-actor\nuser:${userId}\ntowpath-actor-type\nuser\n`);
-  expect(text).toContain(`towpath-actor-organization\n${organizationId}\ntowpath-actor-user\n${userId}`);
+  expect(text).toContain(`towpath-actor-organization\n${organizationId}\ntowpath-actor-user\n${userId}\n`);
+  expect(text).toContain(`towpath-actor-role\nmember\ntowpath-actor-email\n${userId}`);
   expect(text).not.toContain(token);
   expect((await rig.rows(projectId, 1))[0]).toMatchObject({ principal: `user:${userId}` });
 });
@@ -181,7 +168,7 @@ test("GW-1 GW-4 nobody can tell a private server from an absent name, with or wi
   };
   const server = await rig.deploy(listener, { authMode: "towpath-cloud" });
   const own = await rig.deploy(listener, { authMode: "towpath-cloud" });
-  const userId = await addMember(own.organizationId);
+  const userId = await addMember(rig, own.organizationId);
   const valid = [
     (await storeKey(own.organizationId)).bearer,
     bearer((await signAdminJwt({ secret, projectId: own.projectId })).token),

@@ -57,8 +57,11 @@ import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
 import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
 import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
+import { Route as ApiV1OrganizationsSlugApiKeysIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/index";
 import { Route as ApiV1ProjectsNameLogsIndexRouteImport } from "./routes/api/v1/projects/$name/logs/index";
 import { Route as ApiV1ProjectsNameLogsIdRouteImport } from "./routes/api/v1/projects/$name/logs/$id";
+import { Route as ApiV1OrganizationsSlugApiKeysKeyIdIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/$keyId/index";
+import { Route as ApiV1OrganizationsSlugApiKeysKeyIdRevokeRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/$keyId/revoke";
 
 const IndexRoute = IndexRouteImport.update({
   id: "/",
@@ -313,6 +316,12 @@ const ApiV1ProjectsNameBuildsRoute = ApiV1ProjectsNameBuildsRouteImport.update({
   path: "/api/v1/projects/$name/builds",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiV1OrganizationsSlugApiKeysIndexRoute =
+  ApiV1OrganizationsSlugApiKeysIndexRouteImport.update({
+    id: "/api/v1/organizations/$slug/api-keys/",
+    path: "/api/v1/organizations/$slug/api-keys/",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1ProjectsNameLogsIndexRoute =
   ApiV1ProjectsNameLogsIndexRouteImport.update({
     id: "/api/v1/projects/$name/logs/",
@@ -324,6 +333,18 @@ const ApiV1ProjectsNameLogsIdRoute = ApiV1ProjectsNameLogsIdRouteImport.update({
   path: "/api/v1/projects/$name/logs/$id",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute =
+  ApiV1OrganizationsSlugApiKeysKeyIdIndexRouteImport.update({
+    id: "/api/v1/organizations/$slug/api-keys/$keyId/",
+    path: "/api/v1/organizations/$slug/api-keys/$keyId/",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute =
+  ApiV1OrganizationsSlugApiKeysKeyIdRevokeRouteImport.update({
+    id: "/api/v1/organizations/$slug/api-keys/$keyId/revoke",
+    path: "/api/v1/organizations/$slug/api-keys/$keyId/revoke",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 
 export interface FileRoutesByFullPath {
   "/": typeof IndexRoute;
@@ -375,7 +396,10 @@ export interface FileRoutesByFullPath {
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
+  "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
+  "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
+  "/api/v1/organizations/$slug/api-keys/$keyId/": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
 }
 export interface FileRoutesByTo {
   "/": typeof IndexRoute;
@@ -425,7 +449,10 @@ export interface FileRoutesByTo {
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
+  "/api/v1/organizations/$slug/api-keys": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsIndexRoute;
+  "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
+  "/api/v1/organizations/$slug/api-keys/$keyId": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport;
@@ -478,7 +505,10 @@ export interface FileRoutesById {
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
+  "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
+  "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
+  "/api/v1/organizations/$slug/api-keys/$keyId/": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath;
@@ -532,7 +562,10 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/"
     | "/api/v1/projects/$name/logs/$id"
-    | "/api/v1/projects/$name/logs/";
+    | "/api/v1/organizations/$slug/api-keys/"
+    | "/api/v1/projects/$name/logs/"
+    | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
+    | "/api/v1/organizations/$slug/api-keys/$keyId/";
   fileRoutesByTo: FileRoutesByTo;
   to:
     | "/"
@@ -582,7 +615,10 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name"
     | "/api/v1/projects/$name/logs/$id"
-    | "/api/v1/projects/$name/logs";
+    | "/api/v1/organizations/$slug/api-keys"
+    | "/api/v1/projects/$name/logs"
+    | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
+    | "/api/v1/organizations/$slug/api-keys/$keyId";
   id:
     | "__root__"
     | "/"
@@ -634,7 +670,10 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/"
     | "/api/v1/projects/$name/logs/$id"
-    | "/api/v1/projects/$name/logs/";
+    | "/api/v1/organizations/$slug/api-keys/"
+    | "/api/v1/projects/$name/logs/"
+    | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
+    | "/api/v1/organizations/$slug/api-keys/$keyId/";
   fileRoutesById: FileRoutesById;
 }
 export interface RootRouteChildren {
@@ -669,7 +708,10 @@ export interface RootRouteChildren {
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
   ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
   ApiV1ProjectsNameLogsIdRoute: typeof ApiV1ProjectsNameLogsIdRoute;
+  ApiV1OrganizationsSlugApiKeysIndexRoute: typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   ApiV1ProjectsNameLogsIndexRoute: typeof ApiV1ProjectsNameLogsIndexRoute;
+  ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
+  ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
 }
 
 declare module "@tanstack/react-router" {
@@ -1010,6 +1052,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1ProjectsNameBuildsRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/organizations/$slug/api-keys/": {
+      id: "/api/v1/organizations/$slug/api-keys/";
+      path: "/api/v1/organizations/$slug/api-keys";
+      fullPath: "/api/v1/organizations/$slug/api-keys/";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugApiKeysIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/projects/$name/logs/": {
       id: "/api/v1/projects/$name/logs/";
       path: "/api/v1/projects/$name/logs";
@@ -1022,6 +1071,20 @@ declare module "@tanstack/react-router" {
       path: "/api/v1/projects/$name/logs/$id";
       fullPath: "/api/v1/projects/$name/logs/$id";
       preLoaderRoute: typeof ApiV1ProjectsNameLogsIdRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/organizations/$slug/api-keys/$keyId/": {
+      id: "/api/v1/organizations/$slug/api-keys/$keyId/";
+      path: "/api/v1/organizations/$slug/api-keys/$keyId";
+      fullPath: "/api/v1/organizations/$slug/api-keys/$keyId/";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/organizations/$slug/api-keys/$keyId/revoke": {
+      id: "/api/v1/organizations/$slug/api-keys/$keyId/revoke";
+      path: "/api/v1/organizations/$slug/api-keys/$keyId/revoke";
+      fullPath: "/api/v1/organizations/$slug/api-keys/$keyId/revoke";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRouteImport;
       parentRoute: typeof rootRouteImport;
     };
   }
@@ -1120,7 +1183,13 @@ const rootRouteChildren: RootRouteChildren = {
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
   ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,
   ApiV1ProjectsNameLogsIdRoute: ApiV1ProjectsNameLogsIdRoute,
+  ApiV1OrganizationsSlugApiKeysIndexRoute:
+    ApiV1OrganizationsSlugApiKeysIndexRoute,
   ApiV1ProjectsNameLogsIndexRoute: ApiV1ProjectsNameLogsIndexRoute,
+  ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute:
+    ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute,
+  ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute:
+    ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute,
 };
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)

@@ -260,6 +260,7 @@ test("KEY-3 a key is shown once, listed without its value, and revoked", async (
   await expectAccessible(page);
   await press("Actions for Laptop");
   await page.getByRole("menuitem", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
   await see("Revoked");
 });
 

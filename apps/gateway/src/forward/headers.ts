@@ -5,6 +5,7 @@ import { isListed, isLoopback, plainAddress } from "../policy/connections.ts";
 import type { Principal } from "../policy/credentials.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 import { cookiesForClient, cookiesForServer, type Site } from "./cookies.ts";
+import { identityHeaders } from "./identity.ts";
 
 // Headers pass unchanged, in order and spelling, except for hop-by-hop headers (RFC 9110 §7.6.1), framing, which the
 // client library writes again, and those reserved for the platform. MCP clients and servers detect the era by headers,
@@ -24,8 +25,8 @@ const hopByHop = new Set([
 ]);
 const notForServer = new Set([...hopByHop, "content-length", "expect"]);
 
-/** Prefix of the identity headers that the platform sets (GW-11). Copies sent by clients are removed. */
-const actorPrefix = "towpath-actor";
+/** How names begin that only the platform sets, such as the caller's identity (GW-11). */
+const reservedPrefix = "towpath";
 /** Apply to a whole host, and so to every server on it. `Clear-Site-Data` affects parent domains too. */
 const aboutWholeHost = new Set(["alt-svc", "nel", "report-to", "service-worker-allowed", "strict-transport-security"]);
 /** For pages that share their host with other servers: they must not act with that host's origin. */
@@ -37,7 +38,7 @@ export const sessionIdHeader = "mcp-session-id";
 const handledInitials = [
   ...notForServer,
   ...aboutWholeHost,
-  actorPrefix,
+  reservedPrefix,
   "access-control-allow-origin",
   "authorization",
   "clear-site-data",
@@ -96,14 +97,18 @@ export function headersForServer(
   // Ours come last: no Connection header of the client's can name them away.
   const passed = named ? withoutNamed(headers, named) : headers;
   passed.push(...forwarded);
-  return principal.actor ? withActor(passed, principal) : passed;
+  if (principal.actor) passed.push(...identityHeaders(principal));
+  return passed;
 }
 
-/** What only the platform may say to a server. WSGI does not tell `_` from `-`, so neither does this. */
+/**
+ * What only the platform may say to a server. WSGI does not tell `_` from `-`, and other servers no punctuation at all,
+ * so every name that begins with ours is reserved.
+ */
 function isReserved(lower: string): boolean {
   switch (lower.charCodeAt(0)) {
     case 0x74: // t
-      return lower.replaceAll("_", "-").startsWith(actorPrefix);
+      return lower.startsWith(reservedPrefix);
     case 0x66: // f
       return lower === "forwarded";
     case 0x78: {
@@ -114,13 +119,6 @@ function isReserved(lower: string): boolean {
     default:
       return false;
   }
-}
-
-function withActor(headers: string[], { id, actor }: Principal): string[] {
-  if (!actor) return headers;
-  headers.push(actorPrefix, id, `${actorPrefix}-type`, actor.type, `${actorPrefix}-organization`, actor.organizationId);
-  if (actor.userId !== null) headers.push(`${actorPrefix}-user`, actor.userId);
-  return headers;
 }
 
 /**

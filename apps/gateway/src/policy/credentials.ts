@@ -2,6 +2,7 @@ import {
   type ApiKeyChecker,
   type ApiKeyIdentity,
   apiKeyPrefix,
+  type Member,
   type Membership,
   type MembershipChecker,
   type ProjectIdentity,
@@ -13,15 +14,24 @@ import type { Route } from "../read-model/routes.ts";
 
 /** What must stay true for as long as an answer is open: see OpenResponses. `expiresAt`: milliseconds since 1970. */
 export type Credential =
-  | { kind: "api-key"; key: ApiKeyIdentity }
+  /** `membership`: of the person as whom a personal key acts. */
+  | { kind: "api-key"; key: ApiKeyIdentity; membership: Membership | null }
   | { kind: "token"; expiresAt: number; membership: Membership | null };
+
+/** What the server is told of its caller (GW-11). */
+export type Actor = {
+  type: "api-key" | "admin" | "user";
+  organizationId: string;
+  /** The person: null for a key of the organization, and for the operator's admin JWT. */
+  member: Member | null;
+};
 
 /** Who sends a request, as the request log and the server see it. */
 export type Principal = {
   /** key:<id>, user:<id>, admin, or anonymous */
   id: string;
-  /** What the server is told (GW-11); null where the platform does not know the caller. */
-  actor: { type: "api-key" | "admin" | "user"; organizationId: string; userId: string | null } | null;
+  /** Null where the platform does not know the caller. */
+  actor: Actor | null;
   /** The caller's credential; null where none was required. */
   credential: Credential | null;
 };
@@ -35,7 +45,8 @@ export type Authenticate = (route: Route | undefined, caller: Caller) => Promise
 /**
  * Makes the check of who is calling (GW-4). In the modes towpath-public and passthrough everybody is let through:
  * those servers are open, or ask themselves. In towpath-cloud the caller shows an API key of the project's
- * organization, the project's admin JWT, or a member's token for the project.
+ * organization that may call this server, the project's admin JWT, or a member's token for the project. A personal key
+ * acts as its person: it may do what they may do now, and is seen as them.
  *
  * An unknown server (`route` undefined) answers like a private one, so that names cannot be probed: 401 without valid
  * credentials, 404 with valid credentials for something else.
@@ -45,7 +56,7 @@ export type Authenticate = (route: Route | undefined, caller: Caller) => Promise
  */
 export function createAuthenticate(parts: {
   apiKeys: ApiKeyChecker;
-  isMember: MembershipChecker;
+  members: MembershipChecker;
   secret: string;
 }): Authenticate {
   const tokens = createTokenCache(parts.secret);
@@ -81,11 +92,22 @@ export function createAuthenticate(parts: {
   async function byApiKey(route: Route | undefined, token: string): Promise<Principal | Invalid> {
     const key = await parts.apiKeys.verify(token).catch(cannotCheck);
     if (!key) return "invalid";
-    if (key.organizationId !== route?.organizationId) return "not-for-this-server";
+    const { organizationId, userId, projectIds } = key;
+    if (!route || organizationId !== route.organizationId) return "not-for-this-server";
+    if (projectIds !== null && !projectIds.includes(route.projectId)) return "not-for-this-server";
+    if (userId === null) {
+      return {
+        id: `key:${key.keyId}`,
+        actor: { type: "api-key", organizationId, member: null },
+        credential: { kind: "api-key", key, membership: null },
+      };
+    }
+    const member = await parts.members.find({ userId, organizationId }).catch(cannotCheck);
+    if (!member) return "not-for-this-server";
     return {
-      id: `key:${key.keyId}`,
-      actor: { type: "api-key", organizationId: key.organizationId, userId: null },
-      credential: { kind: "api-key", key },
+      id: `user:${userId}`,
+      actor: { type: "user", organizationId, member },
+      credential: { kind: "api-key", key, membership: member },
     };
   }
 
@@ -95,12 +117,12 @@ export function createAuthenticate(parts: {
     if (identity.projectId !== route?.projectId) return "not-for-this-server";
     const { organizationId } = route;
     const { userId, expiresAt } = identity;
-    const membership = userId === null ? null : { userId, organizationId };
-    if (membership && !(await parts.isMember(membership).catch(cannotCheck))) return "not-for-this-server";
+    const member = userId === null ? null : await parts.members.find({ userId, organizationId }).catch(cannotCheck);
+    if (userId !== null && !member) return "not-for-this-server";
     return {
       id: identity.principal === "user" ? `user:${identity.userId}` : "admin",
-      actor: { type: identity.principal, organizationId, userId },
-      credential: { kind: "token", expiresAt, membership },
+      actor: { type: identity.principal, organizationId, member },
+      credential: { kind: "token", expiresAt, membership: member },
     };
   }
 }

@@ -16,7 +16,7 @@ type OpenResponse = {
 
 /**
  * Open responses. A stream may last for days, so its caller's key or membership is checked again every 2 s and whenever
- * keys change, and the stream is cut once that has ended (GW-4). A check takes two queries, however many streams are
+ * one changes, and the stream is cut once that has ended (GW-4). A check takes two queries, however many streams are
  * open. When a project is deleted, all its streams are cut (PRJ-11).
  */
 export class OpenResponses {
@@ -109,8 +109,9 @@ export class OpenResponses {
     const keys = new Map<string, ApiKeyIdentity>();
     const memberships = new Map<string, Membership>();
     for (const [, credential] of asked) {
+      const { membership } = credential;
       if (credential.kind === "api-key") keys.set(nameOfKey(credential.key), credential.key);
-      else if (credential.membership) memberships.set(nameOfMembership(credential.membership), credential.membership);
+      if (membership) memberships.set(nameOfMembership(membership), membership);
     }
     const [currentKeys, currentMembers] = await Promise.all([
       currentApiKeys(this.#pool, [...keys.values()]),
@@ -128,9 +129,9 @@ export class OpenResponses {
 }
 
 function isCurrent(credential: Credential, current: ReadonlySet<string>, now: number): boolean {
-  if (credential.kind === "api-key") return current.has(nameOfKey(credential.key));
-  const { expiresAt, membership } = credential;
-  return expiresAt > now && (membership === null || current.has(nameOfMembership(membership)));
+  const { membership } = credential;
+  if (membership !== null && !current.has(nameOfMembership(membership))) return false;
+  return credential.kind === "api-key" ? current.has(nameOfKey(credential.key)) : credential.expiresAt > now;
 }
 
 const nameOfKey = ({ keyId, organizationId }: ApiKeyIdentity) => `key ${keyId} ${organizationId}`;

@@ -61,16 +61,31 @@ export async function connectLegacy(
   return { client, transport };
 }
 
-/** A new API key of an organization, as the header that shows it. */
-export async function storeApiKey(rig: Rig, organizationId: string) {
+type StoredKey = { userId?: string; projectIds?: string[] };
+
+/** A new API key for an organization's servers, of its own or of a person, as the header that shows it. */
+export async function storeApiKey(rig: Rig, organizationId: string, { userId, projectIds }: StoredKey = {}) {
   const made = newApiKey();
   const id = randomUUID();
-  await rig.database.pool.query("INSERT INTO apikey (id, key, reference_id) VALUES ($1, $2, $3)", [
-    id,
-    made.hash,
-    organizationId,
-  ]);
+  await rig.database.pool.query(
+    "INSERT INTO apikey (id, key, reference_id, user_id, project_ids) VALUES ($1, $2, $3, $4, $5)",
+    [id, made.hash, organizationId, userId ?? null, projectIds ?? null],
+  );
   return { id, bearer: { authorization: `Bearer ${made.key}` } };
+}
+
+/** A new member of an organization: the id of the user. */
+export async function addMember(rig: Rig, organizationId: string, { role = "member", email = "" } = {}) {
+  const userId = randomUUID();
+  const { pool } = rig.database;
+  await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'U', $2)`, [userId, email || userId]);
+  await pool.query("INSERT INTO member (id, organization_id, user_id, role) VALUES ($1, $2, $3, $4)", [
+    randomUUID(),
+    organizationId,
+    userId,
+    role,
+  ]);
+  return userId;
 }
 
 /** Writes bytes to a port as they are and returns all that comes back until the other side closes or 3 s pass. */

@@ -9,6 +9,7 @@ import {
   currentMemberships,
   hashApiKey,
   isWellFormedApiKey,
+  memberChannel,
   newApiKey,
   signAdminJwt,
   signUserJwt,
@@ -58,6 +59,8 @@ describe("API keys", () => {
     expect(await verifyApiKey(database.pool, good.key)).toEqual({
       keyId: good.keyId,
       organizationId: good.organizationId,
+      userId: null,
+      projectIds: null,
     });
     const { rows } = await database.pool.query("SELECT last_request FROM apikey WHERE id = $1", [good.keyId]);
     expect(rows[0].last_request).not.toBeNull();
@@ -165,11 +168,34 @@ test("GW-4 of the credentials of open responses only valid ones remain: enabled 
   };
   const [member, viewer] = [await memberOf("member"), await memberOf("viewer")];
   const stranger = { userId: member.userId, organizationId: randomUUID() };
-  expect(await currentMemberships(database.pool, [member, viewer, stranger])).toEqual([member]);
-  const isMember = createMembershipChecker(database.pool, { cacheMs: 0 });
-  expect([await isMember(member), await isMember(viewer), await isMember(stranger)]).toEqual([true, false, false]);
+  const found = { ...member, role: "member", email: member.userId, emailVerified: false };
+  expect(await currentMemberships(database.pool, [member, viewer, stranger])).toEqual([found]);
+  const members = createMembershipChecker(database.pool, { cacheMs: 60_000 });
+  expect([await members.find(member), await members.find(viewer), await members.find(stranger)]).toEqual([
+    found,
+    null,
+    null,
+  ]);
+  await database.pool.query("UPDATE member SET role = 'admin' WHERE user_id = $1", [member.userId]);
+  expect(await members.find(member)).toEqual(found);
+  members.forget();
+  expect(await members.find(member)).toMatchObject({ role: "admin" });
   await database.pool.query("DELETE FROM member WHERE user_id = $1", [member.userId]);
-  expect(await isMember(member)).toBe(false);
+  members.forget();
+  expect(await members.find(member)).toBeNull();
+});
+
+test("GW-4 the database announces changed and ended memberships", async () => {
+  const listener = await database.pool.connect();
+  const heard: string[] = [];
+  listener.on("notification", ({ channel }) => heard.push(channel));
+  await listener.query(`LISTEN ${memberChannel}`);
+  await database.pool.query("UPDATE member SET role = role");
+  await database.pool.query("DELETE FROM member");
+  // Notifications of earlier commits arrive before this result.
+  await listener.query("SELECT 1");
+  listener.release(true);
+  expect(heard).toEqual([memberChannel, memberChannel]);
 });
 
 describe("tokens for a project", () => {

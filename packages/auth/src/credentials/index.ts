@@ -3,8 +3,10 @@ export {
   callingRoles,
   createMembershipChecker,
   currentMemberships,
+  type Member,
   type Membership,
   type MembershipChecker,
+  memberChannel,
 } from "./membership.ts";
 export {
   type ProjectIdentity,
@@ -14,6 +16,7 @@ export {
 } from "./project-jwt.ts";
 export {
   type ApiKeyChecker,
+  type ApiKeyGrant,
   type ApiKeyIdentity,
   apiKeyChannel,
   createApiKeyChecker,

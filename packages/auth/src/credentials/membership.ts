@@ -4,35 +4,57 @@ import type { Pool } from "pg";
 /** The roles to which core's policy grants `server.call`. Repeated here for the gateway, which doesn't import core. */
 export const callingRoles: readonly string[] = ["owner", "admin", "member"];
 
+/** Channel on which the database announces changed and ended memberships. */
+export const memberChannel = "towpath_member";
+
 export type Membership = { readonly userId: string; readonly organizationId: string };
 
-/** Whether a user may call an organization's servers now. @throws when the database is unavailable */
-export type MembershipChecker = (membership: Membership) => Promise<boolean>;
+/** A person who may call an organization's servers, as servers are told who calls (GW-11). */
+export type Member = Membership & { readonly role: string; readonly email: string; readonly emailVerified: boolean };
+
+export type MembershipChecker = {
+  /** The member, if the user may call the organization's servers now. @throws when the database is unavailable */
+  find: (membership: Membership) => Promise<Member | null>;
+  /** Empties the cache. Call it for each notification on `towpath_member`. */
+  forget: () => void;
+};
 
 /**
- * Creates a checker that caches positive results for `cacheMs`, by default 5 s: a removed member can call for that
- * long.
+ * Creates a checker that caches members for `cacheMs`, by default 5 s: without notifications, a removed member can call
+ * for that long.
  */
 export function createMembershipChecker(pool: Pool, options: { cacheMs?: number } = {}): MembershipChecker {
   const cacheMs = options.cacheMs ?? 5000;
-  const cachedUntil = new LRUCache<string, number>({ max: 10_000 });
-  return async (membership) => {
-    const key = keyOf(membership);
-    if ((cachedUntil.get(key) ?? 0) > performance.now()) return true;
-    const [found] = await currentMemberships(pool, [membership]);
-    if (!found) return false;
-    cachedUntil.set(key, performance.now() + cacheMs);
-    return true;
+  const cache = new LRUCache<string, { member: Member; until: number }>({ max: 10_000 });
+  // Incremented by `forget`: what was read before a change must not be cached after it.
+  let generation = 0;
+  return {
+    async find(membership) {
+      const key = keyOf(membership);
+      const hit = cache.get(key);
+      if (hit && hit.until > performance.now()) return hit.member;
+      const generationBefore = generation;
+      const [member] = await currentMemberships(pool, [membership]);
+      if (!member) return null;
+      if (generationBefore === generation) cache.set(key, { member, until: performance.now() + cacheMs });
+      return member;
+    },
+    forget() {
+      generation++;
+      cache.clear();
+    },
   };
 }
 
-/** Returns those memberships that still exist, with a role that may call servers. */
-export async function currentMemberships(pool: Pool, memberships: readonly Membership[]): Promise<Membership[]> {
+/** Returns those members who still exist, with a role that may call servers. */
+export async function currentMemberships(pool: Pool, memberships: readonly Membership[]): Promise<Member[]> {
   if (memberships.length === 0) return [];
-  const { rows } = await pool.query<Membership>(
-    `SELECT user_id AS "userId", organization_id AS "organizationId"
-     FROM member
-     WHERE (user_id, organization_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) AND role = ANY ($3)`,
+  const { rows } = await pool.query<Member>(
+    `SELECT member.user_id AS "userId", member.organization_id AS "organizationId", member.role,
+       "user".email, "user".email_verified AS "emailVerified"
+     FROM member JOIN "user" ON "user".id = member.user_id
+     WHERE (member.user_id, member.organization_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+       AND member.role = ANY ($3)`,
     [memberships.map(({ userId }) => userId), memberships.map(({ organizationId }) => organizationId), callingRoles],
   );
   return rows;

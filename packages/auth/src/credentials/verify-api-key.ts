@@ -5,11 +5,19 @@ import { hashApiKey, isWellFormedApiKey } from "./api-key.ts";
 /** A valid key: its id and the organization that owns it. */
 export type ApiKeyIdentity = { keyId: string; organizationId: string };
 
+/** What a valid key may do. */
+export type ApiKeyGrant = ApiKeyIdentity & {
+  /** The person as whom it acts, whose membership the caller must check; null for a key of the organization. */
+  userId: string | null;
+  /** The projects that it may call; null: all of the organization. */
+  projectIds: readonly string[] | null;
+};
+
 /** Channel on which the database announces changed keys; the payload is the key's id. */
 export const apiKeyChannel = "towpath_apikey";
 
 /** `expiresInMs`: by the database's clock. */
-type Checked = ApiKeyIdentity & { expiresInMs: number };
+type Checked = { grant: ApiKeyGrant; expiresInMs: number };
 
 /**
  * Checks in the database whether an API key exists, is enabled and has not expired; null if not. Records that the key
@@ -17,15 +25,14 @@ type Checked = ApiKeyIdentity & { expiresInMs: number };
  *
  * @throws when the database is unavailable; the caller must then reject the request
  */
-export async function verifyApiKey(pool: Pool, key: string): Promise<ApiKeyIdentity | null> {
-  const checked = await readKey(pool, key);
-  return checked && { keyId: checked.keyId, organizationId: checked.organizationId };
+export async function verifyApiKey(pool: Pool, key: string): Promise<ApiKeyGrant | null> {
+  return (await readKey(pool, key))?.grant ?? null;
 }
 
 async function readKey(pool: Pool, key: string): Promise<Checked | null> {
   if (!isWellFormedApiKey(key)) return null;
   const { rows } = await pool.query(
-    `SELECT id, reference_id, extract(epoch FROM expires_at - now())::float8 * 1000 AS expires_in_ms,
+    `SELECT id, reference_id, user_id, project_ids, extract(epoch FROM expires_at - now())::float8 * 1000 AS expires_in_ms,
        coalesce(last_request < now() - interval '1 minute', true) AS stale
      FROM apikey
      WHERE key = $1 AND enabled IS NOT FALSE AND (expires_at IS NULL OR expires_at > now())`,
@@ -35,8 +42,12 @@ async function readKey(pool: Pool, key: string): Promise<Checked | null> {
   if (!row) return null;
   if (row.stale) await pool.query("UPDATE apikey SET last_request = now() WHERE id = $1", [row.id]);
   return {
-    keyId: row.id,
-    organizationId: row.reference_id,
+    grant: {
+      keyId: row.id,
+      organizationId: row.reference_id,
+      userId: row.user_id,
+      projectIds: row.project_ids,
+    },
     expiresInMs: row.expires_in_ms ?? Number.POSITIVE_INFINITY,
   };
 }
@@ -56,7 +67,7 @@ export async function currentApiKeys(pool: Pool, keys: readonly ApiKeyIdentity[]
 
 /** `verifyApiKey` with a cache, for the hot path. */
 export type ApiKeyChecker = {
-  verify: (key: string) => Promise<ApiKeyIdentity | null>;
+  verify: (key: string) => Promise<ApiKeyGrant | null>;
   /** Removes one key, or all, from the cache. Call it for each notification on `towpath_apikey`. */
   forget: (keyId?: string) => void;
 };
@@ -69,8 +80,8 @@ export type ApiKeyChecker = {
 export function createApiKeyChecker(pool: Pool, options: { cacheMs?: number; now?: () => number } = {}): ApiKeyChecker {
   const cacheMs = Math.min(options.cacheMs ?? 30_000, 30_000);
   const now = options.now ?? (() => performance.now());
-  const cache = new LRUCache<string, { identity: ApiKeyIdentity; until: number }>({ max: 10_000 });
-  const pending = new Map<string, Promise<ApiKeyIdentity | null>>();
+  const cache = new LRUCache<string, { grant: ApiKeyGrant; until: number }>({ max: 10_000 });
+  const pending = new Map<string, Promise<ApiKeyGrant | null>>();
   // Incremented by `forget`: a result read before a revocation must not be cached after it.
   let generation = 0;
 
@@ -79,11 +90,11 @@ export function createApiKeyChecker(pool: Pool, options: { cacheMs?: number; now
     const startedAt = now();
     const checked = await readKey(pool, key);
     if (!checked) return null;
-    const identity = { keyId: checked.keyId, organizationId: checked.organizationId };
+    const { grant, expiresInMs } = checked;
     if (generationBefore === generation) {
-      cache.set(hash, { identity, until: startedAt + Math.min(cacheMs, checked.expiresInMs) });
+      cache.set(hash, { grant, until: startedAt + Math.min(cacheMs, expiresInMs) });
     }
-    return identity;
+    return grant;
   };
 
   return {
@@ -91,7 +102,7 @@ export function createApiKeyChecker(pool: Pool, options: { cacheMs?: number; now
       if (!isWellFormedApiKey(key)) return null;
       const hash = hashApiKey(key);
       const hit = cache.get(hash);
-      if (hit && hit.until > now()) return hit.identity;
+      if (hit && hit.until > now()) return hit.grant;
       const running = pending.get(hash);
       if (running) return running;
       const checking = check(hash, key).finally(() => {
@@ -104,7 +115,7 @@ export function createApiKeyChecker(pool: Pool, options: { cacheMs?: number; now
       generation++;
       pending.clear();
       for (const [hash, entry] of cache) {
-        if (keyId === undefined || entry.identity.keyId === keyId) cache.delete(hash);
+        if (keyId === undefined || entry.grant.keyId === keyId) cache.delete(hash);
       }
     },
   };

@@ -1,96 +1,127 @@
 import { newApiKey } from "@towpath/auth/credentials";
 import { apikey } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
+import type { z } from "zod";
 import { audit } from "../audit/index.ts";
-import { authorize, type OrganizationAccess, roleMay } from "../authorize/index.ts";
+import { authorize, type OrganizationAccess, requireUser, roleMay } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
-import { type CreateApiKeyInput, createApiKeySchema } from "./api-key.schema.ts";
+import { type CreateApiKeyInput, createApiKeySchema, personalKeysOfSchema } from "./api-key.schema.ts";
 import {
   type ApiKeyRow,
   type ApiKeyView,
-  apiKeyView,
-  listApiKeyRows,
+  listApiKeyViews,
+  listServers,
   type NewApiKeyView,
   requireApiKey,
+  requireApiKeyView,
 } from "./api-key.store.ts";
 
 const dayMs = 86_400_000;
 
-/** Creates an API key of the organization. Only this result contains the key itself (KEY-3). */
+/**
+ * Creates an API key. Only this result contains the key itself (KEY-3). Who may call servers may create keys that act
+ * as themselves; a key of the organization survives its creator's membership, so only roles that manage keys create one.
+ *
+ * @throws TowpathError `forbidden` for a lower role, and for a personal key of the operator; `invalid_input`
+ */
 export async function createApiKey(call: { ctx: Context; input: CreateApiKeyInput }): Promise<NewApiKeyView> {
   const { ctx } = call;
-  const { organization } = await authorize(ctx, "apiKey.create", { orgSlug: call.input.orgSlug });
+  const { organization, role } = await authorize(ctx, "apiKey.create", { orgSlug: call.input.orgSlug });
   const input = parseInput(createApiKeySchema, call.input);
+  if (input.kind === "organization" && !roleMay(role, "apiKey.manage"))
+    throw keysAreManaged("create organization keys");
+  const userId = input.kind === "personal" ? requireUser(ctx) : null;
   const { key, hash, start } = newApiKey();
-  const now = ctx.clock.now();
+  const [id, now] = [newId(), ctx.clock.now()];
   return ctx.db.transaction(async (tx) => {
-    const [row] = await tx
-      .insert(apikey)
-      .values({
-        id: newId(),
-        name: input.name,
-        start,
-        hash,
-        organizationId: organization.id,
-        expiresAt: input.expiresInDays ? new Date(now.getTime() + input.expiresInDays * dayMs) : null,
-        createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
-        createdAt: now,
-        updatedAt: now,
-      })
-      .returning();
-    if (!row) throw new TowpathError("internal", "The key could not be created.");
+    const servers = input.projectIds && (await listServers(tx, organization.id, input.projectIds));
+    if (servers && servers.length !== input.projectIds?.length) throw unknownServers();
+    await tx.insert(apikey).values({
+      id,
+      name: input.name,
+      start,
+      hash,
+      organizationId: organization.id,
+      userId,
+      projectIds: input.projectIds,
+      expiresAt: input.expiresInDays ? new Date(now.getTime() + input.expiresInDays * dayMs) : null,
+      createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
+      createdAt: now,
+      updatedAt: now,
+    });
+    const view = await requireApiKeyView(ctx, tx, { organizationId: organization.id, id });
     await audit(tx, ctx, {
       organizationId: organization.id,
       action: "apiKey.create",
-      subject: row.id,
-      detail: { name: input.name, start },
+      subject: id,
+      detail: {
+        name: input.name,
+        start,
+        kind: input.kind,
+        servers: servers?.map(({ name }) => name) ?? "all",
+        expiresAt: view.expiresAt,
+      },
     });
-    return { ...apiKeyView(ctx, row), key };
+    return { ...view, key };
   });
 }
 
-/** The API keys of an organization, newest first, including revoked and expired ones (KEY-3). */
+/** The organization's own keys, newest first, including revoked and expired ones (KEY-3). */
 export async function listApiKeys(call: {
   ctx: Context;
   input: { readonly orgSlug: string };
 }): Promise<readonly ApiKeyView[]> {
   const { ctx, input } = call;
   const { organization } = await authorize(ctx, "apiKey.read", { orgSlug: input.orgSlug });
-  return (await listApiKeyRows(ctx.db, organization.id)).map((row) => apiKeyView(ctx, row));
+  return listApiKeyViews(ctx, organization.id, { kind: "organization" });
 }
 
-/** Revokes a key immediately and permanently; it stays in the list (KEY-3). Idempotent. */
-export async function revokeApiKey(call: {
+/**
+ * Personal keys for an organization, newest first (KEY-3): one's own, also for a role that can't create any, or those of
+ * all members.
+ *
+ * @throws TowpathError `forbidden` for those of others without the permission `apiKey.manage`
+ */
+export async function listPersonalApiKeys(call: {
   ctx: Context;
-  input: { readonly orgSlug: string; readonly keyId: string };
-}): Promise<ApiKeyView> {
+  input: { readonly orgSlug: string; readonly of?: z.input<typeof personalKeysOfSchema> };
+}): Promise<readonly ApiKeyView[]> {
+  const { ctx } = call;
+  const of = parseInput(personalKeysOfSchema, call.input.of);
+  const permission = of === "everyone" ? "apiKey.manage" : "organization.read";
+  const { organization } = await authorize(ctx, permission, { orgSlug: call.input.orgSlug });
+  const filter = of === "everyone" ? {} : { userId: requireUser(ctx) };
+  return listApiKeyViews(ctx, organization.id, { kind: "personal", ...filter });
+}
+
+type KeyInput = { readonly orgSlug: string; readonly keyId: string };
+
+/** Revokes a key immediately and permanently; it stays in the list (KEY-3). Idempotent. */
+export async function revokeApiKey(call: { ctx: Context; input: KeyInput }): Promise<ApiKeyView> {
   const { ctx, input } = call;
   const { organization, key } = await authorizeApiKey(ctx, input);
   return ctx.db.transaction(async (tx) => {
-    const [row] = await tx
+    const [revoked] = await tx
       .update(apikey)
       .set({ enabled: false, updatedAt: ctx.clock.now() })
       .where(and(eq(apikey.organizationId, organization.id), eq(apikey.id, key.id)))
-      .returning();
-    if (!row) throw notFound("API key");
+      .returning({ id: apikey.id });
+    if (!revoked) throw notFound("API key");
     await audit(tx, ctx, {
       organizationId: organization.id,
       action: "apiKey.revoke",
-      subject: row.id,
-      detail: { name: row.name },
+      subject: key.id,
+      detail: { name: key.name },
     });
-    return apiKeyView(ctx, row);
+    return requireApiKeyView(ctx, tx, { organizationId: organization.id, id: key.id });
   });
 }
 
 /** Deletes a key; it stops working immediately (KEY-3). */
-export async function deleteApiKey(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly keyId: string };
-}): Promise<{ readonly id: string }> {
+export async function deleteApiKey(call: { ctx: Context; input: KeyInput }): Promise<{ readonly id: string }> {
   const { ctx, input } = call;
   const { organization, key } = await authorizeApiKey(ctx, input);
   await ctx.db.transaction(async (tx) => {
@@ -106,17 +137,25 @@ export async function deleteApiKey(call: {
 }
 
 /**
- * A key may be ended by its creator, and by roles that manage all keys.
+ * A key may be ended by whom it acts as, by its creator, whatever their role has become, and by roles that manage keys.
  *
- * @throws TowpathError `not_found` for a key that the organization doesn't have, `forbidden` for another member's key
+ * @throws TowpathError `not_found` for a key that the organization doesn't have and for another member's personal key,
+ * which only roles that manage keys can see; `forbidden` for a key of the organization
  */
 async function authorizeApiKey(
   ctx: Context,
-  scope: { readonly orgSlug: string; readonly keyId: string },
+  input: KeyInput,
 ): Promise<OrganizationAccess & { readonly key: ApiKeyRow }> {
-  const access = await authorize(ctx, "apiKey.create", { orgSlug: scope.orgSlug });
-  const key = await requireApiKey(ctx.db, access.organization.id, scope.keyId);
-  const own = ctx.actor.kind === "user" && key.createdByUserId === ctx.actor.userId;
+  const access = await authorize(ctx, "organization.read", { orgSlug: input.orgSlug });
+  const key = await requireApiKey(ctx.db, access.organization.id, input.keyId);
+  const own = ctx.actor.kind === "user" && [key.userId, key.createdByUserId].includes(ctx.actor.userId);
   if (own || roleMay(access.role, "apiKey.manage")) return { ...access, key };
-  throw new TowpathError("forbidden", "Forbidden: only admins may revoke or delete another member's key.");
+  throw key.userId === null ? keysAreManaged("revoke or delete organization keys") : notFound("API key");
 }
+
+const keysAreManaged = (what: string) => new TowpathError("forbidden", `Forbidden: only admins may ${what}.`);
+
+const unknownServers = () =>
+  new TowpathError("invalid_input", "One of the servers does not exist. Reload the page and choose again.", {
+    fields: { projectIds: "One of these servers does not exist" },
+  });

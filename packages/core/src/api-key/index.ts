@@ -1,2 +1,2 @@
-export type { ApiKeyView } from "./api-key.store.ts";
-export { createApiKey, deleteApiKey, listApiKeys, revokeApiKey } from "./api-keys.ts";
+export type { ApiKeyView, NewApiKeyView } from "./api-key.store.ts";
+export { createApiKey, deleteApiKey, listApiKeys, listPersonalApiKeys, revokeApiKey } from "./api-keys.ts";

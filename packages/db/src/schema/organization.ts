@@ -57,6 +57,10 @@ export const apikey = pgTable(
     id: uuid().primaryKey(),
     /** The organization that owns the key. */
     organizationId: uuid("reference_id").notNull(),
+    /** The person as whom the key acts, for as long as they are a member; null for a key of the organization itself. */
+    userId: uuid().references(() => user.id, { onDelete: "cascade" }),
+    /** The projects whose servers the key may call; null: all of the organization, future ones included. */
+    projectIds: uuid().array(),
     name: text(),
     /** The first characters of the key, which help users tell keys apart. */
     start: text(),
@@ -71,7 +75,12 @@ export const apikey = pgTable(
     createdAt: instant().notNull().defaultNow(),
     updatedAt: instant().notNull().defaultNow(),
   },
-  (table) => [uniqueIndex().on(table.hash), index().on(table.organizationId), index().on(table.createdByUserId)],
+  (table) => [
+    uniqueIndex().on(table.hash),
+    index().on(table.organizationId),
+    index().on(table.createdByUserId),
+    index().on(table.userId),
+  ],
 );
 
 export const organizationRetention: RetentionRule = { until: "deleted" };

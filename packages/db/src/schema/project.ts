@@ -33,6 +33,8 @@ export const project = pgTable(
     isPublic: boolean().notNull().default(false),
     /** Whether request logs keep redacted payloads. */
     capturePayloads: boolean().notNull().default(false),
+    /** Whether the server gets a signed assertion of who calls (GW-11), besides the headers. */
+    identityAssertion: boolean().notNull().default(false),
     createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),
     updatedAt: instant().notNull().defaultNow(),

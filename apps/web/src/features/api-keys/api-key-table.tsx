@@ -1,13 +1,16 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ApiKeyView } from "@towpath/core/api-key";
 import { Ban, Ellipsis, Trash2 } from "lucide-react";
+import { useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
+import { Button } from "~/ui/button.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
-import { apiKeysQuery, deleteKey, revokeKey } from "./api-keys.functions.ts";
+import { apiKeysQueryKey, deleteKey, revokeKey } from "./api-keys.functions.ts";
 
 const looks = {
   active: { tone: "ok", label: "Active" },
@@ -15,15 +18,28 @@ const looks = {
   expired: { tone: "neutral", label: "Expired" },
 } as const;
 
-export function ApiKeyTable({ keys, orgSlug }: { readonly keys: readonly ApiKeyView[]; readonly orgSlug: string }) {
+type KeyTableProps = {
+  readonly keys: readonly ApiKeyView[];
+  readonly orgSlug: string;
+  /** Names the table for screen readers. */
+  readonly label: string;
+  /** Whether the user may revoke and delete a key of the list. */
+  readonly mayEnd: (key: ApiKeyView) => boolean;
+  /** Shows as whom each key acts. */
+  readonly showsOwner?: boolean;
+};
+
+/** A list of API keys, without the keys themselves. */
+export function ApiKeyTable({ keys, orgSlug, label, mayEnd, showsOwner = false }: KeyTableProps) {
   return (
-    <Table label="API keys">
+    <Table label={label}>
       <TableHead>
         <Th>Name</Th>
-        <Th>Key</Th>
+        {showsOwner ? <Th>Member</Th> : null}
+        <Th>Servers</Th>
         <Th>Status</Th>
         <Th>Last used</Th>
-        <Th>Created</Th>
+        <Th>Expires</Th>
         <Th>
           <span className="sr-only">Actions</span>
         </Th>
@@ -31,11 +47,20 @@ export function ApiKeyTable({ keys, orgSlug }: { readonly keys: readonly ApiKeyV
       <TableBody>
         {keys.map((key) => (
           <Tr key={key.id}>
-            <Td wide className="font-medium">
-              {key.name}
+            <Td wide>
+              <span className="font-medium">{key.name}</span> <code className="text-xs text-muted">{key.start}…</code>
+              <span className="block text-xs text-muted">
+                Created <RelativeTime time={key.createdAt} />
+                {key.kind === "organization" && key.createdBy ? ` by ${key.createdBy.name}` : null}
+              </span>
             </Td>
-            <Td label="Key">
-              <code className="text-xs text-muted">{key.start}…</code>
+            {showsOwner ? (
+              <Td label="Member" className="text-muted">
+                {key.owner?.name}
+              </Td>
+            ) : null}
+            <Td label="Servers" className="text-muted">
+              <Servers servers={key.servers} />
             </Td>
             <Td label="Status">
               <Badge tone={looks[key.status].tone}>{looks[key.status].label}</Badge>
@@ -43,11 +68,11 @@ export function ApiKeyTable({ keys, orgSlug }: { readonly keys: readonly ApiKeyV
             <Td label="Last used" className="text-muted">
               {key.lastUsedAt ? <RelativeTime time={key.lastUsedAt} /> : "Never"}
             </Td>
-            <Td label="Created" className="text-muted">
-              <RelativeTime time={key.createdAt} />
+            <Td label="Expires" className="text-muted">
+              {key.expiresAt ? <RelativeTime time={key.expiresAt} /> : "Never"}
             </Td>
             <Td wide className="text-right max-sm:justify-self-end">
-              <KeyActions apiKey={key} orgSlug={orgSlug} />
+              {mayEnd(key) ? <KeyActions apiKey={key} orgSlug={orgSlug} /> : null}
             </Td>
           </Tr>
         ))}
@@ -56,35 +81,76 @@ export function ApiKeyTable({ keys, orgSlug }: { readonly keys: readonly ApiKeyV
   );
 }
 
+const maxNames = 2;
+
+function Servers({ servers }: { readonly servers: ApiKeyView["servers"] }) {
+  if (servers === null) return "All";
+  if (servers.length === 0) return "None left";
+  const names = servers.map(({ name }) => name);
+  const more = names.length - maxNames;
+  return <span title={names.join(", ")}>{`${names.slice(0, maxNames).join(", ")}${more > 0 ? ` +${more}` : ""}`}</span>;
+}
+
+const endings = {
+  revoke: {
+    call: revokeKey,
+    button: "Revoke key",
+    loading: "Revoking",
+    done: "revoked",
+    note: "Clients that use it are refused, and their open connections end, within seconds. You can't undo this. The key stays in the list.",
+  },
+  delete: {
+    call: deleteKey,
+    button: "Delete key",
+    loading: "Deleting",
+    done: "deleted",
+    note: "Clients that use it are refused, and their open connections end, within seconds. You can't undo this. The audit log keeps the key's name.",
+  },
+} as const;
+
 function KeyActions({ apiKey, orgSlug }: { readonly apiKey: ApiKeyView; readonly orgSlug: string }) {
   const queryClient = useQueryClient();
-  const run = async (work: Promise<unknown>, texts: { loading: string; success: string }) => {
-    await toast.promise(work, texts).catch(() => {});
-    await queryClient.invalidateQueries(apiKeysQuery(orgSlug));
+  const [asked, setAsked] = useState<keyof typeof endings | null>(null);
+  const end = async (ending: (typeof endings)[keyof typeof endings]) => {
+    setAsked(null);
+    const work = ending.call({ data: { orgSlug, keyId: apiKey.id } });
+    await toast
+      .promise(work, { loading: ending.loading, success: `${apiKey.name} ${ending.done}` })
+      // The toast shows the error.
+      .catch(() => {});
+    await queryClient.invalidateQueries({ queryKey: apiKeysQueryKey(orgSlug) });
   };
-  const data = { orgSlug, keyId: apiKey.id };
+  const ending = asked && endings[asked];
   return (
-    <Menu
-      trigger={
-        <IconButton label={`Actions for ${apiKey.name}`} size="sm">
-          <Ellipsis aria-hidden />
-        </IconButton>
-      }
-    >
-      <MenuItem
-        icon={<Ban aria-hidden />}
-        disabled={apiKey.status !== "active"}
-        onClick={() => void run(revokeKey({ data }), { loading: "Revoking", success: `${apiKey.name} revoked` })}
+    <>
+      <Menu
+        trigger={
+          <IconButton label={`Actions for ${apiKey.name}`} size="sm">
+            <Ellipsis aria-hidden />
+          </IconButton>
+        }
       >
-        Revoke
-      </MenuItem>
-      <MenuItem
-        danger
-        icon={<Trash2 aria-hidden />}
-        onClick={() => void run(deleteKey({ data }), { loading: "Deleting", success: `${apiKey.name} deleted` })}
-      >
-        Delete
-      </MenuItem>
-    </Menu>
+        <MenuItem icon={<Ban aria-hidden />} disabled={apiKey.status !== "active"} onClick={() => setAsked("revoke")}>
+          Revoke
+        </MenuItem>
+        <MenuItem danger icon={<Trash2 aria-hidden />} onClick={() => setAsked("delete")}>
+          Delete
+        </MenuItem>
+      </Menu>
+      <Dialog
+        open={ending !== null}
+        onOpenChange={(open) => !open && setAsked(null)}
+        title={ending ? `${ending.button} "${apiKey.name}"?` : ""}
+        description={ending?.note}
+        footer={
+          <>
+            <Button onClick={() => setAsked(null)}>Cancel</Button>
+            <Button variant="danger" onClick={() => ending && void end(ending)}>
+              {ending?.button}
+            </Button>
+          </>
+        }
+      />
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { createApiKey, deleteApiKey, listApiKeys, revokeApiKey } from "@towpath/core/api-key";
-import { createApiKeySchema } from "@towpath/core/api-key/schema";
+import { createApiKey, deleteApiKey, listApiKeys, listPersonalApiKeys, revokeApiKey } from "@towpath/core/api-key";
+import { createApiKeySchema, personalKeysOfSchema } from "@towpath/core/api-key/schema";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
@@ -9,13 +9,19 @@ import { input } from "~/http/input.ts";
 const organizationInput = z.object({ orgSlug: z.string() });
 const keyInput = organizationInput.extend({ keyId: z.uuid() });
 
-/** The organization's keys, without the keys themselves (KEY-3). */
-const getApiKeys = createServerFn({ method: "GET" })
+/** The organization's own keys, without the keys themselves (KEY-3). */
+const getOrganizationKeys = createServerFn({ method: "GET" })
   .middleware([organizationAccess("apiKey.read")])
   .validator(input(organizationInput))
   .handler(({ context, data }) => listApiKeys({ ctx: context.ctx, input: data }));
 
-/** Creates a key. Only this response contains it (KEY-3). */
+/** The user's own keys for this organization, or those of all members. The verb decides who may see the latter. */
+const getPersonalKeys = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("organization.read")])
+  .validator(input(organizationInput.extend({ of: personalKeysOfSchema })))
+  .handler(({ context, data }) => listPersonalApiKeys({ ctx: context.ctx, input: data }));
+
+/** Creates a key. Only this response contains it (KEY-3). The verb decides who may create keys of the organization. */
 export const createKey = createServerFn({ method: "POST" })
   .middleware([organizationAccess("apiKey.create")])
   .validator(input(createApiKeySchema.extend({ orgSlug: z.string() })))
@@ -23,18 +29,26 @@ export const createKey = createServerFn({ method: "POST" })
 
 /** Revokes a key and keeps it in the list. The verb decides whose keys the user may revoke. */
 export const revokeKey = createServerFn({ method: "POST" })
-  .middleware([organizationAccess("apiKey.create")])
+  .middleware([organizationAccess("organization.read")])
   .validator(input(keyInput))
   .handler(({ context, data }) => revokeApiKey({ ctx: context.ctx, input: data }));
 
 /** Revokes a key and removes it from the list. */
 export const deleteKey = createServerFn({ method: "POST" })
-  .middleware([organizationAccess("apiKey.create")])
+  .middleware([organizationAccess("organization.read")])
   .validator(input(keyInput))
   .handler(({ context, data }) => deleteApiKey({ ctx: context.ctx, input: data }));
 
-export const apiKeysQuery = (orgSlug: string) =>
+export type KeyList = "organization" | "me" | "everyone";
+
+/** All lists of an organization's keys. */
+export const apiKeysQueryKey = (orgSlug: string) => ["api-keys", orgSlug] as const;
+
+export const apiKeysQuery = (orgSlug: string, list: KeyList) =>
   queryOptions({
-    queryKey: ["api-keys", orgSlug],
-    queryFn: ({ signal }) => getApiKeys({ data: { orgSlug }, signal }),
+    queryKey: [...apiKeysQueryKey(orgSlug), list],
+    queryFn: ({ signal }) =>
+      list === "organization"
+        ? getOrganizationKeys({ data: { orgSlug }, signal })
+        : getPersonalKeys({ data: { orgSlug, of: list }, signal }),
   });

@@ -1,55 +1,56 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { NewApiKeyView } from "@towpath/core/api-key";
+import type { ApiKeyKind } from "@towpath/core/api-key/schema";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { Button } from "~/ui/button.tsx";
+import { Checkbox } from "~/ui/checkbox.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { Select } from "~/ui/select.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { apiKeysQuery, createKey } from "./api-keys.functions.ts";
+import { serversQuery } from "../servers/servers.functions.ts";
+import { useMay } from "../session/guards.ts";
+import { apiKeysQueryKey, createKey } from "./api-keys.functions.ts";
 
 const expiries = [
+  { value: "7", label: "7 days" },
   { value: "30", label: "30 days" },
   { value: "90", label: "90 days" },
   { value: "365", label: "1 year" },
   { value: "never", label: "No expiry" },
 ] as const;
 
-/** Asks for the key's name and expiry. */
-export function CreateApiKeyDialog({
-  orgSlug,
-  onCreated,
-}: {
-  readonly orgSlug: string;
-  readonly onCreated: (created: { name: string; key: string }) => void;
-}) {
-  const queryClient = useQueryClient();
+const kinds = [
+  { value: "personal", label: "You" },
+  { value: "organization", label: "The organization" },
+] as const;
+
+const kindHints: Record<ApiKeyKind, string> = {
+  personal: "Servers see you as the caller. The key ends when you leave this team.",
+  organization: "Servers see the key as the caller. It stays valid when members leave.",
+};
+
+const scopes = [
+  { value: "all", label: "All servers" },
+  { value: "some", label: "Chosen servers" },
+] as const;
+
+const empty = {
+  name: "",
+  kind: "personal" as ApiKeyKind,
+  scope: "all" as (typeof scopes)[number]["value"],
+  projectIds: [] as readonly string[],
+  expiry: "90" as (typeof expiries)[number]["value"],
+};
+type Fields = typeof empty;
+
+type DialogProps = { readonly orgSlug: string; readonly onCreated: (created: NewApiKeyView) => void };
+
+/** Asks for a key's name, whose key it is, the servers that it may call, and its expiry. */
+export function CreateApiKeyDialog({ orgSlug, onCreated }: DialogProps) {
   const [open, setOpen] = useState(false);
-  const [name, setName] = useState("");
-  const [expiry, setExpiry] = useState<(typeof expiries)[number]["value"]>("90");
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-
-  const create = async () => {
-    if (name.trim() === "") return setProblem("Key name is required");
-    setBusy(true);
-    setProblem(null);
-    try {
-      const expiresInDays = expiry === "never" ? null : Number(expiry);
-      onCreated(await createKey({ data: { orgSlug, name, expiresInDays } }));
-      setOpen(false);
-      setName("");
-      await queryClient.invalidateQueries(apiKeysQuery(orgSlug));
-    } catch (error) {
-      setProblem(
-        isTowpathErrorCode(error, "invalid_input") ? (error.fields.name ?? error.message) : failureText(error),
-      );
-    } finally {
-      setBusy(false);
-    }
-  };
-
   return (
     <Dialog
       open={open}
@@ -61,33 +62,127 @@ export function CreateApiKeyDialog({
         </Button>
       }
     >
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
+      <KeyForm
+        orgSlug={orgSlug}
+        onCancel={() => setOpen(false)}
+        onCreated={(created) => {
+          setOpen(false);
+          onCreated(created);
         }}
-      >
-        <Field label="Name" hint="Who or what will use it." error={problem} count={name.length} max={64}>
-          {(control) => (
-            <Input
-              {...control}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-              placeholder="Ada's laptop"
-            />
-          )}
-        </Field>
-        <Field label="Expires after">
-          {(control) => <Select {...control} value={expiry} onChange={setExpiry} options={expiries} />}
-        </Field>
-        <div className="flex justify-end gap-2">
-          <Button onClick={() => setOpen(false)}>Cancel</Button>
-          <Button type="submit" variant="primary" busy={busy}>
-            Create key
-          </Button>
-        </div>
-      </form>
+      />
     </Dialog>
+  );
+}
+
+/** What to show for a failed creation: a text below a field, or one for the whole form. */
+function problemsOf(error: unknown): { readonly name?: string; readonly servers?: string; readonly form?: string } {
+  if (!isTowpathErrorCode(error, "invalid_input")) return { form: failureText(error) };
+  const { name, projectIds } = error.fields;
+  if (name) return { name };
+  return projectIds ? { servers: projectIds } : { form: error.message };
+}
+
+function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCancel: () => void }) {
+  const queryClient = useQueryClient();
+  const mayManage = useMay("apiKey.manage");
+  const [fields, setFields] = useState<Fields>(empty);
+  const [problems, setProblems] = useState<ReturnType<typeof problemsOf>>({});
+  const [busy, setBusy] = useState(false);
+  const set = (changes: Partial<Fields>) => setFields((before) => ({ ...before, ...changes }));
+  const { name, kind, scope, projectIds, expiry } = fields;
+
+  const create = async () => {
+    if (name.trim() === "") return setProblems({ name: "Key name is required" });
+    if (scope === "some" && projectIds.length === 0) return setProblems({ servers: "Choose at least one server" });
+    setBusy(true);
+    setProblems({});
+    try {
+      const expiresInDays = expiry === "never" ? null : Number(expiry);
+      const chosen = scope === "all" ? null : [...projectIds];
+      onCreated(await createKey({ data: { orgSlug, kind, name, projectIds: chosen, expiresInDays } }));
+      await queryClient.invalidateQueries({ queryKey: apiKeysQueryKey(orgSlug) });
+    } catch (error) {
+      setProblems(problemsOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create();
+      }}
+    >
+      <Field label="Name" hint="Where you will use it." error={problems.name} count={name.length} max={64}>
+        {(control) => (
+          <Input
+            {...control}
+            value={name}
+            onChange={(event) => set({ name: event.target.value })}
+            placeholder="Ada's laptop"
+          />
+        )}
+      </Field>
+      {mayManage ? (
+        <Field label="Acts as" hint={kindHints[kind]}>
+          {(control) => <Select {...control} value={kind} onChange={(next) => set({ kind: next })} options={kinds} />}
+        </Field>
+      ) : (
+        <p className="text-sm text-muted">{kindHints.personal}</p>
+      )}
+      <Field label="May call" error={problems.servers}>
+        {(control) => <Select {...control} value={scope} onChange={(next) => set({ scope: next })} options={scopes} />}
+      </Field>
+      {scope === "some" ? (
+        <ServerChoice orgSlug={orgSlug} chosen={projectIds} onChange={(next) => set({ projectIds: next })} />
+      ) : null}
+      <Field label="Expires after">
+        {(control) => (
+          <Select {...control} value={expiry} onChange={(next) => set({ expiry: next })} options={expiries} />
+        )}
+      </Field>
+      <p role="alert" className="text-sm text-bad empty:hidden">
+        {problems.form}
+      </p>
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" variant="primary" busy={busy}>
+          Create key
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** A checkbox for each server of the organization. */
+function ServerChoice({
+  orgSlug,
+  chosen,
+  onChange,
+}: {
+  readonly orgSlug: string;
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+}) {
+  const { data: servers, error } = useQuery(serversQuery({ orgSlug, type: "all", text: "" }));
+  if (error) return <p className="text-sm text-bad">{failureText(error)}</p>;
+  if (!servers) return <p className="text-sm text-muted">Loading servers…</p>;
+  if (servers.length === 0) return <p className="text-sm text-muted">This team has no servers yet.</p>;
+  return (
+    <fieldset className="scroll-thin max-h-48 overflow-y-auto rounded-md border p-2.5">
+      <legend className="sr-only">Servers that the key may call</legend>
+      {servers.map(({ id, name }) => (
+        <Checkbox
+          key={id}
+          checked={chosen.includes(id)}
+          onChange={(checked) => onChange(checked ? [...chosen, id] : chosen.filter((each) => each !== id))}
+        >
+          {name}
+        </Checkbox>
+      ))}
+    </fieldset>
   );
 }

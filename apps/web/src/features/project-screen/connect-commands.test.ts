@@ -19,6 +19,16 @@ test("PRJ-12 commands for public and passthrough servers carry no key", () => {
   }
 });
 
+test("KEY-3 a new key stands in every command in place of the placeholder, and in none of a server that needs none", () => {
+  const commandsFor = (authMode: "towpath-cloud" | "towpath-public") =>
+    connectCommands({ name: "brave-teal-otter", url, authMode }, "tp_new");
+  for (const { code } of commandsFor("towpath-cloud")) {
+    expect(code).toContain("tp_new");
+    expect(code).not.toContain("YOUR_API_KEY");
+  }
+  for (const { code } of commandsFor("towpath-public")) expect(code).not.toContain("tp_new");
+});
+
 test("PRJ-15 the settings for Cursor and VS Code are valid JSON with the server's name", () => {
   const commands = connectCommands({ name: "brave-teal-otter", url, authMode: "towpath-cloud" });
   const parse = (id: string) => JSON.parse(commands.find((command) => command.id === id)?.code ?? "");

@@ -1,18 +1,27 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { apiKeysQuery } from "~/features/api-keys/api-keys.functions.ts";
-import { ApiKeysPage } from "~/features/api-keys/api-keys-page.tsx";
+import { ApiKeysPage, ApiKeysPending } from "~/features/api-keys/api-keys-page.tsx";
 import { PageError } from "~/features/error-screens/error-screens.tsx";
 
 /** ORG-4, KEY-3 */
 export const Route = createFileRoute("/$orgSlug/settings/api-keys")({
-  loader: ({ context, params }) => context.queryClient.ensureQueryData(apiKeysQuery(params.orgSlug)),
+  loader: async ({ context, params }) => {
+    const { permissions } = context.organization;
+    const load = (list: Parameters<typeof apiKeysQuery>[1]) =>
+      context.queryClient.ensureQueryData(apiKeysQuery(params.orgSlug, list));
+    await Promise.all([
+      load("me"),
+      permissions.includes("apiKey.read") && load("organization"),
+      permissions.includes("apiKey.manage") && load("everyone"),
+    ]);
+  },
   head: () => ({ meta: [{ title: "API keys · Towpath" }] }),
   component: ApiKeys,
+  pendingComponent: ApiKeysPending,
   errorComponent: PageError,
 });
 
 function ApiKeys() {
   const { orgSlug } = Route.useParams();
-  const { organization } = Route.useRouteContext();
-  return <ApiKeysPage orgSlug={orgSlug} mayCreate={organization.permissions.includes("apiKey.create")} />;
+  return <ApiKeysPage orgSlug={orgSlug} />;
 }

@@ -1,0 +1,89 @@
+import { useQuery } from "@tanstack/react-query";
+import type { NewApiKeyView } from "@towpath/core/api-key";
+import { useState } from "react";
+import { Button } from "~/ui/button.tsx";
+import { CodeBlock } from "~/ui/code-block.tsx";
+import { CopyButton } from "~/ui/icon-button.tsx";
+import { Select } from "~/ui/select.tsx";
+import { TabPanel, Tabs } from "~/ui/tabs.tsx";
+import { type ConnectCommand, connectCommands } from "../project-screen/connect-commands.ts";
+import { serversQuery } from "../servers/servers.functions.ts";
+
+/** Shows a new key, the only time that it can be seen, and how to use it in each client. */
+export function NewApiKey({
+  orgSlug,
+  created,
+  onDismiss,
+}: {
+  readonly orgSlug: string;
+  readonly created: NewApiKeyView;
+  readonly onDismiss: () => void;
+}) {
+  const { data: all = [] } = useQuery(serversQuery({ orgSlug, type: "all", text: "" }));
+  const servers = all.filter(({ id }) => created.servers?.some((server) => server.id === id) ?? true);
+  return (
+    <section aria-label="New API key" className="rounded-lg border border-ok/40 bg-surface p-4">
+      <div className="flex flex-wrap items-start gap-3">
+        <div role="status" className="min-w-0 flex-1 basis-60">
+          <h2 className="text-base font-semibold tracking-tight">Key "{created.name}" is ready</h2>
+          <p className="text-sm text-muted">Copy it now; you won't see it again.</p>
+        </div>
+        <Button size="sm" onClick={onDismiss}>
+          I've copied it
+        </Button>
+      </div>
+      <div className="mt-3 flex min-w-0 items-center gap-1 rounded-md border bg-sunken py-1 pr-1 pl-2.5">
+        <code data-testid="new-api-key" className="min-w-0 flex-1 text-xs break-all">
+          {created.key}
+        </code>
+        <CopyButton text={created.key} label="Copy key" />
+      </div>
+      {servers.length > 0 ? (
+        <HowToUse apiKey={created.key} servers={servers} />
+      ) : (
+        <p className="mt-3 text-sm text-muted">
+          Once you have deployed a server, its page shows how to connect clients to it.
+        </p>
+      )}
+    </section>
+  );
+}
+
+type Server = { readonly id: string; readonly name: string; readonly url: string };
+
+function HowToUse({ apiKey, servers }: { readonly apiKey: string; readonly servers: readonly Server[] }) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [client, setClient] = useState<ConnectCommand["id"]>("claude-code");
+  const server = servers.find(({ id }) => id === chosen) ?? servers[0];
+  if (!server) return null;
+  const commands = connectCommands({ name: server.name, url: server.url, authMode: "towpath-cloud" }, apiKey);
+  return (
+    <div className="mt-4">
+      <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-1.5">
+        <h3 className="text-sm font-medium">How to use it</h3>
+        {servers.length > 1 ? (
+          <Select
+            aria-label="Server"
+            className="max-w-60"
+            value={server.id}
+            onChange={setChosen}
+            options={servers.map(({ id, name }) => ({ value: id, label: name }))}
+          />
+        ) : null}
+      </div>
+      <Tabs
+        label="Client"
+        value={client}
+        onChange={setClient}
+        tabs={commands.map((command) => ({ value: command.id, label: command.label }))}
+      >
+        {commands.map((command) => (
+          <TabPanel key={command.id} value={command.id} className="pt-3">
+            <p className="mb-2 text-sm text-muted">{command.place}</p>
+            <CodeBlock code={command.code} label={`${command.label} snippet`} wrap />
+          </TabPanel>
+        ))}
+      </Tabs>
+    </div>
+  );
+}

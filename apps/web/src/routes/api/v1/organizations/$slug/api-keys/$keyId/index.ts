@@ -1,0 +1,17 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { withPermission } from "~/http/access.ts";
+import { deleteKeyById } from "~/http/rest/api-keys.server.ts";
+import { operatorRoute } from "~/http/rest/operator-route.server.ts";
+
+export const Route = createFileRoute("/api/v1/organizations/$slug/api-keys/$keyId/")({
+  server: {
+    handlers: {
+      DELETE: withPermission(
+        "apiKey.manage",
+        () =>
+          ({ request, params }) =>
+            operatorRoute(request, (ctx) => deleteKeyById(ctx, params)),
+      ),
+    },
+  },
+});
