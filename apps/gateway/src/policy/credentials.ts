@@ -19,7 +19,7 @@ export type Credential =
   | { kind: "token"; expiresAt: number; membership: Membership | null };
 
 /** What the server is told of its caller (GW-11). */
-export type Actor = {
+type Actor = {
   type: "api-key" | "admin" | "user";
   organizationId: string;
   /** The person: null for a key of the organization, and for the operator's admin JWT. */

@@ -16,7 +16,6 @@ export {
 } from "./project-jwt.ts";
 export {
   type ApiKeyChecker,
-  type ApiKeyGrant,
   type ApiKeyIdentity,
   apiKeyChannel,
   createApiKeyChecker,
