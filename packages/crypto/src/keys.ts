@@ -17,6 +17,10 @@ export const keyPurposes = {
   "mcp-session": "towpath/mcp-session/v1",
   /** Calls of the runner's API over the network. */
   "runner-api": "towpath/runner-api/v1",
+  /** The successor of a refresh token, derived from the token itself instead of the root secret. */
+  "refresh-token": "towpath/refresh-token/v1",
+  /** The private halves of the keys that sign our tokens. */
+  "signing-keys": "towpath/signing-keys/v1",
   "admin-jwt": "towpath/admin-jwt/v1",
   "user-jwt": "towpath/user-jwt/v1",
 } as const;

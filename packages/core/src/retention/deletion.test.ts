@@ -7,6 +7,10 @@ import {
   instance,
   invitation,
   member,
+  oauthAuthorization,
+  oauthClient,
+  oauthGrant,
+  oauthRefreshToken,
   secret,
   session,
 } from "@towpath/db/schema";
@@ -65,10 +69,30 @@ async function fullProject(owner: SeededOrganization): Promise<{ name: string; i
       http_status, is_error, outcome, duration_ms, request_bytes, response_bytes, principal)
     VALUES (${newId()}::uuid, now(), ${owner.id}::uuid, ${project.id}::uuid, ${deploymentId}::uuid, 'request', 'POST',
       200, false, 'ok', 1, 1, 1, 'anonymous')`);
+  await seedOAuth(project.id, owner);
   const builds = await db.select({ id: build.id }).from(build).where(eq(build.projectId, project.id));
   const branches = await db.select({ id: branch.id }).from(branch).where(eq(branch.projectId, project.id));
   const ids = [project.id, deploymentId, instanceId, ...[...builds, ...branches].map((row) => row.id)];
   return { name: project.name, ids };
+}
+
+/** A client with a grant for the project, and what it got. */
+async function seedOAuth(projectId: string, owner: SeededOrganization): Promise<void> {
+  const { db } = database;
+  const userId = owner.owner.kind === "user" ? owner.owner.userId : "";
+  const [clientId, grantId, id] = [newId(), newId(), newId()];
+  const expiresAt = new Date(Date.now() + 86_400_000);
+  const bound = { resource: `http://localhost:8080/${projectId}/mcp`, scopes: ["mcp"], expiresAt };
+  await db.insert(oauthClient).values({
+    ...{ id: clientId, kind: "registered", name: "Client", redirectUris: ["http://localhost/callback"] },
+    ...{ tokenEndpointAuthMethod: "none", grantTypes: ["authorization_code"] },
+  });
+  await db.insert(oauthGrant).values({ id: grantId, userId, clientId, projectId, scopes: ["mcp"] });
+  await db.insert(oauthAuthorization).values({
+    ...{ id, requestHash: id, status: "exchanged", clientId, projectId, grantId, codeHash: id },
+    ...{ redirectUri: "http://localhost/callback", codeChallenge: "x", ...bound },
+  });
+  await db.insert(oauthRefreshToken).values({ hash: newId(), grantId, familyId: id, ...bound });
 }
 
 /** Everything that better-auth's tables hold of an organization. */

@@ -8,6 +8,11 @@ import { githubInstallationRetention } from "./github-installation.ts";
 import { hostIsolationRetention } from "./host-isolation.ts";
 import { hostStorageRetention } from "./host-storage.ts";
 import { instanceRetention } from "./instance.ts";
+import { jwksRetention } from "./jwks.ts";
+import { oauthAuthorizationRetention } from "./oauth-authorization.ts";
+import { oauthClientRetention } from "./oauth-client.ts";
+import { oauthGrantRetention } from "./oauth-grant.ts";
+import { oauthRefreshTokenRetention } from "./oauth-refresh-token.ts";
 import { apikeyRetention, invitationRetention, memberRetention, organizationRetention } from "./organization.ts";
 import { projectRetention } from "./project.ts";
 import { requestLogRetention } from "./request-log.ts";
@@ -41,7 +46,12 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   host_storage: hostStorageRetention,
   instance: instanceRetention,
   invitation: invitationRetention,
+  jwks: jwksRetention,
   member: memberRetention,
+  oauth_authorization: oauthAuthorizationRetention,
+  oauth_client: oauthClientRetention,
+  oauth_grant: oauthGrantRetention,
+  oauth_refresh_token: oauthRefreshTokenRetention,
   organization: organizationRetention,
   project: projectRetention,
   rate_limit: rateLimitRetention,

@@ -1,0 +1,45 @@
+import { sql } from "drizzle-orm";
+import { index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
+import { oauthClient } from "./oauth-client.ts";
+import { project } from "./project.ts";
+import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { user } from "./user.ts";
+
+/**
+ * What a person allowed a client: to call one server in their name (GW-5). Access tokens name their grant
+ * (`towpath_grant`), and end with it. A trigger notifies `towpath_oauth_grant` when one is revoked or deleted.
+ */
+export const oauthGrant = pgTable(
+  "oauth_grant",
+  {
+    id: uuid().primaryKey(),
+    userId: uuid()
+      .notNull()
+      .references(() => user.id, { onDelete: "cascade" }),
+    clientId: text()
+      .notNull()
+      .references(() => oauthClient.id, { onDelete: "cascade" }),
+    projectId: uuid()
+      .notNull()
+      .references(() => project.id, { onDelete: "cascade" }),
+    scopes: text().array().notNull(),
+    createdAt: instant().notNull().defaultNow(),
+    /** When tokens were last issued under it. */
+    lastUsedAt: instant(),
+    revokedAt: instant(),
+  },
+  (table) => [
+    uniqueIndex("oauth_grant_current").on(table.userId, table.clientId, table.projectId).where(sql`revoked_at IS NULL`),
+    index().on(table.userId),
+    index().on(table.clientId),
+    index().on(table.projectId),
+    index().on(table.revokedAt),
+  ],
+);
+
+/** Until somebody revokes it, and 30 days longer. */
+export const oauthGrantRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) => sql`${oauthGrant.revokedAt} < ${daysBefore(moment, 30)}`,
+};

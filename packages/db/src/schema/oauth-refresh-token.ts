@@ -1,0 +1,34 @@
+import { sql } from "drizzle-orm";
+import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
+import { oauthGrant } from "./oauth-grant.ts";
+import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+
+/** Refresh tokens, used once each. Used ones are kept until they expire, so that a replay is recognized. */
+export const oauthRefreshToken = pgTable(
+  "oauth_refresh_token",
+  {
+    /** SHA-256 of the token. */
+    hash: text().primaryKey(),
+    grantId: uuid()
+      .notNull()
+      .references(() => oauthGrant.id, { onDelete: "cascade" }),
+    /** The authorization whose code began the family; without a foreign key, because it is removed earlier. */
+    familyId: uuid().notNull(),
+    /** The audience of access tokens. */
+    resource: text().notNull(),
+    scopes: text().array().notNull(),
+    createdAt: instant().notNull().defaultNow(),
+    expiresAt: instant().notNull(),
+    /** When it was exchanged for its successor. */
+    rotatedAt: instant(),
+    /** The successor, sealed with a key that is derived from this token; null once the successor was used. */
+    successor: text(),
+  },
+  (table) => [index().on(table.grantId), index().on(table.familyId), index().on(table.expiresAt)],
+);
+
+export const oauthRefreshTokenRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) => sql`${oauthRefreshToken.expiresAt} < ${daysBefore(moment, 1)}`,
+};
