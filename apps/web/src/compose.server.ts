@@ -1,4 +1,5 @@
 import { type Auth, createAuth } from "@towpath/auth";
+import { createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import type { Actor, Context } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
 import { claimLocalOrganization } from "@towpath/core/organization";
@@ -19,6 +20,8 @@ export type Services = {
   /** Only for request logs and their statistics: see `http/log-reader.server.ts`. */
   readonly logReader: DatabaseClient;
   readonly auth: Auth;
+  /** For tokens that this instance issues. */
+  readonly signingKeys: SigningKeys;
   /** Null without a GitHub App and without the local forge. */
   readonly gitHub: GitHub | null;
   readonly notifications: Notifications;
@@ -70,6 +73,7 @@ function compose(config: WebConfig): Services {
     database,
     logReader,
     auth,
+    signingKeys: createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl }),
     gitHub,
     notifications,
     contextFor,

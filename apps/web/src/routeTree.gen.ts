@@ -21,6 +21,7 @@ import { Route as SignupRouteImport } from "./routes/signup";
 import { Route as OrgSlugIndexRouteImport } from "./routes/$orgSlug/index";
 import { Route as OrgSlugProjectNameRouteRouteImport } from "./routes/$orgSlug/$projectName/route";
 import { Route as OrgSlugServersRouteImport } from "./routes/$orgSlug/servers";
+import { Route as DotwellKnownJwksDotjsonRouteImport } from "./routes/[.]well-known.jwks[.]json";
 import { Route as NewIndexRouteImport } from "./routes/new/index";
 import { Route as NewGithubInstallRouteImport } from "./routes/new/github-install";
 import { Route as NewGithubInstallSuccessRouteImport } from "./routes/new/github-install-success";
@@ -122,6 +123,11 @@ const OrgSlugServersRoute = OrgSlugServersRouteImport.update({
   id: "/servers",
   path: "/servers",
   getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const DotwellKnownJwksDotjsonRoute = DotwellKnownJwksDotjsonRouteImport.update({
+  id: "/.well-known/jwks.json",
+  path: "/.well-known/jwks.json",
+  getParentRoute: () => rootRouteImport,
 } as any);
 const NewIndexRoute = NewIndexRouteImport.update({
   id: "/new/",
@@ -358,6 +364,7 @@ export interface FileRoutesByFullPath {
   "/signup": typeof SignupRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
+  "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -411,6 +418,7 @@ export interface FileRoutesByTo {
   "/pricing": typeof PricingRoute;
   "/signup": typeof SignupRoute;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
+  "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -467,6 +475,7 @@ export interface FileRoutesById {
   "/signup": typeof SignupRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
+  "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -524,6 +533,7 @@ export interface FileRouteTypes {
     | "/signup"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/servers"
+    | "/.well-known/jwks.json"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -577,6 +587,7 @@ export interface FileRouteTypes {
     | "/pricing"
     | "/signup"
     | "/$orgSlug/servers"
+    | "/.well-known/jwks.json"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -632,6 +643,7 @@ export interface FileRouteTypes {
     | "/signup"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/servers"
+    | "/.well-known/jwks.json"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -686,6 +698,7 @@ export interface RootRouteChildren {
   LogoutRoute: typeof LogoutRoute;
   PricingRoute: typeof PricingRoute;
   SignupRoute: typeof SignupRoute;
+  DotwellKnownJwksDotjsonRoute: typeof DotwellKnownJwksDotjsonRoute;
   NewGithubInstallRoute: typeof NewGithubInstallRoute;
   NewGithubInstallSuccessRoute: typeof NewGithubInstallSuccessRoute;
   NewImportProjectRoute: typeof NewImportProjectRoute;
@@ -799,6 +812,13 @@ declare module "@tanstack/react-router" {
       fullPath: "/$orgSlug/servers";
       preLoaderRoute: typeof OrgSlugServersRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/.well-known/jwks.json": {
+      id: "/.well-known/jwks.json";
+      path: "/.well-known/jwks.json";
+      fullPath: "/.well-known/jwks.json";
+      preLoaderRoute: typeof DotwellKnownJwksDotjsonRouteImport;
+      parentRoute: typeof rootRouteImport;
     };
     "/new/": {
       id: "/new/";
@@ -1160,6 +1180,7 @@ const rootRouteChildren: RootRouteChildren = {
   LogoutRoute: LogoutRoute,
   PricingRoute: PricingRoute,
   SignupRoute: SignupRoute,
+  DotwellKnownJwksDotjsonRoute: DotwellKnownJwksDotjsonRoute,
   NewGithubInstallRoute: NewGithubInstallRoute,
   NewGithubInstallSuccessRoute: NewGithubInstallSuccessRoute,
   NewImportProjectRoute: NewImportProjectRoute,

@@ -106,6 +106,7 @@ test("entry points without a permission are exactly these", () => {
     access?.kind === "none" ? [`${access.reason}: ${id}`] : [],
   );
   expect(without.toSorted()).toEqual([
+    "public: GET [.]well-known.jwks[.]json.ts",
     "public: GET api/auth/callback/oidc.ts",
     "public: GET healthz.ts",
     "public: GET login.tsx",

@@ -14,7 +14,7 @@ export {
   signUserJwt,
   verifyProjectJwt,
 } from "./project-jwt.ts";
-export { createSigningKeys, type PublishedKey, type SigningKeys, type TokenType } from "./signing-keys.ts";
+export { createSigningKeys, type SigningKeys } from "./signing-keys.ts";
 export {
   type ApiKeyChecker,
   type ApiKeyIdentity,

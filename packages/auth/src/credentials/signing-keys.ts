@@ -4,10 +4,10 @@ import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } fr
 import type { Pool } from "pg";
 
 /** The type of each kind of token (JWS header `typ`), so that none is accepted as another (RFC 8725, section 3.11). */
-export type TokenType = "at+jwt" | "towpath-admin+jwt" | "towpath-user+jwt" | "towpath-identity+jwt";
+type TokenType = "at+jwt" | "towpath-admin+jwt" | "towpath-user+jwt" | "towpath-identity+jwt";
 
 /** A public key as published in the JWK set (RFC 7517). */
-export type PublishedKey = Readonly<Record<string, unknown>> & { readonly kid: string };
+type PublishedKey = Readonly<Record<string, unknown>> & { readonly kid: string };
 
 /** Signs and verifies the tokens of one instance with the rotating keys of the table `jwks` (ES256). */
 export type SigningKeys = {
