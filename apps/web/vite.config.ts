@@ -52,7 +52,15 @@ export default defineConfig({
   plugins: [
     tailwindcss(),
     tanstackStart({
-      router: { routeFileIgnorePattern: "\\.test\\.", quoteStyle: "double", semicolons: true },
+      router: {
+        routeFileIgnorePattern: "\\.test\\.",
+        quoteStyle: "double",
+        semicolons: true,
+        // Loaders stay out of the first load, which would otherwise grow with every page.
+        codeSplittingOptions: {
+          defaultBehavior: [["loader"], ["component", "pendingComponent", "errorComponent", "notFoundComponent"]],
+        },
+      },
       importProtection: { behavior: "error", client: { specifiers: serverOnly } },
       // `session.getProfile` instead of a hash, for logs and for tests that call every function.
       serverFns: {

@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { builtWeb } from "./built-web.ts";
@@ -94,4 +94,23 @@ test("the process exits within 8 s of SIGTERM, with a keep-alive connection open
   const { code, ms } = await second.stop();
   expect(code).toBe(0);
   expect(ms).toBeLessThan(8000);
+});
+
+test("a first visit loads at most 170 kB of script, gzipped", async () => {
+  const assets = join(await builtWeb(), "client", "assets");
+  for (const path of ["/", "/provider/sign-in", "/pricing", "/blog"]) {
+    const html = await (await newVisitor(site.url).get(path)).text();
+    const loaded = new Set<string>();
+    const load = async (name: string): Promise<void> => {
+      if (loaded.has(name)) return;
+      loaded.add(name);
+      const script = await readFile(join(assets, name), "utf8");
+      for (const [, imported = ""] of script.matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)) await load(imported);
+    };
+    for (const [, name = ""] of html.matchAll(/"\/assets\/([^"]+\.js)"/g)) await load(name);
+    expect(loaded.size).toBeGreaterThan(5);
+    const sizes = await Promise.all([...loaded].map((name) => stat(join(assets, `${name}.gz`))));
+    const kilobytes = sizes.reduce((sum, { size }) => sum + size, 0) / 1000;
+    expect([path, Math.max(kilobytes, 170)]).toEqual([path, 170]);
+  }
 });
