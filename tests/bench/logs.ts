@@ -10,7 +10,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
-import { foldRequestLogs, queryRequestLogs, readRequestLog, requestLogStats, writeRequestLogs } from "@towpath/logs";
+import {
+  foldRequestLogs,
+  itemUsage,
+  latestCalled,
+  latestCallers,
+  listSessions,
+  listUsers,
+  queryRequestLogs,
+  readRequestLog,
+  readUser,
+  requestLogStats,
+  sessionStats,
+  sessionTimeseries,
+  sessionUsage,
+  userStats,
+  userTimeseries,
+  writeRequestLogs,
+} from "@towpath/logs";
 import { deploymentId, fillProject, projectId, requestLogRow } from "@towpath/logs/testing";
 import { median, timed } from "./measure.ts";
 
@@ -112,6 +129,7 @@ async function measureQueries(): Promise<void> {
     queries[`statistics ${name}: prefix`] = () => stats(hours, { methodPrefix: "tools/" });
     queries[`statistics ${name}: deployment`] = () => stats(hours, { deploymentId: deploymentId(3) });
   }
+  Object.assign(queries, await usageQueries(now));
   const column = `p95 ≤ ${targetMs} ms`;
   const table: Record<string, string>[] = [];
   for (const [query, run] of Object.entries(queries)) {
@@ -131,6 +149,43 @@ async function measureQueries(): Promise<void> {
   const failed = table.filter((row) => row[column] === "FAIL").map(({ query }) => query);
   console.log(`${table.length - failed.length} of ${table.length} within ${targetMs} ms at p95, ${rows} rows`);
   if (failed.length > 0) console.log(`FAIL: ${failed.join("; ")}`);
+}
+
+/** What the pages of sessions, users and items read. Their ranges end now, so a kept directory must be of the last hours. */
+async function usageQueries(newest: Date): Promise<Record<string, () => Promise<unknown>>> {
+  const ranges = ["24h", "7d", "30d"] as const;
+  const { data: sessions, nextCursor } = await listSessions(pool, { projectId, timeRange: "30d" });
+  const session = sessions[0];
+  if (!session || !nextCursor) throw new Error(`no sessions in the 30 days before now; the newest row is of ${newest}`);
+  const { principal } = session;
+  const queries: Record<string, () => Promise<unknown>> = {
+    "sessions: second page": () => listSessions(pool, { projectId, timeRange: "30d", cursor: nextCursor }),
+    "sessions of a user": () => listSessions(pool, { projectId, timeRange: "30d", principal }),
+    "session: usage": () => sessionUsage(pool, { projectId, sessionId: session.id }),
+    "user: latest calls": () => latestCalled(pool, { projectId, timeRange: "30d", principal }),
+    "tool: latest callers": () => latestCallers(pool, { projectId, timeRange: "30d", toolName: "tool_1" }),
+    "rare tool: latest callers": () => latestCallers(pool, { projectId, timeRange: "30d", toolName: "rare" }),
+  };
+  for (const timeRange of ranges) {
+    const query = { projectId, timeRange };
+    Object.assign(queries, {
+      [`sessions ${timeRange}: list`]: () => listSessions(pool, query),
+      [`sessions ${timeRange}: timeseries`]: () => sessionTimeseries(pool, query),
+      [`sessions ${timeRange}: stats`]: () => sessionStats(pool, query),
+      [`users ${timeRange}: list`]: () => listUsers(pool, query),
+      [`users ${timeRange}: timeseries`]: () => userTimeseries(pool, query),
+      [`users ${timeRange}: stats`]: () => userStats(pool, query),
+      [`user ${timeRange}`]: () => readUser(pool, { ...query, principal }),
+      [`tools ${timeRange}`]: () => itemUsage(pool, { ...query, kind: "tool" }),
+      [`resources ${timeRange}`]: () => itemUsage(pool, { ...query, kind: "resource" }),
+      [`templates ${timeRange}`]: () =>
+        itemUsage(pool, { ...query, kind: "template", templates: ["file:///notes/{id}", "file:///{path*}"] }),
+      [`template ${timeRange}: statistics`]: () =>
+        requestLogStats(pool, { ...query, uriTemplate: "file:///notes/{id}" }),
+    });
+  }
+  queries["users 6h: timeseries"] = () => userTimeseries(pool, { projectId, timeRange: "6h" });
+  return queries;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from "pg";
+import { foldSessionsCtes } from "./fold-sessions.ts";
 import { rollupLevels } from "./rollups.ts";
 
 // A tenant's clients choose names of tools, methods and sessions: what is beyond these numbers in a day (UTC) of a
@@ -86,6 +87,25 @@ const newNames = (table: string, source: string) => `
     AND k.first_seen >= d.day AND k.first_seen < d.day + interval '1 day') AS known
   FROM (SELECT DISTINCT project_id, date_trunc('day', first_seen, 'UTC') AS day FROM ${source} WHERE is_new) AS d`;
 
+/**
+ * CTE `<kind>_beyond`: the names of `source`, by their hash, that are new and beyond the daily limit. Of a batch's new
+ * names, those with the most calls are kept.
+ */
+const namesCtes = (kind: "series" | "caller", source: string, seen: string, limit: string) => `
+  wanted_${kind} AS MATERIALIZED (
+    SELECT w.*, k.id IS NULL AS is_new FROM (
+      SELECT project_id, hash, sum(calls) AS calls, min(${seen}) AS first_seen FROM ${source} GROUP BY 1, 2) AS w
+    LEFT JOIN request_log_${kind} k ON k.project_id = w.project_id AND k.id = w.hash
+  ), new_${kind} AS MATERIALIZED (${newNames(`request_log_${kind}`, `wanted_${kind}`)}
+  ), ${kind}_beyond AS MATERIALIZED (
+    SELECT project_id, hash FROM (
+      SELECT w.project_id, w.hash, n.known + row_number() OVER (PARTITION BY w.project_id, n.day ORDER BY w.calls DESC) AS rank
+      FROM wanted_${kind} w JOIN new_${kind} n
+        ON n.project_id = w.project_id AND n.day = date_trunc('day', w.first_seen, 'UTC')
+      WHERE w.is_new) AS ranked
+    WHERE rank > ${limit}
+  )`;
+
 const seriesCtes = `
   cells AS MATERIALIZED (
     SELECT *, ${seriesHash("method", "target")} AS hash FROM (
@@ -93,19 +113,7 @@ const seriesCtes = `
         item->>2 AS http_method, item->>3 AS method, item->>4 AS target, (item->>5)::smallint AS class,
         (item->>6)::bigint AS calls, (item->>7)::float8 AS duration_ms, item->8 AS latency
       FROM taken, jsonb_array_elements(series) AS item) AS items
-  ), wanted_series AS MATERIALIZED (
-    SELECT w.*, k.id IS NULL AS is_new FROM (
-      SELECT project_id, hash, sum(calls) AS calls, min(minute) AS first_seen FROM cells GROUP BY 1, 2) AS w
-    LEFT JOIN request_log_series k ON k.project_id = w.project_id AND k.id = w.hash
-  ), new_series AS MATERIALIZED (${newNames("request_log_series", "wanted_series")}
-  ), series_beyond AS MATERIALIZED (
-    SELECT project_id, hash FROM (
-      SELECT w.project_id, w.hash, n.known + row_number() OVER (PARTITION BY w.project_id, n.day ORDER BY w.calls DESC) AS rank
-      FROM wanted_series w JOIN new_series n
-        ON n.project_id = w.project_id AND n.day = date_trunc('day', w.first_seen, 'UTC')
-      WHERE w.is_new) AS ranked
-    WHERE rank > $2
-  ), counted AS MATERIALIZED (
+  ), ${namesCtes("series", "cells", "minute", "$2")}, counted AS MATERIALIZED (
     SELECT c.project_id, c.minute, c.deployment_id, c.http_method, c.class, c.calls, c.duration_ms, c.latency,
       b.hash IS NOT NULL AS is_overflow,
       CASE WHEN b.hash IS NULL THEN c.method END AS method, CASE WHEN b.hash IS NULL THEN c.target END AS target,
@@ -148,31 +156,20 @@ const callerCtes = `
   calling AS MATERIALIZED (
     SELECT *, ${callerHash("session", "principal", "client_name", "client_version")} AS hash FROM (
       SELECT project_id, c.* FROM taken, unnest(caller_deployments, caller_sessions, caller_principals,
-          caller_client_names, caller_client_versions, caller_first_seen, caller_last_seen, caller_calls,
-          caller_errors, caller_refused)
-        AS c (deployment_id, session, principal, client_name, client_version, first_seen, last_seen, calls, errors,
-          refused)) AS items
-  ), wanted_callers AS MATERIALIZED (
-    SELECT w.*, k.id IS NULL AS is_new FROM (
-      SELECT project_id, hash, sum(calls) AS calls, min(first_seen) AS first_seen FROM calling GROUP BY 1, 2) AS w
-    LEFT JOIN request_log_caller k ON k.project_id = w.project_id AND k.id = w.hash
-  ), new_callers AS MATERIALIZED (${newNames("request_log_caller", "wanted_callers")}
-  ), callers_beyond AS MATERIALIZED (
-    SELECT project_id, hash FROM (
-      SELECT w.project_id, w.hash, n.known + row_number() OVER (PARTITION BY w.project_id, n.day ORDER BY w.calls DESC) AS rank
-      FROM wanted_callers w JOIN new_callers n
-        ON n.project_id = w.project_id AND n.day = date_trunc('day', w.first_seen, 'UTC')
-      WHERE w.is_new) AS ranked
-    WHERE rank > $3
-  ), called AS MATERIALIZED (
-    SELECT c.project_id, c.first_seen, c.last_seen, c.calls, c.errors, c.refused, b.hash IS NOT NULL AS is_overflow,
+          caller_client_names, caller_client_versions, caller_protocol_versions, caller_first_seen, caller_last_seen,
+          caller_calls, caller_errors, caller_refused)
+        AS c (deployment_id, session, principal, client_name, client_version, protocol_version, first_seen, last_seen,
+          calls, errors, refused)) AS items
+  ), ${namesCtes("caller", "calling", "first_seen", "$3")}, called AS MATERIALIZED (
+    SELECT c.project_id, c.protocol_version, c.first_seen, c.last_seen, c.calls, c.errors, c.refused,
+      b.hash IS NOT NULL AS is_overflow,
       CASE WHEN b.hash IS NULL THEN c.deployment_id END AS deployment_id,
       CASE WHEN b.hash IS NULL THEN c.session END AS session,
       CASE WHEN b.hash IS NULL THEN c.principal ELSE '' END AS principal,
       CASE WHEN b.hash IS NULL THEN c.client_name END AS client_name,
       CASE WHEN b.hash IS NULL THEN c.client_version END AS client_version,
       CASE WHEN b.hash IS NULL THEN c.hash ELSE 0 END AS caller_id
-    FROM calling c LEFT JOIN callers_beyond b ON b.project_id = c.project_id AND b.hash = c.hash
+    FROM calling c LEFT JOIN caller_beyond b ON b.project_id = c.project_id AND b.hash = c.hash
   ), callers_kept AS (
     INSERT INTO request_log_caller AS k (project_id, id, deployment_id, session, principal, client_name,
       client_version, search_text, is_overflow, first_seen, last_seen, calls, errors, refused)
@@ -218,5 +215,5 @@ const messageCtes = `
 const foldSql = `
   WITH taken AS MATERIALIZED (
     DELETE FROM request_log_delta WHERE id IN (SELECT id FROM request_log_delta ORDER BY id LIMIT $1) RETURNING *
-  ), ${[seriesCtes, ...rollupLevels.map(levelCte), callerCtes, messageCtes].join(", ")}
+  ), ${[seriesCtes, ...rollupLevels.map(levelCte), callerCtes, foldSessionsCtes, messageCtes].join(", ")}
   SELECT count(*)::int AS folded FROM taken`;

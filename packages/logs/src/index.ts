@@ -2,6 +2,8 @@ export { backfillRollups } from "./backfill-rollups.ts";
 export { BatchWriter } from "./batching/batch-writer.ts";
 export { appendBuildLog, buildLogChannel, readBuildLog } from "./build-logs.ts";
 export { foldRequestLogs } from "./fold-request-logs.ts";
+export { type ItemKind, type ItemUsage, itemMethods, itemUsage } from "./items/item-usage.ts";
+export { latestCalled, latestCallers } from "./items/latest-usage.ts";
 export type {
   Outcome,
   RequestLogDetail,
@@ -18,4 +20,8 @@ export {
   serverLogChannel,
   writeServerLogs,
 } from "./server-logs.ts";
+export { sessionStats, sessionTimeseries, userStats, userTimeseries } from "./sessions/activity.ts";
+export { listSessions } from "./sessions/list-sessions.ts";
+export { listUsers, readUser } from "./sessions/list-users.ts";
+export { sessionUsage } from "./sessions/session-usage.ts";
 export { writeRequestLogs } from "./write-request-logs.ts";

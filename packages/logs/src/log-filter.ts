@@ -1,3 +1,4 @@
+import { uriTemplatePattern } from "./items/uri-template-pattern.ts";
 import type { LogQuery } from "./log-query.schema.ts";
 import { timeRangeMs } from "./log-search.ts";
 
@@ -43,6 +44,13 @@ export function methodCondition(query: LogQuery, conditions: Conditions, { alias
   }
   if (query.toolName)
     all.push(`${alias}.method = 'tools/call' AND ${alias}.target = ${conditions.value(query.toolName)}`);
+  if (query.target !== undefined) all.push(`${alias}.target = ${conditions.value(query.target)}`);
+  if (query.uriTemplate !== undefined) {
+    all.push(`${alias}.method = 'resources/read'`);
+    all.push(`${alias}.target ~ ${conditions.value(uriTemplatePattern(query.uriTemplate))}`);
+    if (query.exceptTargets?.length)
+      all.push(`${alias}.target <> ALL(${conditions.value(query.exceptTargets)}::text[])`);
+  }
   return all.join(" AND ") || "true";
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 // Browser-safe: the dashboard validates its search parameters with the same objects as the server (VAL-5, PRJ-5).
 
 /** How far back a log screen looks. */
-const timeRangeSchema = z.enum(["15m", "1h", "6h", "24h", "7d", "30d"]);
+export const timeRangeSchema = z.enum(["15m", "1h", "6h", "24h", "7d", "30d"]);
 export type TimeRange = z.infer<typeof timeRangeSchema>;
 
 /** What a request-log row can be asked for (VAL-5). `startDate` and `endDate` win over `timeRange`. */
@@ -19,12 +19,23 @@ export const logQuerySchema = z.object({
   /** `tools` or `tools/`: every method under that prefix. */
   methodPrefix: z.string().max(256).optional(),
   toolName: z.string().max(512).optional(),
+  /** Exact target: prompt name or resource URI. Use it with `jsonrpcMethod`. */
+  target: z.string().max(1024).optional(),
+  /** Reads of resources whose URI matches this template and is none of `exceptTargets`. */
+  uriTemplate: z.string().max(1024).optional(),
+  exceptTargets: z.array(z.string().max(1024)).max(1000).optional(),
   isError: z.boolean().optional(),
   /** Part of a method, target, error message, client name, session or principal; case does not matter. */
   search: z.string().max(512).optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   offset: z.coerce.number().int().min(0).default(0),
 });
+/** What statistics can be asked for: the sums don't know all that a search looks through. */
+export const logStatsQuerySchema = logQuerySchema.omit({ limit: true, offset: true }).extend({
+  search: z.undefined({ error: "Statistics can't be limited to a search. Leave it out, or read the list." }).optional(),
+});
+export type LogStatsQueryInput = z.input<typeof logStatsQuerySchema>;
+
 /** A parsed query, defaults filled in. */
 export type LogQuery = z.infer<typeof logQuerySchema>;
 /** A query as callers write it: only `projectId` is needed. */
@@ -102,6 +113,7 @@ export type RequestLogStats = {
   /** Milliseconds, within 6 %; null without rows. */
   p50Ms: number | null;
   p95Ms: number | null;
+  p99Ms: number | null;
   startDate: string;
   endDate: string;
   bucketMs: number;

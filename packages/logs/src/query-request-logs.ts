@@ -86,7 +86,7 @@ async function searchPage(pool: Pool, query: LogQuery, period: Period): Promise<
 
 const isFiltered = (query: LogQuery) =>
   [query.deploymentIds, query.deploymentId, query.httpMethod, query.jsonrpcMethod, query.methodPrefix].some(Boolean) ||
-  query.toolName !== undefined ||
+  [query.toolName, query.target, query.uriTemplate].some((name) => name !== undefined) ||
   query.isError !== undefined;
 
 /** Counts matching rows, up to `max`, of the minute in which the query ends: roll-ups have whole minutes only. */

@@ -1,16 +1,13 @@
 import type { Pool } from "pg";
 import { type LatencyBucket, latencyQuantile } from "./latency.ts";
+import { Conditions, methodCondition, ofSeries, periodOf, scopeCondition } from "./log-filter.ts";
 import {
-  Conditions,
-  methodCondition,
-  ofRows,
-  ofSeries,
-  periodOf,
-  scopeCondition,
-  searchCondition,
-  searchedColumns,
-} from "./log-filter.ts";
-import { type LogQuery, type LogQueryInput, logQuerySchema, type RequestLogStats } from "./log-query.schema.ts";
+  type LogQuery,
+  type LogStatsQueryInput,
+  logQuerySchema,
+  logStatsQuerySchema,
+  type RequestLogStats,
+} from "./log-query.schema.ts";
 import { floorToMinute, minuteMs, openEnd, type RollupLevel, rollupLevels, spansOf, sumsSql } from "./rollups.ts";
 
 const hour = 60 * minuteMs;
@@ -26,7 +23,7 @@ export function bucketMsFor(rangeMs: number): number {
   return bucketSizes.find((size) => rangeMs / size <= maxBuckets) ?? Math.ceil(rangeMs / maxBuckets / day) * day;
 }
 
-/** What the statements below give, whether they read sums or rows. */
+/** What the statements below give. */
 type Figures = {
   totals: { total: number; errors: number; refused: number };
   latency: LatencyBucket[];
@@ -37,29 +34,27 @@ type Figures = {
 
 /**
  * Counts, durations, a chart's buckets and facets of a project's request log (PRJ-5), for the same query as the
- * list; `limit` and `offset` play no part. Facets ignore the method filter and hold the 50 most frequent values.
+ * list without its search. Facets ignore the method filter and hold the 50 most frequent values.
  *
- * Read from the roll-ups: minutes count whole, and percentiles are within 6 %. Only a search reads rows, as sums do
- * not know all that it looks through.
+ * Read from the roll-ups: minutes count whole, and percentiles are within 6 %.
  *
- * @throws ZodError for a query that VAL-5 does not allow. The caller has checked access to the project.
+ * @throws ZodError for a query that VAL-5 does not allow, and for a search. The caller has checked access to the project.
  */
-export async function requestLogStats(pool: Pool, input: LogQueryInput): Promise<RequestLogStats> {
-  const query = logQuerySchema.parse(input);
+export async function requestLogStats(pool: Pool, input: LogStatsQueryInput): Promise<RequestLogStats> {
+  const query = logQuerySchema.parse(logStatsQuerySchema.parse(input));
   const now = Date.now();
   const { from, to } = periodOf(query, now);
   const end = to ?? now;
   const bucketMs = bucketMsFor(end - from);
   const start = floorToMinute(from);
   const beyond = to === null ? openEnd(now) : floorToMinute(to) + minuteMs;
-  const figures = query.search
-    ? await figuresOfRows(pool, query, { from, to }, bucketMs)
-    : await figuresOfSums(pool, query, start, beyond, bucketMs);
+  const figures = await figuresOfSums(pool, query, start, beyond, bucketMs);
   const { totals, latency, buckets, methods, tools } = figures;
   return {
     ...totals,
     p50Ms: latencyQuantile(latency, 0.5),
     p95Ms: latencyQuantile(latency, 0.95),
+    p99Ms: latencyQuantile(latency, 0.99),
     startDate: new Date(from).toISOString(),
     endDate: new Date(end).toISOString(),
     bucketMs,
@@ -127,33 +122,6 @@ function sumsStatement(
 function levelFor(bucketMs: number): RollupLevel {
   const fitting = rollupLevels.findLastIndex(({ seconds }) => bucketMs % (seconds * 1000) === 0);
   return Math.max(0, fitting) as RollupLevel;
-}
-
-async function figuresOfRows(
-  pool: Pool,
-  query: LogQuery,
-  period: { from: number; to: number | null },
-  bucketMs: number,
-): Promise<Figures> {
-  const conditions = new Conditions();
-  const scope = [
-    `project_id = ${conditions.value(query.projectId)}`,
-    `time >= ${conditions.value(new Date(period.from))}`,
-    period.to === null ? "true" : `time <= ${conditions.value(new Date(period.to))}`,
-    scopeCondition(query, conditions, ofRows),
-    searchCondition(query, conditions, searchedColumns),
-  ].join(" AND ");
-  const cells = `WITH cells AS MATERIALIZED (
-    SELECT time, method, target, towpath_request_class(is_error, outcome, http_status) AS class, 1::bigint AS calls,
-      ARRAY[(towpath_latency_bucket(duration_ms) << 40) + 1] AS latency,
-      (${methodCondition(query, conditions, ofRows)}) IS TRUE AS matches
-    FROM request_log WHERE ${scope})`;
-  const { rows } = await pool.query(
-    `${cells} SELECT f.*, (SELECT coalesce(json_agg(b), '[]') FROM (${bucketsSql(bucketMs)}) AS b) AS buckets
-     FROM (${figuresSql}) AS f`,
-    conditions.values,
-  );
-  return rows[0];
 }
 
 function fillBuckets(

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { foldRequestLogs, queryRequestLogs, requestLogStats, writeRequestLogs } from "./index.ts";
 import { latencyQuantile } from "./latency.ts";
-import type { LogQueryInput } from "./log-query.schema.ts";
+import type { LogQueryInput, LogStatsQueryInput } from "./log-query.schema.ts";
 import type { RequestLogRow } from "./request-log.row.ts";
 import { spansOf } from "./rollups.ts";
 import { requestLogRow } from "./testing/rows.ts";
@@ -22,7 +22,7 @@ const write = (rows: RequestLogRow[]) => writeRequestLogs(database.pool, rows);
 const foldAll = async (limits = {}) => {
   while ((await foldRequestLogs(database.pool, limits)) > 0);
 };
-const stats = (query: LogQueryInput) => requestLogStats(database.pool, query);
+const stats = (query: LogStatsQueryInput) => requestLogStats(database.pool, query);
 
 describe("counting", () => {
   test("LOG-5 late rows count once, rows that are written again do not, folded or not, by several writers", async () => {

@@ -22,6 +22,10 @@ export const logReferences: readonly Reference[] = [
   { kind: "project", table: "request_log_caller", column: "project_id", key: "project_id, id" },
   { kind: "project", table: "request_log_caller_slot", column: "project_id", key: "project_id, time, caller_id" },
   { kind: "project", table: "request_log_message", column: "project_id", key: "project_id, id" },
+  { kind: "project", table: "request_log_session", column: "project_id", key: "project_id, key, first_seen" },
+  { kind: "project", table: "request_log_user", column: "project_id", key: "project_id, id" },
+  { kind: "project", table: "request_log_user_hour", column: "project_id", key: "project_id, user_id, time" },
+  { kind: "project", table: "request_log_activity", column: "project_id", key: "project_id, seconds, time" },
   { kind: "deployment", table: "server_log", column: "deployment_id", key: "time, id" },
   { kind: "build", table: "build_log", column: "build_id", key: "build_id, line" },
 ];

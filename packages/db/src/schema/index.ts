@@ -27,6 +27,7 @@ export {
   requestLogSeries,
   requestLogTenMinutes,
 } from "./request-log-rollup.ts";
+export { requestLogActivity, requestLogSession, requestLogUser, requestLogUserHour } from "./request-log-session.ts";
 export { type RetentionMoment, type RetentionPolicy, type RetentionRule, retentionRules } from "./retention.ts";
 export { route } from "./route.ts";
 export { secret } from "./secret.ts";

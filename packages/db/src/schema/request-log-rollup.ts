@@ -38,6 +38,8 @@ export const requestLogDelta = pgTable(
     callerPrincipals: text().array().notNull(),
     callerClientNames: text().array().notNull(),
     callerClientVersions: text().array().notNull(),
+    /** Null: written by a version before 0015. */
+    callerProtocolVersions: text().array(),
     callerFirstSeen: instant().array().notNull(),
     callerLastSeen: instant().array().notNull(),
     callerCalls: integer().array().notNull(),

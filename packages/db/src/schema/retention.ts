@@ -17,6 +17,7 @@ import { apikeyRetention, invitationRetention, memberRetention, organizationRete
 import { projectRetention } from "./project.ts";
 import { requestLogRetention } from "./request-log.ts";
 import { requestLogRollupRetention } from "./request-log-rollup.ts";
+import { requestLogSessionRetention } from "./request-log-session.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { routeRetention } from "./route.ts";
 import { secretRetention } from "./secret.ts";
@@ -57,6 +58,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   rate_limit: rateLimitRetention,
   request_log: requestLogRetention,
   ...requestLogRollupRetention,
+  ...requestLogSessionRetention,
   route: routeRetention,
   secret: secretRetention,
   server_log: serverLogRetention,

@@ -2,7 +2,13 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { notFound } from "@towpath/core/errors";
 import { queryRequestLogs, readRequestLog, requestLogStats } from "@towpath/logs";
-import { type LogSearch, logQuerySchema, type RequestLogDetail, type RequestLogPage } from "@towpath/logs/schema";
+import {
+  type LogSearch,
+  logQuerySchema,
+  logStatsQuerySchema,
+  type RequestLogDetail,
+  type RequestLogPage,
+} from "@towpath/logs/schema";
 import { logQueryFromSearch } from "@towpath/logs/search";
 import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
@@ -13,6 +19,7 @@ import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 
 // The project's id comes from the access check, never from the caller.
 const requestLogSchema = projectKeySchema.extend(logQuerySchema.omit({ projectId: true }).shape);
+const requestLogStatsSchema = projectKeySchema.extend(logStatsQuerySchema.omit({ projectId: true }).shape);
 
 /** A page of a project's request log, newest first (PRJ-5, VAL-5). */
 const queryLogs = createServerFn({ method: "GET" })
@@ -34,10 +41,10 @@ const getLogEntry = createServerFn({ method: "GET", strict: { output: false } })
     return entry;
   });
 
-/** Counts, chart and facets for the same query (PRJ-5). */
+/** Counts, chart and facets for the same query (PRJ-5); refuses a search. */
 const getLogStats = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
-  .validator(input(requestLogSchema))
+  .validator(input(requestLogStatsSchema))
   .handler(async ({ context, data }) => {
     const query = { ...data, projectId: context.project.id };
     return readRequestLogs((pool) => requestLogStats(pool, query));

@@ -81,7 +81,7 @@ export async function startProjectBuild(ctx: Context, name: string, input: z.out
 }
 
 /** The query string of VAL-5. `deploymentIds` is a comma-separated list. */
-const searchSchema = logQuerySchema.omit({ projectId: true }).extend({
+const searchSchema = logQuerySchema.omit({ projectId: true, exceptTargets: true }).extend({
   isError: z
     .enum(["true", "false"])
     .transform((value) => value === "true")
