@@ -81,6 +81,9 @@ const callerHash = (session: string, principal: string, name: string, version: s
  */
 const firstOf = (...columns: string[]) => columns.map((column) => `(array_agg(${column}))[1]`).join(", ");
 
+/** The same of columns with text. */
+const oneOf = (column: string) => `min(${column} COLLATE "C") AS ${column}`;
+
 /** How many names of `table` a project has had since each day began that a new name of `source` belongs to. */
 const newNames = (table: string, source: string) => `
   SELECT d.project_id, d.day, (SELECT count(*) FROM ${table} k WHERE k.project_id = d.project_id
@@ -153,16 +156,25 @@ const levelCte = ({ table, seconds }: (typeof rollupLevels)[number]) => `
   )`;
 
 const callerCtes = `
+  -- One row per caller and slot: a batch has each caller of its time, and much below is done for each row.
   calling AS MATERIALIZED (
-    SELECT *, ${callerHash("session", "principal", "client_name", "client_version")} AS hash FROM (
-      SELECT project_id, c.* FROM taken, unnest(caller_deployments, caller_sessions, caller_principals,
-          caller_client_names, caller_client_versions, caller_protocol_versions, caller_first_seen, caller_last_seen,
-          caller_calls, caller_errors, caller_refused)
+    SELECT project_id, hash, date_bin('10 minutes', first_seen, 'epoch') AS slot, min(deployment_id::text)::uuid AS deployment_id,
+      ${["session", "principal", "client_name", "client_version", "protocol_version"].map(oneOf).join(", ")},
+      min(first_seen) AS first_seen, max(last_seen) AS last_seen,
+      min(first_seen) FILTER (WHERE calls > refused) AS first_served,
+      max(last_seen) FILTER (WHERE calls > refused) AS last_served,
+      sum(calls)::bigint AS calls, sum(errors)::bigint AS errors, sum(refused)::bigint AS refused
+    FROM (
+      SELECT project_id, c.*, ${callerHash("session", "principal", "client_name", "client_version")} AS hash
+      FROM taken, unnest(caller_deployments, caller_sessions, caller_principals, caller_client_names,
+          caller_client_versions, caller_protocol_versions, caller_first_seen, caller_last_seen, caller_calls,
+          caller_errors, caller_refused)
         AS c (deployment_id, session, principal, client_name, client_version, protocol_version, first_seen, last_seen,
           calls, errors, refused)) AS items
+    GROUP BY 1, 2, 3
   ), ${namesCtes("caller", "calling", "first_seen", "$3")}, called AS MATERIALIZED (
-    SELECT c.project_id, c.protocol_version, c.first_seen, c.last_seen, c.calls, c.errors, c.refused,
-      b.hash IS NOT NULL AS is_overflow,
+    SELECT c.project_id, c.slot, c.protocol_version, c.first_seen, c.last_seen, c.first_served, c.last_served, c.calls,
+      c.errors, c.refused, b.hash IS NOT NULL AS is_overflow,
       CASE WHEN b.hash IS NULL THEN c.deployment_id END AS deployment_id,
       CASE WHEN b.hash IS NULL THEN c.session END AS session,
       CASE WHEN b.hash IS NULL THEN c.principal ELSE '' END AS principal,
@@ -183,7 +195,7 @@ const callerCtes = `
   ), slots_kept AS (
     INSERT INTO request_log_caller_slot AS k
       (project_id, time, caller_id, calls, errors, refused, first_seen, last_seen)
-    SELECT project_id, date_bin('10 minutes', first_seen, 'epoch'), caller_id, sum(calls), sum(errors), sum(refused),
+    SELECT project_id, slot, caller_id, sum(calls), sum(errors), sum(refused),
       min(first_seen), max(last_seen)
     FROM called GROUP BY 1, 2, 3
     ON CONFLICT (project_id, time, caller_id) DO UPDATE SET calls = k.calls + excluded.calls,

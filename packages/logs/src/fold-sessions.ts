@@ -8,7 +8,7 @@
 const idleGap = "interval '30 minutes'";
 
 /** Periods of `request_log_activity`, seconds. */
-export const activityPeriods = [600, 3600, 21_600, 86_400] as const;
+const activityPeriods = [600, 3600, 21_600, 86_400] as const;
 export type ActivityPeriod = (typeof activityPeriods)[number];
 /** Below an hour, users are counted from the callers' slots. */
 const userPeriods = activityPeriods.filter((seconds) => seconds >= 3600);
@@ -28,8 +28,8 @@ const sessionCtes = `
     SELECT project_id, CASE WHEN session IS NULL
         THEN hashtextextended(jsonb_build_array(principal, client_name, client_version)::text, 0)
         ELSE hashtextextended(jsonb_build_array(session)::text, 0) END AS key,
-      first_seen, last_seen, session, principal, client_name, client_version, protocol_version, deployment_id, caller_id,
-      calls - refused AS calls, errors
+      first_served AS first_seen, last_served AS last_seen, session, principal, client_name, client_version,
+      protocol_version, deployment_id, caller_id, calls - refused AS calls, errors
     FROM called WHERE NOT is_overflow AND calls > refused
   ), touched AS MATERIALIZED (
     SELECT s.* FROM (SELECT project_id, key, min(first_seen) AS first_seen, max(last_seen) AS last_seen
@@ -84,13 +84,15 @@ const sessionCtes = `
 
 const userCtes = `
   user_parts AS MATERIALIZED (
-    SELECT *, hashtextextended(principal, 0) AS user_id FROM calling WHERE calls > refused
+    SELECT project_id, hashtextextended(principal, 0) AS user_id, principal, client_name, client_version,
+      first_served AS first_seen, last_served AS last_seen, calls - refused AS calls, errors
+    FROM calling WHERE calls > refused
   ), users_kept AS (
     INSERT INTO request_log_user AS k (project_id, id, principal, first_seen, last_seen, client_name, client_version,
       calls, errors)
     SELECT project_id, user_id, min(principal), min(first_seen), max(last_seen),
       (array_agg(client_name ORDER BY last_seen DESC))[1], (array_agg(client_version ORDER BY last_seen DESC))[1],
-      sum(calls - refused), sum(errors)
+      sum(calls), sum(errors)
     FROM user_parts GROUP BY 1, 2
     ON CONFLICT (project_id, id) DO UPDATE SET first_seen = least(k.first_seen, excluded.first_seen),
       last_seen = greatest(k.last_seen, excluded.last_seen), calls = k.calls + excluded.calls,
@@ -98,7 +100,7 @@ const userCtes = `
       client_name = CASE WHEN excluded.last_seen < k.last_seen THEN k.client_name ELSE excluded.client_name END,
       client_version = CASE WHEN excluded.last_seen < k.last_seen THEN k.client_version ELSE excluded.client_version END
   ), user_hours AS MATERIALIZED (
-    SELECT project_id, user_id, date_bin('1 hour', first_seen, 'epoch') AS time, sum(calls - refused) AS calls,
+    SELECT project_id, user_id, date_bin('1 hour', first_seen, 'epoch') AS time, sum(calls) AS calls,
       sum(errors) AS errors
     FROM user_parts GROUP BY 1, 2, 3
   ), user_hours_kept AS (

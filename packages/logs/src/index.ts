@@ -2,7 +2,7 @@ export { backfillRollups } from "./backfill-rollups.ts";
 export { BatchWriter } from "./batching/batch-writer.ts";
 export { appendBuildLog, buildLogChannel, readBuildLog } from "./build-logs.ts";
 export { foldRequestLogs } from "./fold-request-logs.ts";
-export { type ItemKind, type ItemUsage, itemMethods, itemUsage } from "./items/item-usage.ts";
+export { itemUsage } from "./items/item-usage.ts";
 export { latestCalled, latestCallers } from "./items/latest-usage.ts";
 export type {
   Outcome,

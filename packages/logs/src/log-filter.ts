@@ -20,7 +20,7 @@ export function periodOf(query: LogQuery, now: number): { from: number; to: numb
 
 type Aliased = { alias: string; isError: string };
 /** Rows of `request_log` have `is_error`; series and sums have a class (0: no error). */
-export const ofRows: Aliased = { alias: "request_log", isError: "request_log.is_error" };
+const ofRows: Aliased = { alias: "request_log", isError: "request_log.is_error" };
 export const ofSeries = (alias: string): Aliased => ({ alias, isError: `${alias}.class <> 0` });
 
 /** Deployment, HTTP method and error, as conditions on rows or on series; `true` when the query asks for none. */
@@ -66,7 +66,7 @@ export function searchCondition(query: LogQuery, conditions: Conditions, columns
 const isAscii = /^\p{ASCII}*$/u;
 
 /** What a row is searched by (VAL-5). */
-export const searchedColumns = ["method", "target", "error_message", "client_name", "session", "principal"];
+const searchedColumns = ["method", "target", "error_message", "client_name", "session", "principal"];
 
 /** A LIKE pattern for texts that contain the given one. */
 export function searchPattern(search: string): string {

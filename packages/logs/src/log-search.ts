@@ -1,4 +1,4 @@
-import type { LogQueryInput, LogSearch, TimeRange } from "./log-query.schema.ts";
+import type { LogQueryInput, LogSearch, LogStatsQueryInput, TimeRange } from "./log-query.schema.ts";
 
 // Apart from the schemas: a page that only translates its search does not load zod for it.
 
@@ -13,7 +13,7 @@ export const timeRangeMs: Readonly<Record<TimeRange, number>> = {
 };
 
 /** Translates the screen's search into a log query (PRJ-5). */
-export function logQueryFromSearch(projectId: string, search: LogSearch): LogQueryInput {
+export function logQueryFromSearch(projectId: string, search: LogSearch): LogStatsQueryInput {
   return {
     projectId,
     timeRange: search.timeRange,

@@ -6,16 +6,16 @@ import { floorToMinute, openEnd, spansOf, sumsSql } from "../rollups.ts";
 import { uriTemplatePattern } from "./uri-template-pattern.ts";
 
 /** What a server offers, by the method that uses it. */
-export const itemMethods = {
+const itemMethods = {
   tool: "tools/call",
   resource: "resources/read",
   template: "resources/read",
   prompt: "prompts/get",
 } as const;
-export type ItemKind = keyof typeof itemMethods;
+type ItemKind = keyof typeof itemMethods;
 
 /** Durations in milliseconds, within 6 %; null without calls. */
-export type ItemUsage = {
+type ItemUsage = {
   calls: number;
   errors: number;
   p50Ms: number | null;

@@ -3,6 +3,7 @@ import { Conditions } from "../log-filter.ts";
 import { timeRangeMs } from "../log-search.ts";
 import {
   type ActivityPage,
+  isBigint,
   type SessionEntry,
   type SessionListInput,
   sessionListSchema,
@@ -53,11 +54,11 @@ export async function listSessions(pool: Pool, input: SessionListInput): Promise
  */
 export async function findSession(pool: Pool, projectId: string, id: string): Promise<SessionRow | null> {
   const [, key, time] = /^~(-?\d{1,19})~(\d{1,15})$/.exec(id) ?? [];
-  const formed = key !== undefined && time !== undefined;
+  const formed = key !== undefined && isBigint(key);
   const { rows } = formed
     ? await pool.query<SessionRow>(
         `SELECT ${columns} FROM request_log_session
-         WHERE project_id = $1 AND key = $2::numeric AND first_seen <= $3 AND last_seen >= $3 AND session IS NULL`,
+         WHERE project_id = $1 AND key = $2::bigint AND first_seen <= $3 AND last_seen >= $3 AND session IS NULL`,
         [projectId, key, new Date(Number(time))],
       )
     : await pool.query<SessionRow>(
@@ -97,7 +98,7 @@ export function activeIn(
   const [time = "0", id = "0"] = query.cursor.split(".");
   const slot = new Date(Math.floor(Number(time) / slotMs) * slotMs);
   all.push(`last_slot <= ${conditions.value(slot)}`);
-  all.push(`(last_seen, ${key}) < (${conditions.value(new Date(Number(time)))}, ${conditions.value(id)}::numeric)`);
+  all.push(`(last_seen, ${key}) < (${conditions.value(new Date(Number(time)))}, ${conditions.value(id)}::bigint)`);
   return all;
 }
 

@@ -4,7 +4,13 @@ import { timeRangeSchema } from "../log-query.schema.ts";
 // Browser-safe.
 
 /** The newest entry of a page that comes next: milliseconds since 1970, a dot, the row's key. */
-const cursorSchema = z.string().regex(/^\d{1,15}\.-?\d{1,19}$/, "Not a cursor of this list");
+const cursorSchema = z
+  .string()
+  .regex(/^\d{1,15}\.-?\d{1,19}$/, "Not a cursor of this list")
+  .refine((cursor) => isBigint(cursor.split(".")[1] ?? ""), "Not a cursor of this list");
+
+/** Whether PostgreSQL's bigint holds the number. */
+export const isBigint = (digits: string) => BigInt.asIntN(64, BigInt(digits)) === BigInt(digits);
 
 /** A page of sessions or users (LOG-1). */
 export const activityListSchema = z.object({
@@ -21,9 +27,6 @@ export type ActivityListInput = z.input<typeof activityListSchema>;
 
 export const timeseriesSchema = z.object({ projectId: z.uuid(), timeRange: timeRangeSchema.default("7d") });
 export const activityStatsSchema = z.object({ projectId: z.uuid(), timeRange: timeRangeSchema.default("24h") });
-
-/** As in `SessionEntry.id`. */
-export const sessionIdSchema = z.string().min(1).max(128);
 
 export type SessionEntry = {
   /** Of a legacy session the id that the log shows; of a formed one `~key~time`, which stays good when it grows. */
