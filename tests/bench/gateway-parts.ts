@@ -5,7 +5,7 @@
 import { ResponsePeek } from "@towpath/mcp/peek";
 import { createParser } from "eventsource-parser";
 import { v7 } from "uuid";
-import { newRowId } from "../../apps/gateway/src/record/rows.ts";
+import { newRequestId } from "../../apps/gateway/src/record/request-id.ts";
 
 /** Nanoseconds of one run, after a warm-up. */
 function nanosecondsOf(runs: number, work: (run: number) => void): number {
@@ -40,7 +40,7 @@ const now = Date.now();
 const rows = [
   {
     part: "id of a row",
-    own: nanosecondsOf(1_000_000, (run) => void newRowId(now + (run >> 5))),
+    own: nanosecondsOf(1_000_000, (run) => void newRequestId(now + (run >> 5))),
     library: nanosecondsOf(1_000_000, (run) => void v7({ msecs: now + (run >> 5) })),
     "library's name": "uuid",
   },

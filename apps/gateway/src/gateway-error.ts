@@ -49,18 +49,22 @@ export class GatewayError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** Milliseconds after which asking the runner or the server again may succeed; null when waiting does not help. */
   readonly waitMs: number | null;
+  /** The runner's reason, when it could not make the server ready. */
+  readonly runnerCode: string | null;
 
   constructor(
     code: GatewayErrorCode,
     message: string,
     headers: Readonly<Record<string, string>> = {},
     waitMs: number | null = null,
+    runnerCode: string | null = null,
   ) {
     super(message);
     this.code = code;
     this.status = statusOf[code];
     this.headers = headers;
     this.waitMs = waitMs;
+    this.runnerCode = runnerCode;
   }
 
   get rpcCode(): number {
@@ -132,7 +136,7 @@ export function credentialsEnded(): GatewayError {
 export function sendError(
   response: ServerResponse,
   refusal: GatewayError,
-  options: { rpcId: string | number | null | undefined; headers?: readonly string[] },
+  options: { rpcId: string | number | null | undefined; headers: readonly string[] },
 ): number {
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -156,7 +160,7 @@ export function sendError(
     "no-store",
   ];
   for (const [name, value] of Object.entries(refusal.headers)) headers.push(name, value);
-  headers.push(...(options.headers ?? []));
+  headers.push(...options.headers);
   response.writeHead(refusal.status, headers);
   response.end(body);
   return body.length;

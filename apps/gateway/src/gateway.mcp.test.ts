@@ -196,6 +196,28 @@ test("GW-7 payloads are kept only where the project asks for it, and without sec
     params: { name: "echo", arguments: { text: "kept", password: "[redacted]", nested: { api_key: "[redacted]" } } },
   });
   expect(row?.responsePayload).toMatchObject({ result: { content: [{ text: "kept" }] } });
+  expect(row).toMatchObject({ requestTruncated: false, responseTruncated: false });
+});
+
+test("GW-7 of a large call and its streamed answer the beginning is kept, and marked as such, in both eras", async () => {
+  const server = await rig.deploy(createMcpListener(), { capturePayloads: true });
+  const modern = await connectModern(server.url);
+  const legacy = await connectLegacy(server.url);
+  const text = "0123456789".repeat(10_000);
+  const call = { name: "echo", arguments: { text, password: "hunter2" } };
+  await modern.callTool(call);
+  await legacy.client.callTool(call);
+  await modern.close();
+  await legacy.client.close();
+  await until(async () => (await rig.rows(server.projectId, 2)).filter((row) => row.tool === "echo").length === 2);
+  for (const row of (await rig.rows(server.projectId, 2)).filter((entry) => entry.tool === "echo")) {
+    expect(row).toMatchObject({ requestTruncated: true, responseTruncated: true });
+    expect(JSON.stringify([row.requestPayload, row.responsePayload])).not.toContain("hunter2");
+    expect(row.requestPayload).toMatchObject({ params: { name: "echo", arguments: { text: expect.any(String) } } });
+    const [kept] = (row.responsePayload as { result: { content: [{ text: string }] } }).result.content;
+    expect(kept.text.length).toBeGreaterThan(50_000);
+    expect(text.startsWith(kept.text.slice(0, -1)) && kept.text.endsWith("…")).toBe(true);
+  }
 });
 
 test("GW-7 PRJ-11 capture is switched on and off while clients call", async () => {

@@ -13,6 +13,7 @@ import { claimSession } from "./policy/sessions.ts";
 import type { Route } from "./read-model/routes.ts";
 import { addBody, beginExchange, type Exchange } from "./record/exchange.ts";
 import type { RefusalLimit } from "./record/refusal-limit.ts";
+import { newRequestId, requestIdHeader } from "./record/request-id.ts";
 import { rowsOf } from "./record/rows.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
@@ -36,19 +37,24 @@ type ServerDestination = Extract<Destination, { kind: "server" }>;
 export function createGateway(parts: GatewayParts): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     parts.metrics.requestStarted();
-    handle(parts, request, response).catch((error: unknown) => {
-      refuse(parts, request, response, gatewayErrorFor(parts, error), undefined);
+    const time = Date.now();
+    const begun = { id: newRequestId(time), time };
+    handle(parts, { request, response, begun }).catch((error: unknown) => {
+      const refusal = gatewayErrorFor(parts, error, begun.id);
+      refuse(parts, { request, response, requestId: begun.id }, refusal, undefined);
     });
   };
 }
 
-async function handle(parts: GatewayParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+type Incoming = { request: IncomingMessage; response: ServerResponse; begun: { id: string; time: number } };
+
+async function handle(parts: GatewayParts, { request, response, begun }: Incoming): Promise<void> {
   // Route: which server is meant?
   const destination = destinationOf(parts.serverAddress, request.headers.host, request.url ?? "");
   if (destination.kind === "platform") return parts.platform(request, response, destination.path);
   if (parts.routes.opening) await parts.routes.opening;
   const target = findTarget(parts, destination);
-  const exchange = target.found && beginExchange(target.found, request, target.isMcp);
+  const exchange = target.found && beginExchange(target.found, request, { ...begun, isMcp: target.isMcp });
 
   let admitted: AdmittedRequest | null = null;
   let isAwaited = false;
@@ -64,11 +70,11 @@ async function handle(parts: GatewayParts, request: IncomingMessage, response: S
     });
   } catch (error) {
     if (!exchange) throw error;
-    const refusal = gatewayErrorFor(parts, error);
+    const refusal = gatewayErrorFor(parts, error, begun.id);
     const rpcId = target.isMcp && exchange.body ? exchange.peek.id : undefined;
     exchange.refusal = refusal;
     exchange.status = refusal.status;
-    exchange.responseBytes = refuse(parts, request, response, refusal, rpcId);
+    exchange.responseBytes = refuse(parts, { request, response, requestId: begun.id }, refusal, rpcId);
   }
 
   // Record: one row for each JSON-RPC message, on disk before the client has its answer.
@@ -130,6 +136,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   parts.openResponses.watch(response, principal, route.projectId);
   const admission = parts.capacity.admit(route.projectId, response);
   const forwarded = forwardedHeaders(parts.serverAddress, label, { request, proxies: parts.proxies });
+  forwarded.push(requestIdHeader, exchange.id);
   const passed = headersForServer(request.rawHeaders, { principal, forwarded, site });
   const body = await readBody(request, admission);
   if (body === null) return null;
@@ -166,23 +173,23 @@ function recordRefused(parts: GatewayParts, exchange: Exchange): void {
 }
 
 /** The response to an error: one that is no GatewayError is a bug of ours. */
-function gatewayErrorFor(parts: GatewayParts, error: unknown): GatewayError {
+function gatewayErrorFor(parts: GatewayParts, error: unknown, requestId: string): GatewayError {
   if (error instanceof GatewayError) return error;
-  parts.log.error({ err: error }, "a request failed in the gateway");
+  parts.log.error({ err: error, requestId }, "a request failed in the gateway");
   return gatewayFailed();
 }
 
 function refuse(
   parts: GatewayParts,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { request, response, requestId }: { request: IncomingMessage; response: ServerResponse; requestId: string },
   refusal: GatewayError,
   rpcId: string | number | null | undefined,
 ): number {
   parts.metrics.requestRefused(refusal.code);
   // A POST is taken for JSON-RPC even when it was refused before its body was read.
   const id = rpcId === undefined && request.method === "POST" ? null : rpcId;
-  const bytes = sendError(response, refusal, { rpcId: id, headers: corsHeaders(request.headers.origin) });
+  const headers = [requestIdHeader, requestId, ...corsHeaders(request.headers.origin)];
+  const bytes = sendError(response, refusal, { rpcId: id, headers });
   if (!request.complete) discardBody(request);
   return bytes;
 }

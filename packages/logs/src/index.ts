@@ -14,6 +14,7 @@ export { cutTexts, type RequestLogRow } from "./request-log.row.ts";
 export { requestLogChannel } from "./request-log-changes.ts";
 export { requestLogStats } from "./request-log-stats.ts";
 export {
+  readRequestLines,
   readServerLogs,
   type ServerLogLevel,
   type ServerLogRow,

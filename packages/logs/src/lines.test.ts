@@ -6,7 +6,9 @@ import {
   appendBuildLog,
   buildLogChannel,
   readBuildLog,
+  readRequestLines,
   readServerLogs,
+  type ServerLogRow,
   serverLogChannel,
   writeServerLogs,
 } from "./index.ts";
@@ -95,6 +97,7 @@ test("RUN-5 server-log lines keep their order, are read from a cursor and announ
     instanceId: at % 2 ? randomUUID() : null,
     stream: "stderr" as const,
     level: "info" as const,
+    requestId: null,
     line: `line ${at}`,
   }));
   await writeServerLogs(database.pool, rows);
@@ -106,6 +109,41 @@ test("RUN-5 server-log lines keep their order, are read from a cursor and announ
   const after = await readServerLogs(database.pool, { deploymentId, afterId: all[9]?.id ?? 0, limit: 2 });
   expect(after.map((entry) => entry.line)).toEqual(["line 10", "line 11"]);
   expect(await readServerLogs(database.pool, { deploymentId: randomUUID() })).toEqual([]);
+  const around = await readServerLogs(database.pool, { deploymentId, around: all[20]?.id ?? 0, limit: 2 });
+  expect(around.map((entry) => entry.line)).toEqual(["line 0", "line 1"]);
   expect(await ears.heard()).toEqual([deploymentId]);
   await ears.close();
+});
+
+test("LOG-4 the lines of a request are found by its project and id, in order, those of other projects never", async () => {
+  const [projectId, deploymentId, requestId, time] = [randomUUID(), randomUUID(), randomUUID(), new Date()];
+  const row = (line: string, change: Partial<ServerLogRow> = {}): ServerLogRow => ({
+    time,
+    projectId,
+    deploymentId,
+    instanceId: null,
+    stream: "stdout",
+    level: "info",
+    requestId,
+    line,
+    ...change,
+  });
+  const later = new Date(time.getTime() + 3_600_000);
+  await writeServerLogs(database.pool, [
+    row("one"),
+    row("another project's", { projectId: randomUUID() }),
+    row("another request's", { requestId: randomUUID() }),
+    row("outside of any", { requestId: null }),
+    row("of a task that goes on", { time: later }),
+  ]);
+  const found = await readRequestLines(database.pool, { projectId, requestId, time });
+  expect(found.lines.map(({ line }) => line)).toEqual(["one", "of a task that goes on"]);
+  expect(found.hasMore).toBe(false);
+  expect(found.lines[0]).toMatchObject({ deploymentId, requestId, stream: "stdout" });
+  const first = await readRequestLines(database.pool, { projectId, requestId, time, limit: 1 });
+  expect([first.lines.map(({ line }) => line), first.hasMore]).toEqual([["one"], true]);
+  const { rows } = await database.pool.query(
+    "SELECT count(*)::int AS indexed FROM pg_indexes WHERE indexdef LIKE '%(project_id, request_id, id)%'",
+  );
+  expect(rows[0].indexed).toBeGreaterThan(2);
 });

@@ -64,13 +64,31 @@ const outcomeSchema = z.enum([
 ]);
 export type Outcome = z.infer<typeof outcomeSchema>;
 
+/** What a request waited for while its server was not ready. Milliseconds; null: not needed, or not known. */
+export type StartAttempt = {
+  /** What the runner did for it; `ready`: the server was up, but the runner had to be asked. */
+  outcome: "ready" | "started" | "woken" | "failed";
+  /** For a pause after crashes to end, and for a place on the host. */
+  placeMs: number | null;
+  /** From starting the process until it answered. */
+  startMs: number | null;
+  /** From frozen to ready. */
+  wakeMs: number | null;
+  /** The runner's error code, when it failed. */
+  reason: string | null;
+};
+
 /** One row of the request log as people and programs read it; safe to send to members of the project. */
 export type RequestLogEntry = {
   id: string;
+  /** What the client got as `towpath-request-id`; messages of one batch share it. */
+  requestId: string;
   /** ISO 8601, UTC, milliseconds. */
   time: string;
   /** Null for a request to a target that is no deployment. */
   deploymentId: string | null;
+  /** The server process that got it; null when none did. */
+  instanceId: string | null;
   kind: string;
   httpMethod: string;
   method: string | null;
@@ -82,10 +100,15 @@ export type RequestLogEntry = {
   isError: boolean;
   errorCode: number | null;
   errorMessage: string | null;
+  /** Why the gateway itself refused it, such as `unauthorized`; null when it didn't. */
+  refusal: string | null;
   outcome: string;
   durationMs: number;
   /** Part of `durationMs` spent waiting for a starting or waking server. */
   heldMs: number;
+  /** Part of `durationMs` from when the request was sent to the server; null when it wasn't, or is not known. */
+  serverMs: number | null;
+  startAttempt: StartAttempt | null;
   requestBytes: number;
   responseBytes: number;
   protocolVersion: string | null;
@@ -99,7 +122,13 @@ export type RequestLogEntry = {
 };
 
 /** A row with what lists leave out. Payloads are null unless the project captures them. */
-export type RequestLogDetail = RequestLogEntry & { requestPayload: unknown; responsePayload: unknown };
+export type RequestLogDetail = RequestLogEntry & {
+  requestPayload: unknown;
+  responsePayload: unknown;
+  /** Only the beginning of the payload was kept. */
+  requestTruncated: boolean;
+  responseTruncated: boolean;
+};
 
 /** A page of the request log, newest first. */
 export type RequestLogPage = { data: RequestLogEntry[]; limit: number; offset: number; hasMore: boolean };

@@ -16,7 +16,8 @@ type Row = Omit<RequestLogEntry, "time" | "tool" | "client" | "responseBytes"> &
 
 // Without payloads, which may be large. `readRequestLog` returns them.
 const columns = `
-  id, time, deployment_id AS "deploymentId", kind, http_method AS "httpMethod", method, target,
+  id, coalesce(request_id, id) AS "requestId", time, instance_id AS "instanceId", refusal, server_ms AS "serverMs",
+  start_attempt AS "startAttempt", deployment_id AS "deploymentId", kind, http_method AS "httpMethod", method, target,
   http_status AS "httpStatus", is_error AS "isError", error_code AS "errorCode", error_message AS "errorMessage",
   outcome, duration_ms AS "durationMs", held_ms AS "heldMs", request_bytes AS "requestBytes",
   response_bytes AS "responseBytes", protocol_version AS "protocolVersion", client_name AS "clientName",
@@ -52,14 +53,17 @@ export async function readRequestLog(
   pool: Pool,
   row: { projectId: string; id: string; time: Date },
 ): Promise<RequestLogDetail | null> {
-  const { rows } = await pool.query<Row & Pick<RequestLogDetail, "requestPayload" | "responsePayload">>(
-    `SELECT ${columns}, request_payload AS "requestPayload", response_payload AS "responsePayload"
+  const { rows } = await pool.query<Row & Omit<RequestLogDetail, keyof RequestLogEntry>>(
+    `SELECT ${columns}, request_payload AS "requestPayload", response_payload AS "responsePayload",
+       coalesce(request_truncated, false) AS "requestTruncated",
+       coalesce(response_truncated, false) AS "responseTruncated"
      FROM request_log WHERE project_id = $1 AND time = $2 AND id = $3`,
     [row.projectId, row.time, row.id],
   );
   const found = rows[0];
   if (!found) return null;
-  return { ...toEntry(found), requestPayload: found.requestPayload, responsePayload: found.responsePayload };
+  const { requestPayload, responsePayload, requestTruncated, responseTruncated } = found;
+  return { ...toEntry(found), requestPayload, responsePayload, requestTruncated, responseTruncated };
 }
 
 type Period = Window & { now: number };

@@ -1,15 +1,18 @@
-import type { Outcome } from "./log-query.schema.ts";
+import type { Outcome, StartAttempt } from "./log-query.schema.ts";
 
 /** One row for one JSON-RPC message, as the gateway hands it over (GW-7). Column meanings: db schema `request_log`. */
 export type RequestLogRow = {
   /** UUIDv7; together with `time` it makes a repeated write harmless. */
   id: string;
+  /** Null when the request's id is `id`: for all but further messages of a batch. */
+  requestId: string | null;
   /** Milliseconds since the epoch. */
   time: number;
   organizationId: string;
   projectId: string;
   /** Null for a request to a target that is no deployment. */
   deploymentId: string | null;
+  instanceId: string | null;
   kind: "request" | "notification" | "response" | "batch" | "other";
   httpMethod: string;
   method: string | null;
@@ -18,9 +21,12 @@ export type RequestLogRow = {
   isError: boolean;
   errorCode: number | null;
   errorMessage: string | null;
+  refusal: string | null;
   outcome: Outcome;
   durationMs: number;
   heldMs: number;
+  serverMs: number | null;
+  startAttempt: StartAttempt | null;
   requestBytes: number;
   responseBytes: number;
   protocolVersion: string | null;
@@ -32,6 +38,8 @@ export type RequestLogRow = {
   /** Already redacted; null unless the project captures payloads. */
   requestPayload: unknown;
   responsePayload: unknown;
+  requestTruncated: boolean | null;
+  responseTruncated: boolean | null;
 };
 
 /** Longest texts that a row keeps, UTF-16 code units. */
@@ -41,6 +49,8 @@ export const maxTextLengths = {
   method: 256,
   target: 1024,
   errorMessage: 1024,
+  refusal: 64,
+  instanceId: 64,
   outcome: 32,
   protocolVersion: 64,
   clientName: 256,

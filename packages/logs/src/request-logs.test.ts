@@ -139,7 +139,15 @@ describe("writing", () => {
     const [projectId, deploymentId] = [randomUUID(), randomUUID()];
     const time = Date.UTC(2031, 4, 5);
     await writeRequestLogs(database.pool, [requestLogRow({ projectId, time })]);
-    const line = { stream: "stdout", level: "info", line: "x", projectId, deploymentId, instanceId: null } as const;
+    const line = {
+      stream: "stdout",
+      level: "info",
+      line: "x",
+      projectId,
+      deploymentId,
+      instanceId: null,
+      requestId: null,
+    } as const;
     await writeServerLogs(database.pool, [{ ...line, time: new Date(time) }]);
     const listed = (await queryRequestLogs(database.pool, { projectId })).data;
     const lines = await readServerLogs(database.pool, { deploymentId });

@@ -13,6 +13,8 @@ export type ServerLogRow = {
   instanceId: string | null;
   stream: ServerLogStream;
   level: ServerLogLevel;
+  /** The request during which it was printed (`towpath-request-id`); null for lines outside of any request. */
+  requestId: string | null;
   /** Without its line end; cut at 8 KiB. */
   line: string;
 };
@@ -25,6 +27,7 @@ export type ServerLogEntry = {
   instanceId: string | null;
   stream: ServerLogStream;
   level: ServerLogLevel;
+  requestId: string | null;
   line: string;
 };
 
@@ -43,10 +46,11 @@ export async function writeServerLogs(pool: Pool, rows: readonly ServerLogRow[])
   );
   await pool.query(
     `WITH written AS (
-       INSERT INTO server_log (time, project_id, deployment_id, instance_id, stream, level, line)
-       SELECT ${timeNotAhead("time")}, project_id, deployment_id, instance_id, stream, level, line
-       FROM unnest($1::timestamptz[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[])
-         WITH ORDINALITY AS rows (time, project_id, deployment_id, instance_id, stream, level, line, position)
+       INSERT INTO server_log (time, project_id, deployment_id, instance_id, stream, level, request_id, line)
+       SELECT ${timeNotAhead("time")}, project_id, deployment_id, instance_id, stream, level, request_id, line
+       FROM unnest($1::timestamptz[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::uuid[],
+           $8::text[])
+         WITH ORDINALITY AS rows (time, project_id, deployment_id, instance_id, stream, level, request_id, line, position)
        ORDER BY position
        RETURNING deployment_id
      )
@@ -58,39 +62,97 @@ export async function writeServerLogs(pool: Pool, rows: readonly ServerLogRow[])
       rows.map((row) => row.instanceId),
       rows.map((row) => row.stream),
       rows.map((row) => row.level),
+      rows.map((row) => row.requestId),
       rows.map((row) => toPostgresText(row.line, 8192)),
     ],
   );
 }
 
+const columns = "id, time, instance_id, stream, level, request_id, line";
+/** Lines before the one that a reader asked for. */
+const linesBefore = 200;
+/** Clocks of gateways and runners differ by less. */
+const maxClockSkewMs = 60_000;
+
 /**
- * Reads lines of a deployment in order. With `afterId` the lines after it, oldest first; without it the newest
- * `limit` lines, also oldest first. `limit` 1 to 5000, default 1000. The caller has checked access to the deployment.
+ * Reads lines of a deployment in order. With `afterId` the lines after it, oldest first; with `around` those from 200
+ * lines before that line on; without either the newest `limit` lines, also oldest first. `limit` 1 to 5000, default
+ * 1000. The caller has checked access to the deployment.
  */
 export async function readServerLogs(
   pool: Pool,
-  query: { deploymentId: string; afterId?: number; limit?: number },
+  query: { deploymentId: string; afterId?: number; around?: number; limit?: number },
 ): Promise<ServerLogEntry[]> {
   const limit = Math.min(Math.max(query.limit ?? 1000, 1), 5000);
-  // The order of nulls, of which there are none, is the index's: else PostgreSQL would sort instead of reading it.
-  const columns = "id, time, instance_id, stream, level, line";
-  const result =
-    query.afterId === undefined
-      ? await pool.query(
-          `SELECT * FROM (SELECT ${columns} FROM server_log WHERE deployment_id = $1 ORDER BY id DESC NULLS LAST LIMIT $2) AS newest
-           ORDER BY id`,
-          [query.deploymentId, limit],
-        )
-      : await pool.query(
-          `SELECT ${columns} FROM server_log WHERE deployment_id = $1 AND id > $3 ORDER BY id NULLS FIRST LIMIT $2`,
-          [query.deploymentId, limit, query.afterId],
-        );
-  return result.rows.map((row) => ({
+  const { deploymentId, afterId } = query;
+  if (afterId !== undefined) return after(pool, deploymentId, afterId, limit);
+  if (query.around !== undefined) {
+    const before = await newest(pool, deploymentId, query.around, linesBefore + 1);
+    const first = before[0];
+    // The line may be gone with its day: then whatever is there, as without it.
+    if (first !== undefined) return after(pool, deploymentId, first.id - 1, limit);
+  }
+  return newest(pool, deploymentId, Number.MAX_SAFE_INTEGER, limit);
+}
+
+// The order of nulls, of which there are none, is the index's: else PostgreSQL would sort instead of reading it.
+
+async function newest(pool: Pool, deploymentId: string, upTo: number, limit: number): Promise<ServerLogEntry[]> {
+  const { rows } = await pool.query<Row>(
+    `SELECT * FROM (SELECT ${columns} FROM server_log WHERE deployment_id = $1 AND id <= $3
+       ORDER BY id DESC NULLS LAST LIMIT $2) AS newest ORDER BY id`,
+    [deploymentId, limit, upTo],
+  );
+  return rows.map(toEntry);
+}
+
+async function after(pool: Pool, deploymentId: string, id: number, limit: number): Promise<ServerLogEntry[]> {
+  const { rows } = await pool.query<Row>(
+    `SELECT ${columns} FROM server_log WHERE deployment_id = $1 AND id > $3 ORDER BY id NULLS FIRST LIMIT $2`,
+    [deploymentId, limit, id],
+  );
+  return rows.map(toEntry);
+}
+
+/**
+ * The lines that a server printed while it handled a request (LOG-4), oldest first; `hasMore`: there are more than
+ * `limit`. Lines of tasks that the request started count too, whenever they came.
+ *
+ * @param request its project, its id and when it came. The caller has checked access to the project.
+ */
+export async function readRequestLines(
+  pool: Pool,
+  request: { projectId: string; requestId: string; time: Date; limit?: number },
+): Promise<{ lines: (ServerLogEntry & { deploymentId: string })[]; hasMore: boolean }> {
+  const limit = Math.min(Math.max(request.limit ?? 200, 1), 1000);
+  const from = new Date(request.time.getTime() - maxClockSkewMs);
+  const { rows } = await pool.query<Row & { deployment_id: string }>(
+    `SELECT deployment_id, ${columns} FROM server_log
+     WHERE project_id = $1 AND request_id = $2 AND time >= $3 ORDER BY id LIMIT $4`,
+    [request.projectId, request.requestId, from, limit + 1],
+  );
+  const lines = rows.slice(0, limit).map((row) => ({ ...toEntry(row), deploymentId: row.deployment_id }));
+  return { lines, hasMore: rows.length > limit };
+}
+
+type Row = {
+  id: string;
+  time: Date;
+  instance_id: string | null;
+  stream: ServerLogStream;
+  level: ServerLogLevel;
+  request_id: string | null;
+  line: string;
+};
+
+function toEntry(row: Row): ServerLogEntry {
+  return {
     id: Number(row.id),
     time: row.time.toISOString(),
     instanceId: row.instance_id,
     stream: row.stream,
     level: row.level,
+    requestId: row.request_id,
     line: row.line,
-  }));
+  };
 }

@@ -26,16 +26,19 @@ const text = (name: string, property: keyof typeof maxTextLengths) =>
   column(
     name,
     "text",
-    (row): string | null => row[property],
+    (row): string | null => row[property] ?? null,
     (value) => toPostgresText(value, maxTextLengths[property]),
   );
 
 const columns: readonly Column[] = [
   plain("id", "uuid", (row) => row.id),
+  // Rows that an earlier version left in a spool have none of what came later.
+  plain("request_id", "uuid", (row) => row.requestId ?? null),
   plain("time", "float8", (row) => row.time),
   plain("organization_id", "uuid", (row) => row.organizationId),
   plain("project_id", "uuid", (row) => row.projectId),
   plain("deployment_id", "uuid", (row) => row.deploymentId),
+  text("instance_id", "instanceId"),
   text("kind", "kind"),
   text("http_method", "httpMethod"),
   text("method", "method"),
@@ -44,9 +47,12 @@ const columns: readonly Column[] = [
   plain("is_error", "bool", (row) => row.isError),
   column("error_code", "int4", (row) => row.errorCode, toInt4),
   text("error_message", "errorMessage"),
+  text("refusal", "refusal"),
   text("outcome", "outcome"),
   plain("duration_ms", "float8", (row) => row.durationMs),
   plain("held_ms", "float8", (row) => row.heldMs),
+  plain("server_ms", "float8", (row) => row.serverMs ?? null),
+  column("start_attempt", "text", (row) => row.startAttempt, toPostgresJson),
   plain("request_bytes", "int4", (row) => row.requestBytes),
   plain("response_bytes", "int8", (row) => row.responseBytes),
   text("protocol_version", "protocolVersion"),
@@ -57,12 +63,14 @@ const columns: readonly Column[] = [
   text("trace_id", "traceId"),
   column("request_payload", "text", (row) => row.requestPayload, toPostgresJson),
   column("response_payload", "text", (row) => row.responsePayload, toPostgresJson),
+  plain("request_truncated", "bool", (row) => row.requestTruncated ?? null),
+  plain("response_truncated", "bool", (row) => row.responseTruncated ?? null),
 ];
 
-/** What travels in another form than it is stored: the time as milliseconds, payloads as text. */
+/** What travels in another form than it is stored: the time as milliseconds, JSON as text. */
 function selected({ name }: Column): string {
   if (name === "time") return timeNotAhead("to_timestamp(time / 1000)");
-  return name.endsWith("_payload") ? `${name}::jsonb` : name;
+  return name.endsWith("_payload") || name === "start_attempt" ? `${name}::jsonb` : name;
 }
 
 const insert = `

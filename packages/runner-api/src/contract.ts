@@ -13,6 +13,17 @@ const leasedInstanceSchema = z.object({
   state: z.enum(["started", "woken", "ready"]),
   /** Duration of the call in the runner, milliseconds. */
   waitedMs: z.number().nonnegative(),
+  /** What it was spent on, milliseconds; absent for what was not needed. Earlier runners don't say. */
+  spent: z
+    .object({
+      /** Waiting for a pause after crashes to end, and for a place on the host. */
+      placeMs: z.number().nonnegative(),
+      /** From having the place until the server answered. */
+      startMs: z.number().nonnegative(),
+      wakeMs: z.number().nonnegative(),
+    })
+    .partial()
+    .optional(),
 });
 export type LeasedInstance = z.infer<typeof leasedInstanceSchema>;
 

@@ -34,11 +34,11 @@ class Client:
         self._session: dict[str, str] = {}
         self._next = 0
 
-    def initialize(self) -> dict[str, Any]:
+    def initialize(self, headers: dict[str, str] | None = None) -> dict[str, Any]:
         params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-        status, headers, answer = self._post({"method": "initialize", "params": params}, {})
+        status, answer_headers, answer = self._post({"method": "initialize", "params": params}, headers or {})
         assert status == 200, (status, answer)
-        session = headers.get("mcp-session-id")
+        session = answer_headers.get("mcp-session-id")
         assert session, "sessions are stateful by default"
         self._session = {"Mcp-Session-Id": session, "MCP-Protocol-Version": LEGACY}
         status, _, _ = self._post({"method": "notifications/initialized"}, self._session)
@@ -50,14 +50,18 @@ class Client:
         params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
         return self._post({"method": "initialize", "params": params}, headers or {})[0]
 
-    def call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+    def call(
+        self, method: str, params: dict[str, Any] | None = None, headers: dict[str, str] | None = None
+    ) -> dict[str, Any]:
         """A request in the legacy session."""
         message = {"method": method} | ({"params": params} if params else {})
-        status, _, answer = self._post(message, self._session)
+        status, _, answer = self._post(message, self._session | (headers or {}))
         assert status == 200 and "result" in answer, (status, answer)
         return answer["result"]
 
-    def modern(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+    def modern(
+        self, method: str, params: dict[str, Any] | None = None, more: dict[str, str] | None = None
+    ) -> dict[str, Any]:
         """A request of the 2026-07-28 revision: no session, everything in headers and `_meta`."""
         params = dict(params or {})
         params["_meta"] = {
@@ -65,7 +69,7 @@ class Client:
             _META + "clientCapabilities": {},
             _META + "clientInfo": {"name": "test", "version": "1"},
         }
-        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
+        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method} | (more or {})
         if "name" in params or "uri" in params:
             headers["Mcp-Name"] = params.get("name") or params["uri"]
         status, answer_headers, answer = self._post({"method": method, "params": params}, headers)
@@ -92,6 +96,8 @@ class Client:
         if not message["method"].startswith("notifications/"):
             self._next += 1
             message = message | {"id": self._next}
+        # Calls of several threads must not take each other's id.
+        request_id = message.get("id", 0)
         connection = UnixConnection(self._path)
         body = json.dumps({"jsonrpc": "2.0"} | message)
         connection.request("POST", self._url, body, _ACCEPT | {"Origin": "https://client.example"} | headers)
@@ -99,7 +105,7 @@ class Client:
         text = response.read().decode()
         found = {name.lower(): value for name, value in response.getheaders()}
         connection.close()
-        return response.status, found, _answer(text, self._next) if response.status == 200 else text
+        return response.status, found, _answer(text, request_id) if response.status == 200 else text
 
 
 def _answer(text: str, request_id: int) -> Any:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+from towpath_runner.output import mark_output
+from towpath_runner.request_id import carry_into_threads
+
 #: Thirty minutes, in seconds: by default FastMCP never ends a session.
 SESSION_IDLE_SECONDS = 1800
 
@@ -28,7 +31,7 @@ _FIXED = {
 
 
 def prepare_process(script: str) -> None:
-    """Sets environment, arguments and output as for `python script`, but with line buffering."""
+    """Sets environment, arguments and output as for `python script`, but with line buffering and marks of requests."""
     for name, value in _DEFAULTS.items():
         os.environ.setdefault(name, value)
     os.environ.update(_FIXED)
@@ -36,9 +39,8 @@ def prepare_process(script: str) -> None:
     os.environ.pop("PYTHONSAFEPATH", None)
     # A server that parses its command line must not see our arguments.
     sys.argv[:] = [script]
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(line_buffering=True)
+    mark_output()
+    carry_into_threads()
     # Last on the path: the repository's modules take precedence over this package's directory.
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != ours] + [ours]

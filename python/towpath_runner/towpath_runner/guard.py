@@ -1,7 +1,8 @@
 """Patches the frameworks as their modules load; importing them early would slow down the start.
 
 A server that starts itself while its file is loaded gets an exception instead of taking over the process. The SDK's
-Host check is disabled, because the gateway checks it and the public name is not known here.
+Host check is disabled, because the gateway checks it and the public name is not known here. Sessions of mcp 1 learn to
+which request a message belongs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import threading
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
+
+from towpath_runner.request_id import carry_into_sessions
 
 _RUN_METHODS = (
     "run",
@@ -42,6 +45,7 @@ class ImportGuard:
             "mcp.server.mcpserver.server": lambda module: self._forbid(module.MCPServer, *_RUN_METHODS),
             "mcp.server.stdio": lambda module: self._forbid(module, "stdio_server"),
             "mcp.server.transport_security": _accept_any_host,
+            "mcp.server.lowlevel.server": carry_into_sessions,
             "uvicorn.main": lambda module: self._forbid(module, "run"),
             "uvicorn.server": lambda module: self._forbid(module.Server, "run", "serve"),
         }

@@ -15,6 +15,8 @@ import uvicorn
 
 from towpath_runner.asgi import EitherSlash, LifespanWatch
 from towpath_runner.kinds import ASGI
+from towpath_runner.output import end_request
+from towpath_runner.request_id import RequestIds
 
 #: Seconds that open requests get after SIGTERM; streams might never end.
 GRACE_SECONDS = 3
@@ -61,7 +63,7 @@ async def serve(app: Any, kind: str, socket_path: str, on_ready: Callable[[], No
     """Serves until SIGTERM or SIGINT. Raises `StartFailed`, or OSError when the socket cannot be opened."""
     watch = LifespanWatch(app)
     config = uvicorn.Config(
-        EitherSlash(watch),
+        RequestIds(EitherSlash(watch), end_request),
         uds=socket_path,
         loop="none",
         interface="asgi3",

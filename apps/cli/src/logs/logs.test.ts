@@ -9,8 +9,10 @@ import { logs } from "./logs.ts";
 
 const row: RequestLogEntry = {
   id: "0199a000-0000-7000-8000-000000000001",
+  requestId: "0199a000-0000-7000-8000-000000000001",
   time: "2026-11-21T10:00:00.000Z",
   deploymentId: "0199a000-0000-7000-8000-000000000002",
+  instanceId: null,
   kind: "request",
   httpMethod: "POST",
   method: "prompts/get",
@@ -20,9 +22,12 @@ const row: RequestLogEntry = {
   isError: true,
   errorCode: -32602,
   errorMessage: "no such\nprompt",
+  refusal: null,
   outcome: "rpc_error",
   durationMs: 12.5,
   heldMs: 0,
+  serverMs: 12,
+  startAttempt: null,
   requestBytes: 10,
   responseBytes: 20,
   protocolVersion: "2025-11-25",

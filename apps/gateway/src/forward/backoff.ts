@@ -74,6 +74,8 @@ export class Backoff {
       "start_timeout",
       `The server has not started within ${seconds} s. Its log in the dashboard may say why.`,
       { "retry-after": "5" },
+      null,
+      "timeout",
     );
   }
 }

@@ -12,6 +12,7 @@ export type ForwardRequest = {
   headers: string[];
   body: Buffer;
   response: ServerResponse;
+  requestId: string;
   /** Headers added to the server's, unless it speaks CORS by itself. */
   extraHeaders: readonly string[];
   site: Site;
@@ -105,10 +106,10 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200 || this.#ended) return;
     this.#started = true;
-    const { response, onStart, extraHeaders, site } = this.#request;
+    const { response, requestId, onStart, extraHeaders, site } = this.#request;
     const sessionId = onStart(status, headers);
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
-    const passed = headersForClient(raw, { extra: extraHeaders, site });
+    const passed = headersForClient(raw, { requestId, extra: extraHeaders, site });
     response.writeHead(status, sessionIdHeader in headers ? withSessionId(passed, sessionId) : passed);
     // Without a length the response is a stream whose first byte may be minutes away: send the head now. With a length
     // the body follows at once, and both are sent together.

@@ -49,7 +49,11 @@ test("GW-4 a Connection header cannot take the gateway's own headers away", () =
 
 const toServer = (cookie: string, site: Site) =>
   headersForServer(["Cookie", cookie], { principal: anonymous, forwarded: [], site });
-const toClient = (headers: string[], site: Site) => headersForClient(headers, { extra: [], site });
+const toClient = (headers: string[], site: Site) => {
+  const passed = headersForClient(headers, { requestId: "r", extra: [], site });
+  expect(passed.splice(passed.indexOf("towpath-request-id"), 2)).toEqual(["towpath-request-id", "r"]);
+  return passed;
+};
 /** The Set-Cookie headers that a browser gets. */
 const cookiesSet = (values: string[], site: Site) =>
   toClient(["Content-Type", "application/json", ...values.flatMap((value) => ["Set-Cookie", value])], site).filter(

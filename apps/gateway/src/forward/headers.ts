@@ -3,6 +3,7 @@ import { type BlockList, isIP } from "node:net";
 import { GatewayError } from "../gateway-error.ts";
 import { isListed, isLoopback, plainAddress } from "../policy/connections.ts";
 import type { Principal } from "../policy/credentials.ts";
+import { requestIdHeader } from "../record/request-id.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 import { cookiesForClient, cookiesForServer, type Site } from "./cookies.ts";
 import { identityHeaders } from "./identity.ts";
@@ -122,12 +123,12 @@ function isReserved(lower: string): boolean {
 }
 
 /**
- * The headers that the client gets, from the server's raw headers. Where servers share a host, what speaks for that
- * host stays behind, and pages get an origin of their own by the sandbox policy.
+ * The headers that the client gets, from the server's raw headers and the request's id. Where servers share a host,
+ * what speaks for that host stays behind, and pages get an origin of their own by the sandbox policy.
  */
 export function headersForClient(
   raw: readonly (Buffer | string)[],
-  { extra, site }: { extra: readonly string[]; site: Site },
+  { requestId, extra, site }: { requestId: string; extra: readonly string[]; site: Site },
 ): string[] {
   const headers: string[] = [];
   const setCookies: string[] = [];
@@ -152,6 +153,8 @@ export function headersForClient(
       setCookies.push(value);
       continue;
     }
+    // Ours is added: what the server says of it could only be wrong.
+    if (lower === requestIdHeader) continue;
     if (lower === "clear-site-data" || (site.form === "path" && aboutWholeHost.has(lower))) continue;
     if (lower === "access-control-allow-origin") hasCors = true;
     if (lower === "content-type") type = value;
@@ -162,6 +165,7 @@ export function headersForClient(
     for (const cookie of cookiesForClient(setCookies, site)) passed.push(setCookieName, cookie);
   }
   if (site.form === "path" && !(site.isMcp && isOfProtocol(type))) passed.push(...sandboxPolicy);
+  passed.push(requestIdHeader, requestId);
   // A server that speaks CORS by itself is left to it: two values would be none.
   if (!hasCors) passed.push(...extra);
   return passed;

@@ -1,4 +1,5 @@
-import { type Endpoint, type RunnerClient, RunnerError } from "@towpath/runner-api";
+import type { StartAttempt } from "@towpath/logs/schema";
+import { type Endpoint, type LeasedInstance, type RunnerClient, RunnerError } from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
 import { GatewayError } from "../gateway-error.ts";
 import { answersPing, type Upstreams } from "./upstreams.ts";
@@ -11,6 +12,8 @@ export type Lease = {
   readonly upstream: Dispatcher;
   /** performance.now() milliseconds, counted from when the lease was asked for. */
   readonly validUntil: number;
+  /** What the runner had to do for it. */
+  readonly start: StartAttempt;
 };
 
 type Entry = {
@@ -141,10 +144,18 @@ export class Leases {
     const askedAt = performance.now();
     entry.isIdle = false;
     try {
-      const { instanceId, endpoint, leaseMs } = await this.#runner.ensure(deploymentId);
+      const leased = await this.#runner.ensure(deploymentId);
+      const { instanceId, endpoint, leaseMs } = leased;
       this.#runnerAnswered(true);
       const upstream = this.#upstreams.at(endpoint);
-      const lease = { deploymentId, instanceId, endpoint, upstream, validUntil: askedAt + leaseMs };
+      const lease = {
+        deploymentId,
+        instanceId,
+        endpoint,
+        upstream,
+        validUntil: askedAt + leaseMs,
+        start: startOf(leased),
+      };
       this.#setLease(entry, lease);
       this.#schedule(deploymentId, entry, askedAt, leaseMs / 2);
       return lease;
@@ -230,6 +241,11 @@ export class Leases {
   }
 }
 
+function startOf({ state, spent }: LeasedInstance): StartAttempt {
+  const { placeMs = null, startMs = null, wakeMs = null } = spent ?? {};
+  return { outcome: state, placeMs, startMs, wakeMs, reason: null };
+}
+
 const defaultRetryAfterMs = 2000;
 
 /** What the runner said: 404 for a deployment that is gone, else 503. */
@@ -237,16 +253,16 @@ function refused({ code, message, retryAfterMs, waitHelps }: RunnerError): Gatew
   if (code === "not_found") return new GatewayError("unknown_server", message);
   const waitMs = retryAfterMs ?? defaultRetryAfterMs;
   const headers = { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1000))) };
-  return new GatewayError("server_failed_to_start", message, headers, waitHelps ? waitMs : null);
+  return new GatewayError("server_failed_to_start", message, headers, waitHelps ? waitMs : null, code);
 }
 
 function asleep({ message: reason }: RunnerError): GatewayError {
   const message = `The server does not answer. It may be asleep, and nothing can wake it: ${reason}. Try again shortly.`;
-  return new GatewayError("server_unreachable", message, { "retry-after": "2" }, 0);
+  return new GatewayError("server_unreachable", message, { "retry-after": "2" }, 0, "unreachable");
 }
 
 /** A runner that is away is soon back. */
 function runnerAway({ message: reason }: RunnerError): GatewayError {
   const message = `Servers cannot be started at the moment: ${reason}. Try again shortly.`;
-  return new GatewayError("server_failed_to_start", message, { "retry-after": "2" }, 0);
+  return new GatewayError("server_failed_to_start", message, { "retry-after": "2" }, 0, "unreachable");
 }

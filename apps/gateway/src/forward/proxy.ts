@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { StartAttempt } from "@towpath/logs/schema";
 import type { Logger } from "pino";
 import { busy, GatewayError, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
 import type { Metrics } from "../platform/metrics.ts";
@@ -57,6 +58,8 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
       const lease = await ensure(parts, admitted, { deploymentId, backoff });
       // Client disconnected; send nothing.
       if (lease === null || response.destroyed) break;
+      exchange.instanceId = lease.instanceId;
+      exchange.sentAt = performance.now();
       exchange.end = await send(parts, admitted, lease);
       switch (exchange.end) {
         case "dial-failed":
@@ -106,14 +109,20 @@ async function ensure(
       if (isEarlier && !(await leases.isRunning(bound.deploymentId, bound.instanceId))) throw sessionNotFound();
       const acquired = leases.acquire(deploymentId);
       const lease = acquired instanceof Promise ? await backoff.waitFor(acquired) : acquired;
+      if (acquired instanceof Promise && lease) exchange.startAttempt = lease.start;
       if (lease && bound && bound.instanceId !== lease.instanceId) throw sessionNotFound();
       return lease;
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
+      if (error.runnerCode !== null) exchange.startAttempt = failedStart(error.runnerCode);
       await backoff.beforeRetry(error);
     }
   }
   return null;
+}
+
+function failedStart(reason: string): StartAttempt {
+  return { outcome: "failed", placeMs: null, startMs: null, wakeMs: null, reason };
 }
 
 function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promise<ForwardEnd> {
@@ -125,6 +134,7 @@ function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promi
     headers,
     body,
     response,
+    requestId: exchange.id,
     extraHeaders: corsHeaders(request.headers.origin),
     site,
     onStart: (status, responseHeaders) => {

@@ -36,7 +36,7 @@ export function isNavigation(request: IncomingMessage): boolean {
   return request.headers["sec-fetch-mode"] === "navigate" && request.headers["sec-fetch-dest"] === "document";
 }
 
-const exposed = "mcp-session-id, www-authenticate, mcp-protocol-version, retry-after";
+const exposed = "mcp-session-id, www-authenticate, mcp-protocol-version, retry-after, towpath-request-id";
 
 /** Whether a request is a browser's question about another one, which the gateway answers by itself. */
 export function isPreflight(request: IncomingMessage): boolean {

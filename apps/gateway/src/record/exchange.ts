@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { StartAttempt } from "@towpath/logs/schema";
 import {
   type AnswerPeek,
   type PeekHints,
@@ -16,6 +17,8 @@ import { captureBytes } from "./redact.ts";
 
 /** One HTTP exchange with a server as it is observed, to become request-log rows (GW-7). */
 export type Exchange = {
+  /** What clients, servers and the log know the request by. */
+  readonly id: string;
   readonly route: Route;
   /** Whether it is with the MCP endpoint: the server's other pages get no rows. */
   readonly isMcp: boolean;
@@ -39,7 +42,12 @@ export type Exchange = {
   endedAt: number | null;
   /** The deployment that serves it, of an earlier rollout where its session says so; null: the target is none. */
   deploymentId: string | null;
+  instanceId: string | null;
   heldMs: number;
+  /** performance.now() when the request was last sent to a server; null when it has not been. */
+  sentAt: number | null;
+  /** What it waited for because its server was not known to be ready; null: nothing. */
+  startAttempt: StartAttempt | null;
   /** Identifies the legacy session in the log; a hash, not a usable session id. */
   session: string | null;
   /** What `initialize` said of the client. */
@@ -57,9 +65,14 @@ export type Exchange = {
   resumedAnswer: AnswerPeek | null;
 };
 
+/** `time`: Date.now(), which the id tells too. */
+export type Begun = { id: string; time: number; isMcp: boolean };
+
 /** The exchange of a request that has just come for a known server. */
-export function beginExchange(route: Route, request: IncomingMessage, isMcp: boolean): Exchange {
+export function beginExchange(route: Route, request: IncomingMessage, begun: Begun): Exchange {
+  const { id, time, isMcp } = begun;
   return {
+    id,
     route,
     isMcp,
     isRecorded: false,
@@ -71,11 +84,14 @@ export function beginExchange(route: Route, request: IncomingMessage, isMcp: boo
     traceparent: headerOf(request, "traceparent"),
     userAgent: headerOf(request, "user-agent"),
     lastEventId: headerOf(request, "last-event-id"),
-    time: Date.now(),
+    time,
     startedAt: performance.now(),
     endedAt: null,
     deploymentId: deploymentOf(route),
+    instanceId: null,
     heldMs: 0,
+    sentAt: null,
+    startAttempt: null,
     session: null,
     client: undefined,
     canceled: new Set(),

@@ -108,8 +108,10 @@ export class PendingCalls {
   }
 
   #hold(exchange: Exchange): void {
-    // Only needed for capture, which leaves out big ones.
-    if (!exchange.route.capturePayloads || exchange.requestBytes > captureBytes) exchange.body = null;
+    // Only needed for capture, which keeps the beginning of big ones. A copy: a slice would hold all of it.
+    if (!exchange.route.capturePayloads) exchange.body = null;
+    else if (exchange.body && exchange.body.length > captureBytes)
+      exchange.body = Buffer.from(exchange.body.subarray(0, captureBytes));
     clearTimeout(this.#held.get(exchange));
     this.#held.set(exchange, setTimeout(() => this.#settle(exchange), resumeWithinMs).unref());
   }

@@ -10,7 +10,7 @@ import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { segmentsIn, until } from "../testing/rig.ts";
 import { Recorder } from "./recorder.ts";
-import { newRowId } from "./rows.ts";
+import { newRequestId } from "./request-id.ts";
 import { Spool } from "./spool.ts";
 
 const log = pino({ level: "silent" });
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 function row(projectId: string, change: Partial<RequestLogRow> = {}): RequestLogRow {
   const time = Date.now();
-  return requestLogRow({ id: newRowId(time), time, projectId, ...change });
+  return requestLogRow({ id: newRequestId(time), time, projectId, ...change });
 }
 
 const count = async (projectId: string) => {

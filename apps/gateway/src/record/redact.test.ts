@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { captureBytes, redactedPayload } from "./redact.ts";
+import { captureBytes, captureOf } from "./redact.ts";
 
-const redact = (value: unknown) => redactedPayload(Buffer.from(JSON.stringify(value)));
+const capture = (json: string) => captureOf(Buffer.from(json), Buffer.byteLength(json));
+const redact = (value: unknown) => capture(JSON.stringify(value)).payload;
 
 test("GW-7 sealed state, answers and secrets are never kept, whatever their form and depth", () => {
   expect(
@@ -40,10 +41,22 @@ test("GW-7 a schema that describes a password is no password", () => {
   expect(redact(value)).toEqual({ arguments: { credentials: "[redacted]" } });
 });
 
-test("GW-7 what is too big or no JSON is left out", () => {
-  expect(redact("x".repeat(captureBytes))).toBeNull();
-  expect(redactedPayload(Buffer.from("{"))).toBeNull();
-  expect(redactedPayload(null)).toBeNull();
+test("GW-7 the beginning of what is too big is kept and marked, with its secrets replaced", () => {
+  const text = "x".repeat(captureBytes);
+  const { payload, isTruncated } = capture(JSON.stringify({ token: "t", list: [{ password: "p", text }, 2], end: 1 }));
+  expect(isTruncated).toBe(true);
+  expect(payload).toEqual({ token: "[redacted]", list: [{ password: "[redacted]", text: expect.any(String) }] });
+  const kept = (payload as { list: [{ text: string }] }).list[0].text;
+  expect(kept).toMatch(/^x+…$/);
+  expect(kept.length).toBeGreaterThan(captureBytes / 2);
+  const secret = capture(JSON.stringify({ first: 1, password: text }));
+  expect(secret).toEqual({ payload: { first: 1, password: "[redacted]" }, isTruncated: true });
+});
+
+test("GW-7 what is no JSON is left out", () => {
+  expect(capture("{").payload).toBeNull();
+  expect(capture(`nonsense ${"x".repeat(captureBytes)}`)).toEqual({ payload: null, isTruncated: true });
+  expect(captureOf(null, 0).payload).toBeNull();
   let deep: unknown = "secret inside";
   for (let at = 0; at < 500; at++) deep = [deep];
   expect(JSON.stringify(redact(deep))).not.toContain("secret inside");

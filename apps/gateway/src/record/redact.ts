@@ -1,4 +1,6 @@
-/** Largest payload kept, bytes. A larger one is omitted entirely, since truncated JSON can't be redacted. */
+import { completeJson } from "./complete-json.ts";
+
+/** The part of a payload that is kept, bytes. */
 export const captureBytes = 64 * 1024;
 
 /** Members whose value is never kept: sealed state and answers of multi-round requests, and what names a secret. */
@@ -9,13 +11,25 @@ const harmlessMember = /^(?:progressToken|maxTokens|nextPageToken)$/;
 const schemaMember = /^(?:input|output|requested)Schema$/;
 const redacted = "[redacted]";
 
-/** A payload for the request log: parsed, with secrets replaced. Null when it is too big or no JSON. */
-export function redactedPayload(body: Buffer | null): unknown {
-  if (body === null || body.length === 0 || body.length > captureBytes) return null;
+export type Capture = { payload: unknown; isTruncated: boolean };
+const nothing: Capture = { payload: null, isTruncated: false };
+
+/**
+ * A payload for the request log: parsed, with secrets replaced; null when it is no JSON. Of more than 64 KiB the
+ * beginning is kept, as far as it can be parsed: what is no JSON can't be redacted by the names of its members.
+ *
+ * @param body the payload, or its beginning, of at least 64 KiB if it is longer than that
+ * @param bytes the length of the whole payload
+ */
+export function captureOf(body: Buffer | null, bytes: number): Capture {
+  if (body === null || body.length === 0) return nothing;
+  const isTruncated = bytes > captureBytes || bytes > body.length;
+  const text = body.toString("utf8", 0, captureBytes);
   try {
-    return redact(JSON.parse(body.toString("utf8")), 0, false);
+    const json = isTruncated ? completeJson(text) : text;
+    return { payload: redact(JSON.parse(json), 0, false), isTruncated };
   } catch {
-    return null;
+    return { payload: null, isTruncated };
   }
 }
 

@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import type { Outcome, RequestLogRow } from "@towpath/logs";
 import type { AnswerPeek, MessagePeek, RequestPeek } from "@towpath/mcp/peek";
 import type { GatewayError } from "../gateway-error.ts";
 import type { Exchange } from "./exchange.ts";
-import { redactedPayload } from "./redact.ts";
+import { captureOf } from "./redact.ts";
+import { newRequestId } from "./request-id.ts";
 
 /** The rows of an exchange that has ended: one per JSON-RPC message of the client, one when there was none. */
 export function rowsOf(exchange: Exchange): RequestLogRow[] {
@@ -20,11 +20,14 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
   const answer = message.kind === "request" ? answerTo(exchange, message.id) : unclaimedAnswer(exchange);
   const outcome = outcomeOf(exchange, message, answer);
   return {
-    id: newRowId(exchange.time),
+    // Further messages of a batch name the request that brought them.
+    id: isFirst(exchange, message) ? exchange.id : newRequestId(exchange.time),
+    requestId: isFirst(exchange, message) ? null : exchange.id,
     time: exchange.time,
     organizationId: route.organizationId,
     projectId: route.projectId,
     deploymentId: exchange.deploymentId,
+    instanceId: exchange.instanceId,
     kind: message.kind,
     httpMethod: exchange.httpMethod,
     method: message.method,
@@ -33,9 +36,12 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     httpStatus: exchange.status === 0 ? 499 : exchange.status,
     isError: isErrorOutcome(exchange, outcome),
     ...errorOf(refusal, outcome, answer),
+    refusal: refusal?.code ?? null,
     outcome,
-    durationMs: Math.round(durationMs * 1000) / 1000,
-    heldMs: Math.round(exchange.heldMs * 1000) / 1000,
+    durationMs: rounded(durationMs),
+    heldMs: rounded(exchange.heldMs),
+    serverMs: serverMsOf(exchange),
+    startAttempt: exchange.startAttempt,
     requestBytes: exchange.requestBytes,
     responseBytes: exchange.responseBytes,
     protocolVersion: answer?.protocolVersion ?? peek.protocolVersion ?? exchange.client?.protocolVersion ?? null,
@@ -44,10 +50,34 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     session: exchange.session,
     principal: exchange.principal,
     traceId: traceIdOf(exchange.traceparent),
-    // The body of a batch belongs to all of its messages: it is kept with the first.
-    requestPayload: route.capturePayloads && isFirst(exchange, message) ? redactedPayload(exchange.body) : null,
-    responsePayload: route.capturePayloads ? redactedPayload(answer?.payload ?? null) : null,
+    ...payloadsOf(exchange, message, answer),
   };
+}
+
+const noPayloads = { requestPayload: null, responsePayload: null, requestTruncated: null, responseTruncated: null };
+
+function payloadsOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined) {
+  if (!exchange.route.capturePayloads) return noPayloads;
+  // The body of a batch belongs to all of its messages: it is kept with the first.
+  const request = captureOf(isFirst(exchange, message) ? exchange.body : null, exchange.requestBytes);
+  const response = captureOf(answer?.payload ?? null, answer?.payloadBytes ?? 0);
+  return {
+    requestPayload: request.payload,
+    responsePayload: response.payload,
+    requestTruncated: request.isTruncated || null,
+    responseTruncated: response.isTruncated || null,
+  };
+}
+
+/** Milliseconds from sending the request until the end of its answer; null when it was not sent. */
+function serverMsOf({ sentAt, endedAt, end }: Exchange): number | null {
+  if (sentAt === null || end === "dial-failed" || end === "backlog-full") return null;
+  return rounded((endedAt ?? performance.now()) - sentAt);
+}
+
+/** To the microsecond. */
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }
 
 function isFirst({ peek }: Exchange, message: MessagePeek | RequestPeek): boolean {
@@ -129,30 +159,4 @@ function isErrorOutcome(exchange: Exchange, outcome: Outcome): boolean {
 
 function traceIdOf(traceparent: string | undefined): string | null {
   return traceparent === undefined ? null : (/^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] ?? null);
-}
-
-const digitsPerId = 20;
-let digits = "";
-let used = 0;
-let lastTime = -1;
-let prefix = "";
-
-/**
- * A UUIDv7 (RFC 9562 §5.7): milliseconds since the epoch, then random bits, drawn and written out in bulk: 70 ns,
- * where a library takes 3.6 µs (tests/bench/gateway-parts.ts).
- */
-export function newRowId(timeMs: number): string {
-  if (used + digitsPerId > digits.length) {
-    digits = randomBytes(4096).toString("hex");
-    used = 0;
-  }
-  const from = used;
-  used += digitsPerId;
-  if (timeMs !== lastTime) {
-    lastTime = timeMs;
-    const time = Math.floor(timeMs).toString(16).padStart(12, "0");
-    prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`;
-  }
-  const variant = "89ab"[digits.charCodeAt(from + 3) & 3];
-  return `${prefix}${digits.slice(from, from + 3)}-${variant}${digits.slice(from + 4, from + 7)}-${digits.slice(from + 7, from + 19)}`;
 }

@@ -18,6 +18,9 @@ export type DeploymentServerParts = LaunchParts & {
   readonly places: Places;
 };
 
+/** What a call had to do, and what that took. */
+type Obtained = Pick<LeasedInstance, "state" | "spent">;
+
 /** Requests wait for a back-off up to this long; beyond that, the caller is told when to retry. */
 const maxHeldBackOffMs = 1000;
 
@@ -37,7 +40,7 @@ export class DeploymentServer {
   /** By the monotonic clock, so that a jump of the wall clock ends no lease. */
   #leasedUntil = 0;
   readonly #mutex = new Mutex();
-  #obtaining: Promise<LeasedInstance["state"]> | null = null;
+  #obtaining: Promise<Obtained> | null = null;
   #lastFailure = "";
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
@@ -51,14 +54,14 @@ export class DeploymentServer {
   async lease(): Promise<LeasedInstance> {
     const start = performance.now();
     this.#extendLease(start);
-    const state = (await this.#isIdleReady()) ? "ready" : await this.#obtain();
+    const obtained = (await this.#isIdleReady()) ? ({ state: "ready" } as const) : await this.#obtain();
     const instance = this.#instance;
     const endpoint = instance?.handle?.endpoint;
     if (instance === null || endpoint === undefined)
       throw new RunnerError("ended", "The server ended during the request.", { retryAfterMs: 0 });
     const now = performance.now();
     const leaseMs = this.#extendLease(now);
-    return { instanceId: instance.id, endpoint, leaseMs, state, waitedMs: now - start };
+    return { instanceId: instance.id, endpoint, leaseMs, ...obtained, waitedMs: now - start };
   }
 
   /**
@@ -146,7 +149,7 @@ export class DeploymentServer {
     return this.#instance === instance && instance.state === "ready" && !this.#mutex.isLocked;
   }
 
-  #obtain(): Promise<LeasedInstance["state"]> {
+  #obtain(): Promise<Obtained> {
     this.#obtaining ??= this.#mutex
       .run(() => this.#readyLocked())
       .finally(() => {
@@ -155,7 +158,8 @@ export class DeploymentServer {
     return this.#obtaining;
   }
 
-  async #readyLocked(): Promise<LeasedInstance["state"]> {
+  async #readyLocked(): Promise<Obtained> {
+    const begun = performance.now();
     const instance = this.#instance;
     const wasFrozen = instance?.state === "frozen";
     if (wasFrozen) await instance.handle?.wake();
@@ -164,22 +168,26 @@ export class DeploymentServer {
       if (wasFrozen) instance.become("ready");
       // A crash counts once its exit has been reported.
       if (await instance.isDead()) await instance.handle?.exited;
-      else if (this.#instance === instance) return wasFrozen ? "woken" : "ready";
+      else if (this.#instance === instance)
+        return wasFrozen ? { state: "woken", spent: { wakeMs: performance.now() - begun } } : { state: "ready" };
     }
-    await this.#start();
+    const spent = await this.#start();
     // Before the mutex is released: a stop that waits for it must find the lease.
     this.#extendLease(performance.now());
-    return "started";
+    return { state: "started", spent };
   }
 
-  async #start(): Promise<void> {
+  async #start(): Promise<Obtained["spent"]> {
     const { deploymentId, places } = this.#parts;
+    const begun = performance.now();
     await this.#waitBackOff();
     const organizationId = await this.#parts.owner();
     if (this.#closed) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
     await places.take(this.#seat(organizationId));
+    const placedAt = performance.now();
     try {
       await this.#startInPlace();
+      return { placeMs: placedAt - begun, startMs: performance.now() - placedAt };
     } catch (error) {
       places.release(deploymentId);
       throw error;

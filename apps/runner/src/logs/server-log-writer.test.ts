@@ -10,6 +10,7 @@ const row = (line: string): ServerLogRow => ({
   instanceId: null,
   stream: "stdout",
   level: "info",
+  requestId: null,
   line,
 });
 

@@ -1,5 +1,6 @@
+import type { ServerLogRow } from "@towpath/logs";
 import { expect, test } from "vitest";
-import { logLevelReader } from "./server-log.ts";
+import { logLevelReader, serverLog } from "./server-log.ts";
 
 test.each([
   ["plain text", "info"],
@@ -52,4 +53,32 @@ test("RUN-5 the level of lines of digits, spaces and brackets of maximum length 
   for (const line of lines) expect(read("stderr", line)).toBe("info");
   // Any one of the first kind took minutes before.
   expect(performance.now() - begun).toBeLessThan(2000);
+});
+
+test("LOG-4 RUN-5 the mark of a request becomes its id, whatever the line is; other control characters stay", () => {
+  const rows: ServerLogRow[] = [];
+  const log = serverLog(
+    { projectId: "p", deploymentId: "d" },
+    (row) => rows.push(row),
+    (text) => text.replaceAll("s3cret", "[TOKEN]"),
+  );
+  const write = log.output("i");
+  const id = "0199a000-0000-7000-8000-000000000001";
+  const lines = [
+    `\u001e${id}\u001fERROR s3cret`,
+    `\u001e${id}\u001f`,
+    "plain",
+    `\u001e${id} x`,
+    "\u001enot a uuid, but of the same length..\u001fx",
+  ];
+  for (const line of lines) write("stderr", line, new Date(0));
+  log.platform("i", "info", "Started.");
+  expect(rows.map(({ requestId, level, line }) => [requestId, level, line])).toEqual([
+    [id, "error", "ERROR [TOKEN]"],
+    [id, "info", ""],
+    [null, "info", "plain"],
+    [null, "info", lines[3]],
+    [null, "info", lines[4]],
+    [null, "info", "Started."],
+  ]);
 });

@@ -1,5 +1,6 @@
 import type { ServerLogLevel, ServerLogRow } from "@towpath/logs";
 import type { OutputSink } from "@towpath/runtime";
+import { readRequestMark } from "./request-mark.ts";
 
 /** The server log of one deployment. */
 export type ServerLog = {
@@ -18,11 +19,13 @@ export function serverLog(
   return {
     output(instanceId) {
       const levelOf = logLevelReader();
-      return (stream, line, time) =>
-        push({ ...ids, instanceId, time, stream, level: levelOf(stream, line), line: redact(line) });
+      return (stream, marked, time) => {
+        const { requestId, line } = readRequestMark(marked);
+        push({ ...ids, instanceId, time, stream, level: levelOf(stream, line), requestId, line: redact(line) });
+      };
     },
     platform: (instanceId, level, line) =>
-      push({ ...ids, instanceId, time: new Date(), stream: "platform", level, line }),
+      push({ ...ids, instanceId, time: new Date(), stream: "platform", level, requestId: null, line }),
   };
 }
 

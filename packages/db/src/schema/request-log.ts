@@ -23,11 +23,18 @@ export const requestLog = pgTable(
   "request_log",
   {
     id: uuid().notNull(),
+    /**
+     * The HTTP request, as its client (`towpath-request-id`) and the server log know it; null: the same as `id`. Only
+     * the further messages of a batch have an id of their own.
+     */
+    requestId: uuid(),
     time: instant().notNull(),
     organizationId: uuid().notNull(),
     projectId: uuid().notNull(),
     /** Null when the target isn't a deployment. */
     deploymentId: uuid(),
+    /** The server process that got the request; null when none did. */
+    instanceId: text(),
     /** request | notification | response | batch | other */
     kind: text().notNull(),
     httpMethod: text().notNull(),
@@ -40,6 +47,8 @@ export const requestLog = pgTable(
     /** JSON-RPC error code, when the response was an error. */
     errorCode: integer(),
     errorMessage: text(),
+    /** Why the gateway itself refused the request, such as `unauthorized`; null when it didn't. */
+    refusal: text(),
     /**
      * ok | rpc_error | tool_error | http_error | input_required | closed_by_client | closed_by_server | gateway_error
      */
@@ -47,6 +56,10 @@ export const requestLog = pgTable(
     durationMs: doublePrecision().notNull(),
     /** Milliseconds for which the request waited for its server to start or wake. */
     heldMs: doublePrecision().notNull().default(0),
+    /** Milliseconds from when the request was sent to the server until the end of its answer; null when it wasn't. */
+    serverMs: doublePrecision(),
+    /** `StartAttempt` of packages/logs: what the request waited for; null when its server was ready. */
+    startAttempt: jsonb(),
     requestBytes: integer().notNull(),
     responseBytes: bigint({ mode: "number" }).notNull(),
     protocolVersion: text(),
@@ -59,6 +72,9 @@ export const requestLog = pgTable(
     traceId: text(),
     requestPayload: jsonb(),
     responsePayload: jsonb(),
+    /** True when only the beginning of the payload was kept, else null. */
+    requestTruncated: boolean(),
+    responseTruncated: boolean(),
     /** True for a row that is older than the roll-ups and not counted in them yet, else null (`backfillRollups`). */
     needsRollup: boolean(),
   },

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { bigint, index, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import type { RetentionRule } from "./retention-rule.ts";
@@ -17,9 +18,17 @@ export const serverLog = pgTable(
     stream: text().notNull(),
     /** debug | info | warning | error */
     level: text().notNull(),
+    /** The request during which the line was printed; null for others. The server may claim any: ask with its project. */
+    requestId: uuid(),
     line: text().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.time, table.id] }), index().on(table.deploymentId, table.id.desc())],
+  (table) => [
+    primaryKey({ columns: [table.time, table.id] }),
+    index().on(table.deploymentId, table.id.desc()),
+    index("server_log_request_index")
+      .on(table.projectId, table.requestId, table.id.asc())
+      .where(sql`${table.requestId} IS NOT NULL`),
+  ],
 );
 
 export const serverLogRetention: RetentionRule = { until: "days", days: (policy) => policy.serverLogDays };

@@ -5,9 +5,11 @@ import type { RequestLogRow } from "../request-log.row.ts";
 export function requestLogRow(changes: Partial<RequestLogRow> & { projectId: string }): RequestLogRow {
   return {
     id: randomUUID(),
+    requestId: null,
     time: Date.now(),
     organizationId: randomUUID(),
     deploymentId: randomUUID(),
+    instanceId: null,
     kind: "request",
     httpMethod: "POST",
     method: "tools/call",
@@ -16,9 +18,12 @@ export function requestLogRow(changes: Partial<RequestLogRow> & { projectId: str
     isError: false,
     errorCode: null,
     errorMessage: null,
+    refusal: null,
     outcome: "ok",
     durationMs: 1.5,
     heldMs: 0,
+    serverMs: null,
+    startAttempt: null,
     requestBytes: 100,
     responseBytes: 200,
     protocolVersion: "2025-11-25",
@@ -29,6 +34,8 @@ export function requestLogRow(changes: Partial<RequestLogRow> & { projectId: str
     traceId: null,
     requestPayload: null,
     responsePayload: null,
+    requestTruncated: null,
+    responseTruncated: null,
     ...changes,
   };
 }

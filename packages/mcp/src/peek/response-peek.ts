@@ -14,15 +14,17 @@ export type AnswerPeek = {
   resultType: string | null;
   /** `result.protocolVersion`: what `initialize` agreed on. */
   protocolVersion: string | null;
-  /** The answer as it came; only with `captureBytes`, and only when it fits. */
+  /** The answer as it came, or its first `captureBytes`; null without them. */
   payload: Buffer | null;
+  /** Length of the whole answer; 0 without `captureBytes`. */
+  payloadBytes: number;
 };
 
 export type ResponsePeekOptions = {
   /** Ids of the requests that wait for an answer; null: any answer is taken. */
   ids: readonly (string | number)[] | null;
   format: "json" | "sse";
-  /** Keep answers up to this many bytes; 0 keeps none. */
+  /** Keep this many bytes of each answer; 0 keeps none. */
   captureBytes?: number;
 };
 
@@ -102,9 +104,10 @@ export class ResponsePeek {
     else if (this.#held === null && piece.length <= smallBytes) this.#held = piece;
     else this.#scan(piece);
     if (this.#captureBytes === 0) return;
+    const room = this.#captureBytes - this.#capturedBytes;
     this.#capturedBytes += piece.length;
-    if (this.#capturedBytes <= this.#captureBytes) this.#captured.push(Buffer.from(piece));
-    else this.#captured = [];
+    // A copy: a slice would hold the whole chunk.
+    if (room > 0) this.#captured.push(Buffer.from(piece.subarray(0, room)));
   }
 
   #scan(piece: Buffer | null): void {
@@ -126,8 +129,11 @@ export class ResponsePeek {
     this.#readHeld();
     if (isWhole) this.#takeUnfinished();
     if (this.#captureBytes > 0) {
-      const payload = this.#capturedBytes <= this.#captureBytes ? Buffer.concat(this.#captured) : null;
-      for (const answer of this.answers.slice(this.#answersBeforeMessage)) answer.payload = payload;
+      const payload = Buffer.concat(this.#captured);
+      for (const answer of this.answers.slice(this.#answersBeforeMessage)) {
+        answer.payload = payload;
+        answer.payloadBytes = this.#capturedBytes;
+      }
       this.#captured = [];
       this.#capturedBytes = 0;
     }
@@ -157,6 +163,7 @@ export class ResponsePeek {
       resultType: text(fields["result.resultType"]),
       protocolVersion: text(fields["result.protocolVersion"]),
       payload: null,
+      payloadBytes: 0,
     });
   }
 }

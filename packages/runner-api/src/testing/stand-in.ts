@@ -45,13 +45,15 @@ export function createRunnerStandIn(address: RunnerAddress): RunnerStandIn {
     standIn.ensured.push(deploymentId);
     const server = await standIn.lookUp(deploymentId);
     if (server === undefined) throw new RunnerError("not_found", "There is no such deployment.");
+    const isStarting = !isRunning(deploymentId, server.instanceId);
     if (server.startMs) await sleep(server.startMs);
     if (server.failure) throw new RunnerError(server.failure.code, server.failure.message, server.failure);
     const { instanceId, endpoint, isSilent = false } = server;
-    const state = isRunning(deploymentId, instanceId) ? "ready" : "started";
+    const state = isStarting ? "started" : "ready";
     running.set(deploymentId, instanceId);
     const waitedMs = performance.now() - askedAt;
-    return { leased: { instanceId, endpoint, leaseMs: standIn.leaseMs, state, waitedMs }, isSilent };
+    const spent = isStarting ? { placeMs: 0, startMs: waitedMs } : {};
+    return { leased: { instanceId, endpoint, leaseMs: standIn.leaseMs, state, waitedMs, spent }, isSilent };
   };
   const api = createRunnerApi(
     unlessHanging(() => standIn.hangs, {
