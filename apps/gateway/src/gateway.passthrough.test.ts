@@ -84,6 +84,7 @@ test("GW-2 bytes and headers arrive as they were sent, none doubled, hop-by-hop 
     "x-forwarded-for: 127.0.0.1",
     "x-forwarded-proto: http",
     "x-forwarded-host: localhost:8080",
+    expect.stringMatching(/^towpath-request-id: [0-9a-f-]{36}$/),
   ]);
   expect(lines.filter((line) => /^content-length/i.test(line))).toHaveLength(1);
   // A 400 of the server's is the server's: clients read the era from its body.

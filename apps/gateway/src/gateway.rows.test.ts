@@ -86,6 +86,8 @@ test("GW-7 every column of the row of every message says what happened", async (
   const rows = await tableRows(server, 4);
   const common = {
     id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+    // The same as the id: no batch.
+    request_id: null,
     time: expect.any(Date),
     organization_id: server.organizationId,
     project_id: server.projectId,
@@ -100,6 +102,10 @@ test("GW-7 every column of the row of every message says what happened", async (
     outcome: "ok",
     duration_ms: expect.any(Number),
     held_ms: 0,
+    server_ms: expect.any(Number),
+    start_attempt: null,
+    instance_id: running?.instanceId,
+    refusal: null,
     // The trigger has counted the row already.
     needs_rollup: null,
     protocol_version: "2025-11-25",
@@ -109,6 +115,8 @@ test("GW-7 every column of the row of every message says what happened", async (
     principal: `key:${keyId}`,
     trace_id: "a1".repeat(16),
     response_payload: null,
+    request_truncated: null,
+    response_truncated: null,
   };
   const sizes = (at: number, answer: string) => ({
     request_bytes: Buffer.byteLength(sent[at]?.body ?? ""),
@@ -126,7 +134,18 @@ test("GW-7 every column of the row of every message says what happened", async (
   const redactedCall = { ...toolCall.params, arguments: { text: "kept", password: "[redacted]" } };
   // All columns and no others: a new one must say here what it holds.
   expect(rows).toEqual([
-    { ...common, ...answered(1, "initialize", 0), held_ms: expect.any(Number) },
+    {
+      ...common,
+      ...answered(1, "initialize", 0),
+      held_ms: expect.any(Number),
+      start_attempt: {
+        outcome: "started",
+        placeMs: expect.any(Number),
+        startMs: expect.any(Number),
+        wakeMs: null,
+        reason: null,
+      },
+    },
     {
       ...common,
       ...sizes(1, ""),

@@ -35,6 +35,11 @@ describe("writing", () => {
       errorMessage: "bad",
       outcome: "rpc_error",
       responseBytes: 3_000_000_000,
+      refusal: "server_busy",
+      serverMs: 1.25,
+      instanceId: "i1",
+      startAttempt: { outcome: "started", placeMs: 1, startMs: 2.5, wakeMs: null, reason: null },
+      requestTruncated: true,
       requestPayload: { a: [1, { b: null }] },
     });
     await writeRequestLogs(database.pool, [row]);
@@ -43,6 +48,11 @@ describe("writing", () => {
     expect(data).toEqual([
       expect.objectContaining({
         id: row.id,
+        requestId: row.id,
+        refusal: "server_busy",
+        serverMs: 1.25,
+        instanceId: "i1",
+        startAttempt: row.startAttempt,
         time: new Date(row.time).toISOString(),
         method: "tools/call",
         tool: "echo",
@@ -64,6 +74,8 @@ describe("writing", () => {
       ...data[0],
       requestPayload: { a: [1, { b: null }] },
       responsePayload: null,
+      requestTruncated: true,
+      responseTruncated: false,
     });
     expect(await readRequestLog(database.pool, { projectId: randomUUID(), ...key })).toBeNull();
   });
