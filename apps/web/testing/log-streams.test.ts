@@ -108,7 +108,14 @@ test("PRJ-3 a server's log streams the newest lines and each new one", async () 
   await site.db
     .insert(deployment)
     .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: project.name });
-  const row = { projectId: project.id, deploymentId, instanceId: null, stream: "stdout", level: "info" } as const;
+  const row = {
+    projectId: project.id,
+    deploymentId,
+    instanceId: null,
+    requestId: null,
+    stream: "stdout",
+    level: "info",
+  } as const;
   await writeServerLogs(site.pool, [{ ...row, time: new Date(), line: "hello" }]);
   const stream = await open(owner.visitor, `/api/deployments/${deploymentId}/log`);
   const first = await stream.next("line");
