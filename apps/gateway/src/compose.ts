@@ -55,7 +55,7 @@ export async function startGateway(
   pool.on("error", (error) => log.debug({ err: error }, "an idle database connection ended"));
 
   const routes = new RouteTable();
-  const openResponses = new OpenResponses(pool, log);
+  const openResponses = new OpenResponses({ pool, log, routes });
   const feed = createRouteFeed({
     readModel: createReadModel(pool),
     table: routes,

@@ -8,6 +8,9 @@ export type GatewayErrorCode =
   | "session_not_found"
   | "unauthorized"
   | "forbidden_origin"
+  | "caller_not_allowed"
+  | "tool_not_allowed"
+  | "call_unclear"
   | "body_too_large"
   | "server_unreachable"
   | "server_busy"
@@ -17,6 +20,7 @@ export type GatewayErrorCode =
   | "credentials_unavailable"
   | "start_timeout"
   | "unsupported_target"
+  | "list_withheld"
   | "gateway_error";
 
 const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
@@ -26,6 +30,10 @@ const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
   session_not_found: 404,
   unauthorized: 401,
   forbidden_origin: 403,
+  caller_not_allowed: 403,
+  // The answer to a call, as a server's would be.
+  tool_not_allowed: 200,
+  call_unclear: 403,
   body_too_large: 413,
   server_unreachable: 502,
   server_busy: 503,
@@ -35,6 +43,7 @@ const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
   credentials_unavailable: 503,
   start_timeout: 504,
   unsupported_target: 503,
+  list_withheld: 502,
   gateway_error: 502,
 };
 
@@ -120,36 +129,48 @@ export function noAnswer(): GatewayError {
   );
 }
 
+/** The server allows only some tools, and its answer might name others. */
+export function listWithheld(): GatewayError {
+  return new GatewayError(
+    "list_withheld",
+    "The server's answer could not be filtered for the tools that are allowed, so it was withheld. It must be " +
+      "uncompressed, valid JSON of at most 8 MiB.",
+  );
+}
+
 /** For the log: the connection itself was cut. */
 export function credentialsEnded(): GatewayError {
   return new GatewayError(
     "unauthorized",
-    "The caller's credentials ended while the answer was open: the key was revoked or has expired, or the membership ended.",
+    "The caller's credentials ended while the answer was open: the key was revoked or has expired, the membership ended, " +
+      "or the server no longer allows this caller.",
   );
+}
+
+export type RpcId = string | number | null;
+
+function errorBody(refusal: GatewayError, id: RpcId | readonly RpcId[] | undefined): unknown {
+  if (id === undefined) return { error: { code: refusal.code, message: refusal.message } };
+  if (typeof id === "object" && id !== null) return id.map((each) => errorBody(refusal, each));
+  const { rpcCode: code, message } = refusal;
+  return { jsonrpc: "2.0", id, error: { code, message, data: { towpath: refusal.code } } };
 }
 
 /**
  * Sends a refusal as JSON: as a JSON-RPC error when the request was JSON-RPC, else `{ "error": { code, message } }`.
  * `error.data.towpath` and `error.code` name the reason, so that it can't be mistaken for the server's own answer.
- * Returns the size of the body in bytes.
+ * A list of ids is a batch's: each of its requests gets the error. Returns the size of the body in bytes.
  */
 export function sendError(
   response: ServerResponse,
   refusal: GatewayError,
-  options: { rpcId: string | number | null | undefined; headers: readonly string[] },
+  options: { rpcId: RpcId | readonly RpcId[] | undefined; headers: readonly string[] },
 ): number {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return 0;
   }
-  const error =
-    options.rpcId === undefined
-      ? { error: { code: refusal.code, message: refusal.message } }
-      : {
-          jsonrpc: "2.0",
-          id: options.rpcId,
-          error: { code: refusal.rpcCode, message: refusal.message, data: { towpath: refusal.code } },
-        };
+  const error = errorBody(refusal, options.rpcId);
   const body = Buffer.from(`${JSON.stringify(error)}\n`);
   const headers = [
     "content-type",

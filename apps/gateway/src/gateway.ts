@@ -1,15 +1,31 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BlockList } from "node:net";
 import { siteOf } from "./forward/cookies.ts";
-import { forwardedHeaders, headerOf, headersForServer, sessionIdHeader, withSessionId } from "./forward/headers.ts";
+import {
+  forwardedHeaders,
+  headerOf,
+  headersForServer,
+  sessionIdHeader,
+  withoutCompression,
+  withSessionId,
+} from "./forward/headers.ts";
 import { type AdmittedRequest, type ProxyParts, proxy } from "./forward/proxy.ts";
-import { credentialsEnded, GatewayError, gatewayFailed, sendError, unknownServer } from "./gateway-error.ts";
+import {
+  credentialsEnded,
+  GatewayError,
+  gatewayFailed,
+  type RpcId,
+  sendError,
+  unknownServer,
+} from "./gateway-error.ts";
+import { checkCaller } from "./policy/access.ts";
 import { discardBody, readBody } from "./policy/body.ts";
 import { answerPreflight, checkOrigin, corsHeaders, isNavigation, isPreflight } from "./policy/browsers.ts";
 import type { Capacity } from "./policy/capacity.ts";
 import type { Authenticate } from "./policy/credentials.ts";
 import type { OpenResponses } from "./policy/open-responses.ts";
 import { claimSession } from "./policy/sessions.ts";
+import { checkTools } from "./policy/tools.ts";
 import type { Route } from "./read-model/routes.ts";
 import { addBody, beginExchange, type Exchange } from "./record/exchange.ts";
 import type { RefusalLimit } from "./record/refusal-limit.ts";
@@ -71,7 +87,7 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
   } catch (error) {
     if (!exchange) throw error;
     const refusal = gatewayErrorFor(parts, error, begun.id);
-    const rpcId = target.isMcp && exchange.body ? exchange.peek.id : undefined;
+    const rpcId = isLogged(exchange, refusal) && exchange.body ? answeredIds(exchange, refusal) : undefined;
     exchange.refusal = refusal;
     exchange.status = refusal.status;
     exchange.responseBytes = refuse(parts, { request, response, requestId: begun.id }, refusal, rpcId);
@@ -133,7 +149,8 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   // Unknown names never get this far.
   if (!exchange) throw unknownServer();
   exchange.principal = principal.id;
-  parts.openResponses.watch(response, principal, route.projectId);
+  checkCaller(route, principal);
+  parts.openResponses.watch(response, principal, route);
   const admission = parts.capacity.admit(route.projectId, response);
   const forwarded = forwardedHeaders(parts.serverAddress, label, { request, proxies: parts.proxies });
   forwarded.push(requestIdHeader, exchange.id);
@@ -141,6 +158,8 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   const body = await readBody(request, admission);
   if (body === null) return null;
   addBody(exchange, body, request);
+  const tools = route.access?.tools ?? null;
+  const listedTools = tools && checkTools(tools, { request, isMcp, body }) ? tools : null;
   const owner = { projectId: route.projectId, label, principal: principal.id };
   const session = claimSession(parts.sessionIds, headerOf(request, sessionIdHeader), owner);
   if (session) {
@@ -148,15 +167,16 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
     exchange.client = session.session;
     exchange.deploymentId = session.session.deploymentId;
   }
-  const headers = session ? withSessionId(passed, session.session.serverId) : passed;
-  return { request, response, path, site, headers, body, exchange, owner, session, sendEnd: null };
+  const own = session ? withSessionId(passed, session.session.serverId) : passed;
+  const headers = listedTools ? withoutCompression(own) : own;
+  return { request, response, path, site, headers, body, listedTools, exchange, owner, session, sendEnd: null };
 }
 
 type Ended = { exchange: Exchange; admitted: AdmittedRequest | null; isAwaited: boolean };
 
 function record(parts: GatewayParts, { exchange, admitted, isAwaited }: Ended): void {
   exchange.endedAt ??= performance.now();
-  if (exchange.isMcp && !isAwaited) {
+  if (isLogged(exchange, exchange.refusal) && !isAwaited) {
     if (admitted) parts.recorder.record(exchange);
     else recordRefused(parts, exchange);
   }
@@ -179,11 +199,22 @@ function gatewayErrorFor(parts: GatewayParts, error: unknown, requestId: string)
   return gatewayFailed();
 }
 
+/** What is about MCP: everything at the endpoint, and calls that were refused wherever they went. */
+function isLogged({ isMcp }: Exchange, refusal: GatewayError | null): boolean {
+  return isMcp || refusal?.code === "tool_not_allowed" || refusal?.code === "call_unclear";
+}
+
+/** A batch that is answered, and not refused as an HTTP request, is answered by a batch. */
+function answeredIds({ peek }: Exchange, { status }: GatewayError): RpcId | readonly RpcId[] {
+  if (peek.kind !== "batch" || status !== 200) return peek.id;
+  return peek.messages.flatMap(({ kind, id }) => (kind === "request" ? [id] : []));
+}
+
 function refuse(
   parts: GatewayParts,
   { request, response, requestId }: { request: IncomingMessage; response: ServerResponse; requestId: string },
   refusal: GatewayError,
-  rpcId: string | number | null | undefined,
+  rpcId: RpcId | readonly RpcId[] | undefined,
 ): number {
   parts.metrics.requestRefused(refusal.code);
   // A POST is taken for JSON-RPC even when it was refused before its body was read.

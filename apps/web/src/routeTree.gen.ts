@@ -57,6 +57,7 @@ import { Route as ApiV1BuildsBuildIdRouteImport } from "./routes/api/v1/builds/$
 import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
 import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
+import { Route as ApiV1ProjectsNameAccessRouteImport } from "./routes/api/v1/projects/$name/access";
 import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
 import { Route as ApiV1OrganizationsSlugApiKeysIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/index";
 import { Route as ApiV1ProjectsNameLogsIndexRouteImport } from "./routes/api/v1/projects/$name/logs/index";
@@ -317,6 +318,11 @@ const ApiV1ProjectsNameIndexRoute = ApiV1ProjectsNameIndexRouteImport.update({
   path: "/api/v1/projects/$name/",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiV1ProjectsNameAccessRoute = ApiV1ProjectsNameAccessRouteImport.update({
+  id: "/api/v1/projects/$name/access",
+  path: "/api/v1/projects/$name/access",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const ApiV1ProjectsNameBuildsRoute = ApiV1ProjectsNameBuildsRouteImport.update({
   id: "/api/v1/projects/$name/builds",
   path: "/api/v1/projects/$name/builds",
@@ -400,6 +406,7 @@ export interface FileRoutesByFullPath {
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
@@ -454,6 +461,7 @@ export interface FileRoutesByTo {
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
@@ -511,6 +519,7 @@ export interface FileRoutesById {
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
@@ -569,6 +578,7 @@ export interface FileRouteTypes {
     | "/api/v1/builds/$buildId"
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/"
     | "/api/v1/projects/$name/logs/$id"
@@ -623,6 +633,7 @@ export interface FileRouteTypes {
     | "/api/v1/builds/$buildId"
     | "/api/v1/projects"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name"
     | "/api/v1/projects/$name/logs/$id"
@@ -679,6 +690,7 @@ export interface FileRouteTypes {
     | "/api/v1/builds/$buildId"
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/"
     | "/api/v1/projects/$name/logs/$id"
@@ -718,6 +730,7 @@ export interface RootRouteChildren {
   ApiV1BuildsBuildIdRoute: typeof ApiV1BuildsBuildIdRoute;
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  ApiV1ProjectsNameAccessRoute: typeof ApiV1ProjectsNameAccessRoute;
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
   ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
   ApiV1ProjectsNameLogsIdRoute: typeof ApiV1ProjectsNameLogsIdRoute;
@@ -1065,6 +1078,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1ProjectsNameIndexRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/projects/$name/access": {
+      id: "/api/v1/projects/$name/access";
+      path: "/api/v1/projects/$name/access";
+      fullPath: "/api/v1/projects/$name/access";
+      preLoaderRoute: typeof ApiV1ProjectsNameAccessRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/projects/$name/builds": {
       id: "/api/v1/projects/$name/builds";
       path: "/api/v1/projects/$name/builds";
@@ -1201,6 +1221,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiV1ProjectsIndexRoute: ApiV1ProjectsIndexRoute,
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
+  ApiV1ProjectsNameAccessRoute: ApiV1ProjectsNameAccessRoute,
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
   ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,
   ApiV1ProjectsNameLogsIdRoute: ApiV1ProjectsNameLogsIdRoute,

@@ -1,7 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { isBacklogFull, isDialFailure } from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
+import { createToolListFilter, Withheld } from "../policy/tool-lists.ts";
 import type { Site } from "./cookies.ts";
+import { FilteringHandler } from "./filtering-handler.ts";
 import { headersForClient, sessionIdHeader, withSessionId } from "./headers.ts";
 
 export type ForwardRequest = {
@@ -16,6 +18,8 @@ export type ForwardRequest = {
   /** Headers added to the server's, unless it speaks CORS by itself. */
   extraHeaders: readonly string[];
   site: Site;
+  /** The only tools that a list in the answer may name; null where the answer passes unread. */
+  listedTools: readonly string[] | null;
   /**
    * The answer's status and headers, before anything of it is sent on. Returns the session id that the client gets in
    * place of the server's; null: none.
@@ -40,7 +44,9 @@ export type ForwardEnd =
   /** Nothing was sent either, but the server lives: its queue of new connections is full. */
   | "backlog-full"
   /** The connection broke before an answer began; the server may or may not have acted. */
-  | "no-answer";
+  | "no-answer"
+  /** The answer can't be filtered, so the client doesn't get it, or not to its end. */
+  | "withheld";
 
 /** Up to this size an answer goes out in one write with its head. */
 const oneWriteBytes = 16 * 1024;
@@ -53,6 +59,7 @@ const clientClosed = new Error("the client closed the connection");
 export function forward(request: ForwardRequest): Promise<ForwardEnd> {
   return new Promise((resolve) => {
     const handler = new ForwardHandler(request, resolve);
+    const { listedTools } = request;
     request.response.once("close", handler.onClientClose);
     request.upstream.dispatch(
       {
@@ -63,7 +70,9 @@ export function forward(request: ForwardRequest): Promise<ForwardEnd> {
         // Never retry on a dead connection: only a failed dial guarantees that nothing was sent.
         idempotent: false,
       },
-      handler,
+      listedTools === null
+        ? handler
+        : new FilteringHandler(handler, (headers) => createToolListFilter(listedTools, headers)),
     );
   });
 }
@@ -148,6 +157,10 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#ended) return;
+    if (error instanceof Withheld) {
+      this.#end("withheld");
+      return;
+    }
     if (this.#started) {
       const { response, whenRecorded } = this.#request;
       this.#end("server-closed");

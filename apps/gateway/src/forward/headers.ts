@@ -192,6 +192,13 @@ export function withSessionId(headers: readonly string[], id: string | null): st
   return result;
 }
 
+/** A flat list of headers that asks for an answer that can be read. */
+export function withoutCompression(headers: readonly string[]): string[] {
+  const kept = headers.filter((_, at) => (headers[at - (at % 2)] ?? "").toLowerCase() !== "accept-encoding");
+  kept.push("accept-encoding", "identity");
+  return kept;
+}
+
 function toText(value: Buffer | string | undefined): string {
   return typeof value === "string" ? value : (value?.toString("latin1") ?? "");
 }

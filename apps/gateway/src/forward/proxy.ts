@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { StartAttempt } from "@towpath/logs/schema";
 import type { Logger } from "pino";
-import { busy, GatewayError, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
+import { busy, GatewayError, listWithheld, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { corsHeaders } from "../policy/browsers.ts";
 import {
@@ -39,6 +39,8 @@ export type AdmittedRequest = {
   site: Site;
   headers: string[];
   body: Buffer;
+  /** The only tools that a list in the answer may name; null where the answer passes unread. */
+  listedTools: readonly string[] | null;
   exchange: Exchange;
   owner: SessionOwner;
   session: SessionClaim | null;
@@ -74,6 +76,8 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
           // Never 404: clients would initialize and send the request again, although it may have been carried out.
           parts.leases.invalidate(lease);
           throw noAnswer();
+        case "withheld":
+          throw listWithheld();
         default:
           return;
       }
@@ -126,7 +130,7 @@ function failedStart(reason: string): StartAttempt {
 }
 
 function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promise<ForwardEnd> {
-  const { request, response, path, site, headers, body, exchange, owner, session } = admitted;
+  const { request, response, path, site, headers, body, listedTools, exchange, owner, session } = admitted;
   return forward({
     upstream: lease.upstream,
     method: exchange.httpMethod,
@@ -137,6 +141,7 @@ function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promi
     requestId: exchange.id,
     extraHeaders: corsHeaders(request.headers.origin),
     site,
+    listedTools,
     onStart: (status, responseHeaders) => {
       exchange.status = status;
       exchange.answers = answersOf(exchange, responseHeaders);

@@ -52,7 +52,8 @@ export type Authenticate = (route: Route | undefined, caller: Caller) => Promise
  * credentials, 404 with valid credentials for something else.
  *
  * The check throws GatewayError 401 (nothing or nothing valid shown), 404 (valid, but not for this server) or 503 (cannot
- * be checked now, so the answer is no).
+ * be checked now, so the answer is no). Which of the members and keys may call this server is decided after it, by
+ * `checkCaller`.
  */
 export function createAuthenticate(parts: {
   apiKeys: ApiKeyChecker;

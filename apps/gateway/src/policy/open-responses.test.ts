@@ -4,15 +4,20 @@ import type { AddressInfo } from "node:net";
 import pg from "pg";
 import pino from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { RouteTable } from "../route/route-table.ts";
+import { anonymous } from "./credentials.ts";
 import { OpenResponses } from "./open-responses.ts";
-
-const principal = { id: "anonymous", actor: null, credential: null };
 
 test("PRJ-11 responses that close in any order leave the others watched, and only a deleted project's are cut", async () => {
   // Callers without credentials need no query, so nothing ever connects.
-  const openResponses = new OpenResponses(new pg.Pool({ max: 1 }), pino({ level: "silent" }));
+  const openResponses = new OpenResponses({
+    pool: new pg.Pool({ max: 1 }),
+    routes: new RouteTable(),
+    log: pino({ level: "silent" }),
+  });
   const server = createServer((request, response: ServerResponse) => {
-    openResponses.watch(response, principal, request.url?.slice(1) ?? "");
+    const name = request.url?.slice(1) ?? "";
+    openResponses.watch(response, anonymous, { label: name, projectId: name });
     response.write("open");
   });
   onTestFinished(() => void server.close().closeAllConnections());

@@ -2,14 +2,20 @@ import type { ServerResponse } from "node:http";
 import { type ApiKeyIdentity, currentApiKeys, currentMemberships, type Membership } from "@towpath/auth/credentials";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import type { Access, Route } from "../read-model/routes.ts";
+import type { RouteTable } from "../route/route-table.ts";
+import { mayCall } from "./access.ts";
 import type { Credential, Principal } from "./credentials.ts";
 
 const sweepMs = 2000;
 
+/** The route of a response: what it says now is looked up at each check. */
+type RouteKey = Pick<Route, "label" | "projectId">;
+
 type OpenResponse = {
   readonly response: ServerResponse;
   readonly credential: Credential | null;
-  readonly projectId: string;
+  readonly route: RouteKey;
   /** Its position in `#open`. */
   index: number;
 };
@@ -28,13 +34,15 @@ export class OpenResponses {
   readonly #open: OpenResponse[] = [];
   readonly #revoked = new WeakSet<ServerResponse>();
   readonly #pool: Pool;
+  readonly #routes: RouteTable;
   readonly #log: Logger;
   #running: Promise<void> | null = null;
   #again = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(pool: Pool, log: Logger) {
+  constructor({ pool, routes, log }: { pool: Pool; routes: RouteTable; log: Logger }) {
     this.#pool = pool;
+    this.#routes = routes;
     this.#log = log;
   }
 
@@ -43,9 +51,9 @@ export class OpenResponses {
   }
 
   /** Watches over a response until it closes. Call it in the same turn in which the credentials were accepted. */
-  watch(response: ServerResponse, { credential }: Principal, projectId: string): void {
+  watch(response: ServerResponse, { credential }: Principal, route: RouteKey): void {
     if (response.destroyed) return;
-    const answer = { response, credential, projectId, index: this.#open.length };
+    const answer = { response, credential, route, index: this.#open.length };
     this.#open.push(answer);
     response.once("close", () => this.#remove(answer));
   }
@@ -57,7 +65,7 @@ export class OpenResponses {
 
   /** Cuts the answers of projects that have no route any more. */
   closeUnrouted(routedProjects: ReadonlySet<string>): void {
-    const unrouted = this.#open.filter(({ projectId }) => !routedProjects.has(projectId));
+    const unrouted = this.#open.filter(({ route }) => !routedProjects.has(route.projectId));
     for (const { response } of unrouted) response.destroy();
   }
 
@@ -102,13 +110,13 @@ export class OpenResponses {
 
   async #checkOnce(): Promise<void> {
     // Responses that open during the query were authenticated after it began; leave them to the next check.
-    const asked = this.#open.flatMap(({ response, credential }) =>
-      credential === null ? [] : [[response, credential] as const],
+    const asked = this.#open.flatMap(({ response, credential, route }) =>
+      credential === null ? [] : [{ response, credential, route }],
     );
     if (asked.length === 0) return;
     const keys = new Map<string, ApiKeyIdentity>();
     const memberships = new Map<string, Membership>();
-    for (const [, credential] of asked) {
+    for (const { credential } of asked) {
       const { membership } = credential;
       if (credential.kind === "api-key") keys.set(nameOfKey(credential.key), credential.key);
       if (membership) memberships.set(nameOfMembership(membership), membership);
@@ -117,10 +125,13 @@ export class OpenResponses {
       currentApiKeys(this.#pool, [...keys.values()]),
       currentMemberships(this.#pool, [...memberships.values()]),
     ]);
-    const current = new Set([...currentKeys.map(nameOfKey), ...currentMembers.map(nameOfMembership)]);
-    const now = Date.now();
-    for (const [response, credential] of asked) {
-      if (isCurrent(credential, current, now)) continue;
+    const current: Current = {
+      keys: new Set(currentKeys.map(nameOfKey)),
+      roles: new Map(currentMembers.map((member) => [nameOfMembership(member), member.role])),
+      now: Date.now(),
+    };
+    for (const { response, credential, route } of asked) {
+      if (isCurrent(credential, current, this.#routes.find(route.label)?.access ?? null)) continue;
       this.#revoked.add(response);
       // Not `end`: a truncated response must not look complete.
       response.destroy();
@@ -128,10 +139,16 @@ export class OpenResponses {
   }
 }
 
-function isCurrent(credential: Credential, current: ReadonlySet<string>, now: number): boolean {
+type Current = { keys: ReadonlySet<string>; roles: ReadonlyMap<string, string>; now: number };
+
+function isCurrent(credential: Credential, { keys, roles, now }: Current, access: Access | null): boolean {
   const { membership } = credential;
-  if (membership !== null && !current.has(nameOfMembership(membership))) return false;
-  return credential.kind === "api-key" ? current.has(nameOfKey(credential.key)) : credential.expiresAt > now;
+  if (credential.kind === "token" && credential.expiresAt <= now) return false;
+  if (credential.kind === "api-key" && !keys.has(nameOfKey(credential.key))) return false;
+  const role = membership && roles.get(nameOfMembership(membership));
+  if (role === undefined) return false;
+  const keyId = role === null && credential.kind === "api-key" ? credential.key.keyId : null;
+  return mayCall(access, { role, keyId });
 }
 
 const nameOfKey = ({ keyId, organizationId }: ApiKeyIdentity) => `key ${keyId} ${organizationId}`;

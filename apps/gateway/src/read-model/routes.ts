@@ -19,6 +19,17 @@ const targetSchema = z.union([
     .transform(({ kind, name = kind }) => ({ kind: "unknown" as const, name })),
 ]);
 
+/**
+ * Who may call a server, and which of its tools (GW-15). Null in place of a list: no restriction, and for `roles` the
+ * roles that may call by default.
+ */
+const accessSchema = z.object({
+  roles: z.array(z.string()).nullable(),
+  apiKeyIds: z.array(z.string()).nullable(),
+  tools: z.array(z.string()).nullable(),
+});
+export type Access = z.infer<typeof accessSchema>;
+
 /** All that the gateway knows of a server. */
 export const routeSchema = z.object({
   /** Host label, lower case. */
@@ -28,6 +39,8 @@ export const routeSchema = z.object({
   target: targetSchema,
   authMode: z.enum(["passthrough", "towpath-cloud", "towpath-public"]),
   capturePayloads: z.boolean(),
+  /** Null: the defaults. Snapshots of earlier versions lack it. */
+  access: accessSchema.nullable().default(null),
 });
 export type Route = z.infer<typeof routeSchema>;
 
@@ -46,8 +59,11 @@ export function createReadModel(pool: Pool): ReadModel {
         SELECT lower(route.label) AS label, project.organization_id AS "organizationId", project.id AS "projectId",
           json_build_object('kind', route.target_kind, 'deploymentId', route.deployment_id,
             'externalServerId', route.external_server_id, 'portalId', route.portal_id) AS target,
-          project.auth_mode AS "authMode", project.capture_payloads AS "capturePayloads"
+          project.auth_mode AS "authMode", project.capture_payloads AS "capturePayloads",
+          CASE WHEN policy.project_id IS NOT NULL THEN json_build_object('roles', policy.roles,
+            'apiKeyIds', policy.api_key_ids, 'tools', policy.tools) END AS access
         FROM route JOIN project ON project.id = route.project_id
+          LEFT JOIN access_policy policy ON policy.project_id = project.id
         ORDER BY route.label`);
       return rows.flatMap((row) => {
         const parsed = routeSchema.safeParse(row);

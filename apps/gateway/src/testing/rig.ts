@@ -9,7 +9,7 @@ import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/tes
 import pino from "pino";
 import { type RunningGateway, startGateway } from "../compose.ts";
 import { type GatewayConfig, readConfig } from "../config.ts";
-import type { Route } from "../read-model/routes.ts";
+import type { Access, Route } from "../read-model/routes.ts";
 import { startUnixServer, type UnixServer } from "./unix-server.ts";
 
 export const secret = "a secret of the test rig, 32 characters";
@@ -115,9 +115,25 @@ export async function segmentsIn(spoolRoot: string): Promise<string[]> {
   return (await readdir(spoolRoot, { recursive: true })).filter((name) => name.endsWith(".ndjson"));
 }
 
-type ServerOptions = { authMode?: Route["authMode"]; capturePayloads?: boolean; label?: string };
+type ServerOptions = {
+  authMode?: Route["authMode"];
+  capturePayloads?: boolean;
+  label?: string;
+  access?: Partial<Access>;
+};
 
-async function insertServer({ pool }: TestDatabase, options: ServerOptions) {
+/** Sets a project's access policy; gateways hear of it. What is left out isn't restricted. */
+export async function setAccess({ pool }: TestDatabase, projectId: string, access: Partial<Access>): Promise<void> {
+  const { roles = null, apiKeyIds = null, tools = null } = access;
+  await pool.query(
+    `INSERT INTO access_policy (project_id, roles, api_key_ids, tools) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (project_id) DO UPDATE SET roles = $2, api_key_ids = $3, tools = $4`,
+    [projectId, roles, apiKeyIds, tools],
+  );
+}
+
+async function insertServer(database: TestDatabase, options: ServerOptions) {
+  const { pool } = database;
   const ids = {
     organizationId: randomUUID(),
     projectId: randomUUID(),
@@ -138,6 +154,7 @@ async function insertServer({ pool }: TestDatabase, options: ServerOptions) {
     ids.projectId,
   ]);
   await insertDeployment(pool, { ...ids, label });
+  if (options.access) await setAccess(database, ids.projectId, options.access);
   await pool.query(
     "INSERT INTO route (label, project_id, branch_id, deployment_id, sequence) VALUES ($1, $2, $3, $4, 1)",
     [label, ids.projectId, ids.branchId, ids.deploymentId],

@@ -141,7 +141,7 @@ describe("API keys", () => {
   });
 });
 
-test("GW-4 of the credentials of open responses only valid ones remain: enabled keys, and members who may call", async () => {
+test("GW-4 of the credentials of open responses only valid ones remain: enabled keys, and members with their roles", async () => {
   const [good, disabled, expired] = [
     await storeKey(),
     await storeKey({ enabled: false }),
@@ -169,11 +169,13 @@ test("GW-4 of the credentials of open responses only valid ones remain: enabled 
   const [member, viewer] = [await memberOf("member"), await memberOf("viewer")];
   const stranger = { userId: member.userId, organizationId: randomUUID() };
   const found = { ...member, role: "member", email: member.userId, emailVerified: false };
-  expect(await currentMemberships(database.pool, [member, viewer, stranger])).toEqual([found]);
+  const watching = { ...viewer, role: "viewer", email: viewer.userId, emailVerified: false };
+  const remaining = await currentMemberships(database.pool, [member, viewer, stranger]);
+  expect(remaining.toSorted((a, b) => a.role.localeCompare(b.role))).toEqual([found, watching]);
   const members = createMembershipChecker(database.pool, { cacheMs: 60_000 });
   expect([await members.find(member), await members.find(viewer), await members.find(stranger)]).toEqual([
     found,
-    null,
+    watching,
     null,
   ]);
   await database.pool.query("UPDATE member SET role = 'admin' WHERE user_id = $1", [member.userId]);

@@ -1,7 +1,10 @@
 import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 
-/** The roles to which core's policy grants `server.call`. Repeated here for the gateway, which doesn't import core. */
+/**
+ * The roles to which core's policy grants `server.call`: those that may call a server without a policy of its own
+ * (GW-15). Repeated here for the gateway, which doesn't import core.
+ */
 export const callingRoles: readonly string[] = ["owner", "admin", "member"];
 
 /** Channel on which the database announces changed and ended memberships. */
@@ -9,11 +12,11 @@ export const memberChannel = "towpath_member";
 
 export type Membership = { readonly userId: string; readonly organizationId: string };
 
-/** A person who may call an organization's servers, as servers are told who calls (GW-11). */
+/** A person in an organization, as servers are told who calls (GW-11). Which roles may call, a server's policy says. */
 export type Member = Membership & { readonly role: string; readonly email: string; readonly emailVerified: boolean };
 
 export type MembershipChecker = {
-  /** The member, if the user may call the organization's servers now. @throws when the database is unavailable */
+  /** The user as a member of the organization now; null for others. @throws when the database is unavailable */
   find: (membership: Membership) => Promise<Member | null>;
   /** Empties the cache. Call it for each notification on `towpath_member`. */
   forget: () => void;
@@ -46,16 +49,15 @@ export function createMembershipChecker(pool: Pool, options: { cacheMs?: number 
   };
 }
 
-/** Returns those members who still exist, with a role that may call servers. */
+/** Returns those members who still exist, with the roles that they have now. */
 export async function currentMemberships(pool: Pool, memberships: readonly Membership[]): Promise<Member[]> {
   if (memberships.length === 0) return [];
   const { rows } = await pool.query<Member>(
     `SELECT member.user_id AS "userId", member.organization_id AS "organizationId", member.role,
        "user".email, "user".email_verified AS "emailVerified"
      FROM member JOIN "user" ON "user".id = member.user_id
-     WHERE (member.user_id, member.organization_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
-       AND member.role = ANY ($3)`,
-    [memberships.map(({ userId }) => userId), memberships.map(({ organizationId }) => organizationId), callingRoles],
+     WHERE (member.user_id, member.organization_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))`,
+    [memberships.map(({ userId }) => userId), memberships.map(({ organizationId }) => organizationId)],
   );
   return rows;
 }

@@ -15,6 +15,9 @@ const lowestRole = {
   "build.start": "member",
   // Tools have effects: read-only roles must not run them.
   "server.call": "member",
+  "access.read": "member",
+  // Members could otherwise let in whom an admin has left out.
+  "access.manage": "admin",
   "secret.read": "member",
   "secret.manage": "member",
   "apiKey.read": "member",

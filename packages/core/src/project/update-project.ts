@@ -1,9 +1,10 @@
 import { project } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
+import { restrictsCallers } from "../access/internal.ts";
 import { audit } from "../audit/index.ts";
-import { authorizeProject } from "../authorize/index.ts";
+import { authorizeProject, roleMay } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { notFound } from "../errors/index.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type UpdateProjectInput, updateProjectSchema } from "./project.schema.ts";
 import { countLiveWarnings } from "./project.store.ts";
@@ -11,11 +12,16 @@ import { type ProjectView, projectView } from "./project.view.ts";
 
 /**
  * Changes a project's settings; absent fields stay as they are (PRJ-11). Gateways are notified, so that auth mode and
- * payload capture take effect immediately; entrypoint and requirements take effect with the next build.
+ * payload capture take effect immediately; entrypoint and requirements take effect with the next build. Where an admin has
+ * restricted who may call (GW-15), only admins change the auth mode.
  */
 export async function updateProject(call: { ctx: Context; input: UpdateProjectInput }): Promise<ProjectView> {
   const { ctx } = call;
-  const { project: before, organization } = await authorizeProject(ctx, "project.update", {
+  const {
+    project: before,
+    organization,
+    role,
+  } = await authorizeProject(ctx, "project.update", {
     orgSlug: call.input.orgSlug,
     projectName: call.input.projectName,
   });
@@ -25,7 +31,9 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
       ([key]) => Object.hasOwn(call.input, key) && call.input[key as never] !== undefined,
     ),
   );
+  const changesMode = changes.authMode !== undefined && changes.authMode !== before.authMode;
   return ctx.db.transaction(async (tx) => {
+    if (changesMode && !roleMay(role, "access.manage") && (await restrictsCallers(tx, before.id))) throw onlyAdmins();
     const [row] = await tx
       .update(project)
       .set({ ...changes, updatedAt: ctx.clock.now() })
@@ -42,3 +50,9 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
     return projectView(ctx, row, { orgSlug: organization.slug, liveWarnings: await countLiveWarnings(tx, row.id) });
   });
 }
+
+const onlyAdmins = () =>
+  new TowpathError(
+    "forbidden",
+    "Forbidden: admins have restricted who may call this server, so only they may change how it authenticates callers.",
+  );

@@ -1,3 +1,4 @@
+export { accessPolicy } from "./access-policy.ts";
 export { auditLog } from "./audit-log.ts";
 export { branch } from "./branch.ts";
 export { build } from "./build.ts";

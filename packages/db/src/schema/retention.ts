@@ -1,3 +1,4 @@
+import { accessPolicyRetention } from "./access-policy.ts";
 import { auditLogRetention } from "./audit-log.ts";
 import { branchRetention } from "./branch.ts";
 import { buildRetention } from "./build.ts";
@@ -34,6 +35,7 @@ import { webhookDeliveryRetention } from "./webhook-delivery.ts";
 
 /** The rule of every table in the schema `public`, by its name. Partitions follow their parent. */
 export const retentionRules: Readonly<Record<string, RetentionRule>> = {
+  access_policy: accessPolicyRetention,
   account: accountRetention,
   apikey: apikeyRetention,
   audit_log: auditLogRetention,

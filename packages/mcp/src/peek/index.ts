@@ -1,3 +1,4 @@
+export { readMessages, type StatedMessages } from "./read-messages.ts";
 export {
   decodeHeaderValue,
   type MessagePeek,

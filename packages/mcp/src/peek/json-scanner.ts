@@ -1,8 +1,10 @@
 // Finds a few members of JSON messages in a stream of bytes without building values. Strings of no interest are skipped
-// by `indexOf`, containers of no interest by counting brackets. It never throws and is not a validator:
-// on malformed input it reports whatever it made of it, which is good enough for a log.
+// by `indexOf`, containers by counting brackets. It never throws and doesn't validate: of malformed input it reports
+// whatever it made of it, which is good enough for a log.
 
-/** Stands for an object or array at a place where only scalars are kept. */
+import { decodeScalar, decodeString } from "./decode-json.ts";
+
+/** In place of an object or array where only scalars are kept. */
 export const container = Symbol("container");
 
 export type FieldValue = string | number | boolean | null | typeof container;
@@ -34,7 +36,7 @@ const CLOSE_OBJECT = 0x7d;
 /** Bytes of a kept string or number; the rest is cut. */
 const keptBytes = 2048;
 
-/** Prepares a shape for `createJsonScanner`; do it once per shape. */
+/** Prepares a shape; do it once per shape. */
 export function compileShape(shape: Shape): ShapeNode {
   return compileNode("", "", shape);
 }
@@ -80,6 +82,7 @@ export class JsonScanner {
   #escaped = false;
   #scalar = false;
   #kept = "";
+  #repeats = false;
 
   constructor(root: ShapeNode, options: ScannerOptions) {
     this.#root = root;
@@ -90,6 +93,11 @@ export class JsonScanner {
   /** Whether the text is a batch; known after its first byte. */
   get isBatch(): boolean {
     return this.#batch;
+  }
+
+  /** Whether an object gave a member that matters twice. Exact for well-formed JSON. */
+  get hasRepeats(): boolean {
+    return this.#repeats;
   }
 
   /** Whether the budget ran out before the text ended. */
@@ -175,11 +183,11 @@ export class JsonScanner {
       return;
     }
     this.#member = this.#stack.at(-1)?.children?.get(text) ?? null;
-    if (this.#member) {
-      // A member given twice: the later one replaces all of the earlier one.
-      this.#fields[this.#member.slot] = undefined;
-      for (const slot of this.#member.below) this.#fields[slot] = undefined;
-    }
+    if (!this.#member) return;
+    // A member given twice: the later one replaces all of the earlier one.
+    if (this.#fields[this.#member.slot] !== undefined) this.#repeats = true;
+    this.#fields[this.#member.slot] = undefined;
+    for (const slot of this.#member.below) this.#fields[slot] = undefined;
   }
 
   /** Takes one byte outside of strings and skipped containers. */
@@ -260,36 +268,4 @@ export class JsonScanner {
 
 function isDelimiter(byte: number): boolean {
   return byte <= 0x20 || byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || byte === COLON;
-}
-
-/** Decodes the inside of a JSON string that was kept byte by byte and may have been cut in the middle. */
-function decodeString(bytes: string): string {
-  const text = isAscii(bytes) ? bytes : Buffer.from(bytes, "latin1").toString("utf8");
-  if (!text.includes("\\")) return text;
-  try {
-    return JSON.parse(`"${text}"`);
-  } catch {
-    // Cut within an escape, or not JSON: as written is better than nothing.
-    return text;
-  }
-}
-
-function isAscii(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;
-  return true;
-}
-
-function decodeScalar(text: string): FieldValue | undefined {
-  switch (text) {
-    case "true":
-      return true;
-    case "false":
-      return false;
-    case "null":
-      return null;
-    default: {
-      const number = Number(text);
-      return Number.isNaN(number) ? undefined : number;
-    }
-  }
 }

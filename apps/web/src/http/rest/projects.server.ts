@@ -1,3 +1,5 @@
+import { type AccessView, getAccess, saveAccess } from "@towpath/core/access";
+import type { accessSchema } from "@towpath/core/access/schema";
 import { startBuild, startBuildSchema } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
 import { notFound, TowpathError } from "@towpath/core/errors";
@@ -78,6 +80,22 @@ export const startBuildBodySchema = startBuildSchema.pick({ commitSha: true, reu
 export async function startProjectBuild(ctx: Context, name: string, input: z.output<typeof startBuildBodySchema>) {
   const { orgSlug, name: projectName } = await operatorProject(ctx, name);
   return startBuild({ ctx, input: { ...input, orgSlug, projectName, trigger: "cli" } });
+}
+
+/** Who may call a server, and which of its tools (GW-15). */
+export async function projectAccessPolicy(ctx: Context, name: string): Promise<AccessView> {
+  const { id } = await operatorProject(ctx, name);
+  return getAccess({ ctx, input: { projectId: id } });
+}
+
+/** Replaces it. */
+export async function setProjectAccessPolicy(
+  ctx: Context,
+  name: string,
+  input: z.output<typeof accessSchema>,
+): Promise<AccessView> {
+  const { id } = await operatorProject(ctx, name);
+  return saveAccess({ ctx, input: { ...input, projectId: id } });
 }
 
 /** The query string of VAL-5. `deploymentIds` is a comma-separated list. */

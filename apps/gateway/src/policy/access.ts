@@ -1,0 +1,36 @@
+import { callingRoles } from "@towpath/auth/credentials";
+import { GatewayError } from "../gateway-error.ts";
+import type { Access, Route } from "../read-model/routes.ts";
+import type { Principal } from "./credentials.ts";
+
+/**
+ * Who calls: a person by the role that they have now, or a key of the organization. A personal key is its person
+ * (KEY-3). Neither: the auth mode asks for nobody, or an admin JWT names nobody.
+ */
+type Caller = { role: string | null; keyId: string | null };
+
+/** Whether a server's access policy admits a caller (GW-15). */
+export function mayCall(access: Access | null, caller: Caller): boolean {
+  return refusalOf(access, caller) === null;
+}
+
+/** @throws GatewayError 403 for a caller that the server's access policy leaves out (GW-15) */
+export function checkCaller({ access }: Route, principal: Principal): void {
+  const member = principal.actor?.member ?? null;
+  const { credential } = principal;
+  const keyId = member === null && credential?.kind === "api-key" ? credential.key.keyId : null;
+  const reason = refusalOf(access, { role: member?.role ?? null, keyId });
+  if (reason !== null) throw new GatewayError("caller_not_allowed", reason);
+}
+
+function refusalOf(access: Access | null, { role, keyId }: Caller): string | null {
+  const roles = access?.roles ?? callingRoles;
+  if (role !== null && !roles.includes(role)) {
+    const allowed = roles.length === 0 ? "no role, only API keys" : `only ${roles.join(", ")}`;
+    return `Your role in the server's team, ${role}, may not call this server: it allows ${allowed}. Ask an admin of the team.`;
+  }
+  if (keyId !== null && access?.apiKeyIds && !access.apiKeyIds.includes(keyId)) {
+    return "This API key may not call this server. An admin of its team can allow the key on the server's Access page.";
+  }
+  return null;
+}

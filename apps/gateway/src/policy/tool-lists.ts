@@ -1,0 +1,153 @@
+/** Rewrites the body of an answer on its way. Throws `Withheld` for one that must not reach the client. */
+export type BodyFilter = {
+  /** A stream's bytes go out as they come; otherwise nothing goes out before the end. */
+  readonly isStream: boolean;
+  /** What goes out now; null: nothing. */
+  push(chunk: Buffer): Buffer | null;
+  end(): Buffer;
+};
+
+/** An answer that can't be filtered. Its list could name tools that must not be shown. */
+export class Withheld extends Error {}
+
+/** One answer or event: as much as builds accept of all lists together. */
+const maxBytes = 8 * 1024 * 1024;
+
+/**
+ * Leaves only these tools in answers to `tools/list`, page by page (GW-15): a page may become empty and still name the
+ * next one. Everything else passes byte for byte. Null for an answer that is neither JSON nor an event stream.
+ *
+ * @throws Withheld for a compressed answer
+ */
+export function createToolListFilter(
+  tools: readonly string[],
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): BodyFilter | null {
+  const type = String(headers["content-type"] ?? "").toLowerCase();
+  const isStream = type.startsWith("text/event-stream");
+  if (!isStream && !type.startsWith("application/json")) return null;
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") throw new Withheld("it is compressed");
+  return isStream ? new EventFilter(tools) : new JsonFilter(tools);
+}
+
+class JsonFilter implements BodyFilter {
+  readonly isStream = false;
+  readonly #tools: readonly string[];
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(tools: readonly string[]) {
+    this.#tools = tools;
+  }
+
+  push(chunk: Buffer): null {
+    this.#bytes += chunk.length;
+    if (this.#bytes > maxBytes) throw new Withheld("it is too large");
+    this.#chunks.push(chunk);
+    return null;
+  }
+
+  end(): Buffer {
+    const body = Buffer.concat(this.#chunks);
+    const filtered = filterText(body.toString("utf8"), this.#tools);
+    return filtered === null ? body : Buffer.from(filtered);
+  }
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+class EventFilter implements BodyFilter {
+  readonly isStream = true;
+  readonly #tools: readonly string[];
+  #pending: Buffer = Buffer.alloc(0);
+  /** Up to here the pending bytes hold no end of an event. */
+  #scanned = 0;
+
+  constructor(tools: readonly string[]) {
+    this.#tools = tools;
+  }
+
+  push(chunk: Buffer): Buffer | null {
+    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    const events: Buffer[] = [];
+    for (let end = this.#endOfEvent(); end !== null; end = this.#endOfEvent()) {
+      events.push(this.#filter(this.#pending.subarray(0, end)));
+      this.#pending = this.#pending.subarray(end);
+      this.#scanned = 0;
+    }
+    if (this.#pending.length > maxBytes) throw new Withheld("an event is too large");
+    return events.length === 0 ? null : events.length === 1 ? (events[0] ?? null) : Buffer.concat(events);
+  }
+
+  /** What follows the last event is no event: clients discard it. */
+  end(): Buffer {
+    return this.#filter(this.#pending);
+  }
+
+  /** The index after the empty line that ends the first pending event; null when there is none yet. */
+  #endOfEvent(): number | null {
+    const bytes = this.#pending;
+    for (let at = this.#scanned; at < bytes.length; at++) {
+      if (bytes[at] !== LF && bytes[at] !== CR) continue;
+      const next = at + (bytes[at] === CR && bytes[at + 1] === LF ? 2 : 1);
+      if (next >= bytes.length) {
+        this.#scanned = at;
+        return null;
+      }
+      if (bytes[next] === CR && bytes[next + 1] === LF) return next + 2;
+      if (bytes[next] === LF || bytes[next] === CR) return next + 1;
+      at = next - 1;
+    }
+    this.#scanned = bytes.length;
+    return null;
+  }
+
+  #filter(event: Buffer): Buffer {
+    if (!event.includes('"tools"')) return event;
+    const lines = event.toString("utf8").split(/\r\n|\n|\r/);
+    const data = lines.flatMap((line) => (line.startsWith("data:") ? [line.slice(5).replace(/^ /, "")] : []));
+    const filtered = filterText(data.join("\n"), this.#tools);
+    if (filtered === null) return event;
+    const first = lines.findIndex((line) => line.startsWith("data:"));
+    const rewritten = lines.flatMap((line, at) =>
+      at === first ? [`data: ${filtered}`] : line.startsWith("data:") ? [] : [line],
+    );
+    return Buffer.from(rewritten.join("\n"));
+  }
+}
+
+/** Text access of the JSON parser, which TypeScript's library doesn't know yet. */
+const rawJson = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON;
+
+/** A JSON-RPC answer, or a batch of them, with only these tools listed; null when nothing has to go. */
+function filterText(text: string, tools: readonly string[]): string | null {
+  if (text.trim() === "") return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text, keepNumbers);
+  } catch {
+    throw new Withheld("it is not valid JSON");
+  }
+  const changed = (Array.isArray(value) ? value : [value]).map((message) => filterMessage(message, tools));
+  return changed.includes(true) ? JSON.stringify(value) : null;
+}
+
+/** Schemas may hold numbers that JavaScript would round or spell differently. */
+function keepNumbers(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source;
+  return typeof value === "number" && source !== undefined && String(value) !== source ? rawJson(source) : value;
+}
+
+/** Whether something was removed. */
+function filterMessage(message: unknown, tools: readonly string[]): boolean {
+  if (!isObject(message) || !isObject(message.result) || !Array.isArray(message.result.tools)) return false;
+  const listed: unknown[] = message.result.tools;
+  const kept = listed.filter((tool) => isObject(tool) && typeof tool.name === "string" && tools.includes(tool.name));
+  message.result.tools = kept;
+  return kept.length < listed.length;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

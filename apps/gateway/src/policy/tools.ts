@@ -1,0 +1,70 @@
+import type { IncomingMessage } from "node:http";
+import { decodeHeaderValue, readMessages, type StatedMessages } from "@towpath/mcp/peek";
+import { headerOf } from "../forward/headers.ts";
+import { GatewayError } from "../gateway-error.ts";
+
+const shownName = 100;
+
+/**
+ * Checks a request to a server that allows only some tools (GW-15). It need not be to the MCP endpoint: servers may
+ * serve the protocol elsewhere too. Returns whether the answer can hold a list of tools, which must then be filtered.
+ *
+ * @throws GatewayError for a call of another tool, and for a body of which it isn't certain what the server would read
+ */
+export function checkTools(
+  tools: readonly string[],
+  { request, isMcp, body }: { request: IncomingMessage; isMcp: boolean; body: Buffer },
+): boolean {
+  // A legacy client picks up the rest of an answer by GET, lists included.
+  if (body.length === 0) return request.method === "GET";
+  const stated = readMessages(body);
+  if (isEncoded(request) || stated === null) {
+    if (!isMcp && !isJson(request)) return false;
+    throw unreadable("its body is not plain UTF-8 JSON in which `method`, `params` and `name` are given once");
+  }
+  checkHeaders(stated, request);
+  for (const { method, name } of stated.messages) {
+    if (method === "tools/call" && (name === null || !tools.includes(name))) throw toolNotAllowed(name);
+  }
+  return stated.messages.some(({ method }) => method === "tools/list");
+}
+
+/** Servers of 2026-07-28 may go by the headers, so no call may say one thing there and another in its body. */
+function checkHeaders({ isBatch, messages }: StatedMessages, request: IncomingMessage): void {
+  const method = headerOf(request, "mcp-method");
+  const name = headerOf(request, "mcp-name");
+  if (method === undefined && name === undefined) return;
+  const calls = messages.some((message) => message.method === "tools/call");
+  if (!calls && method !== "tools/call") return;
+  const [message] = messages;
+  const agrees =
+    !isBatch &&
+    (method === undefined || method === message?.method) &&
+    (name === undefined || decodeHeaderValue(name) === message?.name);
+  if (!agrees) throw unreadable("its headers Mcp-Method and Mcp-Name don't say what its body says");
+}
+
+function isEncoded(request: IncomingMessage): boolean {
+  return (headerOf(request, "content-encoding") ?? "identity").toLowerCase() !== "identity";
+}
+
+function isJson(request: IncomingMessage): boolean {
+  return /json/i.test(headerOf(request, "content-type") ?? "json");
+}
+
+/** With HTTP status 200, as servers answer for tools that they don't know: on a 403 some clients sign in again or hang. */
+function toolNotAllowed(name: string | null): GatewayError {
+  const called = name === null ? "A tool call without a name" : `The tool ${JSON.stringify(name.slice(0, shownName))}`;
+  return new GatewayError(
+    "tool_not_allowed",
+    `${called} is not allowed on this server. tools/list shows the tools that are; an admin of the server's team can ` +
+      "change them on its Access page.",
+  );
+}
+
+function unreadable(reason: string): GatewayError {
+  return new GatewayError(
+    "call_unclear",
+    `This server allows only some of its tools, and it is not clear what this request calls: ${reason}.`,
+  );
+}

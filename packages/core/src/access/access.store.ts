@@ -1,0 +1,81 @@
+import type { Database, Transaction } from "@towpath/db";
+import { accessPolicy, apikey, branch, build, deployment, route } from "@towpath/db/schema";
+import { type Manifest, manifestSchema } from "@towpath/mcp/manifest";
+import { and, arrayContains, desc, eq, isNull, or } from "drizzle-orm";
+import { roleMay } from "../authorize/index.ts";
+import { type Role, roles } from "../context/index.ts";
+
+type Queryable = Database | Transaction;
+
+/** A policy as it applies. `null`: all. */
+export type Policy = {
+  readonly roles: readonly Role[];
+  readonly apiKeyIds: readonly string[] | null;
+  readonly tools: readonly string[] | null;
+  readonly knownTools: readonly string[];
+  /** 0: nothing is stored. */
+  readonly revision: number;
+};
+
+/** The roles that may call a server without a policy of its own. */
+export const defaultRoles: readonly Role[] = roles.filter((role) => roleMay(role, "server.call"));
+
+/** The policy of a project; the defaults where none is stored. */
+export async function readPolicy(db: Queryable, projectId: string): Promise<Policy> {
+  const [row] = await db.select().from(accessPolicy).where(eq(accessPolicy.projectId, projectId));
+  if (!row) return { roles: defaultRoles, apiKeyIds: null, tools: null, knownTools: [], revision: 0 };
+  return {
+    // Unknown roles, written by a later version, give no access.
+    roles: row.roles === null ? defaultRoles : roles.filter((role) => row.roles?.includes(role)),
+    apiKeyIds: row.apiKeyIds,
+    tools: row.tools,
+    knownTools: row.knownTools,
+    revision: row.revision,
+  };
+}
+
+/** Whether a project restricts who may call its server. */
+export async function restrictsCallers(db: Queryable, projectId: string): Promise<boolean> {
+  const { roles: allowed, apiKeyIds } = await readPolicy(db, projectId);
+  return apiKeyIds !== null || !hasDefaultRoles(allowed);
+}
+
+export const hasDefaultRoles = (allowed: readonly Role[]): boolean =>
+  allowed.length === defaultRoles.length && defaultRoles.every((role) => allowed.includes(role));
+
+/** The tools of the version that is live in production, in its order; null when none is live. */
+export async function liveTools(db: Queryable, projectId: string): Promise<Manifest["tools"] | null> {
+  const [row] = await db
+    .select({ manifest: build.manifest })
+    .from(route)
+    .innerJoin(branch, eq(branch.id, route.branchId))
+    .innerJoin(deployment, eq(deployment.id, route.deploymentId))
+    .innerJoin(build, eq(build.id, deployment.buildId))
+    .where(and(eq(route.projectId, projectId), eq(branch.isDefault, true)))
+    .limit(1);
+  return row ? (manifestSchema.safeParse(row.manifest).data?.tools ?? []) : null;
+}
+
+/**
+ * The organization's own keys that can reach the project, newest first. Personal keys aren't listed: they act as their
+ * person, by role.
+ */
+export function listKeys(db: Queryable, { organizationId, id }: { organizationId: string; id: string }) {
+  return db
+    .select({
+      id: apikey.id,
+      name: apikey.name,
+      start: apikey.start,
+      enabled: apikey.enabled,
+      expiresAt: apikey.expiresAt,
+    })
+    .from(apikey)
+    .where(
+      and(
+        eq(apikey.organizationId, organizationId),
+        isNull(apikey.userId),
+        or(isNull(apikey.projectIds), arrayContains(apikey.projectIds, [id])),
+      ),
+    )
+    .orderBy(desc(apikey.createdAt), desc(apikey.id));
+}

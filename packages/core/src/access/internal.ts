@@ -1,0 +1,1 @@
+export { restrictsCallers } from "./access.store.ts";
