@@ -82,7 +82,7 @@ test("KEY-3 GW-4 a personal key may do what its person may now, and ends with th
   await pool.query("UPDATE member SET role = 'viewer' WHERE user_id = $1", [demoted]);
   await until(two.stream.ended);
   expect(one.stream.ended()).toBe(false);
-  expect(await statusFor(server, two.bearer)).toBe(404);
+  expect(await statusFor(server, two.bearer)).toBe(403);
   await pool.query("UPDATE member SET role = 'member' WHERE user_id = $1", [demoted]);
   await openStream(server.url, two.bearer);
 

@@ -18,7 +18,7 @@ export type Policy = {
 };
 
 /** The roles that may call a server without a policy of its own. */
-export const defaultRoles: readonly Role[] = roles.filter((role) => roleMay(role, "server.call"));
+const defaultRoles: readonly Role[] = roles.filter((role) => roleMay(role, "server.call"));
 
 /** The policy of a project; the defaults where none is stored. */
 export async function readPolicy(db: Queryable, projectId: string): Promise<Policy> {

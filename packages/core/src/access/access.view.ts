@@ -3,7 +3,7 @@ import type { Context, Role } from "../context/index.ts";
 import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
 import { listKeys, liveTools, type Policy, readPolicy } from "./access.store.ts";
 
-export type AccessKeyView = {
+type AccessKeyView = {
   readonly id: string;
   readonly name: string;
   /** The key's first characters. */
@@ -12,7 +12,7 @@ export type AccessKeyView = {
   readonly isActive: boolean;
 };
 
-export type AccessToolView = {
+type AccessToolView = {
   readonly name: string;
   readonly title: string | null;
   readonly description: string | null;
