@@ -5,9 +5,6 @@ import type { Logger } from "pino";
 import { requestHandler } from "./serve/request-handler.ts";
 import type * as Built from "./src/server.ts";
 
-/** How long requests in flight may take after SIGTERM. */
-const drainMs = 6000;
-
 /** Serves a production build: `node apps/web/serve.ts [directory of the build]`. */
 async function main(): Promise<void> {
   const dist = resolve(process.argv[2] ?? join(import.meta.dirname, "dist"));
@@ -29,11 +26,9 @@ async function main(): Promise<void> {
   server.listen(config.port, config.host, () => {
     const address = server.address();
     const port = typeof address === "object" ? address?.port : config.port;
-    log.info({ url: config.baseUrl, port, startMs: Math.round(performance.now()) }, "ready");
-    // The supervisor waits for this message: the log level may suppress the line.
-    process.send?.("ready");
+    built.role.reportReady(log, { url: config.baseUrl, port, startMs: Math.round(performance.now()) });
   });
-  stopOnSignal(server, built, log);
+  built.role.stopOnSignal(log, stopServer(server, built, built.role.stopLimits.exitMs - 500));
 }
 
 function servicesOrExit(built: typeof Built) {
@@ -55,12 +50,9 @@ function fail(log: Logger, error: NodeJS.ErrnoException, config: { host: string;
   process.exit(1);
 }
 
-function stopOnSignal(server: ReturnType<typeof createServer>, built: typeof Built, log: Logger): void {
-  let stopping = false;
-  const stop = async (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ signal }, "stopping");
+/** What is left of the time to exit, after the requests in flight, belongs to the services. */
+function stopServer(server: ReturnType<typeof createServer>, built: typeof Built, drainMs: number) {
+  return async () => {
     const closed = new Promise<void>((done) => server.close(() => done()));
     server.closeIdleConnections();
     built.endStreams();
@@ -68,11 +60,7 @@ function stopOnSignal(server: ReturnType<typeof createServer>, built: typeof Bui
     await closed;
     clearTimeout(late);
     await built.closeServices();
-    log.info("stopped");
-    process.exit(0);
   };
-  process.on("SIGTERM", () => void stop("SIGTERM"));
-  process.on("SIGINT", () => void stop("SIGINT"));
 }
 
 await main();

@@ -17,6 +17,7 @@ const serverOnly = [
   "@towpath/crypto",
   "@towpath/github",
   "@towpath/queue",
+  "@towpath/role",
   "@towpath/logs",
   /^node:/,
   /^@towpath\/core\/(?!(.*\/(schema|contract)|errors)$)/,

@@ -1,4 +1,5 @@
 import handler, { createServerEntry } from "@tanstack/react-start/server-entry";
+import { reportReady, stopLimits, stopOnSignal } from "@towpath/role";
 import { closeServices, services } from "./compose.server.ts";
 
 export default createServerEntry({ fetch: (request, options) => handler.fetch(request, options) });
@@ -8,3 +9,5 @@ export { SettingsError } from "./config.server.ts";
 export { endEventStreams as endStreams } from "./http/streams/event-stream.server.ts";
 /** For `serve.ts`, which opens connections at start, so that the first request does not wait. */
 export { closeServices, services };
+/** How a process starts and stops, from the bundle like everything that `serve.ts` uses. */
+export const role = { reportReady, stopLimits, stopOnSignal };

@@ -34,10 +34,19 @@ export function exitOnFailure(log: Logger, error: unknown, reason?: string): nev
 
 /**
  * On the first SIGTERM or SIGINT runs `stop`, then exits: with status 0, or 1 if `stop` resolved to false, rejected or
- * took longer than `withinMs`.
+ * took longer than `withinMs`. Without its parent the process is killed at that point instead.
  */
 export function stopOnSignal(log: Logger, stop: () => Promise<unknown>, withinMs: number = stopLimits.exitMs): void {
+  const parent = process.ppid;
   let isStopping = false;
+  const exit = (status: number) => {
+    // If the supervisor was killed, nobody reads the status, and nobody would end a process that hangs in Node's
+    // teardown, which happens. The signal of its death comes a moment before the change of the parent.
+    setTimeout(() => {
+      if (process.ppid !== parent) process.kill(process.pid, "SIGKILL");
+      process.exit(status);
+    }, 50);
+  };
   const end = async (signal: string) => {
     if (isStopping) return;
     isStopping = true;
@@ -45,7 +54,7 @@ export function stopOnSignal(log: Logger, stop: () => Promise<unknown>, withinMs
     // A database that drops packets must not delay the exit; others find what is left undone.
     const giveUp = () => {
       log.error({ withinMs }, "could not stop in time");
-      process.exit(1);
+      exit(1);
     };
     setTimeout(giveUp, withinMs).unref();
     const isClean = await stop().then(
@@ -55,10 +64,7 @@ export function stopOnSignal(log: Logger, stop: () => Promise<unknown>, withinMs
         return false;
       },
     );
-    // The supervisor is gone, so nobody reads the status, and nobody would end a process that hangs in Node's own
-    // teardown, as was seen once.
-    if (process.connected === false) process.kill(process.pid, "SIGKILL");
-    process.exit(isClean ? 0 : 1);
+    exit(isClean ? 0 : 1);
   };
   process.on("SIGTERM", () => void end("SIGTERM"));
   process.on("SIGINT", () => void end("SIGINT"));

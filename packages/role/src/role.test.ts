@@ -7,7 +7,9 @@ const script = `
   import { reportReady, settingsOrExit, stopOnSignal } from "${source}";
   const log = { info() {}, error() {}, fatal() {} };
   const { stop, withinMs } = settingsOrExit(() => JSON.parse(process.argv[1]));
-  const ends = { clean: async () => {}, unclean: async () => false, failing: () => Promise.reject(new Error("x")) };
+  // A hang in Node's own teardown, as happens.
+  if (stop === "teardown") process.on("exit", () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
+  const ends = { clean: async () => {}, teardown: async () => {}, unclean: async () => false, failing: () => Promise.reject(new Error("x")) };
   setInterval(() => {}, 1000);
   stopOnSignal(log, ends[stop] ?? (() => new Promise(() => {})), withinMs);
   reportReady(log);
@@ -31,6 +33,24 @@ test("OPS-1 a process exits on the first signal, with status 1 if it could not s
   expect(await exitCodeAfterSignals("hanging", 200)).toBe(1);
 });
 
+test("OPS-1 a process whose supervisor was killed ends, even if it hangs in its own teardown", async () => {
+  const supervisor = spawn(
+    process.execPath,
+    [
+      "--input-type=module",
+      "-e",
+      `import { spawn } from "node:child_process";
+       const role = ["--input-type=module", "-e", ${JSON.stringify(script)}, ${JSON.stringify('{"stop":"teardown"}')}];
+       const child = spawn("setpriv", ["--pdeathsig", "TERM", "--", process.execPath, ...role], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+       child.on("message", () => process.send(child.pid));`,
+    ],
+    { stdio: ["ignore", "ignore", "inherit", "ipc"] },
+  );
+  const [pid] = await once(supervisor, "message");
+  supervisor.kill("SIGKILL");
+  await expect.poll(() => isAlive(Number(pid))).toBe(false);
+});
+
 test("OPS-1 settings that are invalid end the process with what is wrong and no stack", async () => {
   const child = spawn(process.execPath, ["--input-type=module", "-e", script, "{"], {
     stdio: ["ignore", "ignore", "pipe"],
@@ -44,3 +64,11 @@ test("OPS-1 settings that are invalid end the process with what is wrong and no 
   expect(text).toContain("JSON");
   expect(text.trim().split("\n")).toHaveLength(1);
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
