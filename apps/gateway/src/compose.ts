@@ -1,7 +1,15 @@
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { apiKeyChannel, createApiKeyChecker, createMembershipChecker, memberChannel } from "@towpath/auth/credentials";
+import {
+  apiKeyChannel,
+  createApiKeyChecker,
+  createGrantChecker,
+  createMembershipChecker,
+  createSigningKeys,
+  memberChannel,
+  oauthGrantChannel,
+} from "@towpath/auth/credentials";
 import { openNotifications } from "@towpath/db/notifications";
 import { createRunnerClient } from "@towpath/runner-api";
 import pg from "pg";
@@ -10,8 +18,10 @@ import type { GatewayConfig } from "./config.ts";
 import { Leases } from "./forward/leases.ts";
 import { Upstreams } from "./forward/upstreams.ts";
 import { createGateway } from "./gateway.ts";
+import { createAuthorizationServer } from "./oauth/authorization-server.ts";
 import { Metrics, type Reading } from "./platform/metrics.ts";
 import { createPages, type Report } from "./platform/pages.ts";
+import { createAccessTokens } from "./policy/access-tokens.ts";
 import { Capacity } from "./policy/capacity.ts";
 import { Connections } from "./policy/connections.ts";
 import { createAuthenticate } from "./policy/credentials.ts";
@@ -29,6 +39,9 @@ import { noPeers, type Peers } from "./workers/peers.ts";
 
 /** Of the gateway as a whole, besides one for each worker that listens; a worker has two at least. */
 const maxDatabaseConnections = 4;
+
+/** How often it is stored which OAuth grants were used. */
+const usesEveryMs = 30_000;
 
 export type RunningGateway = {
   server: Server;
@@ -66,6 +79,10 @@ export async function startGateway(
   });
   const apiKeys = createApiKeyChecker(pool);
   const members = createMembershipChecker(pool);
+  const grants = createGrantChecker(pool);
+  const { issuer, secret, serverAddress } = config;
+  const accessTokens = createAccessTokens(createSigningKeys({ pool, secret, issuer }));
+  const authorizationServer = createAuthorizationServer(issuer);
   const credentialsChanged = (known: { forget: () => void }) => () => {
     known.forget();
     void openResponses.check();
@@ -108,15 +125,16 @@ export async function startGateway(
 
   const server = createHttpServer(
     createGateway({
-      serverAddress: config.serverAddress,
+      serverAddress,
+      authorizationServer,
       allowedOrigins: config.allowedOrigins,
       holdMs: config.holdMs,
       routes,
-      authenticate: createAuthenticate({ apiKeys, members, secret: config.secret }),
+      authenticate: createAuthenticate({ apiKeys, members, accessTokens, grants, serverAddress, secret }),
       openResponses,
       capacity,
       proxies: config.connections.proxies,
-      sessionIds: createSessionIds(config.secret),
+      sessionIds: createSessionIds(secret),
       leases,
       pendingCalls,
       recorder,
@@ -135,6 +153,9 @@ export async function startGateway(
   notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
   notifications.subscribe({ channel: apiKeyChannel }, credentialsChanged(apiKeys));
   notifications.subscribe({ channel: memberChannel }, credentialsChanged(members));
+  notifications.subscribe({ channel: memberChannel }, grants.forget);
+  notifications.subscribe({ channel: oauthGrantChannel }, credentialsChanged(grants));
+  const usesTimer = setInterval(() => void grants.storeUses(), usesEveryMs).unref();
   recorder.start();
   openResponses.start();
   if (!routes.isLoaded) await routes.opening;
@@ -148,7 +169,8 @@ export async function startGateway(
       openResponses.stop();
       pendingCalls.stop();
       leases.stop();
-      await Promise.all([recorder.stop(), upstreams.destroy(), runner.close()]);
+      clearInterval(usesTimer);
+      await Promise.all([recorder.stop(), upstreams.destroy(), runner.close(), authorizationServer.close()]);
       // A database that hangs does not answer a goodbye either.
       await Promise.race([Promise.all([notifications.close(), pool.end()]), sleep(500, undefined, { ref: false })]);
     },

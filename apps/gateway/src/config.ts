@@ -29,6 +29,11 @@ const environmentSchema = z.object({
   DATABASE_DIRECT_URL: z.string().min(1).optional(),
   TOWPATH_DATA_DIR: z.string().startsWith("/", "must be an absolute path"),
   TOWPATH_RUN_DIR: z.string().startsWith("/", "must be an absolute path"),
+  /** The dashboard, which is the authorization server of servers in towpath-cloud mode. */
+  TOWPATH_URL: z
+    .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+    .refine((url) => new URL(url).pathname === "/", "must be an origin without a path")
+    .default("http://localhost:3000"),
   TOWPATH_SECRET: z.string().min(32, "must have at least 32 characters"),
   ...runnerSettings,
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
@@ -132,6 +137,8 @@ export type GatewayConfig = {
   stateDirectory: string;
   runner: RunnerAddress;
   secret: string;
+  /** Origin of the dashboard: the issuer of tokens. */
+  issuer: string;
   logLevel: string;
   host: string;
   port: number;
@@ -166,6 +173,7 @@ export function readConfig(
     stateDirectory: `${values.TOWPATH_DATA_DIR}/gateway`,
     runner: runnerAddressFrom(values),
     secret: values.TOWPATH_SECRET,
+    issuer: new URL(values.TOWPATH_URL).origin,
     logLevel: values.TOWPATH_LOG_LEVEL,
     host: values.TOWPATH_GATEWAY_HOST,
     port: values.TOWPATH_GATEWAY_PORT,

@@ -6,7 +6,12 @@ export type GatewayErrorCode =
   | "unknown_path"
   | "unknown_server"
   | "session_not_found"
+  | "sign_in_required"
+  | "token_expired"
   | "unauthorized"
+  | "insufficient_scope"
+  | "method_not_allowed"
+  | "sign_in_unavailable"
   | "forbidden_origin"
   | "caller_not_allowed"
   | "tool_not_allowed"
@@ -28,7 +33,12 @@ const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
   unknown_path: 404,
   unknown_server: 404,
   session_not_found: 404,
+  sign_in_required: 401,
+  token_expired: 401,
   unauthorized: 401,
+  insufficient_scope: 403,
+  method_not_allowed: 405,
+  sign_in_unavailable: 503,
   forbidden_origin: 403,
   caller_not_allowed: 403,
   // The answer to a call, as a server's would be.

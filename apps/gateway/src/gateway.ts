@@ -18,6 +18,8 @@ import {
   sendError,
   unknownServer,
 } from "./gateway-error.ts";
+import type { AuthorizationServer } from "./oauth/authorization-server.ts";
+import { answerOAuth, type OAuthEndpoint, oauthEndpointOf } from "./oauth/endpoints.ts";
 import { checkCaller } from "./policy/access.ts";
 import { discardBody, readBody } from "./policy/body.ts";
 import { answerPreflight, checkOrigin, corsHeaders, isNavigation, isPreflight } from "./policy/browsers.ts";
@@ -39,6 +41,7 @@ export type GatewayParts = ProxyParts & {
   allowedOrigins: readonly string[];
   proxies: BlockList;
   routes: RouteTable;
+  authorizationServer: AuthorizationServer;
   authenticate: Authenticate;
   openResponses: OpenResponses;
   capacity: Capacity;
@@ -69,6 +72,8 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
   const destination = destinationOf(parts.serverAddress, request.headers.host, request.url ?? "");
   if (destination.kind === "platform") return parts.platform(request, response, destination.path);
   if (parts.routes.opening) await parts.routes.opening;
+  const oauth = findOAuthEndpoint(parts, destination, request);
+  if (oauth) return answerSignIn(parts, { endpoint: oauth, request, response });
   const target = findTarget(parts, destination);
   const exchange = target.found && beginExchange(target.found, request, { ...begun, isMcp: target.isMcp });
 
@@ -95,6 +100,32 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
 
   // Record: one row for each JSON-RPC message, on disk before the client has its answer.
   if (exchange) record(parts, { exchange, admitted, isAwaited });
+}
+
+/** What an OAuth client asks of the platform at a server's origin, before it has a token. */
+function findOAuthEndpoint(
+  parts: GatewayParts,
+  destination: Destination,
+  request: IncomingMessage,
+): OAuthEndpoint | null {
+  if (destination.kind !== "server" && destination.kind !== "origin") return null;
+  if (destination.kind === "server" && (destination.isMcp || !parts.routes.isLoaded)) return null;
+  const { form } = parts.serverAddress;
+  const route = destination.kind === "server" ? parts.routes.find(destination.label) : undefined;
+  return oauthEndpointOf(destination, { form, route, authorization: request.headers.authorization });
+}
+
+type Asked = { endpoint: OAuthEndpoint; request: IncomingMessage; response: ServerResponse };
+
+async function answerSignIn(parts: GatewayParts, { endpoint, request, response }: Asked): Promise<void> {
+  const { serverAddress, authorizationServer, allowedOrigins: allowed, proxies } = parts;
+  // A navigation is a person whom their client's page sends to sign in.
+  if (!isNavigation(request)) {
+    checkOrigin(request.headers.origin, { isLoopback: serverAddress.isLoopback, allowed, isOwnForm: false });
+  }
+  if (isPreflight(request)) return answerPreflight(request, response);
+  const forwarded = forwardedHeaders(serverAddress, endpoint.label ?? "", { request, proxies });
+  await answerOAuth(endpoint, { address: serverAddress, authorizationServer, request, response, forwarded });
 }
 
 /** `found` is undefined for an unknown name, which must look like a private server to strangers. */
@@ -144,7 +175,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
     answerPreflight(request, response);
     return null;
   }
-  const caller = { authorization: request.headers.authorization, url: path };
+  const caller = { authorization: request.headers.authorization, url: path, label };
   const { route, principal } = await parts.authenticate(found, caller);
   // Unknown names never get this far.
   if (!exchange) throw unknownServer();

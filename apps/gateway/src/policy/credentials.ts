@@ -2,6 +2,8 @@ import {
   type ApiKeyChecker,
   type ApiKeyIdentity,
   apiKeyPrefix,
+  type GrantChecker,
+  isAccessToken,
   type Member,
   type Membership,
   type MembershipChecker,
@@ -10,13 +12,18 @@ import {
 } from "@towpath/auth/credentials";
 import { LRUCache } from "lru-cache";
 import { GatewayError, unknownServer } from "../gateway-error.ts";
+import { callScope, challengeFor, type ProtectedResource, resourceOf } from "../oauth/resource.ts";
 import type { Route } from "../read-model/routes.ts";
+import type { ServerAddress } from "../route/server-address.ts";
+import { type AccessTokens, type TokenProblem, tokenProblems } from "./access-tokens.ts";
 
 /** What must stay true for as long as an answer is open: see OpenResponses. `expiresAt`: milliseconds since 1970. */
 export type Credential =
   /** `membership`: of the person as whom a personal key acts. */
   | { kind: "api-key"; key: ApiKeyIdentity; membership: Membership | null }
-  | { kind: "token"; expiresAt: number; membership: Membership | null };
+  | { kind: "token"; expiresAt: number; membership: Membership | null }
+  /** An OAuth access token. An answer may outlast it, as clients renew tokens; not the grant. */
+  | { kind: "grant"; grantId: string; membership: Membership };
 
 /** What the server is told of its caller (GW-11). */
 type Actor = {
@@ -38,26 +45,31 @@ export type Principal = {
 
 export const anonymous: Principal = { id: "anonymous", actor: null, credential: null };
 
-type Caller = { authorization: string | undefined; url: string };
+/** `label`: of the server that is asked for, whether it exists or not. */
+type Caller = { authorization: string | undefined; url: string; label: string };
 type Admitted = { route: Route; principal: Principal };
 export type Authenticate = (route: Route | undefined, caller: Caller) => Promise<Admitted> | Admitted;
 
 /**
  * Makes the check of who is calling (GW-4). In the modes towpath-public and passthrough everybody is let through:
  * those servers are open, or ask themselves. In towpath-cloud the caller shows an API key of the project's
- * organization that may call this server, the project's admin JWT, or a member's token for the project. A personal key
- * acts as its person: it may do what they may do now, and is seen as them.
+ * organization that may call this server, the project's admin JWT, a member's token for the project, or an OAuth
+ * access token that a client got from a member for this server. A personal key acts as its person, and so does a client:
+ * they may do what the person may do now, and are seen as them.
  *
  * An unknown server (`route` undefined) answers like a private one, so that names cannot be probed: 401 without valid
  * credentials, 404 with valid credentials for something else.
  *
- * The check throws GatewayError 401 (nothing or nothing valid shown), 404 (valid, but not for this server) or 503 (cannot
- * be checked now, so the answer is no). Which of the members and keys may call this server is decided after it, by
- * `checkCaller`.
+ * The check throws GatewayError 401 (nothing or nothing valid shown), 403 (the token's scope does not suffice), 404 (valid,
+ * but not for this server) or 503 (cannot be checked now, so the answer is no). Which of the members and keys may call
+ * this server is decided after it, by `checkCaller`.
  */
 export function createAuthenticate(parts: {
   apiKeys: ApiKeyChecker;
   members: MembershipChecker;
+  accessTokens: AccessTokens;
+  grants: GrantChecker;
+  serverAddress: ServerAddress;
   secret: string;
 }): Authenticate {
   const tokens = createTokenCache(parts.secret);
@@ -65,26 +77,24 @@ export function createAuthenticate(parts: {
     route && route.authMode !== "towpath-cloud" ? { route, principal: anonymous } : check(route, caller);
 
   async function check(route: Route | undefined, caller: Caller): Promise<Admitted> {
+    const resource = resourceOf(parts.serverAddress, caller.label);
     if (/[?&]access_token=/.test(caller.url)) {
-      throw unauthorized(
-        "invalid_request",
-        "Tokens in the URL end up in logs and are refused: use the Authorization header.",
-      );
+      const description = "Tokens in the URL end up in logs and are refused: use the Authorization header.";
+      throw unauthorized(resource, { code: "invalid_request", description });
     }
     const token = /^Bearer +([^\s,]+)$/i.exec(caller.authorization ?? "")?.[1];
     if (token === undefined) {
-      throw unauthorized(
-        null,
-        "This server asks for credentials, or does not exist: check the server's name, and send " +
-          "`Authorization: Bearer` with an API key of its organization.",
-      );
+      throw signInRequired(resource);
     }
-    const principal = token.startsWith(apiKeyPrefix) ? await byApiKey(route, token) : await byToken(route, token);
+    const principal = token.startsWith(apiKeyPrefix)
+      ? await byApiKey(route, token)
+      : isAccessToken(token)
+        ? await byAccessToken(route, token, resource)
+        : await byToken(route, token);
     if (principal === "invalid") {
-      throw unauthorized(
-        "invalid_token",
-        "The credentials are not valid or have expired: get new ones in the dashboard, and check the server's name.",
-      );
+      const description =
+        "The credentials are not valid or have expired: get new ones in the dashboard, and check the server's name.";
+      throw unauthorized(resource, { code: "invalid_token", description });
     }
     if (!route || principal === "not-for-this-server") throw unknownServer();
     return { route, principal };
@@ -109,6 +119,28 @@ export function createAuthenticate(parts: {
       id: `user:${userId}`,
       actor: { type: "user", organizationId, member },
       credential: { kind: "api-key", key, membership: member },
+    };
+  }
+
+  async function byAccessToken(
+    route: Route | undefined,
+    token: string,
+    resource: ProtectedResource,
+  ): Promise<Principal> {
+    const verified = await parts.accessTokens.verify(token, resource.url).catch(cannotCheck);
+    if (typeof verified === "string") throw refusedToken(resource, verified);
+    if (!verified.scopes.includes(callScope)) throw insufficientScope(resource);
+    const grant = await Promise.resolve(parts.grants.find(verified.grantId)).catch(cannotCheck);
+    // A server that is gone has no grants either.
+    if (!route || grant?.projectId !== route.projectId) throw refusedToken(resource, "ended");
+    const { member } = grant;
+    if (member.userId !== verified.userId || grant.clientId !== verified.clientId) {
+      throw refusedToken(resource, "foreign");
+    }
+    return {
+      id: `user:${member.userId}`,
+      actor: { type: "user", organizationId: member.organizationId, member },
+      credential: { kind: "grant", grantId: grant.grantId, membership: member },
     };
   }
 
@@ -154,7 +186,28 @@ function createTokenCache(secret: string) {
   };
 }
 
-function unauthorized(error: "invalid_request" | "invalid_token" | null, message: string): GatewayError {
-  const detail = error === null ? "" : `, error="${error}", error_description="${message.replaceAll(/["\\`]/g, "'")}"`;
-  return new GatewayError("unauthorized", message, { "www-authenticate": `Bearer realm="towpath"${detail}` });
+/** Nothing was shown: how every OAuth client begins. */
+function signInRequired(resource: ProtectedResource): GatewayError {
+  const message =
+    "This server asks for credentials, or does not exist: check the server's name, then sign in from a client that " +
+    "supports OAuth, or send `Authorization: Bearer` with an API key of its organization.";
+  return new GatewayError("sign_in_required", message, { "www-authenticate": challengeFor(resource, null) });
+}
+
+type Refused = { code: "invalid_request" | "invalid_token"; description: string };
+
+function unauthorized(resource: ProtectedResource, error: Refused): GatewayError {
+  return new GatewayError("unauthorized", error.description, { "www-authenticate": challengeFor(resource, error) });
+}
+
+function refusedToken(resource: ProtectedResource, problem: TokenProblem): GatewayError {
+  const error = { code: "invalid_token", description: tokenProblems[problem] } as const;
+  const code = problem === "expired" ? "token_expired" : "unauthorized";
+  return new GatewayError(code, error.description, { "www-authenticate": challengeFor(resource, error) });
+}
+
+function insufficientScope(resource: ProtectedResource): GatewayError {
+  const description = `The access token lacks the scope ${callScope}: ask for it and sign in again.`;
+  const challenge = challengeFor(resource, { code: "insufficient_scope", description });
+  return new GatewayError("insufficient_scope", description, { "www-authenticate": challenge });
 }

@@ -1,5 +1,11 @@
 import type { ServerResponse } from "node:http";
-import { type ApiKeyIdentity, currentApiKeys, currentMemberships, type Membership } from "@towpath/auth/credentials";
+import {
+  type ApiKeyIdentity,
+  currentApiKeys,
+  currentGrants,
+  currentMemberships,
+  type Membership,
+} from "@towpath/auth/credentials";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Access, Route } from "../read-model/routes.ts";
@@ -22,8 +28,8 @@ type OpenResponse = {
 
 /**
  * Open responses. A stream may last for days, so its caller's key or membership is checked again every 2 s and whenever
- * one changes, and the stream is cut once that has ended (GW-4). A check takes two queries, however many streams are
- * open. When a project is deleted, all its streams are cut (PRJ-11).
+ * one changes, and the stream is cut once that has ended (GW-4). A check takes up to three queries, however many streams
+ * are open. When a project is deleted, all its streams are cut (PRJ-11).
  */
 export class OpenResponses {
   /**
@@ -116,18 +122,22 @@ export class OpenResponses {
     if (asked.length === 0) return;
     const keys = new Map<string, ApiKeyIdentity>();
     const memberships = new Map<string, Membership>();
+    const grantIds = new Set<string>();
     for (const { credential } of asked) {
       const { membership } = credential;
       if (credential.kind === "api-key") keys.set(nameOfKey(credential.key), credential.key);
+      if (credential.kind === "grant") grantIds.add(credential.grantId);
       if (membership) memberships.set(nameOfMembership(membership), membership);
     }
-    const [currentKeys, currentMembers] = await Promise.all([
+    const [currentKeys, currentMembers, grants] = await Promise.all([
       currentApiKeys(this.#pool, [...keys.values()]),
       currentMemberships(this.#pool, [...memberships.values()]),
+      currentGrants(this.#pool, [...grantIds]),
     ]);
     const current: Current = {
       keys: new Set(currentKeys.map(nameOfKey)),
       roles: new Map(currentMembers.map((member) => [nameOfMembership(member), member.role])),
+      grants: new Set(grants.map(({ grantId }) => grantId)),
       now: Date.now(),
     };
     for (const { response, credential, route } of asked) {
@@ -139,12 +149,18 @@ export class OpenResponses {
   }
 }
 
-type Current = { keys: ReadonlySet<string>; roles: ReadonlyMap<string, string>; now: number };
+type Current = {
+  keys: ReadonlySet<string>;
+  roles: ReadonlyMap<string, string>;
+  grants: ReadonlySet<string>;
+  now: number;
+};
 
-function isCurrent(credential: Credential, { keys, roles, now }: Current, access: Access | null): boolean {
+function isCurrent(credential: Credential, { keys, roles, grants, now }: Current, access: Access | null): boolean {
   const { membership } = credential;
   if (credential.kind === "token" && credential.expiresAt <= now) return false;
   if (credential.kind === "api-key" && !keys.has(nameOfKey(credential.key))) return false;
+  if (credential.kind === "grant" && !grants.has(credential.grantId)) return false;
   const role = membership && roles.get(nameOfMembership(membership));
   if (role === undefined) return false;
   const keyId = role === null && credential.kind === "api-key" ? credential.key.keyId : null;

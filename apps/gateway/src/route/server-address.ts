@@ -13,6 +13,8 @@ export type ServerAddress = {
 /** What a request's Host and target ask for. `path` is what the server sees, query included, dots and escapes resolved. */
 export type Destination =
   | { kind: "server"; label: string; path: string; isMcp: boolean; isWellKnown: boolean }
+  /** Where servers share a host: what OAuth clients ask of its root. */
+  | { kind: "origin"; path: string }
   /** The gateway's own pages: no server's address. */
   | { kind: "platform"; path: string }
   | { kind: "unknown-host" }
@@ -27,6 +29,8 @@ const brokenEscape = /%(?![0-9a-f]{2})/i;
  * and NUL, fragments.
  */
 const ambiguous = /^\/\/|\/\.{1,2}(?:\/|$)|\\|%5c|%2f|%00|#/i;
+/** No server can have these names: they are reserved or too short. */
+const originPath = /^\/(?:authorize|token|register|\.well-known\/oauth-authorization-server)(?:\?|$)/;
 const mcpPath = /^\/mcp\/*$/;
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -96,6 +100,7 @@ function byPath(address: ServerAddress, hostName: string, target: string): Desti
   if (target.startsWith("/-/") || target === "/") return { kind: "platform", path: target };
   if (hostName !== address.hostName && !(address.isLoopback && isLoopbackName(hostName)))
     return { kind: "unknown-host" };
+  if (originPath.test(target)) return { kind: "origin", path: target };
   const isWellKnown = target.startsWith("/.well-known/");
   // RFC 8414 and RFC 9728 put the path of the resource behind the well-known name: /.well-known/{what}/{label}/mcp.
   const labelFrom = isWellKnown ? target.indexOf("/", "/.well-known/".length) + 1 : 1;

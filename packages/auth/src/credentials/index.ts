@@ -1,3 +1,4 @@
+export { type AccessToken, isAccessToken, verifyAccessToken, whyRefused } from "./access-token.ts";
 export { apiKeyPrefix, hashApiKey, isWellFormedApiKey, newApiKey } from "./api-key.ts";
 export {
   callingRoles,
@@ -8,6 +9,13 @@ export {
   type MembershipChecker,
   memberChannel,
 } from "./membership.ts";
+export {
+  createGrantChecker,
+  currentGrants,
+  type GrantChecker,
+  type OAuthGrant,
+  oauthGrantChannel,
+} from "./oauth-grant.ts";
 export {
   type ProjectIdentity,
   signAdminJwt,

@@ -40,6 +40,8 @@ const keyLifeMs = rotateAfterMs + publishedBeforeMs + dayMs;
 const cacheMs = 5 * 60_000;
 /** A token with an unknown key id reads the table at most this often. */
 const unknownKeyMs = 5000;
+/** Clocks of the machines that issue and check tokens may differ by this many seconds. */
+const leewaySeconds = 10;
 /** No token lives longer, so that it ends before its key. */
 const maxTtlSeconds = 3600;
 
@@ -143,6 +145,7 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
           audience,
           requiredClaims: ["iat", "exp", "aud"],
           maxTokenAge: maxTtlSeconds,
+          clockTolerance: leewaySeconds,
           currentDate: new Date(now()),
         });
         return payload;

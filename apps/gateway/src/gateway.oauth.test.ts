@@ -1,0 +1,385 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createSigningKeys } from "@towpath/auth/credentials";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { answerEmpty, postTo, rpc } from "./testing/clients.ts";
+import { createRig, type DeployedServer, type Rig, secret } from "./testing/rig.ts";
+
+// The authorization server as the gateway sees it: an origin with metadata and endpoints. The real one is in the
+// end-to-end tests.
+let issuer: string;
+let issuing: Server;
+const asked: { url: string; method: string; headers: IncomingMessage["headers"]; body: string }[] = [];
+let rig: Rig;
+let hostRig: Rig;
+
+beforeAll(async () => {
+  issuing = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    asked.push({ url: request.url ?? "", method: request.method ?? "", headers: request.headers, body });
+    const isMetadata = request.url === "/.well-known/oauth-authorization-server";
+    const answer = isMetadata
+      ? {
+          issuer,
+          authorization_endpoint: `${issuer}/oauth/authorize`,
+          token_endpoint: `${issuer}/oauth/token`,
+          registration_endpoint: `${issuer}/oauth/register`,
+          response_types_supported: ["code"],
+        }
+      : { error: "invalid_grant" };
+    response.writeHead(isMetadata ? 200 : 400, { "content-type": "application/json", "set-cookie": "a=b" });
+    response.end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => issuing.listen(0, "127.0.0.1", resolve));
+  issuer = `http://127.0.0.1:${(issuing.address() as AddressInfo).port}`;
+  rig = await createRig({ TOWPATH_URL: issuer });
+  hostRig = await createRig({ TOWPATH_URL: issuer, TOWPATH_SERVER_URL: "https://{name}.example.com" });
+});
+afterAll(async () => {
+  await Promise.all([rig.close(), hostRig.close()]);
+  issuing.close();
+});
+
+const resourceOf = (server: { label: string }) => `http://localhost:8080/${server.label}/mcp`;
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** A member who has allowed a client to call a server. */
+async function storeGrant(server: DeployedServer, role = "member") {
+  const [userId, grantId, clientId] = [randomUUID(), randomUUID(), randomUUID()];
+  const { pool } = rig.database;
+  await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'U', $1::uuid::text)`, [userId]);
+  await pool.query("INSERT INTO member (id, organization_id, user_id, role) VALUES ($1, $2, $3, $4)", [
+    ...[randomUUID(), server.organizationId, userId, role],
+  ]);
+  await pool.query(
+    `INSERT INTO oauth_client (id, kind, name, redirect_uris, token_endpoint_auth_method, grant_types)
+     VALUES ($1, 'registered', 'Test', '{}', 'none', '{}')`,
+    [clientId],
+  );
+  await pool.query(
+    "INSERT INTO oauth_grant (id, user_id, client_id, project_id, scopes) VALUES ($1, $2, $3, $4, '{mcp}')",
+    [grantId, userId, clientId, server.projectId],
+  );
+  return { userId, grantId, clientId };
+}
+type Granted = Awaited<ReturnType<typeof storeGrant>>;
+
+type Change = {
+  claims?: Record<string, unknown>;
+  typ?: "at+jwt" | "towpath-user+jwt";
+  issuer?: string;
+  ttlSeconds?: number;
+};
+
+async function tokenFor(server: { label: string }, granted: Granted, change: Change = {}) {
+  const keys = createSigningKeys({ pool: rig.database.pool, secret, issuer: change.issuer ?? issuer });
+  const claims = {
+    ...{
+      sub: granted.userId,
+      aud: resourceOf(server),
+      client_id: granted.clientId,
+      scope: "mcp",
+      jti: randomUUID(),
+    },
+    ...{ towpath_grant: granted.grantId, ...change.claims },
+  };
+  const { token } = await keys.sign({ typ: change.typ ?? "at+jwt", claims, ttlSeconds: change.ttlSeconds ?? 600 });
+  return token;
+}
+
+const deployPrivate = (listener = answerEmpty) => rig.deploy(listener, { authMode: "towpath-cloud" });
+
+/** Status and challenge of a call. */
+async function refusalOf(server: DeployedServer, headers: Record<string, string>) {
+  const answer = await postTo(server.url, rpc(), headers);
+  return { status: answer.status, challenge: answer.headers.get("www-authenticate") ?? "", body: await answer.text() };
+}
+
+test("GW-4 GW-11 an access token for this server is let in as its person; the server never sees the token", async () => {
+  let seen: string[] = [];
+  const server = await deployPrivate((request: IncomingMessage, response: ServerResponse) => {
+    seen = request.rawHeaders;
+    answerEmpty(request, response);
+  });
+  const granted = await storeGrant(server, "admin");
+  const token = await tokenFor(server, granted);
+  expect((await postTo(server.url, rpc(), bearer(token))).status).toBe(200);
+  const text = seen.join("\n");
+  expect(text).toContain(`towpath-actor\nuser:${granted.userId}\ntowpath-actor-type\nuser\n`);
+  expect(text).toContain("towpath-actor-role\nadmin");
+  expect(text).not.toContain(token);
+  expect(text.toLowerCase()).not.toContain("authorization");
+  expect((await rig.rows(server.projectId, 1))[0]).toMatchObject({ principal: `user:${granted.userId}` });
+});
+
+test("GW-4 GW-5 the first contact is told where to sign in, by headers of RFC 6750 and RFC 9728", async () => {
+  const server = await deployPrivate();
+  const { status, challenge } = await refusalOf(server, {});
+  expect(status).toBe(401);
+  const metadata = `http://localhost:8080/.well-known/oauth-protected-resource/${server.label}/mcp`;
+  expect(challenge).toBe(`Bearer realm="towpath", resource_metadata="${metadata}", scope="mcp"`);
+  const document = await fetch(new URL(new URL(metadata).pathname, server.url));
+  expect([document.status, document.headers.get("content-type")]).toEqual([200, "application/json"]);
+  expect(await document.json()).toEqual({
+    resource: resourceOf(server),
+    authorization_servers: [issuer],
+    scopes_supported: ["mcp"],
+    bearer_methods_supported: ["header"],
+  });
+});
+
+test("GW-4 tokens that are expired, foreign, unsigned, for another server or of another kind get 401 and what to do", async () => {
+  const [server, other] = [await deployPrivate(), await deployPrivate()];
+  const granted = await storeGrant(server);
+  const valid = await tokenFor(server, granted);
+  const [header = "", claims = "", signature = ""] = valid.split(".");
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const { privateKey, publicKey } = await generateKeyPair("ES256", { extractable: true });
+  const { kid } = JSON.parse(Buffer.from(header, "base64url").toString());
+  const signedBy = (protectedHeader: Record<string, unknown>) =>
+    new SignJWT(JSON.parse(Buffer.from(claims, "base64url").toString()))
+      .setProtectedHeader({ alg: "ES256", typ: "at+jwt", ...protectedHeader })
+      .sign(privateKey);
+  const jwk = await exportJWK(publicKey);
+  const cases: [token: string, says: RegExp][] = [
+    [await tokenFor(other, granted), /for another server/],
+    [await tokenFor(server, granted, { issuer: "https://evil.example" }), /not issued by this/],
+    [await signedBy({ kid }), /not issued by this/],
+    [await signedBy({ kid: randomUUID() }), /not issued by this/],
+    [await signedBy({ kid: "' OR 1=1", jwk }), /not issued by this/],
+    [`${encode({ alg: "none", typ: "at+jwt", kid })}.${claims}.`, /not issued by this/],
+    [`${encode({ alg: "HS256", typ: "at+jwt", kid })}.${claims}.${signature}`, /not issued by this/],
+    [`${header}.${encode({ ...granted, aud: resourceOf(server) })}.${signature}`, /not issued by this/],
+    [await tokenFor(server, granted, { typ: "towpath-user+jwt" }), /not valid or have expired/],
+    [await tokenFor(server, granted, { claims: { towpath_grant: undefined } }), /not issued by this/],
+    [await tokenFor(server, granted, { claims: { towpath_grant: randomUUID() } }), /was revoked/],
+    [await tokenFor(server, granted, { claims: { sub: randomUUID() } }), /not issued by this/],
+    [await tokenFor(server, granted, { claims: { client_id: "another" } }), /not issued by this/],
+  ];
+  for (const [token, says] of cases) {
+    const { status, challenge, body } = await refusalOf(server, bearer(token));
+    expect([status, challenge, body]).toEqual([401, expect.stringMatching(says), expect.stringMatching(says)]);
+    expect(challenge).toMatch(/error="invalid_token", error_description="[^"]+", resource_metadata="http/);
+  }
+  // Ten seconds of leeway, then it has expired.
+  const ended = await new SignJWT({})
+    .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid })
+    .setExpirationTime(1)
+    .sign(privateKey);
+  expect(await refusalOf(server, bearer(ended))).toMatchObject({
+    status: 401,
+    challenge: expect.stringContaining("has expired: refresh it"),
+  });
+  expect((await refusalOf(server, bearer(valid))).status).toBe(200);
+  const inUrl = await fetch(`${server.url}?access_token=${valid}`, { method: "POST", body: rpc() });
+  expect([inUrl.status, inUrl.headers.get("www-authenticate")]).toEqual([
+    401,
+    expect.stringContaining("invalid_request"),
+  ]);
+  expect(await inUrl.text()).toContain("use the Authorization header");
+});
+
+test("GW-4 a token without the scope gets 403 and the scope that it takes", async () => {
+  const server = await deployPrivate();
+  const token = await tokenFor(server, await storeGrant(server), { claims: { scope: "other" } });
+  const { status, challenge } = await refusalOf(server, bearer(token));
+  expect(status).toBe(403);
+  expect(challenge).toMatch(/error="insufficient_scope".*resource_metadata=.*scope="mcp"/);
+});
+
+test("GW-1 GW-4 a token for a private server tells nothing of other names", async () => {
+  const [own, foreign] = [await deployPrivate(), await deployPrivate()];
+  const token = await tokenFor(own, await storeGrant(own));
+  const at = async (label: string) => {
+    const answer = await postTo(new URL(`/${label}/mcp`, own.url), rpc(), bearer(token));
+    return [answer.status, answer.headers.get("www-authenticate")?.replaceAll(label, ""), await answer.text()];
+  };
+  expect(await at(foreign.label)).toEqual(await at("not-there"));
+  for (const path of ["oauth-protected-resource", "oauth-authorization-server", "openid-configuration"]) {
+    const document = async (label: string) => {
+      const answer = await fetch(new URL(`/.well-known/${path}/${label}/mcp`, own.url));
+      return [answer.status, (await answer.text()).replaceAll(label, "")];
+    };
+    expect(await document(foreign.label)).toEqual(await document("not-there"));
+  }
+});
+
+test("GW-4 a revoked grant, a removed member and a lowered role are out, also in the middle of a stream", {
+  timeout: 60_000,
+}, async () => {
+  const server = await deployPrivate((request: IncomingMessage, response: ServerResponse) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(": open\n\n");
+  });
+  const grants = [
+    await storeGrant(server),
+    await storeGrant(server),
+    await storeGrant(server),
+    await storeGrant(server),
+  ];
+  const tokens = await Promise.all(grants.map((granted) => tokenFor(server, granted)));
+  const [revoked, removed, lowered] = grants;
+  const streams = await Promise.all(
+    tokens.map(async (token) => {
+      const answer = await postTo(server.url, rpc(), bearer(token));
+      expect(answer.status).toBe(200);
+      const state = { ended: false };
+      const end = () => {
+        state.ended = true;
+      };
+      const reader = answer.body?.getReader();
+      await reader?.read();
+      void reader?.read().then(end, end);
+      return { state, cancel: () => reader?.cancel().catch(() => {}) };
+    }),
+  );
+  const { pool } = rig.database;
+  await pool.query("UPDATE oauth_grant SET revoked_at = now() WHERE id = $1", [revoked?.grantId]);
+  await pool.query("DELETE FROM member WHERE user_id = $1", [removed?.userId]);
+  await pool.query("UPDATE member SET role = 'viewer' WHERE user_id = $1", [lowered?.userId]);
+  await expect
+    .poll(() => streams.map(({ state }) => state.ended), { timeout: 30_000 })
+    .toEqual([true, true, true, false]);
+  // The first two have nothing any more; a viewer is still one of the team.
+  for (const [at, status] of [401, 401, 403].entries()) {
+    const again = async () => {
+      const answer = await postTo(server.url, rpc(), bearer(tokens[at] ?? ""));
+      await answer.body?.cancel();
+      return answer.status;
+    };
+    await expect.poll(again, { timeout: 30_000 }).toBe(status);
+  }
+  for (const stream of streams) await stream.cancel();
+});
+
+test("GW-10 while the database is away, tokens that were seen before are accepted and new ones are not", async () => {
+  const server = await deployPrivate();
+  const [seen, unseen] = [await storeGrant(server), await storeGrant(server)];
+  const [known, unknown] = [await tokenFor(server, seen), await tokenFor(server, unseen)];
+  const status = (token: string) => refusalOf(server, bearer(token)).then((refusal) => refusal.status);
+  expect(await status(known)).toBe(200);
+  const { pool } = rig.database;
+  await pool.query("ALTER TABLE oauth_grant RENAME TO oauth_grant_away");
+  try {
+    // Longer than a grant counts as checked.
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    expect(await status(known)).toBe(200);
+    expect(await status(known)).toBe(200);
+    expect(await status(unknown)).toBe(503);
+  } finally {
+    await pool.query("ALTER TABLE oauth_grant_away RENAME TO oauth_grant");
+  }
+  expect(await status(unknown)).toBe(200);
+});
+
+test("GW-5 by host, the origin's root has the metadata, and clients of 2025-03-26 find sign-in there", async () => {
+  const { label } = await hostRig.deploy(answerEmpty, { authMode: "towpath-cloud" });
+  const at = (path: string, init: RequestInit = {}, name = label) => {
+    const { port } = hostRig.gateway;
+    const headers = { ...(init.headers as Record<string, string>), "x-name": name };
+    return fetchWithHost(`http://127.0.0.1:${port}${path}`, `${name}.example.com`, { ...init, headers });
+  };
+  const origin = `https://${label}.example.com`;
+  for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"]) {
+    expect(JSON.parse((await at(path)).body)).toMatchObject({
+      resource: `${origin}/mcp`,
+      authorization_servers: [issuer],
+    });
+  }
+  expect(JSON.parse((await at("/.well-known/oauth-authorization-server")).body)).toMatchObject({
+    issuer,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${issuer}/oauth/token`,
+  });
+  const authorize = await at("/authorize?client_id=c&state=s%26t");
+  expect(authorize.status).toBe(302);
+  const location = new URL(String(authorize.headers.location));
+  expect(`${location.origin}${location.pathname}`).toBe(`${issuer}/oauth/authorize`);
+  expect(Object.fromEntries(location.searchParams)).toEqual({
+    client_id: "c",
+    state: "s&t",
+    resource: `${origin}/mcp`,
+  });
+
+  const form = { "content-type": "application/x-www-form-urlencoded", cookie: "session=tenant" };
+  const token = await at("/token", { method: "POST", headers: form, body: "grant_type=x&code=1" });
+  expect([token.status, token.body, token.headers["set-cookie"]]).toEqual([
+    400,
+    '{"error":"invalid_grant"}',
+    undefined,
+  ]);
+  const sent = asked.at(-1);
+  expect(sent).toMatchObject({ url: "/oauth/token", method: "POST", body: "grant_type=x&code=1" });
+  expect([sent?.headers.cookie, sent?.headers["x-forwarded-for"]]).toEqual([undefined, "127.0.0.1"]);
+  expect((await at("/register", { method: "POST", body: "{}" })).status).toBe(400);
+  expect(asked.at(-1)?.url).toBe("/oauth/register");
+  expect((await at("/register")).status).toBe(405);
+  expect((await at("/register", { method: "POST", body: "x".repeat(70_000) })).status).toBe(413);
+  expect((await at("/authorize", {}, "not-there")).status).toBe(302);
+
+  const open = await hostRig.deploy((request, response) => response.end(`own ${request.url}`), {});
+  expect((await at("/authorize", {}, open.label)).body).toBe("own /authorize");
+  expect((await at("/.well-known/oauth-protected-resource", {}, open.label)).status).toBe(404);
+});
+
+/** fetch does not let one choose the Host. */
+async function fetchWithHost(url: string, host: string, init: RequestInit) {
+  const { request } = await import("undici");
+  const answer = await request(url, {
+    method: (init.method ?? "GET") as "GET",
+    headers: { ...(init.headers as Record<string, string>), host },
+    body: (init.body as string | undefined) ?? null,
+  });
+  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+}
+
+test("GW-5 by path, sign-in is found at the shared root; pages of other sites may read it where they may call", async () => {
+  const base = `http://127.0.0.1:${rig.gateway.port}`;
+  const metadata = await fetch(`${base}/.well-known/oauth-authorization-server`, {
+    headers: { origin: "http://localhost:6274" },
+  });
+  expect(await metadata.json()).toMatchObject({ issuer, authorization_endpoint: `${issuer}/oauth/authorize` });
+  expect(metadata.headers.get("access-control-allow-origin")).toBe("http://localhost:6274");
+  const preflight = await fetch(`${base}/.well-known/oauth-protected-resource/any-name/mcp`, {
+    method: "OPTIONS",
+    headers: {
+      origin: "http://localhost:6274",
+      "access-control-request-method": "GET",
+      "access-control-request-headers": "mcp-protocol-version",
+    },
+  });
+  expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([
+    204,
+    "mcp-protocol-version",
+  ]);
+  expect((await fetch(`${base}/authorize?client_id=c`, { redirect: "manual" })).headers.get("location")).toBe(
+    `${issuer}/oauth/authorize?client_id=c`,
+  );
+  expect((await fetch(`${base}/token`, { method: "POST", body: "a=b" })).status).toBe(400);
+  expect((await fetch(`${base}/.well-known/oauth-protected-resource`)).status).toBe(404);
+});
+
+test("GW-5 it is stored when a grant was last used, off the path of the call", async () => {
+  const server = await deployPrivate();
+  const granted = await storeGrant(server);
+  const { createGrantChecker } = await import("@towpath/auth/credentials");
+  const grants = createGrantChecker(rig.database.pool);
+  const usedAt = async () => {
+    const { rows } = await rig.database.pool.query("SELECT last_used_at FROM oauth_grant WHERE id = $1", [
+      granted.grantId,
+    ]);
+    return rows[0].last_used_at as Date | null;
+  };
+  expect(await grants.find(granted.grantId)).toMatchObject({ projectId: server.projectId, member: { role: "member" } });
+  expect(await usedAt()).toBeNull();
+  await grants.storeUses();
+  const first = await usedAt();
+  expect(first).not.toBeNull();
+  await grants.find(granted.grantId);
+  await grants.storeUses();
+  expect(await usedAt()).toEqual(first);
+});

@@ -1,0 +1,140 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { GatewayError } from "../gateway-error.ts";
+import { corsHeaders } from "../policy/browsers.ts";
+import type { Route } from "../read-model/routes.ts";
+import type { Destination, ServerAddress } from "../route/server-address.ts";
+import type { AuthorizationServer } from "./authorization-server.ts";
+import { resourceMetadata, resourceOf } from "./resource.ts";
+
+/** Registrations are the largest: metadata with at most some dozens of URLs. */
+const maxBodyBytes = 64 * 1024;
+
+/** What OAuth clients ask the origin of an MCP server for, before they have a token. */
+export type OAuthEndpoint =
+  | { kind: "resource-metadata"; label: string }
+  /** `label`: null where several servers share the origin and the path names none. */
+  | { kind: "server-metadata" | "authorize" | "token" | "register"; label: string | null };
+
+/**
+ * The endpoint of the platform's that a request is for; null for a path of the server's own. A server of
+ * towpath-cloud mode has them, and so has a name that nobody has: the documents depend on the name alone, so that nobody
+ * can tell one from the other. Callers with a token want the server, whatever the path.
+ */
+export function oauthEndpointOf(
+  destination: Extract<Destination, { kind: "server" | "origin" }>,
+  {
+    form,
+    route,
+    authorization,
+  }: { form: ServerAddress["form"]; route: Route | undefined; authorization: string | undefined },
+): OAuthEndpoint | null {
+  const { path } = destination;
+  const pathName = path.split("?", 1)[0] ?? "";
+  if (destination.kind === "origin") return originEndpoints[pathName] ?? null;
+  if (route && route.authMode !== "towpath-cloud") return null;
+  const { label, isWellKnown } = destination;
+  if (isWellKnown) {
+    const rest = form === "host" ? ["", "/mcp"] : [`/${label}/mcp`];
+    if (rest.some((end) => pathName === `/.well-known/oauth-protected-resource${end}`)) {
+      return { kind: "resource-metadata", label };
+    }
+    if (rest.some((end) => pathName === `/.well-known/oauth-authorization-server${end}`)) {
+      return { kind: "server-metadata", label };
+    }
+    return null;
+  }
+  if (form === "path" || /^bearer /i.test(authorization ?? "")) return null;
+  const endpoint = originEndpoints[pathName];
+  return endpoint ? { kind: endpoint.kind, label } : null;
+}
+
+const originEndpoints: Readonly<
+  Record<string, { kind: "server-metadata" | "authorize" | "token" | "register"; label: null }>
+> = {
+  "/.well-known/oauth-authorization-server": { kind: "server-metadata", label: null },
+  "/authorize": { kind: "authorize", label: null },
+  "/token": { kind: "token", label: null },
+  "/register": { kind: "register", label: null },
+};
+
+type Asked = {
+  address: ServerAddress;
+  authorizationServer: AuthorizationServer;
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Headers that tell the authorization server the caller's address. */
+  forwarded: readonly string[];
+};
+
+/** @throws GatewayError 405, 413, 503 */
+export async function answerOAuth(endpoint: OAuthEndpoint, asked: Asked): Promise<void> {
+  const { address, authorizationServer, request, response } = asked;
+  const resource = endpoint.label === null ? null : resourceOf(address, endpoint.label);
+  const isPosted = endpoint.kind === "token" || endpoint.kind === "register";
+  requireMethod(request, isPosted ? ["POST"] : ["GET", "HEAD"]);
+  switch (endpoint.kind) {
+    case "resource-metadata":
+      return sendDocument(asked, resourceMetadata(resourceOf(address, endpoint.label), authorizationServer.issuer));
+    case "server-metadata": {
+      const metadata = await authorizationServer.metadata();
+      if (address.form === "path" || resource === null) return sendDocument(asked, metadata);
+      // Clients that ask here don't know of resource indicators: this origin's own endpoint adds the server's.
+      const { origin } = new URL(resource.url);
+      return sendDocument(asked, { ...metadata, authorization_endpoint: `${origin}/authorize` });
+    }
+    case "authorize": {
+      const url = new URL((await authorizationServer.metadata()).authorization_endpoint);
+      for (const [name, value] of queryOf(request)) url.searchParams.append(name, value);
+      if (resource && !url.searchParams.has("resource")) url.searchParams.set("resource", resource.url);
+      response.writeHead(302, ["location", url.href, "cache-control", "no-store", "content-length", "0"]);
+      response.end();
+      return;
+    }
+    default: {
+      const body = await readWhole(request);
+      const sent = { headers: request.headers, body, forwarded: asked.forwarded };
+      const name = endpoint.kind === "token" ? "token_endpoint" : "registration_endpoint";
+      const answer = await authorizationServer.post(name, sent);
+      const headers = ["content-length", String(answer.body.length), ...corsHeaders(request.headers.origin)];
+      response.writeHead(answer.status, [...answer.headers, ...headers]);
+      response.end(answer.body);
+    }
+  }
+}
+
+function sendDocument({ request, response }: Asked, document: object): void {
+  const body = Buffer.from(JSON.stringify(document));
+  response.writeHead(200, [
+    "content-type",
+    "application/json",
+    "content-length",
+    String(body.length),
+    "cache-control",
+    "no-store",
+    ...corsHeaders(request.headers.origin),
+  ]);
+  response.end(request.method === "HEAD" ? undefined : body);
+}
+
+function requireMethod(request: IncomingMessage, allowed: readonly string[]): void {
+  if (allowed.includes(request.method ?? "")) return;
+  const allow = allowed.join(", ");
+  throw new GatewayError("method_not_allowed", `This OAuth endpoint takes ${allow} only.`, { allow });
+}
+
+function queryOf(request: IncomingMessage): URLSearchParams {
+  const url = request.url ?? "";
+  const at = url.indexOf("?");
+  return new URLSearchParams(at === -1 ? "" : url.slice(at + 1));
+}
+
+async function readWhole(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > maxBodyBytes) throw new GatewayError("body_too_large", "The body is larger than 64 KiB.");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,63 @@
+import { decodeJwt, decodeProtectedHeader, type JWTPayload } from "jose";
+import type { SigningKeys } from "./signing-keys.ts";
+
+/** `typ` of an OAuth access token (RFC 9068 §2.1): no other token of ours passes for one. */
+const accessTokenType = "at+jwt";
+
+/** What a valid access token says. The caller must look the grant up. */
+export type AccessToken = {
+  userId: string;
+  clientId: string;
+  grantId: string;
+  scopes: readonly string[];
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+};
+
+/** Why a token was refused, as far as it says so itself: nothing of it has been verified. */
+type Refusal = "expired" | "other-audience" | "foreign";
+
+/** Whether a token calls itself an access token; nothing of it has been verified. */
+export function isAccessToken(token: string): boolean {
+  try {
+    return decodeProtectedHeader(token).typ === accessTokenType;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Verifies an OAuth access token of this instance for one server (RFC 9068 §4). `resource`: the server's URL.
+ *
+ * @throws when its key is not known yet and the database is unavailable
+ */
+export async function verifyAccessToken(input: {
+  token: string;
+  resource: string;
+  keys: Pick<SigningKeys, "verify">;
+}): Promise<AccessToken | null> {
+  const { token, resource, keys } = input;
+  const claims = await keys.verify(token, { typ: accessTokenType, audience: resource });
+  if (!claims) return null;
+  const { sub, exp, client_id: clientId, towpath_grant: grantId, scope } = claims;
+  if (sub === undefined || exp === undefined || typeof clientId !== "string") return null;
+  if (typeof grantId !== "string" || !uuid.test(grantId)) return null;
+  const scopes = typeof scope === "string" ? scope.split(" ").filter(Boolean) : [];
+  return { userId: sub, clientId, grantId, scopes, expiresAt: exp * 1000 };
+}
+
+/** Says why `verifyAccessToken` found nothing, to help whoever sent the token. Never a reason to accept it. */
+export function whyRefused({ token, resource }: { token: string; resource: string }): Refusal {
+  let claims: JWTPayload;
+  try {
+    claims = decodeJwt(token);
+  } catch {
+    return "foreign";
+  }
+  const { aud, exp } = claims;
+  if (typeof exp === "number" && exp * 1000 <= Date.now()) return "expired";
+  if (aud !== undefined && aud !== resource && !(Array.isArray(aud) && aud.includes(resource))) return "other-audience";
+  return "foreign";
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
