@@ -1,94 +1,24 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createSigningKeys } from "@towpath/auth/credentials";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createGrantChecker } from "@towpath/auth/credentials";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { accessTokenFor, type Granted, resourceOf, storeGrant as storeGrantIn } from "./testing/access-tokens.ts";
 import { answerEmpty, postTo, rpc } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, secret } from "./testing/rig.ts";
+import { createRig, type DeployedServer, type Rig } from "./testing/rig.ts";
 
-// The authorization server as the gateway sees it: an origin with metadata and endpoints. The real one is in the
-// end-to-end tests.
-let issuer: string;
-let issuing: Server;
-const asked: { url: string; method: string; headers: IncomingMessage["headers"]; body: string }[] = [];
+const issuer = "https://towpath.example";
 let rig: Rig;
-let hostRig: Rig;
-
 beforeAll(async () => {
-  issuing = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    asked.push({ url: request.url ?? "", method: request.method ?? "", headers: request.headers, body });
-    const isMetadata = request.url === "/.well-known/oauth-authorization-server";
-    const answer = isMetadata
-      ? {
-          issuer,
-          authorization_endpoint: `${issuer}/oauth/authorize`,
-          token_endpoint: `${issuer}/oauth/token`,
-          registration_endpoint: `${issuer}/oauth/register`,
-          response_types_supported: ["code"],
-        }
-      : { error: "invalid_grant" };
-    response.writeHead(isMetadata ? 200 : 400, { "content-type": "application/json", "set-cookie": "a=b" });
-    response.end(JSON.stringify(answer));
-  });
-  await new Promise<void>((resolve) => issuing.listen(0, "127.0.0.1", resolve));
-  issuer = `http://127.0.0.1:${(issuing.address() as AddressInfo).port}`;
   rig = await createRig({ TOWPATH_URL: issuer });
-  hostRig = await createRig({ TOWPATH_URL: issuer, TOWPATH_SERVER_URL: "https://{name}.example.com" });
 });
-afterAll(async () => {
-  await Promise.all([rig.close(), hostRig.close()]);
-  issuing.close();
-});
+afterAll(() => rig.close());
 
-const resourceOf = (server: { label: string }) => `http://localhost:8080/${server.label}/mcp`;
+const storeGrant = (server: DeployedServer, role?: string) => storeGrantIn(rig, server, role);
+const tokenFor = (server: DeployedServer, granted: Granted, change?: Parameters<typeof accessTokenFor>[3]) =>
+  accessTokenFor(rig, server, granted, change);
+
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-
-/** A member who has allowed a client to call a server. */
-async function storeGrant(server: DeployedServer, role = "member") {
-  const [userId, grantId, clientId] = [randomUUID(), randomUUID(), randomUUID()];
-  const { pool } = rig.database;
-  await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'U', $1::uuid::text)`, [userId]);
-  await pool.query("INSERT INTO member (id, organization_id, user_id, role) VALUES ($1, $2, $3, $4)", [
-    ...[randomUUID(), server.organizationId, userId, role],
-  ]);
-  await pool.query(
-    `INSERT INTO oauth_client (id, kind, name, redirect_uris, token_endpoint_auth_method, grant_types)
-     VALUES ($1, 'registered', 'Test', '{}', 'none', '{}')`,
-    [clientId],
-  );
-  await pool.query(
-    "INSERT INTO oauth_grant (id, user_id, client_id, project_id, scopes) VALUES ($1, $2, $3, $4, '{mcp}')",
-    [grantId, userId, clientId, server.projectId],
-  );
-  return { userId, grantId, clientId };
-}
-type Granted = Awaited<ReturnType<typeof storeGrant>>;
-
-type Change = {
-  claims?: Record<string, unknown>;
-  typ?: "at+jwt" | "towpath-user+jwt";
-  issuer?: string;
-  ttlSeconds?: number;
-};
-
-async function tokenFor(server: { label: string }, granted: Granted, change: Change = {}) {
-  const keys = createSigningKeys({ pool: rig.database.pool, secret, issuer: change.issuer ?? issuer });
-  const claims = {
-    ...{
-      sub: granted.userId,
-      aud: resourceOf(server),
-      client_id: granted.clientId,
-      scope: "mcp",
-      jti: randomUUID(),
-    },
-    ...{ towpath_grant: granted.grantId, ...change.claims },
-  };
-  const { token } = await keys.sign({ typ: change.typ ?? "at+jwt", claims, ttlSeconds: change.ttlSeconds ?? 600 });
-  return token;
-}
 
 const deployPrivate = (listener = answerEmpty) => rig.deploy(listener, { authMode: "towpath-cloud" });
 
@@ -276,97 +206,9 @@ test("GW-10 while the database is away, tokens that were seen before are accepte
   expect(await status(unknown)).toBe(200);
 });
 
-test("GW-5 by host, the origin's root has the metadata, and clients of 2025-03-26 find sign-in there", async () => {
-  const { label } = await hostRig.deploy(answerEmpty, { authMode: "towpath-cloud" });
-  const at = (path: string, init: RequestInit = {}, name = label) => {
-    const { port } = hostRig.gateway;
-    const headers = { ...(init.headers as Record<string, string>), "x-name": name };
-    return fetchWithHost(`http://127.0.0.1:${port}${path}`, `${name}.example.com`, { ...init, headers });
-  };
-  const origin = `https://${label}.example.com`;
-  for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"]) {
-    expect(JSON.parse((await at(path)).body)).toMatchObject({
-      resource: `${origin}/mcp`,
-      authorization_servers: [issuer],
-    });
-  }
-  expect(JSON.parse((await at("/.well-known/oauth-authorization-server")).body)).toMatchObject({
-    issuer,
-    authorization_endpoint: `${origin}/authorize`,
-    token_endpoint: `${issuer}/oauth/token`,
-  });
-  const authorize = await at("/authorize?client_id=c&state=s%26t");
-  expect(authorize.status).toBe(302);
-  const location = new URL(String(authorize.headers.location));
-  expect(`${location.origin}${location.pathname}`).toBe(`${issuer}/oauth/authorize`);
-  expect(Object.fromEntries(location.searchParams)).toEqual({
-    client_id: "c",
-    state: "s&t",
-    resource: `${origin}/mcp`,
-  });
-
-  const form = { "content-type": "application/x-www-form-urlencoded", cookie: "session=tenant" };
-  const token = await at("/token", { method: "POST", headers: form, body: "grant_type=x&code=1" });
-  expect([token.status, token.body, token.headers["set-cookie"]]).toEqual([
-    400,
-    '{"error":"invalid_grant"}',
-    undefined,
-  ]);
-  const sent = asked.at(-1);
-  expect(sent).toMatchObject({ url: "/oauth/token", method: "POST", body: "grant_type=x&code=1" });
-  expect([sent?.headers.cookie, sent?.headers["x-forwarded-for"]]).toEqual([undefined, "127.0.0.1"]);
-  expect((await at("/register", { method: "POST", body: "{}" })).status).toBe(400);
-  expect(asked.at(-1)?.url).toBe("/oauth/register");
-  expect((await at("/register")).status).toBe(405);
-  expect((await at("/register", { method: "POST", body: "x".repeat(70_000) })).status).toBe(413);
-  expect((await at("/authorize", {}, "not-there")).status).toBe(302);
-
-  const open = await hostRig.deploy((request, response) => response.end(`own ${request.url}`), {});
-  expect((await at("/authorize", {}, open.label)).body).toBe("own /authorize");
-  expect((await at("/.well-known/oauth-protected-resource", {}, open.label)).status).toBe(404);
-});
-
-/** fetch does not let one choose the Host. */
-async function fetchWithHost(url: string, host: string, init: RequestInit) {
-  const { request } = await import("undici");
-  const answer = await request(url, {
-    method: (init.method ?? "GET") as "GET",
-    headers: { ...(init.headers as Record<string, string>), host },
-    body: (init.body as string | undefined) ?? null,
-  });
-  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
-}
-
-test("GW-5 by path, sign-in is found at the shared root; pages of other sites may read it where they may call", async () => {
-  const base = `http://127.0.0.1:${rig.gateway.port}`;
-  const metadata = await fetch(`${base}/.well-known/oauth-authorization-server`, {
-    headers: { origin: "http://localhost:6274" },
-  });
-  expect(await metadata.json()).toMatchObject({ issuer, authorization_endpoint: `${issuer}/oauth/authorize` });
-  expect(metadata.headers.get("access-control-allow-origin")).toBe("http://localhost:6274");
-  const preflight = await fetch(`${base}/.well-known/oauth-protected-resource/any-name/mcp`, {
-    method: "OPTIONS",
-    headers: {
-      origin: "http://localhost:6274",
-      "access-control-request-method": "GET",
-      "access-control-request-headers": "mcp-protocol-version",
-    },
-  });
-  expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([
-    204,
-    "mcp-protocol-version",
-  ]);
-  expect((await fetch(`${base}/authorize?client_id=c`, { redirect: "manual" })).headers.get("location")).toBe(
-    `${issuer}/oauth/authorize?client_id=c`,
-  );
-  expect((await fetch(`${base}/token`, { method: "POST", body: "a=b" })).status).toBe(400);
-  expect((await fetch(`${base}/.well-known/oauth-protected-resource`)).status).toBe(404);
-});
-
 test("GW-5 it is stored when a grant was last used, off the path of the call", async () => {
   const server = await deployPrivate();
   const granted = await storeGrant(server);
-  const { createGrantChecker } = await import("@towpath/auth/credentials");
   const grants = createGrantChecker(rig.database.pool);
   const usedAt = async () => {
     const { rows } = await rig.database.pool.query("SELECT last_used_at FROM oauth_grant WHERE id = $1", [

@@ -10,9 +10,9 @@ const metadataSchema = z.looseObject({
   token_endpoint: z.url({ protocol: /^https?$/ }),
   registration_endpoint: z.url({ protocol: /^https?$/ }),
 });
-export type AuthorizationServerMetadata = z.infer<typeof metadataSchema>;
+type AuthorizationServerMetadata = z.infer<typeof metadataSchema>;
 
-export type Answer = { status: number; headers: string[]; body: Buffer };
+type Answer = { status: number; headers: string[]; body: Buffer };
 
 /**
  * The instance's authorization server, which the web process is. Clients of 2025-03-26 take the MCP server's origin for

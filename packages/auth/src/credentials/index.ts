@@ -13,7 +13,6 @@ export {
   createGrantChecker,
   currentGrants,
   type GrantChecker,
-  type OAuthGrant,
   oauthGrantChannel,
 } from "./oauth-grant.ts";
 export {

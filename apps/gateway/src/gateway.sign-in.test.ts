@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { request } from "undici";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { answerEmpty } from "./testing/clients.ts";
+import { createRig, type Rig } from "./testing/rig.ts";
+
+// The authorization server as the gateway sees it: an origin with metadata and endpoints. The real one is in the
+// end-to-end tests.
+let issuer: string;
+let issuing: Server;
+const asked: { url: string; method: string; headers: IncomingMessage["headers"]; body: string }[] = [];
+let rig: Rig;
+let hostRig: Rig;
+
+beforeAll(async () => {
+  issuing = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    asked.push({ url: request.url ?? "", method: request.method ?? "", headers: request.headers, body });
+    const isMetadata = request.url === "/.well-known/oauth-authorization-server";
+    const answer = isMetadata
+      ? {
+          issuer,
+          authorization_endpoint: `${issuer}/oauth/authorize`,
+          token_endpoint: `${issuer}/oauth/token`,
+          registration_endpoint: `${issuer}/oauth/register`,
+          response_types_supported: ["code"],
+        }
+      : { error: "invalid_grant" };
+    response.writeHead(isMetadata ? 200 : 400, { "content-type": "application/json", "set-cookie": "a=b" });
+    response.end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => issuing.listen(0, "127.0.0.1", resolve));
+  issuer = `http://127.0.0.1:${(issuing.address() as AddressInfo).port}`;
+  rig = await createRig({ TOWPATH_URL: issuer });
+  hostRig = await createRig({ TOWPATH_URL: issuer, TOWPATH_SERVER_URL: "https://{name}.example.com" });
+});
+afterAll(async () => {
+  await Promise.all([rig.close(), hostRig.close()]);
+  issuing.close();
+});
+
+test("GW-5 by host, the origin's root has the metadata, and clients of 2025-03-26 find sign-in there", async () => {
+  const { label } = await hostRig.deploy(answerEmpty, { authMode: "towpath-cloud" });
+  const at = (path: string, init: RequestInit = {}, name = label) => {
+    const { port } = hostRig.gateway;
+    const headers = { ...(init.headers as Record<string, string>), "x-name": name };
+    return fetchWithHost(`http://127.0.0.1:${port}${path}`, `${name}.example.com`, { ...init, headers });
+  };
+  const origin = `https://${label}.example.com`;
+  for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"]) {
+    expect(JSON.parse((await at(path)).body)).toMatchObject({
+      resource: `${origin}/mcp`,
+      authorization_servers: [issuer],
+    });
+  }
+  expect(JSON.parse((await at("/.well-known/oauth-authorization-server")).body)).toMatchObject({
+    issuer,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${issuer}/oauth/token`,
+  });
+  const authorize = await at("/authorize?client_id=c&state=s%26t");
+  expect(authorize.status).toBe(302);
+  const location = new URL(String(authorize.headers.location));
+  expect(`${location.origin}${location.pathname}`).toBe(`${issuer}/oauth/authorize`);
+  expect(Object.fromEntries(location.searchParams)).toEqual({
+    client_id: "c",
+    state: "s&t",
+    resource: `${origin}/mcp`,
+  });
+
+  const form = { "content-type": "application/x-www-form-urlencoded", cookie: "session=tenant" };
+  const token = await at("/token", { method: "POST", headers: form, body: "grant_type=x&code=1" });
+  expect([token.status, token.body, token.headers["set-cookie"]]).toEqual([
+    400,
+    '{"error":"invalid_grant"}',
+    undefined,
+  ]);
+  const sent = asked.at(-1);
+  expect(sent).toMatchObject({ url: "/oauth/token", method: "POST", body: "grant_type=x&code=1" });
+  expect([sent?.headers.cookie, sent?.headers["x-forwarded-for"]]).toEqual([undefined, "127.0.0.1"]);
+  expect((await at("/register", { method: "POST", body: "{}" })).status).toBe(400);
+  expect(asked.at(-1)?.url).toBe("/oauth/register");
+  expect((await at("/register")).status).toBe(405);
+  expect((await at("/register", { method: "POST", body: "x".repeat(70_000) })).status).toBe(413);
+  expect((await at("/authorize", {}, "not-there")).status).toBe(302);
+
+  const open = await hostRig.deploy((request, response) => response.end(`own ${request.url}`), {});
+  expect((await at("/authorize", {}, open.label)).body).toBe("own /authorize");
+  expect((await at("/.well-known/oauth-protected-resource", {}, open.label)).status).toBe(404);
+});
+
+/** fetch does not let one choose the Host. */
+async function fetchWithHost(url: string, host: string, init: RequestInit) {
+  const answer = await request(url, {
+    method: (init.method ?? "GET") as "GET",
+    headers: { ...(init.headers as Record<string, string>), host },
+    body: (init.body as string | undefined) ?? null,
+  });
+  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+}
+
+test("GW-5 by path, sign-in is found at the shared root; pages of other sites may read it where they may call", async () => {
+  const base = `http://127.0.0.1:${rig.gateway.port}`;
+  const metadata = await fetch(`${base}/.well-known/oauth-authorization-server`, {
+    headers: { origin: "http://localhost:6274" },
+  });
+  expect(await metadata.json()).toMatchObject({ issuer, authorization_endpoint: `${issuer}/oauth/authorize` });
+  expect(metadata.headers.get("access-control-allow-origin")).toBe("http://localhost:6274");
+  const preflight = await fetch(`${base}/.well-known/oauth-protected-resource/any-name/mcp`, {
+    method: "OPTIONS",
+    headers: {
+      origin: "http://localhost:6274",
+      "access-control-request-method": "GET",
+      "access-control-request-headers": "mcp-protocol-version",
+    },
+  });
+  expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([
+    204,
+    "mcp-protocol-version",
+  ]);
+  expect((await fetch(`${base}/authorize?client_id=c`, { redirect: "manual" })).headers.get("location")).toBe(
+    `${issuer}/oauth/authorize?client_id=c`,
+  );
+  expect((await fetch(`${base}/token`, { method: "POST", body: "a=b" })).status).toBe(400);
+  expect((await fetch(`${base}/.well-known/oauth-protected-resource`)).status).toBe(404);
+});
