@@ -49,7 +49,15 @@ import { Route as ApiGithubSetupRouteImport } from "./routes/api/github/setup";
 import { Route as ApiGithubWebhooksRouteImport } from "./routes/api/github/webhooks";
 import { Route as ApiV1RepositoriesRouteImport } from "./routes/api/v1/repositories";
 import { Route as OrgSlugProjectNameBuildLogsBuildIdRouteImport } from "./routes/$orgSlug/$projectName/build-logs.$buildId";
+import { Route as OrgSlugProjectNamePromptsChar123PromptNameChar125RouteImport } from "./routes/$orgSlug/$projectName/prompts.{-$promptName}";
+import { Route as OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125RouteImport } from "./routes/$orgSlug/$projectName/resource-templates.{-$templateName}";
+import { Route as OrgSlugProjectNameResourcesChar123ResourceNameChar125RouteImport } from "./routes/$orgSlug/$projectName/resources.{-$resourceName}";
 import { Route as OrgSlugProjectNameServerLogsBuildIdRouteImport } from "./routes/$orgSlug/$projectName/server-logs.$buildId";
+import { Route as OrgSlugProjectNameSessionsIndexRouteImport } from "./routes/$orgSlug/$projectName/sessions.index";
+import { Route as OrgSlugProjectNameSessionsSessionIdRouteImport } from "./routes/$orgSlug/$projectName/sessions.$sessionId";
+import { Route as OrgSlugProjectNameToolsChar123ToolNameChar125RouteImport } from "./routes/$orgSlug/$projectName/tools.{-$toolName}";
+import { Route as OrgSlugProjectNameUsersIndexRouteImport } from "./routes/$orgSlug/$projectName/users.index";
+import { Route as OrgSlugProjectNameUsersUserIdRouteImport } from "./routes/$orgSlug/$projectName/users.$userId";
 import { Route as ApiAuthCallbackOidcRouteImport } from "./routes/api/auth/callback/oidc";
 import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$buildId/log";
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
@@ -59,6 +67,8 @@ import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } fr
 import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
 import { Route as ApiV1ProjectsNameAccessRouteImport } from "./routes/api/v1/projects/$name/access";
 import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
+import { Route as ApiV1ProjectsNameSessionsRouteImport } from "./routes/api/v1/projects/$name/sessions";
+import { Route as ApiV1ProjectsNameUsersRouteImport } from "./routes/api/v1/projects/$name/users";
 import { Route as ApiV1OrganizationsSlugApiKeysIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/index";
 import { Route as ApiV1ProjectsNameLogsIndexRouteImport } from "./routes/api/v1/projects/$name/logs/index";
 import { Route as ApiV1ProjectsNameLogsIdRouteImport } from "./routes/api/v1/projects/$name/logs/$id";
@@ -275,10 +285,60 @@ const OrgSlugProjectNameBuildLogsBuildIdRoute =
     path: "/build-logs/$buildId",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
+const OrgSlugProjectNamePromptsChar123PromptNameChar125Route =
+  OrgSlugProjectNamePromptsChar123PromptNameChar125RouteImport.update({
+    id: "/prompts/{-$promptName}",
+    path: "/prompts/{-$promptName}",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route =
+  OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125RouteImport.update(
+    {
+      id: "/resource-templates/{-$templateName}",
+      path: "/resource-templates/{-$templateName}",
+      getParentRoute: () => OrgSlugProjectNameRouteRoute,
+    } as any,
+  );
+const OrgSlugProjectNameResourcesChar123ResourceNameChar125Route =
+  OrgSlugProjectNameResourcesChar123ResourceNameChar125RouteImport.update({
+    id: "/resources/{-$resourceName}",
+    path: "/resources/{-$resourceName}",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
 const OrgSlugProjectNameServerLogsBuildIdRoute =
   OrgSlugProjectNameServerLogsBuildIdRouteImport.update({
     id: "/server-logs/$buildId",
     path: "/server-logs/$buildId",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameSessionsIndexRoute =
+  OrgSlugProjectNameSessionsIndexRouteImport.update({
+    id: "/sessions/",
+    path: "/sessions/",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameSessionsSessionIdRoute =
+  OrgSlugProjectNameSessionsSessionIdRouteImport.update({
+    id: "/sessions/$sessionId",
+    path: "/sessions/$sessionId",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameToolsChar123ToolNameChar125Route =
+  OrgSlugProjectNameToolsChar123ToolNameChar125RouteImport.update({
+    id: "/tools/{-$toolName}",
+    path: "/tools/{-$toolName}",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameUsersIndexRoute =
+  OrgSlugProjectNameUsersIndexRouteImport.update({
+    id: "/users/",
+    path: "/users/",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameUsersUserIdRoute =
+  OrgSlugProjectNameUsersUserIdRouteImport.update({
+    id: "/users/$userId",
+    path: "/users/$userId",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
 const ApiAuthCallbackOidcRoute = ApiAuthCallbackOidcRouteImport.update({
@@ -326,6 +386,17 @@ const ApiV1ProjectsNameAccessRoute = ApiV1ProjectsNameAccessRouteImport.update({
 const ApiV1ProjectsNameBuildsRoute = ApiV1ProjectsNameBuildsRouteImport.update({
   id: "/api/v1/projects/$name/builds",
   path: "/api/v1/projects/$name/builds",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiV1ProjectsNameSessionsRoute =
+  ApiV1ProjectsNameSessionsRouteImport.update({
+    id: "/api/v1/projects/$name/sessions",
+    path: "/api/v1/projects/$name/sessions",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1ProjectsNameUsersRoute = ApiV1ProjectsNameUsersRouteImport.update({
+  id: "/api/v1/projects/$name/users",
+  path: "/api/v1/projects/$name/users",
   getParentRoute: () => rootRouteImport,
 } as any);
 const ApiV1OrganizationsSlugApiKeysIndexRoute =
@@ -399,15 +470,25 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
+  "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
+  "/$orgSlug/$projectName/resources/{-$resourceName}": typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
   "/$orgSlug/$projectName/server-logs/$buildId": typeof OrgSlugProjectNameServerLogsBuildIdRoute;
+  "/$orgSlug/$projectName/sessions/$sessionId": typeof OrgSlugProjectNameSessionsSessionIdRoute;
+  "/$orgSlug/$projectName/tools/{-$toolName}": typeof OrgSlugProjectNameToolsChar123ToolNameChar125Route;
+  "/$orgSlug/$projectName/users/$userId": typeof OrgSlugProjectNameUsersUserIdRoute;
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
+  "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
+  "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
+  "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
@@ -454,15 +535,25 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings": typeof OrgSlugSettingsIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
+  "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
+  "/$orgSlug/$projectName/resources/{-$resourceName}": typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
   "/$orgSlug/$projectName/server-logs/$buildId": typeof OrgSlugProjectNameServerLogsBuildIdRoute;
+  "/$orgSlug/$projectName/sessions/$sessionId": typeof OrgSlugProjectNameSessionsSessionIdRoute;
+  "/$orgSlug/$projectName/tools/{-$toolName}": typeof OrgSlugProjectNameToolsChar123ToolNameChar125Route;
+  "/$orgSlug/$projectName/users/$userId": typeof OrgSlugProjectNameUsersUserIdRoute;
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
+  "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
+  "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
+  "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/organizations/$slug/api-keys": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
@@ -512,15 +603,25 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
+  "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
+  "/$orgSlug/$projectName/resources/{-$resourceName}": typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
   "/$orgSlug/$projectName/server-logs/$buildId": typeof OrgSlugProjectNameServerLogsBuildIdRoute;
+  "/$orgSlug/$projectName/sessions/$sessionId": typeof OrgSlugProjectNameSessionsSessionIdRoute;
+  "/$orgSlug/$projectName/tools/{-$toolName}": typeof OrgSlugProjectNameToolsChar123ToolNameChar125Route;
+  "/$orgSlug/$projectName/users/$userId": typeof OrgSlugProjectNameUsersUserIdRoute;
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
+  "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
+  "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
+  "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
@@ -571,15 +672,25 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/prompts/{-$promptName}"
+    | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
+    | "/$orgSlug/$projectName/resources/{-$resourceName}"
     | "/$orgSlug/$projectName/server-logs/$buildId"
+    | "/$orgSlug/$projectName/sessions/$sessionId"
+    | "/$orgSlug/$projectName/tools/{-$toolName}"
+    | "/$orgSlug/$projectName/users/$userId"
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
     | "/api/v1/builds/$buildId"
+    | "/$orgSlug/$projectName/sessions/"
+    | "/$orgSlug/$projectName/users/"
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/sessions"
+    | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name/"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/organizations/$slug/api-keys/"
@@ -626,15 +737,25 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName"
     | "/$orgSlug/settings"
     | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/prompts/{-$promptName}"
+    | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
+    | "/$orgSlug/$projectName/resources/{-$resourceName}"
     | "/$orgSlug/$projectName/server-logs/$buildId"
+    | "/$orgSlug/$projectName/sessions/$sessionId"
+    | "/$orgSlug/$projectName/tools/{-$toolName}"
+    | "/$orgSlug/$projectName/users/$userId"
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
     | "/api/v1/builds/$buildId"
+    | "/$orgSlug/$projectName/sessions"
+    | "/$orgSlug/$projectName/users"
     | "/api/v1/projects"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/sessions"
+    | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/organizations/$slug/api-keys"
@@ -683,15 +804,25 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/prompts/{-$promptName}"
+    | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
+    | "/$orgSlug/$projectName/resources/{-$resourceName}"
     | "/$orgSlug/$projectName/server-logs/$buildId"
+    | "/$orgSlug/$projectName/sessions/$sessionId"
+    | "/$orgSlug/$projectName/tools/{-$toolName}"
+    | "/$orgSlug/$projectName/users/$userId"
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
     | "/api/v1/builds/$buildId"
+    | "/$orgSlug/$projectName/sessions/"
+    | "/$orgSlug/$projectName/users/"
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/sessions"
+    | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name/"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/organizations/$slug/api-keys/"
@@ -732,6 +863,8 @@ export interface RootRouteChildren {
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   ApiV1ProjectsNameAccessRoute: typeof ApiV1ProjectsNameAccessRoute;
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
+  ApiV1ProjectsNameSessionsRoute: typeof ApiV1ProjectsNameSessionsRoute;
+  ApiV1ProjectsNameUsersRoute: typeof ApiV1ProjectsNameUsersRoute;
   ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
   ApiV1ProjectsNameLogsIdRoute: typeof ApiV1ProjectsNameLogsIdRoute;
   ApiV1OrganizationsSlugApiKeysIndexRoute: typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
@@ -1022,11 +1155,67 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
+    "/$orgSlug/$projectName/prompts/{-$promptName}": {
+      id: "/$orgSlug/$projectName/prompts/{-$promptName}";
+      path: "/prompts/{-$promptName}";
+      fullPath: "/$orgSlug/$projectName/prompts/{-$promptName}";
+      preLoaderRoute: typeof OrgSlugProjectNamePromptsChar123PromptNameChar125RouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/resource-templates/{-$templateName}": {
+      id: "/$orgSlug/$projectName/resource-templates/{-$templateName}";
+      path: "/resource-templates/{-$templateName}";
+      fullPath: "/$orgSlug/$projectName/resource-templates/{-$templateName}";
+      preLoaderRoute: typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125RouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/resources/{-$resourceName}": {
+      id: "/$orgSlug/$projectName/resources/{-$resourceName}";
+      path: "/resources/{-$resourceName}";
+      fullPath: "/$orgSlug/$projectName/resources/{-$resourceName}";
+      preLoaderRoute: typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125RouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
     "/$orgSlug/$projectName/server-logs/$buildId": {
       id: "/$orgSlug/$projectName/server-logs/$buildId";
       path: "/server-logs/$buildId";
       fullPath: "/$orgSlug/$projectName/server-logs/$buildId";
       preLoaderRoute: typeof OrgSlugProjectNameServerLogsBuildIdRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/sessions/": {
+      id: "/$orgSlug/$projectName/sessions/";
+      path: "/sessions";
+      fullPath: "/$orgSlug/$projectName/sessions/";
+      preLoaderRoute: typeof OrgSlugProjectNameSessionsIndexRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/sessions/$sessionId": {
+      id: "/$orgSlug/$projectName/sessions/$sessionId";
+      path: "/sessions/$sessionId";
+      fullPath: "/$orgSlug/$projectName/sessions/$sessionId";
+      preLoaderRoute: typeof OrgSlugProjectNameSessionsSessionIdRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/tools/{-$toolName}": {
+      id: "/$orgSlug/$projectName/tools/{-$toolName}";
+      path: "/tools/{-$toolName}";
+      fullPath: "/$orgSlug/$projectName/tools/{-$toolName}";
+      preLoaderRoute: typeof OrgSlugProjectNameToolsChar123ToolNameChar125RouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/users/": {
+      id: "/$orgSlug/$projectName/users/";
+      path: "/users";
+      fullPath: "/$orgSlug/$projectName/users/";
+      preLoaderRoute: typeof OrgSlugProjectNameUsersIndexRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/users/$userId": {
+      id: "/$orgSlug/$projectName/users/$userId";
+      path: "/users/$userId";
+      fullPath: "/$orgSlug/$projectName/users/$userId";
+      preLoaderRoute: typeof OrgSlugProjectNameUsersUserIdRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
     "/api/auth/callback/oidc": {
@@ -1092,6 +1281,20 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1ProjectsNameBuildsRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/projects/$name/sessions": {
+      id: "/api/v1/projects/$name/sessions";
+      path: "/api/v1/projects/$name/sessions";
+      fullPath: "/api/v1/projects/$name/sessions";
+      preLoaderRoute: typeof ApiV1ProjectsNameSessionsRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/projects/$name/users": {
+      id: "/api/v1/projects/$name/users";
+      path: "/api/v1/projects/$name/users";
+      fullPath: "/api/v1/projects/$name/users";
+      preLoaderRoute: typeof ApiV1ProjectsNameUsersRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/organizations/$slug/api-keys/": {
       id: "/api/v1/organizations/$slug/api-keys/";
       path: "/api/v1/organizations/$slug/api-keys";
@@ -1137,7 +1340,15 @@ interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameSettingsRoute: typeof OrgSlugProjectNameSettingsRoute;
   OrgSlugProjectNameIndexRoute: typeof OrgSlugProjectNameIndexRoute;
   OrgSlugProjectNameBuildLogsBuildIdRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  OrgSlugProjectNamePromptsChar123PromptNameChar125Route: typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
+  OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route: typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
+  OrgSlugProjectNameResourcesChar123ResourceNameChar125Route: typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
   OrgSlugProjectNameServerLogsBuildIdRoute: typeof OrgSlugProjectNameServerLogsBuildIdRoute;
+  OrgSlugProjectNameSessionsSessionIdRoute: typeof OrgSlugProjectNameSessionsSessionIdRoute;
+  OrgSlugProjectNameToolsChar123ToolNameChar125Route: typeof OrgSlugProjectNameToolsChar123ToolNameChar125Route;
+  OrgSlugProjectNameUsersUserIdRoute: typeof OrgSlugProjectNameUsersUserIdRoute;
+  OrgSlugProjectNameSessionsIndexRoute: typeof OrgSlugProjectNameSessionsIndexRoute;
+  OrgSlugProjectNameUsersIndexRoute: typeof OrgSlugProjectNameUsersIndexRoute;
 }
 
 const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren =
@@ -1149,8 +1360,21 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
     OrgSlugProjectNameIndexRoute: OrgSlugProjectNameIndexRoute,
     OrgSlugProjectNameBuildLogsBuildIdRoute:
       OrgSlugProjectNameBuildLogsBuildIdRoute,
+    OrgSlugProjectNamePromptsChar123PromptNameChar125Route:
+      OrgSlugProjectNamePromptsChar123PromptNameChar125Route,
+    OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route:
+      OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route,
+    OrgSlugProjectNameResourcesChar123ResourceNameChar125Route:
+      OrgSlugProjectNameResourcesChar123ResourceNameChar125Route,
     OrgSlugProjectNameServerLogsBuildIdRoute:
       OrgSlugProjectNameServerLogsBuildIdRoute,
+    OrgSlugProjectNameSessionsSessionIdRoute:
+      OrgSlugProjectNameSessionsSessionIdRoute,
+    OrgSlugProjectNameToolsChar123ToolNameChar125Route:
+      OrgSlugProjectNameToolsChar123ToolNameChar125Route,
+    OrgSlugProjectNameUsersUserIdRoute: OrgSlugProjectNameUsersUserIdRoute,
+    OrgSlugProjectNameSessionsIndexRoute: OrgSlugProjectNameSessionsIndexRoute,
+    OrgSlugProjectNameUsersIndexRoute: OrgSlugProjectNameUsersIndexRoute,
   };
 
 const OrgSlugProjectNameRouteRouteWithChildren =
@@ -1223,6 +1447,8 @@ const rootRouteChildren: RootRouteChildren = {
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
   ApiV1ProjectsNameAccessRoute: ApiV1ProjectsNameAccessRoute,
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
+  ApiV1ProjectsNameSessionsRoute: ApiV1ProjectsNameSessionsRoute,
+  ApiV1ProjectsNameUsersRoute: ApiV1ProjectsNameUsersRoute,
   ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,
   ApiV1ProjectsNameLogsIdRoute: ApiV1ProjectsNameLogsIdRoute,
   ApiV1OrganizationsSlugApiKeysIndexRoute:

@@ -1,7 +1,7 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
 import { build } from "@towpath/db/schema";
-import { writeRequestLogs } from "@towpath/logs";
+import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { beforeAll, expect, test } from "vitest";
 import { openSite } from "./site.ts";
@@ -46,6 +46,8 @@ const routes = () =>
     ["GET", `/api/v1/builds/${buildId}`, undefined],
     ["GET", `/api/v1/projects/${project.name}/logs`, undefined],
     ["GET", `/api/v1/projects/${project.name}/logs/${buildId}`, undefined],
+    ["GET", `/api/v1/projects/${project.name}/sessions`, undefined],
+    ["GET", `/api/v1/projects/${project.name}/users`, undefined],
   ] as const;
 
 const call = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
@@ -207,4 +209,26 @@ test("a body that is too long, or has no content-length, is refused before it is
     duplex: "half",
   } as RequestInit);
   expect(unsaid.status).toBe(411);
+});
+
+test("LOG-1 sessions and users as data, in pages, of this project alone", async () => {
+  const own = await seedProject(site.db, owner.organization);
+  await writeRequestLogs(
+    site.pool,
+    ["a", "b", "c"].map((session, at) =>
+      requestLogRow({ projectId: own.id, session, principal: "admin", time: Date.now() - at * 1000 }),
+    ),
+  );
+  while ((await foldRequestLogs(site.pool)) > 0);
+  const read = async (path: string) => {
+    const response = await asOperator("GET", `/api/v1/projects/${own.name}/${path}`);
+    return { status: response.status, body: await response.json() };
+  };
+  const first = (await read("sessions?limit=2")).body;
+  expect(first.data.map((session: { id: string }) => session.id)).toEqual(["a", "b"]);
+  const second = (await read(`sessions?limit=2&cursor=${first.nextCursor}`)).body;
+  expect([second.data.length, second.nextCursor]).toEqual([1, null]);
+  expect((await read("users")).body).toMatchObject({ data: [{ principal: "admin", calls: 3 }], nextCursor: null });
+  for (const bad of ["limit=0", "limit=101", "cursor=x", "timeRange=1y"])
+    expect([bad, (await read(`sessions?${bad}`)).status]).toEqual([bad, 422]);
 });

@@ -47,6 +47,8 @@ export const logSearchSchema = z.object({
   /** `all`, `tool:{name}`, a prefix ending in `/*`, or an exact JSON-RPC method. */
   methodType: z.string().max(512).default("all"),
   timeRange: timeRangeSchema.default("24h"),
+  /** As in VAL-5; links from sessions, users and items set it. */
+  search: z.string().max(512).optional(),
 });
 export type LogSearch = z.infer<typeof logSearchSchema>;
 

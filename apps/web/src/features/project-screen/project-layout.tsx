@@ -1,6 +1,17 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
-import { Activity, Rocket, Settings, SquareTerminal } from "lucide-react";
+import {
+  Activity,
+  FileText,
+  LayoutTemplate,
+  MessageSquareText,
+  MessagesSquare,
+  Rocket,
+  Settings,
+  SquareTerminal,
+  Users,
+  Wrench,
+} from "lucide-react";
 import type { ReactNode } from "react";
 import { type SidebarGroup, SidebarLayout } from "~/ui/sidebar-layout.tsx";
 import { ProjectHeader } from "./project-header.tsx";
@@ -37,7 +48,37 @@ function sidebarGroups(key: ProjectKey, onBuild: boolean): readonly SidebarGroup
         },
       ],
     },
-    { label: "Analytics", items: [] },
+    {
+      label: "Analytics",
+      items: [
+        {
+          label: "Sessions",
+          icon: <MessagesSquare aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/sessions", params: key },
+        },
+        { label: "Users", icon: <Users aria-hidden />, link: { to: "/$orgSlug/$projectName/users", params: key } },
+        {
+          label: "Tools",
+          icon: <Wrench aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/tools/{-$toolName}", params: key },
+        },
+        {
+          label: "Resources",
+          icon: <FileText aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/resources/{-$resourceName}", params: key },
+        },
+        {
+          label: "Templates",
+          icon: <LayoutTemplate aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/resource-templates/{-$templateName}", params: key },
+        },
+        {
+          label: "Prompts",
+          icon: <MessageSquareText aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/prompts/{-$promptName}", params: key },
+        },
+      ],
+    },
   ];
 }
 

@@ -10,6 +10,11 @@ export const timeRangeLabels: Readonly<Record<TimeRange, string>> = {
   "30d": "Last 30 days",
 };
 
+export const rangeOptions = (Object.keys(timeRangeLabels) as TimeRange[]).map((value) => ({
+  value,
+  label: timeRangeLabels[value],
+}));
+
 export type MethodOption = { value: string; label: string; note: number | undefined; group: string | undefined };
 
 /**
@@ -39,9 +44,10 @@ export function methodOptions(stats: Pick<RequestLogStats, "methods" | "tools">,
 }
 
 /** Whether any filter besides the time range is set. */
-export const isFiltered = (search: LogSearch): boolean => search.status !== "all" || search.methodType !== "all";
+export const isFiltered = (search: LogSearch): boolean =>
+  search.status !== "all" || search.methodType !== "all" || search.search !== undefined;
 
-const timeRanges = ["15m", "1h", "6h", "24h", "7d", "30d"] as const satisfies readonly TimeRange[];
+export const timeRanges = ["15m", "1h", "6h", "24h", "7d", "30d"] as const satisfies readonly TimeRange[];
 
 /** The defaults, for a URL without parameters. */
 export const defaultLogSearch = { status: "all", methodType: "all", timeRange: "24h" } as const satisfies LogSearch;
@@ -51,4 +57,5 @@ export const logSearchParameters = searchParameters({
   status: withDefault(oneOf<LogSearch["status"]>(["all", "error"]), defaultLogSearch.status),
   methodType: withDefault(text(512), defaultLogSearch.methodType),
   timeRange: withDefault(oneOf(timeRanges), defaultLogSearch.timeRange),
+  search: text(512),
 });

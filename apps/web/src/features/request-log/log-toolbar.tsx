@@ -1,15 +1,11 @@
-import type { LogSearch, RequestLogStats, TimeRange } from "@towpath/logs/schema";
-import { Pause, Play } from "lucide-react";
+import type { LogSearch, RequestLogStats } from "@towpath/logs/schema";
+import { Pause, Play, X } from "lucide-react";
 import { StatusDot } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Select } from "~/ui/select.tsx";
-import { methodOptions, timeRangeLabels } from "./log-filters.ts";
+import { methodOptions, rangeOptions } from "./log-filters.ts";
 
 const noStats = { methods: [], tools: [] };
-const rangeOptions = (Object.keys(timeRangeLabels) as TimeRange[]).map((value) => ({
-  value,
-  label: timeRangeLabels[value],
-}));
 const statusOptions: { value: LogSearch["status"]; label: string }[] = [
   { value: "all", label: "All outcomes" },
   { value: "error", label: "Errors only" },
@@ -52,6 +48,16 @@ export function LogToolbar({
         onChange={(timeRange) => onSearch({ timeRange })}
         options={rangeOptions}
       />
+      {search.search !== undefined && (
+        <Button
+          icon={<X aria-hidden />}
+          aria-label={`Remove the search for ${search.search}`}
+          className="max-w-64"
+          onClick={() => onSearch({ search: undefined })}
+        >
+          <code className="truncate text-xs">{search.search}</code>
+        </Button>
+      )}
       <div className="flex items-center justify-end gap-3 sm:ml-auto">
         <span role="status" className="inline-flex items-center gap-1.5 text-xs text-muted">
           <StatusDot tone={live ? "ok" : "neutral"} pulse={live} />

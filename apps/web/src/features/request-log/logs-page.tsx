@@ -37,7 +37,9 @@ export function LogsPage({
     <>
       <PageHeader title="Logs" description="One row for every message that passes the gateway." />
       <LogToolbar search={search} onSearch={onSearch} stats={logs.stats} live={logs.live} onLive={logs.setLive} />
-      {(logs.stats === undefined || logs.stats.total > 0) && <StatsPanel stats={logs.stats} />}
+      {search.search === undefined && (logs.stats === undefined || logs.stats.total > 0) && (
+        <StatsPanel stats={logs.stats} />
+      )}
       <Card className="mt-3">
         <Rows
           logs={logs}
@@ -93,7 +95,11 @@ function Rows({
       <EmptyState
         icon={<SearchX aria-hidden />}
         title="No matching calls"
-        actions={<Button onClick={() => onSearch({ status: "all", methodType: "all" })}>Clear the filters</Button>}
+        actions={
+          <Button onClick={() => onSearch({ status: "all", methodType: "all", search: undefined })}>
+            Clear the filters
+          </Button>
+        }
       >
         Nothing of this kind in the {timeRangeLabels[search.timeRange].toLowerCase()}.
       </EmptyState>

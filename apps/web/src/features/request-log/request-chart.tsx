@@ -4,7 +4,7 @@ import { Bar, BarChart, ResponsiveContainer, Tooltip, XAxis } from "recharts";
 const day = 86_400_000;
 
 /** Axis label of a bucket: a date for long buckets, else a time of day. */
-function tick(start: string, bucketMs: number): string {
+export function bucketLabel(start: string, bucketMs: number): string {
   const date = new Date(start);
   return bucketMs >= day / 4
     ? date.toLocaleDateString(undefined, { day: "numeric", month: "short" })
@@ -25,7 +25,7 @@ export default function RequestChart({ stats }: { stats: RequestLogStats }) {
         >
           <XAxis
             dataKey="start"
-            tickFormatter={(start: string) => tick(start, stats.bucketMs)}
+            tickFormatter={(start: string) => bucketLabel(start, stats.bucketMs)}
             tickLine={false}
             axisLine={{ stroke: "var(--line)" }}
             tick={{ fill: "var(--faint)", fontSize: 11 }}

@@ -57,12 +57,14 @@ const queryOf = (key: ProjectKey, search: LogSearch) => {
   return { ...key, ...query };
 };
 
+const searchOf = ({ search }: LogSearch) => (search === undefined ? {} : { search });
+
 /** The newest 100 rows. `refetchMs`: the polling interval, false for none. */
 export const newestLogsQuery = (key: ProjectKey, search: LogSearch, refetchMs: number | false = false) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "logs", "newest", search],
     queryFn: ({ signal }): Promise<RequestLogPage> =>
-      queryLogs({ data: { ...queryOf(key, search), limit: pageSize }, signal }),
+      queryLogs({ data: { ...queryOf(key, search), ...searchOf(search), limit: pageSize }, signal }),
     refetchInterval: refetchMs,
     staleTime: 0,
     gcTime: 60_000,
@@ -77,7 +79,10 @@ export const olderLogsQuery = (key: ProjectKey, search: LogSearch, range: OlderR
     queryKey: [...projectQueryKey(key), "logs", "older", search, range],
     queryFn: ({ pageParam, signal }): Promise<RequestLogPage> => {
       const dates = range ? { startDate: new Date(range.from), endDate: new Date(range.before) } : {};
-      return queryLogs({ data: { ...queryOf(key, search), ...dates, limit: pageSize, offset: pageParam }, signal });
+      return queryLogs({
+        data: { ...queryOf(key, search), ...searchOf(search), ...dates, limit: pageSize, offset: pageParam },
+        signal,
+      });
     },
     initialPageParam: 0,
     getNextPageParam: (last) => (last.hasMore ? last.offset + last.limit : undefined),

@@ -1,13 +1,12 @@
 import type { RequestLogStats } from "@towpath/logs/schema";
 import { lazy, Suspense } from "react";
 import { Card } from "~/ui/card.tsx";
+import { Figure, formatCount } from "~/ui/figure.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { formatDuration } from "~/ui/time.tsx";
 
 // The chart library is the largest part of this screen: don't make the rows wait for it.
 const RequestChart = lazy(() => import("./request-chart.tsx"));
-
-const count = new Intl.NumberFormat("en");
 
 function share(errors: number, total: number): string {
   if (total === 0 || errors === 0) return "";
@@ -20,15 +19,15 @@ export function StatsPanel({ stats }: { stats: RequestLogStats | undefined }) {
   return (
     <Card className="flex flex-wrap items-stretch gap-x-8 gap-y-3 px-4 py-3" aria-label="Numbers">
       <dl className="grid grid-cols-2 content-center gap-x-6 gap-y-2 max-sm:w-full sm:grid-cols-4 xl:grid-cols-2">
-        <Figure name="Requests" value={stats && count.format(stats.total)} />
+        <Figure name="Requests" value={stats && formatCount(stats.total)} />
         <Figure
           name="Errors"
-          value={stats && count.format(stats.errors)}
+          value={stats && formatCount(stats.errors)}
           note={stats && share(stats.errors, stats.total - stats.refused)}
           bad={stats !== undefined && stats.errors > 0}
         />
         {stats !== undefined && stats.refused > 0 && (
-          <Figure name="Refused" value={count.format(stats.refused)} note="before reaching the server" />
+          <Figure name="Refused" value={formatCount(stats.refused)} note="before reaching the server" />
         )}
         <Figure name="Median" value={stats && (stats.p50Ms === null ? "–" : formatDuration(stats.p50Ms))} />
         <Figure name="95th percentile" value={stats && (stats.p95Ms === null ? "–" : formatDuration(stats.p95Ms))} />
@@ -39,31 +38,5 @@ export function StatsPanel({ stats }: { stats: RequestLogStats | undefined }) {
         </Suspense>
       </div>
     </Card>
-  );
-}
-
-function Figure({
-  name,
-  value,
-  note,
-  bad = false,
-}: {
-  name: string;
-  value: string | undefined;
-  note?: string | undefined;
-  bad?: boolean;
-}) {
-  return (
-    <div className="min-w-24">
-      <dt className="text-xs text-muted">{name}</dt>
-      <dd className="tabular flex items-baseline gap-1.5 text-lg leading-6 font-semibold tracking-tight">
-        {value === undefined ? (
-          <Skeleton className="h-5 w-14" />
-        ) : (
-          <span className={bad ? "text-bad" : undefined}>{value}</span>
-        )}
-        {note && <span className="text-xs font-normal text-muted">{note}</span>}
-      </dd>
-    </div>
   );
 }

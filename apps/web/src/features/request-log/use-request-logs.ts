@@ -32,7 +32,12 @@ export function useRequestLogs(project: ProjectKey, search: LogSearch) {
   const newest = useQuery({ ...newestLogsQuery(project, search, pollMs), placeholderData: keepPreviousData });
   // The range moves with the clock even when there are no calls.
   const statsMs = live ? pollMs || rangeRefreshMs : false;
-  const stats = useQuery({ ...logStatsQuery(project, search, statsMs), placeholderData: keepPreviousData });
+  const stats = useQuery({
+    ...logStatsQuery(project, search, statsMs),
+    placeholderData: keepPreviousData,
+    // The sums don't know what a search looks through.
+    enabled: search.search === undefined,
+  });
   const older = useInfiniteQuery(olderLogsQuery(project, search, range));
 
   const rows = useMemo(

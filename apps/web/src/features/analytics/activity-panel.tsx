@@ -1,0 +1,51 @@
+import type { TimeRange } from "@towpath/logs/schema";
+import type { ActivityTimeseries } from "@towpath/logs/sessions";
+import { lazy, type ReactNode, Suspense } from "react";
+import { Card } from "~/ui/card.tsx";
+import { Figure } from "~/ui/figure.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
+import { Select } from "~/ui/select.tsx";
+import { rangeOptions } from "../request-log/log-filters.ts";
+
+// The chart library is the largest part of these screens: don't make the rows wait for it.
+const ActivityChart = lazy(() => import("./activity-chart.tsx"));
+
+export type ActivityFigure = { readonly name: string; readonly value: string | undefined; readonly note?: string };
+
+/** Figures of the selected range, with a chart. */
+export function ActivityPanel({
+  figures,
+  series,
+  noun,
+}: {
+  figures: readonly ActivityFigure[];
+  series: ActivityTimeseries | undefined;
+  /** What the chart counts, in the plural. */
+  noun: string;
+}) {
+  return (
+    <Card className="mb-3 flex flex-wrap items-stretch gap-x-8 gap-y-3 px-4 py-3" aria-label="Numbers">
+      <dl className="grid grid-cols-2 content-center gap-x-6 gap-y-2 max-sm:w-full sm:grid-cols-3">
+        {figures.map((figure) => (
+          <Figure key={figure.name} {...figure} />
+        ))}
+      </dl>
+      <div className="min-w-0 flex-1 basis-72">
+        <Suspense fallback={<Skeleton className="h-24" />}>
+          {series ? <ActivityChart series={series} noun={noun} /> : <Skeleton className="h-24" />}
+        </Suspense>
+      </div>
+    </Card>
+  );
+}
+
+/** The time range of a page. */
+export function RangeSelect({
+  value,
+  onChange,
+}: {
+  value: TimeRange;
+  onChange: (value: TimeRange) => void;
+}): ReactNode {
+  return <Select aria-label="Time range" className="w-44" value={value} onChange={onChange} options={rangeOptions} />;
+}

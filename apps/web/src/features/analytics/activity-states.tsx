@@ -1,0 +1,53 @@
+import { useRouter } from "@tanstack/react-router";
+import { CloudOff, SearchX } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Card } from "~/ui/card.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { classifyError } from "~/ui/error-screen.tsx";
+import { Skeleton, SkeletonRows } from "~/ui/loading.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+
+/** Skeleton of a page with figures and a list. */
+export function ActivityPending({ title }: { title: string }) {
+  return (
+    <>
+      <PageHeader title={title} />
+      <Card className="mb-3 p-4">
+        <Skeleton className="h-24" />
+      </Card>
+      <Card>
+        <SkeletonRows rows={8} label={`Loading ${title.toLowerCase()}`} />
+      </Card>
+    </>
+  );
+}
+
+/** What a page shows when its data can't be read; the navigation stays. */
+export function ActivityError({ title, error, reset }: { title: string; error: unknown; reset: () => void }) {
+  const router = useRouter();
+  const again = async () => {
+    reset();
+    await router.invalidate();
+  };
+  return (
+    <>
+      <PageHeader title={title} />
+      <EmptyState
+        icon={<CloudOff aria-hidden />}
+        title={`${title} could not be loaded`}
+        actions={<Button onClick={again}>Try again</Button>}
+      >
+        {classifyError(error).message} Calls are still recorded.
+      </EmptyState>
+    </>
+  );
+}
+
+export function ActivityNotFound({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <EmptyState icon={<SearchX aria-hidden />} title={title}>
+      {children}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,20 @@
+import type { Context } from "@towpath/core/context";
+import { describePrincipals, type PrincipalView } from "@towpath/core/organization";
+
+export type WithPrincipal<Entry> = Omit<Entry, "principal"> & { readonly principal: PrincipalView };
+
+/** The entries with names in place of the ids of who called. */
+export async function namePrincipals<Entry extends { readonly principal: string }>(
+  ctx: Context,
+  orgSlug: string,
+  entries: readonly Entry[],
+): Promise<WithPrincipal<Entry>[]> {
+  const views = await describePrincipals({
+    ctx,
+    input: { orgSlug, principals: entries.map((each) => each.principal) },
+  });
+  return entries.flatMap((entry) => {
+    const principal = views.get(entry.principal);
+    return principal ? [{ ...entry, principal }] : [];
+  });
+}

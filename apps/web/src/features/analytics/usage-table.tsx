@@ -1,0 +1,53 @@
+import { formatCount } from "~/ui/figure.tsx";
+import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { formatDuration } from "~/ui/time.tsx";
+
+export type UsageRow = {
+  readonly method: string | null;
+  readonly target: string | null;
+  readonly calls: number;
+  readonly errors: number;
+  readonly p50Ms?: number;
+  readonly p95Ms?: number;
+};
+
+/** What was called, how often, with how many errors and how fast. */
+export function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
+  const timed = rows.some((row) => row.p50Ms !== undefined);
+  return (
+    <Table label="Usage">
+      <TableHead>
+        <Th className="w-1/2">What was called</Th>
+        <Th className="text-right">Calls</Th>
+        <Th className="text-right">Errors</Th>
+        {timed && <Th className="text-right">Median</Th>}
+        {timed && <Th className="text-right">95th percentile</Th>}
+      </TableHead>
+      <TableBody>
+        {rows.map((row) => (
+          <Tr key={`${row.method} ${row.target}`}>
+            <Td wide className="max-w-0 truncate font-mono text-xs max-sm:max-w-none">
+              {row.method ?? "Other requests"} <span className="text-accent-text">{row.target}</span>
+            </Td>
+            <Td label="Calls" className="tabular sm:text-right">
+              {formatCount(row.calls)}
+            </Td>
+            <Td label="Errors" className="tabular sm:text-right">
+              <span className={row.errors > 0 ? "text-bad" : "text-muted"}>{formatCount(row.errors)}</span>
+            </Td>
+            {timed && (
+              <Td label="Median" className="tabular text-muted sm:text-right">
+                {formatDuration(row.p50Ms ?? Number.NaN)}
+              </Td>
+            )}
+            {timed && (
+              <Td label="95th percentile" className="tabular text-muted sm:text-right">
+                {formatDuration(row.p95Ms ?? Number.NaN)}
+              </Td>
+            )}
+          </Tr>
+        ))}
+      </TableBody>
+    </Table>
+  );
+}

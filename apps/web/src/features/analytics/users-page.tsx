@@ -1,0 +1,125 @@
+import { keepPreviousData, useQuery, useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { TimeRange } from "@towpath/logs/schema";
+import { Users } from "lucide-react";
+import { Button } from "~/ui/button.tsx";
+import { Card } from "~/ui/card.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { formatCount } from "~/ui/figure.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { timeRangeLabels } from "../request-log/log-filters.ts";
+import { ActivityPanel, RangeSelect } from "./activity-panel.tsx";
+import { type NamedUser, userActivityQuery, usersQuery } from "./analytics.functions.ts";
+import { clientText, PrincipalLabel } from "./principal-label.tsx";
+
+/** Who called a project's servers (PRJ-6). */
+export function UsersPage({
+  projectKey,
+  timeRange,
+  onTimeRange,
+}: {
+  projectKey: ProjectKey;
+  timeRange: TimeRange;
+  onTimeRange: (timeRange: TimeRange) => void;
+}) {
+  const activity = useQuery({ ...userActivityQuery(projectKey, timeRange), placeholderData: keepPreviousData });
+  const list = useSuspenseInfiniteQuery(usersQuery(projectKey, timeRange));
+  const users = list.data.pages.flatMap((page) => page.data);
+  const stats = activity.data?.stats;
+  return (
+    <>
+      <PageHeader
+        title="Users"
+        description="Members, API keys and others that called this server. Everyone who calls without credentials is one anonymous user."
+        actions={<RangeSelect value={timeRange} onChange={onTimeRange} />}
+      />
+      {!activity.isError && (
+        <ActivityPanel
+          noun="users called"
+          series={activity.data?.series}
+          figures={[
+            { name: "Users", value: stats && formatCount(stats.users) },
+            { name: "New", value: stats && formatCount(stats.newUsers) },
+          ]}
+        />
+      )}
+      <Card>
+        {users.length > 0 ? (
+          <UserTable projectKey={projectKey} users={users} timeRange={timeRange} />
+        ) : (
+          <EmptyState
+            icon={<Users aria-hidden />}
+            title={`Nobody called in the ${timeRangeLabels[timeRange].toLowerCase()}`}
+            actions={timeRange !== "30d" && <Button onClick={() => onTimeRange("30d")}>Show the last 30 days</Button>}
+          >
+            A user appears here a few seconds after the first call that the gateway lets through.
+          </EmptyState>
+        )}
+        {list.hasNextPage && (
+          <div className="flex justify-center border-t p-3">
+            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+              Show older users
+            </Button>
+          </div>
+        )}
+      </Card>
+    </>
+  );
+}
+
+function UserTable({
+  projectKey,
+  users,
+  timeRange,
+}: {
+  projectKey: ProjectKey;
+  users: readonly NamedUser[];
+  timeRange: TimeRange;
+}) {
+  return (
+    <Table label="Users">
+      <TableHead>
+        <Th className="w-2/5">User</Th>
+        <Th className="w-1/4">Latest client</Th>
+        <Th className="text-right">Calls</Th>
+        <Th className="text-right">Errors</Th>
+        <Th className="text-right">First call</Th>
+        <Th className="text-right">Last call</Th>
+      </TableHead>
+      <TableBody>
+        {users.map((user) => (
+          <Tr key={user.principal.id} className="relative">
+            <Td wide className="max-w-0 max-sm:max-w-none">
+              <Link
+                to="/$orgSlug/$projectName/users/$userId"
+                params={{ ...projectKey, userId: user.principal.id }}
+                search={{ timeRange }}
+                className="block truncate font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
+              >
+                <PrincipalLabel principal={user.principal} />
+              </Link>
+            </Td>
+            <Td wide label="Latest client" className="max-w-0 truncate text-muted max-sm:max-w-none">
+              {clientText(user)}
+            </Td>
+            <Td label="Calls" className="tabular sm:text-right">
+              {formatCount(user.calls)}
+            </Td>
+            <Td label="Errors" className="tabular sm:text-right">
+              <span className={user.errors > 0 ? "text-bad" : "text-muted"}>{formatCount(user.errors)}</span>
+            </Td>
+            <Td label="First call" className="whitespace-nowrap text-muted sm:text-right">
+              <RelativeTime time={user.firstSeen} />
+            </Td>
+            <Td label="Last call" className="whitespace-nowrap text-muted sm:text-right">
+              <RelativeTime time={user.lastSeen} />
+            </Td>
+          </Tr>
+        ))}
+      </TableBody>
+    </Table>
+  );
+}

@@ -1,0 +1,29 @@
+import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
+import type { TimeRange } from "@towpath/logs/schema";
+import { activitySearchParameters, defaultActivitySearch } from "~/features/analytics/activity-search.ts";
+import { ActivityError, ActivityPending } from "~/features/analytics/activity-states.tsx";
+import { sessionActivityQuery, sessionsQuery } from "~/features/analytics/analytics.functions.ts";
+import { SessionsPage } from "~/features/analytics/sessions-page.tsx";
+
+export const Route = createFileRoute("/$orgSlug/$projectName/sessions/")({
+  validateSearch: activitySearchParameters,
+  search: { middlewares: [stripSearchParams(defaultActivitySearch)] },
+  loaderDeps: ({ search: deps }) => deps,
+  loader: async ({ context, params, deps }) => {
+    await Promise.all([
+      context.queryClient.ensureInfiniteQueryData(sessionsQuery(params, deps.timeRange)),
+      context.queryClient.prefetchQuery(sessionActivityQuery(params, deps.timeRange)),
+    ]);
+  },
+  head: ({ params }) => ({ meta: [{ title: `Sessions · ${params.projectName} · Towpath` }] }),
+  component: SessionsRoute,
+  pendingComponent: () => <ActivityPending title="Sessions" />,
+  errorComponent: ({ error, reset }) => <ActivityError title="Sessions" error={error} reset={reset} />,
+});
+
+function SessionsRoute() {
+  const { timeRange } = Route.useSearch();
+  const navigate = Route.useNavigate();
+  const change = (next: TimeRange) => void navigate({ search: { timeRange: next }, replace: true, resetScroll: false });
+  return <SessionsPage projectKey={Route.useParams()} timeRange={timeRange} onTimeRange={change} />;
+}

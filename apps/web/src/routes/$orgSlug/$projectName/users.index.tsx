@@ -1,0 +1,29 @@
+import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
+import type { TimeRange } from "@towpath/logs/schema";
+import { activitySearchParameters, defaultActivitySearch } from "~/features/analytics/activity-search.ts";
+import { ActivityError, ActivityPending } from "~/features/analytics/activity-states.tsx";
+import { userActivityQuery, usersQuery } from "~/features/analytics/analytics.functions.ts";
+import { UsersPage } from "~/features/analytics/users-page.tsx";
+
+export const Route = createFileRoute("/$orgSlug/$projectName/users/")({
+  validateSearch: activitySearchParameters,
+  search: { middlewares: [stripSearchParams(defaultActivitySearch)] },
+  loaderDeps: ({ search: deps }) => deps,
+  loader: async ({ context, params, deps }) => {
+    await Promise.all([
+      context.queryClient.ensureInfiniteQueryData(usersQuery(params, deps.timeRange)),
+      context.queryClient.prefetchQuery(userActivityQuery(params, deps.timeRange)),
+    ]);
+  },
+  head: ({ params }) => ({ meta: [{ title: `Users · ${params.projectName} · Towpath` }] }),
+  component: UsersRoute,
+  pendingComponent: () => <ActivityPending title="Users" />,
+  errorComponent: ({ error, reset }) => <ActivityError title="Users" error={error} reset={reset} />,
+});
+
+function UsersRoute() {
+  const { timeRange } = Route.useSearch();
+  const navigate = Route.useNavigate();
+  const change = (next: TimeRange) => void navigate({ search: { timeRange: next }, replace: true, resetScroll: false });
+  return <UsersPage projectKey={Route.useParams()} timeRange={timeRange} onTimeRange={change} />;
+}

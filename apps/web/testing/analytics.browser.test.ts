@@ -1,0 +1,223 @@
+import { newId } from "@towpath/core/ids";
+import { seedProject, shaOf } from "@towpath/core/testing";
+import { build } from "@towpath/db/schema";
+import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
+import { requestLogRow } from "@towpath/logs/testing";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { callServerFunction, type Member, seededMember } from "./visitor.ts";
+
+const site = openSite();
+const browser = openBrowser();
+let page: Page;
+let owner: Member;
+let project: Awaited<ReturnType<typeof seedProject>>;
+let empty: Awaited<ReturnType<typeof seedProject>>;
+
+const minute = 60_000;
+const deploymentId = newId();
+
+beforeAll(async () => {
+  owner = await seededMember(site.url, site.db);
+  project = await seedProject(site.db, owner.organization);
+  empty = await seedProject(site.db, owner.organization);
+  await seedBuild();
+  await seedCalls();
+  page = await browser.signedInPage(site.url, owner);
+});
+
+async function seedBuild(): Promise<void> {
+  const text = { title: null, mimeType: null };
+  await site.db.insert(build).values({
+    id: newId(),
+    projectId: project.id,
+    branchId: project.branchId,
+    status: "succeeded",
+    commitSha: shaOf("a"),
+    trigger: "push",
+    sequence: 1,
+    entrypoint: "echo.py",
+    manifest: {
+      protocolVersion: "2026-07-28",
+      server: { name: "echo", version: "1" },
+      instructions: null,
+      tools: ["echo", "team/add"].map((tool_name) => ({
+        tool_name,
+        title: null,
+        description: `What ${tool_name} does`,
+        inputSchema: { type: "object", properties: { text: { type: "string" } } },
+        outputSchema: null,
+        annotations: null,
+      })),
+      resources: [{ resource_name: "all", uri: "notes://all", description: "All notes", ...text }],
+      templates: [{ template_name: "note", uriTemplate: "notes://{id}", description: "One note", ...text }],
+      prompts: [],
+    },
+  });
+}
+
+async function seedCalls(): Promise<void> {
+  const now = Date.now();
+  const me = `user:${owner.userId}`;
+  const call = { projectId: project.id, organizationId: owner.organization.id, deploymentId };
+  const legacy = {
+    ...call,
+    session: "legacy-session-of-mine",
+    principal: me,
+    clientName: "claude",
+    clientVersion: "2.1",
+  };
+  const modern = { ...call, session: null, principal: me, clientName: "agent", protocolVersion: "2026-07-28" };
+  const read = { ...legacy, method: "resources/read" };
+  await writeRequestLogs(site.pool, [
+    ...[9, 8, 7].map((ago) => requestLogRow({ ...legacy, time: now - ago * minute, durationMs: 20 })),
+    requestLogRow({ ...legacy, time: now - 6 * minute, isError: true, outcome: "tool_error", durationMs: 900 }),
+    requestLogRow({ ...read, time: now - 5 * minute, target: "notes://all" }),
+    requestLogRow({ ...read, time: now - 5 * minute, target: "notes://1" }),
+    requestLogRow({ ...read, time: now - 5 * minute, target: "notes://2" }),
+    requestLogRow({ ...modern, time: now - 3 * minute }),
+    requestLogRow({ ...modern, time: now - 90 * minute }),
+    ...Array.from({ length: 110 }, (_, at) =>
+      requestLogRow({ ...call, session: `older ${at}`, time: now - (100 + at) * minute, target: "other" }),
+    ),
+  ]);
+  while ((await foldRequestLogs(site.pool)) > 0);
+}
+
+const base = (of = project) => `${site.url}/${owner.organization.slug}/${of.name}`;
+const rowsOf = (table: string) => page.getByRole("table", { name: table }).locator("tbody").getByRole("row");
+const figure = (name: string) => page.locator("dl > div").filter({ hasText: name }).locator("dd").first();
+
+test("PRJ-6 LOG-2 sessions: figures, chart and a list of both eras, 100 per page", async () => {
+  await page.goto(`${base()}/sessions`);
+  await expect.poll(() => rowsOf("Sessions").count()).toBe(100);
+  const texts = await rowsOf("Sessions").allTextContents();
+  expect(texts.filter((text) => text.includes("agent"))).toHaveLength(2);
+  const mine = texts.find((text) => text.includes("claude 2.1"));
+  for (const text of ["Ada Lovelace", "2025-11-25"]) expect(mine).toContain(text);
+  await expect.poll(() => figure("Sessions").textContent()).toBe("113");
+  await page.locator(".recharts-bar").first().waitFor({ state: "attached" });
+  await page.getByRole("button", { name: "Show older sessions" }).click();
+  await expect.poll(() => rowsOf("Sessions").count()).toBe(113);
+  expect(await page.getByRole("button", { name: "Show older sessions" }).count()).toBe(0);
+  await page.getByLabel("Time range").click();
+  await page.getByRole("option", { name: "Last 15 minutes" }).click();
+  await expect.poll(() => rowsOf("Sessions").count()).toBe(2);
+  expect(new URL(page.url()).search).toBe("?timeRange=15m");
+  await expectAccessible(page);
+});
+
+test("PRJ-6 a session's page says who called what with which client, and links to its rows", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`${base()}/sessions?timeRange=15m`);
+  // By keyboard alone.
+  await page.getByRole("link", { name: "claude 2.1" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "claude 2.1", level: 1 }).waitFor();
+  for (const text of ["Ada Lovelace", "2025-11-25", "legacy-session-of-mine", "All calls of this session."])
+    await page.getByText(text).first().waitFor();
+  const echo = (await rowsOf("Usage").filter({ hasText: "echo" }).textContent()) ?? "";
+  for (const text of ["4", "1", "900 ms"]) expect(echo).toContain(text);
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Its calls in the log" }).click();
+  await expect.poll(() => rowsOf("Requests").count()).toBe(7);
+  await page.getByRole("button", { name: "Remove the search for legacy-session-of-mine" }).click();
+  await expect.poll(() => rowsOf("Requests").count()).toBe(100);
+});
+
+test("PRJ-6 a formed session has a page of its own, an unknown one says so", async () => {
+  await page.goto(`${base()}/sessions?timeRange=15m`);
+  await page.getByRole("link", { name: "agent" }).click();
+  await page.getByText("Formed from calls without a session id").waitFor();
+  await page.getByText("2026-07-28").first().waitFor();
+  await page.goto(`${base()}/sessions/none`);
+  await page.getByText("No such session").waitFor();
+  await page.goto(`${base()}/users/user%3Anone`);
+  await page.getByText("No such user").waitFor();
+});
+
+test("PRJ-6 users: members by name, anonymous callers as one; a user's sessions and usage", async () => {
+  await page.goto(`${base()}/users`);
+  await expect.poll(() => rowsOf("Users").count()).toBe(2);
+  await expect.poll(() => figure("Users").textContent()).toBe("2");
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole("link", { name: /Ada Lovelace/ }).click();
+  await page.getByRole("heading", { name: "Ada Lovelace", level: 1 }).waitFor();
+  await expect.poll(() => rowsOf("Sessions").count()).toBe(3);
+  expect(await figure("Calls").textContent()).toBe("9");
+  expect(await rowsOf("Usage").filter({ hasText: "echo" }).textContent()).toContain("6");
+  await expectAccessible(page);
+});
+
+test("PRJ-7 tools: the first is shown, with schema, figures, chart, who called it, and links", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`${base()}/tools`);
+  await page.waitForURL(`${base()}/tools/echo`);
+  await expect.poll(() => figure("Calls").textContent()).toBe("6");
+  expect(await figure("Errors").textContent()).toBe("1");
+  await page.getByText("99th percentile").waitFor();
+  await page.getByText("What echo does").waitFor();
+  await page.getByText("Schema").click();
+  await page.getByText("properties").waitFor();
+  expect(await rowsOf("Who used it").first().textContent()).toContain("Ada Lovelace");
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(await page.getByRole("main").getByRole("link", { name: "Inspector" }).getAttribute("href")).toContain(
+    "tool=echo",
+  );
+  const log = await page.getByRole("main").getByRole("link", { name: "Log", exact: true }).getAttribute("href");
+  expect(decodeURIComponent(log ?? "")).toContain("methodType=tool:echo");
+  await page.getByRole("link", { name: /team\/add/ }).click();
+  await page.getByText("Nobody used it in this time").waitFor();
+  await page.reload();
+  await page.getByText("What team/add does").waitFor();
+});
+
+test("PRJ-7 resources, templates and prompts: reads are matched to templates, a server without prompts says so", async () => {
+  await page.goto(`${base()}/resources`);
+  await page.waitForURL(`${base()}/resources/all`);
+  await expect.poll(() => figure("Calls").textContent()).toBe("1");
+  await page.goto(`${base()}/resource-templates`);
+  await page.waitForURL(`${base()}/resource-templates/note`);
+  await expect.poll(() => figure("Calls").textContent()).toBe("2");
+  await expectAccessible(page);
+  await page.goto(`${base()}/prompts`);
+  await page.getByText("This server has no prompts").waitFor();
+  await page.goto(`${base()}/tools/gone`);
+  await page.getByText("No tool of this name").waitFor();
+});
+
+test("PRJ-6 PRJ-7 a project without calls or builds: every page says what will be there, in the dark too", async () => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  for (const [screen, text] of [
+    ["sessions", "No sessions in the last 24 hours"],
+    ["users", "Nobody called in the last 24 hours"],
+    ["tools", "No build has succeeded yet"],
+  ] as const) {
+    await page.goto(`${base(empty)}/${screen}`);
+    await page.getByText(text).waitFor();
+    await expectAccessible(page);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+});
+
+test("PRJ-6 PRJ-7 when usage can't be read, the page says so and offers to try again", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`${base()}/settings`);
+  await page.route(/_serverFn\/analytics\.getSessions/, (answer) => answer.fulfill({ status: 500, body: "away" }));
+  await page.getByRole("link", { name: "Sessions" }).click();
+  await page.getByText("Sessions could not be loaded").waitFor({ timeout: 60_000 });
+  await expectAccessible(page);
+  await page.unroute(/_serverFn\/analytics\.getSessions/);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect.poll(() => rowsOf("Sessions").count(), { timeout: 15_000 }).toBe(100);
+});
+
+test("LOG-5 the statistics of the log refuse a search", async () => {
+  const data = { orgSlug: owner.organization.slug, projectName: project.name, search: "echo" };
+  const { status, text } = await callServerFunction(owner.visitor, "request-log.getLogStats", "GET", data);
+  expect([status, text]).toEqual([422, expect.stringContaining("Statistics can't be limited to a search")]);
+});
