@@ -30,6 +30,7 @@ const allowedPackages = {
   "packages/runtime": [endpoints],
   "packages/mcp": [],
   "packages/crypto": [],
+  "packages/egress": [],
   "packages/role": [],
   "packages/db": [],
   "apps/gateway": ["db", "auth", "crypto", "mcp", "logs", "role", "runner-api"],

@@ -7,6 +7,7 @@ import { gitHubNotConfigured, type JobQueue, systemClock } from "@towpath/core/p
 import { createSecretBox } from "@towpath/core/secret";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
+import { fetchDocument } from "@towpath/egress";
 import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { type Logger, pino } from "pino";
@@ -53,6 +54,7 @@ function compose(config: WebConfig): Services {
     repositories,
     serverUrlTemplate: config.serverUrlTemplate,
     secrets,
+    fetchDocument: (url) => fetchDocument(url, { allowLoopback: config.localOAuthClients }),
   });
   const auth = createAuth(
     {

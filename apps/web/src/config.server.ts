@@ -16,6 +16,8 @@ const settings = z.object({
   TOWPATH_URL: origin.default("http://localhost:3000"),
   TOWPATH_HOST: z.string().default("127.0.0.1"),
   TOWPATH_PORT: z.coerce.number({ error: "must be a port" }).int().min(0).max(65_535).default(3000),
+  /** Whether OAuth clients may publish their metadata on this machine, by http. */
+  TOWPATH_LOCAL_OAUTH_CLIENTS: z.enum(["yes", "no"], { error: "must be yes or no" }).default("no"),
   TOWPATH_SERVER_URL: z
     .string({ error: "is missing" })
     .refine((template) => template.includes("{name}"), "must contain {name}")
@@ -65,6 +67,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     host: values.TOWPATH_HOST,
     port: values.TOWPATH_PORT,
     serverUrlTemplate: values.TOWPATH_SERVER_URL,
+    localOAuthClients: values.TOWPATH_LOCAL_OAUTH_CLIENTS === "yes",
     oidc: signIn?.data
       ? {
           issuer: signIn.data.TOWPATH_OIDC_ISSUER,

@@ -22,16 +22,24 @@ import { Route as OrgSlugIndexRouteImport } from "./routes/$orgSlug/index";
 import { Route as OrgSlugProjectNameRouteRouteImport } from "./routes/$orgSlug/$projectName/route";
 import { Route as OrgSlugServersRouteImport } from "./routes/$orgSlug/servers";
 import { Route as DotwellKnownJwksDotjsonRouteImport } from "./routes/[.]well-known.jwks[.]json";
+import { Route as DotwellKnownOauthAuthorizationServerRouteImport } from "./routes/[.]well-known.oauth-authorization-server";
+import { Route as DotwellKnownOpenidConfigurationRouteImport } from "./routes/[.]well-known.openid-configuration";
 import { Route as NewIndexRouteImport } from "./routes/new/index";
 import { Route as NewGithubInstallRouteImport } from "./routes/new/github-install";
 import { Route as NewGithubInstallSuccessRouteImport } from "./routes/new/github-install-success";
 import { Route as NewImportProjectRouteImport } from "./routes/new/import-project";
 import { Route as NewSelectRepoRouteImport } from "./routes/new/select-repo";
+import { Route as OauthAuthorizeRouteImport } from "./routes/oauth/authorize";
+import { Route as OauthConsentRouteImport } from "./routes/oauth/consent";
+import { Route as OauthRegisterRouteImport } from "./routes/oauth/register";
+import { Route as OauthRevokeRouteImport } from "./routes/oauth/revoke";
+import { Route as OauthTokenRouteImport } from "./routes/oauth/token";
 import { Route as ProviderProblemRouteImport } from "./routes/provider/problem";
 import { Route as ProviderSignInRouteImport } from "./routes/provider/sign-in";
 import { Route as ProviderSignUpRouteImport } from "./routes/provider/sign-up";
 import { Route as WelcomeCreateOrganizationRouteImport } from "./routes/welcome/create-organization";
 import { Route as OrgSlugProjectNameIndexRouteImport } from "./routes/$orgSlug/$projectName/index";
+import { Route as OrgSlugProjectNameClientsRouteImport } from "./routes/$orgSlug/$projectName/clients";
 import { Route as OrgSlugProjectNameDeploymentsRouteImport } from "./routes/$orgSlug/$projectName/deployments";
 import { Route as OrgSlugProjectNameInspectorRouteImport } from "./routes/$orgSlug/$projectName/inspector";
 import { Route as OrgSlugProjectNameLogsRouteImport } from "./routes/$orgSlug/$projectName/logs";
@@ -140,6 +148,18 @@ const DotwellKnownJwksDotjsonRoute = DotwellKnownJwksDotjsonRouteImport.update({
   path: "/.well-known/jwks.json",
   getParentRoute: () => rootRouteImport,
 } as any);
+const DotwellKnownOauthAuthorizationServerRoute =
+  DotwellKnownOauthAuthorizationServerRouteImport.update({
+    id: "/.well-known/oauth-authorization-server",
+    path: "/.well-known/oauth-authorization-server",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const DotwellKnownOpenidConfigurationRoute =
+  DotwellKnownOpenidConfigurationRouteImport.update({
+    id: "/.well-known/openid-configuration",
+    path: "/.well-known/openid-configuration",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const NewIndexRoute = NewIndexRouteImport.update({
   id: "/new/",
   path: "/new/",
@@ -163,6 +183,31 @@ const NewImportProjectRoute = NewImportProjectRouteImport.update({
 const NewSelectRepoRoute = NewSelectRepoRouteImport.update({
   id: "/new/select-repo",
   path: "/new/select-repo",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const OauthAuthorizeRoute = OauthAuthorizeRouteImport.update({
+  id: "/oauth/authorize",
+  path: "/oauth/authorize",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const OauthConsentRoute = OauthConsentRouteImport.update({
+  id: "/oauth/consent",
+  path: "/oauth/consent",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const OauthRegisterRoute = OauthRegisterRouteImport.update({
+  id: "/oauth/register",
+  path: "/oauth/register",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const OauthRevokeRoute = OauthRevokeRouteImport.update({
+  id: "/oauth/revoke",
+  path: "/oauth/revoke",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const OauthTokenRoute = OauthTokenRouteImport.update({
+  id: "/oauth/token",
+  path: "/oauth/token",
   getParentRoute: () => rootRouteImport,
 } as any);
 const ProviderProblemRoute = ProviderProblemRouteImport.update({
@@ -191,6 +236,12 @@ const OrgSlugProjectNameIndexRoute = OrgSlugProjectNameIndexRouteImport.update({
   path: "/",
   getParentRoute: () => OrgSlugProjectNameRouteRoute,
 } as any);
+const OrgSlugProjectNameClientsRoute =
+  OrgSlugProjectNameClientsRouteImport.update({
+    id: "/clients",
+    path: "/clients",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
 const OrgSlugProjectNameDeploymentsRoute =
   OrgSlugProjectNameDeploymentsRouteImport.update({
     id: "/deployments",
@@ -442,16 +493,24 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
+  "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
+  "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
   "/new/select-repo": typeof NewSelectRepoRoute;
+  "/oauth/authorize": typeof OauthAuthorizeRoute;
+  "/oauth/consent": typeof OauthConsentRoute;
+  "/oauth/register": typeof OauthRegisterRoute;
+  "/oauth/revoke": typeof OauthRevokeRoute;
+  "/oauth/token": typeof OauthTokenRoute;
   "/provider/problem": typeof ProviderProblemRoute;
   "/provider/sign-in": typeof ProviderSignInRoute;
   "/provider/sign-up": typeof ProviderSignUpRoute;
   "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
   "/$orgSlug/": typeof OrgSlugIndexRoute;
   "/new/": typeof NewIndexRoute;
+  "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
@@ -507,16 +566,24 @@ export interface FileRoutesByTo {
   "/signup": typeof SignupRoute;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
+  "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
+  "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
   "/new/select-repo": typeof NewSelectRepoRoute;
+  "/oauth/authorize": typeof OauthAuthorizeRoute;
+  "/oauth/consent": typeof OauthConsentRoute;
+  "/oauth/register": typeof OauthRegisterRoute;
+  "/oauth/revoke": typeof OauthRevokeRoute;
+  "/oauth/token": typeof OauthTokenRoute;
   "/provider/problem": typeof ProviderProblemRoute;
   "/provider/sign-in": typeof ProviderSignInRoute;
   "/provider/sign-up": typeof ProviderSignUpRoute;
   "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
   "/$orgSlug": typeof OrgSlugIndexRoute;
   "/new": typeof NewIndexRoute;
+  "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
@@ -575,16 +642,24 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
+  "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
+  "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
   "/new/select-repo": typeof NewSelectRepoRoute;
+  "/oauth/authorize": typeof OauthAuthorizeRoute;
+  "/oauth/consent": typeof OauthConsentRoute;
+  "/oauth/register": typeof OauthRegisterRoute;
+  "/oauth/revoke": typeof OauthRevokeRoute;
+  "/oauth/token": typeof OauthTokenRoute;
   "/provider/problem": typeof ProviderProblemRoute;
   "/provider/sign-in": typeof ProviderSignInRoute;
   "/provider/sign-up": typeof ProviderSignUpRoute;
   "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
   "/$orgSlug/": typeof OrgSlugIndexRoute;
   "/new/": typeof NewIndexRoute;
+  "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
@@ -644,16 +719,24 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
+    | "/.well-known/oauth-authorization-server"
+    | "/.well-known/openid-configuration"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
     | "/new/select-repo"
+    | "/oauth/authorize"
+    | "/oauth/consent"
+    | "/oauth/register"
+    | "/oauth/revoke"
+    | "/oauth/token"
     | "/provider/problem"
     | "/provider/sign-in"
     | "/provider/sign-up"
     | "/welcome/create-organization"
     | "/$orgSlug/"
     | "/new/"
+    | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/logs"
@@ -709,16 +792,24 @@ export interface FileRouteTypes {
     | "/signup"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
+    | "/.well-known/oauth-authorization-server"
+    | "/.well-known/openid-configuration"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
     | "/new/select-repo"
+    | "/oauth/authorize"
+    | "/oauth/consent"
+    | "/oauth/register"
+    | "/oauth/revoke"
+    | "/oauth/token"
     | "/provider/problem"
     | "/provider/sign-in"
     | "/provider/sign-up"
     | "/welcome/create-organization"
     | "/$orgSlug"
     | "/new"
+    | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/logs"
@@ -776,16 +867,24 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
+    | "/.well-known/oauth-authorization-server"
+    | "/.well-known/openid-configuration"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
     | "/new/select-repo"
+    | "/oauth/authorize"
+    | "/oauth/consent"
+    | "/oauth/register"
+    | "/oauth/revoke"
+    | "/oauth/token"
     | "/provider/problem"
     | "/provider/sign-in"
     | "/provider/sign-up"
     | "/welcome/create-organization"
     | "/$orgSlug/"
     | "/new/"
+    | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/logs"
@@ -842,10 +941,17 @@ export interface RootRouteChildren {
   PricingRoute: typeof PricingRoute;
   SignupRoute: typeof SignupRoute;
   DotwellKnownJwksDotjsonRoute: typeof DotwellKnownJwksDotjsonRoute;
+  DotwellKnownOauthAuthorizationServerRoute: typeof DotwellKnownOauthAuthorizationServerRoute;
+  DotwellKnownOpenidConfigurationRoute: typeof DotwellKnownOpenidConfigurationRoute;
   NewGithubInstallRoute: typeof NewGithubInstallRoute;
   NewGithubInstallSuccessRoute: typeof NewGithubInstallSuccessRoute;
   NewImportProjectRoute: typeof NewImportProjectRoute;
   NewSelectRepoRoute: typeof NewSelectRepoRoute;
+  OauthAuthorizeRoute: typeof OauthAuthorizeRoute;
+  OauthConsentRoute: typeof OauthConsentRoute;
+  OauthRegisterRoute: typeof OauthRegisterRoute;
+  OauthRevokeRoute: typeof OauthRevokeRoute;
+  OauthTokenRoute: typeof OauthTokenRoute;
   ProviderProblemRoute: typeof ProviderProblemRoute;
   ProviderSignInRoute: typeof ProviderSignInRoute;
   ProviderSignUpRoute: typeof ProviderSignUpRoute;
@@ -966,6 +1072,20 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof DotwellKnownJwksDotjsonRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/.well-known/oauth-authorization-server": {
+      id: "/.well-known/oauth-authorization-server";
+      path: "/.well-known/oauth-authorization-server";
+      fullPath: "/.well-known/oauth-authorization-server";
+      preLoaderRoute: typeof DotwellKnownOauthAuthorizationServerRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/.well-known/openid-configuration": {
+      id: "/.well-known/openid-configuration";
+      path: "/.well-known/openid-configuration";
+      fullPath: "/.well-known/openid-configuration";
+      preLoaderRoute: typeof DotwellKnownOpenidConfigurationRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/new/": {
       id: "/new/";
       path: "/new";
@@ -1001,6 +1121,41 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof NewSelectRepoRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/oauth/authorize": {
+      id: "/oauth/authorize";
+      path: "/oauth/authorize";
+      fullPath: "/oauth/authorize";
+      preLoaderRoute: typeof OauthAuthorizeRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/oauth/consent": {
+      id: "/oauth/consent";
+      path: "/oauth/consent";
+      fullPath: "/oauth/consent";
+      preLoaderRoute: typeof OauthConsentRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/oauth/register": {
+      id: "/oauth/register";
+      path: "/oauth/register";
+      fullPath: "/oauth/register";
+      preLoaderRoute: typeof OauthRegisterRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/oauth/revoke": {
+      id: "/oauth/revoke";
+      path: "/oauth/revoke";
+      fullPath: "/oauth/revoke";
+      preLoaderRoute: typeof OauthRevokeRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/oauth/token": {
+      id: "/oauth/token";
+      path: "/oauth/token";
+      fullPath: "/oauth/token";
+      preLoaderRoute: typeof OauthTokenRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/provider/problem": {
       id: "/provider/problem";
       path: "/provider/problem";
@@ -1034,6 +1189,13 @@ declare module "@tanstack/react-router" {
       path: "/";
       fullPath: "/$orgSlug/$projectName/";
       preLoaderRoute: typeof OrgSlugProjectNameIndexRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/clients": {
+      id: "/$orgSlug/$projectName/clients";
+      path: "/clients";
+      fullPath: "/$orgSlug/$projectName/clients";
+      preLoaderRoute: typeof OrgSlugProjectNameClientsRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
     "/$orgSlug/$projectName/deployments": {
@@ -1334,6 +1496,7 @@ declare module "@tanstack/react-router" {
 }
 
 interface OrgSlugProjectNameRouteRouteChildren {
+  OrgSlugProjectNameClientsRoute: typeof OrgSlugProjectNameClientsRoute;
   OrgSlugProjectNameDeploymentsRoute: typeof OrgSlugProjectNameDeploymentsRoute;
   OrgSlugProjectNameInspectorRoute: typeof OrgSlugProjectNameInspectorRoute;
   OrgSlugProjectNameLogsRoute: typeof OrgSlugProjectNameLogsRoute;
@@ -1353,6 +1516,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
 
 const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren =
   {
+    OrgSlugProjectNameClientsRoute: OrgSlugProjectNameClientsRoute,
     OrgSlugProjectNameDeploymentsRoute: OrgSlugProjectNameDeploymentsRoute,
     OrgSlugProjectNameInspectorRoute: OrgSlugProjectNameInspectorRoute,
     OrgSlugProjectNameLogsRoute: OrgSlugProjectNameLogsRoute,
@@ -1425,10 +1589,18 @@ const rootRouteChildren: RootRouteChildren = {
   PricingRoute: PricingRoute,
   SignupRoute: SignupRoute,
   DotwellKnownJwksDotjsonRoute: DotwellKnownJwksDotjsonRoute,
+  DotwellKnownOauthAuthorizationServerRoute:
+    DotwellKnownOauthAuthorizationServerRoute,
+  DotwellKnownOpenidConfigurationRoute: DotwellKnownOpenidConfigurationRoute,
   NewGithubInstallRoute: NewGithubInstallRoute,
   NewGithubInstallSuccessRoute: NewGithubInstallSuccessRoute,
   NewImportProjectRoute: NewImportProjectRoute,
   NewSelectRepoRoute: NewSelectRepoRoute,
+  OauthAuthorizeRoute: OauthAuthorizeRoute,
+  OauthConsentRoute: OauthConsentRoute,
+  OauthRegisterRoute: OauthRegisterRoute,
+  OauthRevokeRoute: OauthRevokeRoute,
+  OauthTokenRoute: OauthTokenRoute,
   ProviderProblemRoute: ProviderProblemRoute,
   ProviderSignInRoute: ProviderSignInRoute,
   ProviderSignUpRoute: ProviderSignUpRoute,

@@ -7,6 +7,7 @@ export {
 } from "./create-auth.ts";
 export { oidcProviderId } from "./oidc.ts";
 export { createOneTimeState, takeOneTimeState } from "./one-time-state.ts";
+export { limitRequests } from "./request-limit.ts";
 export { safeReturnPath } from "./return-path.ts";
 export {
   deleteSessionSecret,

@@ -23,6 +23,8 @@ const lowestRole = {
   "apiKey.read": "member",
   "apiKey.create": "member",
   "apiKey.manage": "admin",
+  "client.read": "member",
+  "client.disconnect": "admin",
 } as const satisfies Record<string, Role>;
 
 export type Permission = keyof typeof lowestRole;

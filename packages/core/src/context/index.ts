@@ -25,4 +25,9 @@ export type Context = {
   readonly repositories?: RepositoryHost | null;
   /** `createSecretBox(TOWPATH_SECRET)`. Without it, verbs that use secrets throw `not_configured`. */
   readonly secrets?: SecretBox;
+  /**
+   * Fetches a JSON document that somebody else named, without reaching private addresses; its errors' messages are
+   * public. Absent in processes that serve no OAuth clients.
+   */
+  readonly fetchDocument?: (url: string) => Promise<unknown>;
 };

@@ -56,3 +56,17 @@ function shortHash(text: string): string {
   }
   return hash.toString(36).padStart(7, "0").slice(-6);
 }
+
+/**
+ * The label in a server's MCP endpoint, the reverse of `mcpUrl`; null for any other URL. Case of the host and a slash
+ * at the end don't matter.
+ */
+export function labelOfMcpUrl(template: string, url: string): string | null {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (!parsed || parsed.search || parsed.hash || url.includes("#") || parsed.username || parsed.password) return null;
+  const given = parsed.href.replace(/\/$/, "");
+  const [start = "", end = ""] = mcpUrl(template, "{name}").split("{name}");
+  const label = given.slice(start.length, given.length - end.length).toLowerCase();
+  const isLabel = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(label);
+  return isLabel && given.toLowerCase() === mcpUrl(template, label).toLowerCase() ? label : null;
+}

@@ -1,4 +1,5 @@
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import { ConnectedApps } from "~/features/oauth/connected-apps.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
@@ -36,6 +37,7 @@ export function AccountPage({
           </div>
         ))}
       </dl>
+      <ConnectedApps />
     </main>
   );
 }

@@ -6,6 +6,7 @@ import {
   LayoutTemplate,
   MessageSquareText,
   MessagesSquare,
+  Plug,
   Rocket,
   Settings,
   SquareTerminal,
@@ -29,6 +30,7 @@ function sidebarGroups(key: ProjectKey, onBuild: boolean): readonly SidebarGroup
           icon: <SquareTerminal aria-hidden />,
           link: { to: "/$orgSlug/$projectName/inspector", params: key },
         },
+        { label: "Clients", icon: <Plug aria-hidden />, link: { to: "/$orgSlug/$projectName/clients", params: key } },
       ],
     },
     {

@@ -1,0 +1,124 @@
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import type { ConnectedClientView } from "@towpath/core/oauth/schema";
+import { Plug } from "lucide-react";
+import { useState } from "react";
+import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
+import { Button } from "~/ui/button.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
+import { toast } from "~/ui/toast.ts";
+import { useMay } from "../session/guards.ts";
+import { ClientName } from "./connected-apps.tsx";
+import { connectedClientsQuery, disconnectConnectedClient } from "./oauth.functions.ts";
+
+/** The clients that people connected to a server by signing in (PRJ-8, GW-5). */
+export function ClientsPage({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const { data: clients } = useSuspenseQuery(connectedClientsQuery(projectKey));
+  return (
+    <>
+      <PageHeader
+        title="Clients"
+        description="Apps that people connected to this server by signing in. Callers with an API key are not listed."
+      />
+      <div className="max-w-4xl overflow-hidden rounded-lg border bg-surface">
+        {clients.length === 0 ? (
+          <EmptyState icon={<Plug aria-hidden />} title="No clients yet">
+            An app appears here when somebody of the team pastes the server's address into it and signs in.
+          </EmptyState>
+        ) : (
+          <ClientTable clients={clients} projectKey={projectKey} />
+        )}
+      </div>
+    </>
+  );
+}
+
+function ClientTable({
+  clients,
+  projectKey,
+}: {
+  readonly clients: readonly ConnectedClientView[];
+  readonly projectKey: ProjectKey;
+}) {
+  const mayDisconnect = useMay("client.disconnect");
+  return (
+    <Table label="Connected clients">
+      <TableHead>
+        <Th>Client</Th>
+        <Th>People</Th>
+        <Th>Connected</Th>
+        <Th>Last used</Th>
+        <Th>
+          <span className="sr-only">Actions</span>
+        </Th>
+      </TableHead>
+      <TableBody>
+        {clients.map(({ client, people, connectedAt, lastUsedAt }) => (
+          <Tr key={client.id}>
+            <Td wide>
+              <ClientName client={client} />
+            </Td>
+            <Td label="People" className="break-words">
+              <span title={people.map(({ email }) => email).join(", ")}>
+                {people.length === 1 ? people[0]?.email : `${people.length} people`}
+              </span>
+            </Td>
+            <Td label="Connected" className="text-muted">
+              <RelativeTime time={connectedAt} />
+            </Td>
+            <Td label="Last used" className="text-muted">
+              {lastUsedAt ? <RelativeTime time={lastUsedAt} /> : "Never"}
+            </Td>
+            <Td wide className="text-right max-sm:justify-self-end">
+              {mayDisconnect ? (
+                <DisconnectDialog name={client.name} clientId={client.id} projectKey={projectKey} />
+              ) : null}
+            </Td>
+          </Tr>
+        ))}
+      </TableBody>
+    </Table>
+  );
+}
+
+function DisconnectDialog(props: {
+  readonly name: string;
+  readonly clientId: string;
+  readonly projectKey: ProjectKey;
+}) {
+  const { name, clientId, projectKey } = props;
+  const queryClient = useQueryClient();
+  const [open, setOpen] = useState(false);
+  const disconnect = async () => {
+    setOpen(false);
+    const { orgSlug, projectName } = projectKey;
+    const work = disconnectConnectedClient({ data: { orgSlug, projectName, clientId } });
+    await toast.promise(work, { loading: "Disconnecting", success: `${name} disconnected` }).catch(() => {});
+    await queryClient.invalidateQueries(connectedClientsQuery(projectKey));
+  };
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={setOpen}
+      title={`Disconnect ${name}?`}
+      trigger={
+        <Button size="sm" variant="danger-quiet" aria-label={`Disconnect ${name}`}>
+          Disconnect
+        </Button>
+      }
+    >
+      <p className="text-sm text-muted">
+        It stops working for everybody who connected it to this server. They can connect it again.
+      </p>
+      <div className="mt-4 flex justify-end gap-2">
+        <Button onClick={() => setOpen(false)}>Cancel</Button>
+        <Button variant="danger" onClick={() => void disconnect()}>
+          Disconnect
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

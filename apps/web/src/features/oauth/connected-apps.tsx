@@ -1,0 +1,116 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { GrantView, OAuthClientView } from "@towpath/core/oauth/schema";
+import { Plug } from "lucide-react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardHeader } from "~/ui/card.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
+import { grantsQuery, revokeOwnGrant } from "./oauth.functions.ts";
+
+/** The apps that the user connected, with a way to disconnect each (GW-5). */
+export function ConnectedApps() {
+  const { data: grants, error, refetch } = useQuery(grantsQuery);
+  return (
+    <Card className="mt-6 overflow-hidden">
+      <CardHeader title="Connected apps" description="Apps that you allowed to call servers in your name." />
+      {error ? (
+        <Callout
+          tone="bad"
+          className="mx-4 mb-4"
+          title="The connected apps could not be loaded"
+          actions={
+            <Button size="sm" onClick={() => void refetch()}>
+              Try again
+            </Button>
+          }
+        >
+          {failureText(error)}
+        </Callout>
+      ) : null}
+      {grants?.length === 0 ? (
+        <EmptyState icon={<Plug aria-hidden />} title="No connected apps">
+          Paste a server's address into an app such as Claude or Cursor. It will ask you here first.
+        </EmptyState>
+      ) : null}
+      {grants && grants.length > 0 ? <GrantTable grants={grants} /> : null}
+      {grants || error ? null : <p className="px-4 pb-4 text-sm text-muted">Loading connected apps…</p>}
+    </Card>
+  );
+}
+
+function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
+  const queryClient = useQueryClient();
+  const disconnect = async (grant: GrantView) => {
+    const work = revokeOwnGrant({ data: { grantId: grant.id } });
+    await toast
+      .promise(work, { loading: "Disconnecting", success: `${grant.client.name} disconnected` })
+      .catch(() => {});
+    await queryClient.invalidateQueries(grantsQuery);
+  };
+  return (
+    <Table label="Connected apps">
+      <TableHead>
+        <Th>App</Th>
+        <Th>Server</Th>
+        <Th>Connected</Th>
+        <Th>Last used</Th>
+        <Th>
+          <span className="sr-only">Actions</span>
+        </Th>
+      </TableHead>
+      <TableBody>
+        {grants.map((grant) => (
+          <Tr key={grant.id}>
+            <Td wide>
+              <ClientName client={grant.client} />
+            </Td>
+            <Td label="Server">
+              <Link
+                to="/$orgSlug/$projectName"
+                params={{ orgSlug: grant.server.orgSlug, projectName: grant.server.name }}
+                className="text-accent-text underline-offset-3 hover:underline"
+              >
+                {grant.server.name}
+              </Link>
+            </Td>
+            <Td label="Connected" className="text-muted">
+              <RelativeTime time={grant.createdAt} />
+            </Td>
+            <Td label="Last used" className="text-muted">
+              {grant.lastUsedAt ? <RelativeTime time={grant.lastUsedAt} /> : "Never"}
+            </Td>
+            <Td wide className="text-right max-sm:justify-self-end">
+              <Button
+                size="sm"
+                variant="danger-quiet"
+                aria-label={`Disconnect ${grant.client.name} from ${grant.server.name}`}
+                onClick={() => void disconnect(grant)}
+              >
+                Disconnect
+              </Button>
+            </Td>
+          </Tr>
+        ))}
+      </TableBody>
+    </Table>
+  );
+}
+
+/** A client's own name, which anyone can choose, with the host that vouches for it. */
+export function ClientName({ client }: { readonly client: OAuthClientView }) {
+  return (
+    <>
+      <span className="block font-medium break-words" dir="auto">
+        {client.name}
+      </span>
+      <span className="block text-xs break-words text-muted">
+        {client.verifiedHost ?? "Unverified"}
+        {client.version ? ` · ${client.version}` : null}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import { queryOptions } from "@tanstack/react-query";
+import { createServerFn } from "@tanstack/react-start";
+import {
+  approveAuthorization,
+  denyAuthorization,
+  disconnectClient,
+  getConsent as getConsentVerb,
+  listConnectedClients,
+  listGrants,
+  revokeGrant,
+} from "@towpath/core/oauth";
+import { z } from "zod";
+import { services } from "~/compose.server.ts";
+import { projectAccess, selfAccess } from "~/http/access.ts";
+import { input } from "~/http/input.ts";
+
+const requestInput = z.object({ request: z.string().max(100) });
+const projectInput = z.object({ orgSlug: z.string(), projectName: z.string() });
+
+/** What a client asks of the user. The verb checks whether the user may call the server. */
+const getConsent = createServerFn({ method: "GET" })
+  .middleware([selfAccess])
+  .validator(input(requestInput))
+  .handler(({ context, data }) => getConsentVerb({ ctx: context.ctx, input: data }));
+
+/** Grants it. Returns the client's address, with a code, to which the browser must go. */
+export const approveConsent = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(requestInput))
+  .handler(({ context, data }) =>
+    approveAuthorization({ ctx: context.ctx, input: { ...data, issuer: services().config.baseUrl } }),
+  );
+
+/** Declines it. Returns the client's address, with the error. */
+export const denyConsent = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(requestInput))
+  .handler(({ context, data }) =>
+    denyAuthorization({ ctx: context.ctx, input: { ...data, issuer: services().config.baseUrl } }),
+  );
+
+/** The apps that the user connected. */
+const getGrants = createServerFn({ method: "GET" })
+  .middleware([selfAccess])
+  .handler(({ context }) => listGrants({ ctx: context.ctx }));
+
+/** Disconnects one of them. */
+export const revokeOwnGrant = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ grantId: z.uuid() })))
+  .handler(({ context, data }) => revokeGrant({ ctx: context.ctx, input: data }));
+
+/** The apps that are connected to a server, with who connected them. */
+const getConnectedClients = createServerFn({ method: "GET" })
+  .middleware([projectAccess("client.read")])
+  .validator(input(projectInput))
+  .handler(({ context, data }) => listConnectedClients({ ctx: context.ctx, input: data }));
+
+/** Disconnects an app from a server, for everybody. */
+export const disconnectConnectedClient = createServerFn({ method: "POST" })
+  .middleware([projectAccess("client.disconnect")])
+  .validator(input(projectInput.extend({ clientId: z.string().max(2000) })))
+  .handler(({ context, data }) => disconnectClient({ ctx: context.ctx, input: data }));
+
+/** Never from the cache: a request can be answered once. */
+export const consentQuery = (request: string) =>
+  queryOptions({
+    queryKey: ["oauth", "consent", request],
+    queryFn: ({ signal }) => getConsent({ data: { request }, signal }),
+    retry: false,
+    gcTime: 0,
+  });
+
+export const grantsQuery = queryOptions({
+  queryKey: ["oauth", "grants"],
+  queryFn: ({ signal }) => getGrants({ signal }),
+});
+
+export const connectedClientsQuery = (key: { readonly orgSlug: string; readonly projectName: string }) =>
+  queryOptions({
+    queryKey: ["oauth", "clients", key.orgSlug, key.projectName],
+    queryFn: ({ signal }) =>
+      getConnectedClients({ data: { orgSlug: key.orgSlug, projectName: key.projectName }, signal }),
+  });

@@ -1,0 +1,184 @@
+import { randomUUID } from "node:crypto";
+import { clientAddressHeader, limitRequests } from "@towpath/auth";
+import { asTowpathError, TowpathError } from "@towpath/core/errors";
+import {
+  type ClientCredentials,
+  exchangeCode,
+  type IssuedTokens,
+  OAuthError,
+  refreshTokens,
+  registerClient,
+  requestAuthorization,
+  revokeToken,
+} from "@towpath/core/oauth";
+import { services } from "~/compose.server.ts";
+import { parseJsonObject, readBody, redirectTo } from "~/http/request.server.ts";
+import { anyOrigin } from "./metadata.server.ts";
+
+const maxBytes = 64 * 1024;
+const accessTokenSeconds = 600;
+
+/** Requests a minute from one address. Hosted clients send those of all their users from a few. */
+const limits = { authorize: 120, register: 60, token: 600, revoke: 600 } as const;
+
+const asClient = () => services().contextFor({ kind: "job", job: "oauth" });
+
+/** The answer to a browser's preflight request. */
+export const preflight = (): Response =>
+  new Response(null, {
+    status: 204,
+    headers: {
+      ...anyOrigin,
+      "access-control-allow-methods": "GET, POST",
+      "access-control-allow-headers": "authorization, content-type, mcp-protocol-version",
+      "access-control-max-age": "600",
+    },
+  });
+
+/** @throws TooManyRequests */
+async function limit(request: Request, endpoint: keyof typeof limits): Promise<void> {
+  const address = request.headers.get(clientAddressHeader) ?? "";
+  const seconds = await limitRequests(services().database.db, {
+    key: `oauth ${endpoint} ${address}`,
+    max: limits[endpoint],
+  });
+  if (seconds > 0) throw new TooManyRequests(seconds);
+}
+
+class TooManyRequests extends TowpathError {
+  readonly seconds: number;
+  constructor(seconds: number) {
+    super("limit_reached", `Too many requests from this network address. Try again in ${seconds} seconds.`);
+    this.seconds = seconds;
+  }
+}
+
+/** Redirects to the consent page or to the client. What must not be sent to the client is thrown, for the page. */
+export async function authorizeResponse(request: Request): Promise<Response> {
+  await limit(request, "authorize");
+  const { searchParams } = new URL(request.url);
+  const result = await requestAuthorization({
+    ctx: asClient(),
+    input: { issuer: services().config.baseUrl, parameters: searchParams },
+  });
+  return redirectTo(result.kind === "consent" ? `/oauth/consent?request=${result.request}` : result.location);
+}
+
+/** RFC 7591, section 3. */
+export const registerResponse = (request: Request): Promise<Response> =>
+  respond(request, "register", async () => {
+    const metadata = parseJsonObject(await readBody(request, maxBytes));
+    return json(201, await registerClient({ ctx: asClient(), input: { metadata } }));
+  });
+
+/** RFC 6749, section 3.2. */
+export const tokenResponse = (request: Request): Promise<Response> =>
+  respond(request, "token", async () => {
+    const form = await readForm(request);
+    const credentials = credentialsOf(request, form);
+    const resource = form.get("resource") || null;
+    const type = form.get("grant_type");
+    if (type === "authorization_code") {
+      const input = {
+        ...{ ...credentials, resource, code: form.get("code"), redirectUri: form.get("redirect_uri") || null },
+        codeVerifier: form.get("code_verifier"),
+      };
+      return json(200, await tokens(await exchangeCode({ ctx: asClient(), input })));
+    }
+    if (type === "refresh_token") {
+      const input = { ...credentials, resource, refreshToken: form.get("refresh_token") };
+      return json(200, await tokens(await refreshTokens({ ctx: asClient(), input })));
+    }
+    throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token.");
+  });
+
+/** RFC 7009, section 2. */
+export const revokeResponse = (request: Request): Promise<Response> =>
+  respond(request, "revoke", async () => {
+    const form = await readForm(request);
+    const token = form.get("token");
+    if (!token) throw new OAuthError("invalid_request", "token is missing.");
+    await revokeToken({ ctx: asClient(), input: { ...credentialsOf(request, form), token } });
+    return json(200, {});
+  });
+
+/** The response of RFC 6749, section 5.1, with an access token in the form of RFC 9068. */
+async function tokens(issued: IssuedTokens): Promise<Readonly<Record<string, unknown>>> {
+  const scope = issued.scopes.join(" ");
+  const { token } = await services().signingKeys.sign({
+    typ: "at+jwt",
+    ttlSeconds: accessTokenSeconds,
+    claims: {
+      ...{ sub: issued.userId, aud: issued.resource, client_id: issued.clientId, scope },
+      ...{ jti: randomUUID(), towpath_grant: issued.grantId },
+    },
+  });
+  return {
+    ...{ access_token: token, token_type: "Bearer", expires_in: accessTokenSeconds, scope },
+    ...(issued.refreshToken === null ? {} : { refresh_token: issued.refreshToken }),
+  };
+}
+
+async function readForm(request: Request): Promise<URLSearchParams> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^application\/x-www-form-urlencoded *(;|$)/i.test(type)) {
+    throw new OAuthError("invalid_request", "Send the parameters as application/x-www-form-urlencoded.");
+  }
+  const form = new URLSearchParams(new TextDecoder().decode(await readBody(request, maxBytes)));
+  const repeated = [...new Set(form.keys())].find((name) => form.getAll(name).length > 1);
+  if (repeated !== undefined) throw new OAuthError("invalid_request", "A parameter is repeated.");
+  return form;
+}
+
+/** From the Authorization header (RFC 6749, section 2.3.1) or the body, not both. */
+function credentialsOf(request: Request, form: URLSearchParams): ClientCredentials {
+  const inBody = { clientId: form.get("client_id"), clientSecret: form.get("client_secret") };
+  const basic = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+  if (basic === undefined) return inBody;
+  const [id = "", ...secret] = Buffer.from(basic, "base64").toString("utf8").split(":");
+  const inHeader = { clientId: formDecoded(id), clientSecret: formDecoded(secret.join(":")) };
+  if (inBody.clientSecret !== null || (inBody.clientId !== null && inBody.clientId !== inHeader.clientId)) {
+    throw new OAuthError("invalid_request", "The client authenticates in two ways. Use the header or the body.");
+  }
+  return inHeader;
+}
+
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}
+
+const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response =>
+  Response.json(body, { status, headers: { ...anyOrigin, "cache-control": "no-store", ...headers } });
+
+/** Runs an endpoint; errors become those of RFC 6749, section 5.2. */
+async function respond(
+  request: Request,
+  endpoint: keyof typeof limits,
+  work: () => Promise<Response>,
+): Promise<Response> {
+  try {
+    await limit(request, endpoint);
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof TooManyRequests) {
+      const body = { error: "temporarily_unavailable", error_description: thrown.message };
+      return json(429, body, { "retry-after": String(thrown.seconds) });
+    }
+    const error = asTowpathError(thrown);
+    if (error.code === "internal") {
+      services().log.error({ err: thrown, path: new URL(request.url).pathname }, "request failed");
+      return json(500, { error: "server_error", error_description: error.message });
+    }
+    const code = error instanceof OAuthError ? error.oauthCode : "invalid_request";
+    const challenge = code === "invalid_client" && request.headers.has("authorization");
+    return json(
+      code === "invalid_client" ? 401 : 400,
+      { error: code, error_description: error.message },
+      challenge ? { "www-authenticate": 'Basic realm="towpath"' } : {},
+    );
+  }
+}

@@ -1,0 +1,14 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { withoutPermission } from "~/http/access.ts";
+import { preflight } from "~/http/oauth/endpoints.server.ts";
+import { metadataResponse } from "~/http/oauth/metadata.server.ts";
+
+/** The authorization server's metadata (RFC 8414, GW-5). */
+export const Route = createFileRoute("/.well-known/oauth-authorization-server")({
+  server: {
+    handlers: {
+      GET: withoutPermission("public", () => metadataResponse("oauth")),
+      OPTIONS: withoutPermission("public", preflight),
+    },
+  },
+});

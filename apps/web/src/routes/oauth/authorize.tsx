@@ -1,0 +1,26 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { authorizeOrRefuse } from "~/features/oauth/authorize.server.ts";
+import { OAuthProblem } from "~/features/oauth/consent-states.tsx";
+import { withoutPermission } from "~/http/access.ts";
+
+/** Where OAuth clients send people (RFC 6749, section 3.1; GW-5). Shows a page only when the client can't be told. */
+export const Route = createFileRoute("/oauth/authorize")({
+  server: {
+    handlers: {
+      GET: withoutPermission("public", async ({ request, next }) => {
+        const answer = await authorizeOrRefuse(request);
+        return answer instanceof Response ? answer : next({ context: { refused: answer } });
+      }),
+    },
+  },
+  loader: ({ serverContext }) => ({
+    refused: (serverContext as { refused?: string } | undefined)?.refused ?? null,
+  }),
+  head: () => ({ meta: [{ title: "Can't connect · Towpath" }, { name: "robots", content: "noindex" }] }),
+  component: Refused,
+});
+
+function Refused() {
+  const { refused } = Route.useLoaderData();
+  return <OAuthProblem title="This app can't be connected" text={refused ?? "Go back to the app and connect again."} />;
+}

@@ -1,0 +1,13 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { withoutPermission } from "~/http/access.ts";
+import { preflight, registerResponse } from "~/http/oauth/endpoints.server.ts";
+
+/** Dynamic registration of clients (RFC 7591, GW-5). */
+export const Route = createFileRoute("/oauth/register")({
+  server: {
+    handlers: {
+      POST: withoutPermission("public", ({ request }) => registerResponse(request)),
+      OPTIONS: withoutPermission("public", preflight),
+    },
+  },
+});

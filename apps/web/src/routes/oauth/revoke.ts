@@ -1,0 +1,13 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { withoutPermission } from "~/http/access.ts";
+import { preflight, revokeResponse } from "~/http/oauth/endpoints.server.ts";
+
+/** Revocation of refresh tokens (RFC 7009, GW-5). */
+export const Route = createFileRoute("/oauth/revoke")({
+  server: {
+    handlers: {
+      POST: withoutPermission("public", ({ request }) => revokeResponse(request)),
+      OPTIONS: withoutPermission("public", preflight),
+    },
+  },
+});

@@ -1,0 +1,38 @@
+import { project, route } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import type { Context } from "../context/index.ts";
+import { labelOfMcpUrl, mcpUrl } from "../server-url/index.ts";
+import { OAuthError } from "./oauth-error.ts";
+
+/** A server for which tokens can be issued, by its URL. */
+export type ServerResource = {
+  /** As people paste it; the audience of tokens. */
+  readonly url: string;
+  readonly projectId: string;
+};
+
+/**
+ * The server of a `resource` parameter (RFC 8707), from the current routes. The same refusal for a server that doesn't
+ * exist and for one without this kind of sign-in.
+ *
+ * @throws OAuthError `invalid_target`
+ */
+export async function requireResource(ctx: Context, resource: string | null): Promise<ServerResource> {
+  if (resource === null) {
+    throw new OAuthError(
+      "invalid_target",
+      "The app did not say which server it wants to call (parameter resource). Update the app, or use an API key.",
+    );
+  }
+  const label = labelOfMcpUrl(ctx.serverUrlTemplate, resource);
+  const [found] =
+    label === null
+      ? []
+      : await ctx.db
+          .select({ projectId: project.id })
+          .from(route)
+          .innerJoin(project, eq(project.id, route.projectId))
+          .where(and(eq(route.label, label), eq(project.authMode, "towpath-cloud")));
+  if (label !== null && found) return { ...found, url: mcpUrl(ctx.serverUrlTemplate, label) };
+  throw new OAuthError("invalid_target", "There is no server with sign-in by Towpath at this address.");
+}

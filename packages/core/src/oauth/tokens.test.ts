@@ -1,0 +1,109 @@
+import { member, oauthRefreshToken, project } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import { expect, test } from "vitest";
+import { newId } from "../ids/index.ts";
+import { revokeToken } from "./index.ts";
+import { codeChallenge, codeOf, openOAuthSuite } from "./testing/oauth-suite.ts";
+
+const suite = openOAuthSuite();
+
+test("GW-5 a code is exchanged once, also when it is sent several times at once, and a replay ends its tokens", async () => {
+  const given = await suite.code();
+  const results = await Promise.allSettled(Array.from({ length: 5 }, () => suite.exchange(given)));
+  const won = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  expect(won).toHaveLength(1);
+  expect(await codeOf(suite.refresh(won[0]?.refreshToken ?? ""))).toBe("invalid_grant");
+
+  const second = await suite.code();
+  const { refreshToken } = await suite.exchange(second);
+  const next = (await suite.refresh(refreshToken)).refreshToken;
+  expect(await codeOf(suite.exchange(second))).toBe("invalid_grant");
+  expect(await codeOf(suite.refresh(next))).toBe("invalid_grant");
+});
+
+test("GW-5 a code is bound to client, redirect URI, verifier and server, and expires within a minute", async () => {
+  const given = await suite.code();
+  const other = await suite.register();
+  expect(await codeOf(suite.exchange(given, { clientId: other }))).toBe("invalid_grant");
+  expect(await codeOf(suite.exchange(given, { redirectUri: "https://app.example/other" }))).toBe("invalid_grant");
+  expect(await codeOf(suite.exchange(given, { codeVerifier: null }))).toBe("invalid_grant");
+  expect(await codeOf(suite.exchange(given, { codeVerifier: codeChallenge }))).toBe("invalid_grant");
+  expect(await codeOf(suite.exchange(given, { resource: "http://localhost:8080/other/mcp" }))).toBe("invalid_target");
+  expect(await codeOf(suite.exchange(given, { code: null }))).toBe("invalid_request");
+  expect(await codeOf(suite.exchange("unknown"))).toBe("invalid_grant");
+  expect(await codeOf(suite.exchange(given, { resource: suite.server.resource }))).toBe("ok");
+  const late = await suite.code();
+  suite.now += 61_000;
+  expect(await codeOf(suite.exchange(late))).toBe("invalid_grant");
+});
+
+test("GW-5 a refresh token is replaced by each use; a retry within 30 s gets the same successor", async () => {
+  const first = await suite.signIn();
+  const together = await Promise.all([suite.refresh(first), suite.refresh(first), suite.refresh(first)]);
+  const successors = new Set(together.map(({ refreshToken }) => refreshToken));
+  expect(successors.size).toBe(1);
+  const [second = ""] = [...successors];
+  expect(second).not.toBe(first);
+  suite.now += 29_000;
+  expect((await suite.refresh(first)).refreshToken).toBe(second);
+  const third = (await suite.refresh(second)).refreshToken ?? "";
+  expect(await codeOf(suite.refresh(third, { resource: suite.server.resource }))).toBe("ok");
+});
+
+test("GW-5 a replayed refresh token ends its family and no other", async () => {
+  const [first, other] = [await suite.signIn(), await suite.signIn()];
+  const second = (await suite.refresh(first)).refreshToken;
+  suite.now += 31_000;
+  expect(await codeOf(suite.refresh(first))).toBe("invalid_grant");
+  expect(await codeOf(suite.refresh(second))).toBe("invalid_grant");
+  const next = (await suite.refresh(other)).refreshToken ?? "";
+  await suite.refresh(next);
+  // Its successor was used, so this is not a retry of the client.
+  expect(await codeOf(suite.refresh(other))).toBe("invalid_grant");
+  const mine = eq(oauthRefreshToken.resource, suite.server.resource);
+  expect(await suite.database.db.$count(oauthRefreshToken, mine)).toBe(0);
+});
+
+test("GW-5 a refresh token is bound to client and server, and expires when unused for 30 days", async () => {
+  const token = await suite.signIn();
+  expect(await codeOf(suite.refresh(token, { clientId: await suite.register() }))).toBe("invalid_grant");
+  expect(await codeOf(suite.refresh(token, { resource: "http://localhost:8080/other/mcp" }))).toBe("invalid_target");
+  expect(await codeOf(suite.refresh(null))).toBe("invalid_request");
+  expect(await codeOf(suite.refresh(token, { clientId: null }))).toBe("invalid_client");
+  suite.now += 29 * 86_400_000;
+  const next = (await suite.refresh(token)).refreshToken;
+  suite.now += 31 * 86_400_000;
+  expect(await codeOf(suite.refresh(next))).toBe("invalid_grant");
+});
+
+test("GW-5 GW-4 a removed member, a lower role and a server that left this sign-in get no more tokens", async () => {
+  const colleague = await suite.team.join("member");
+  const userId = colleague.kind === "user" ? colleague.userId : "";
+  const mine = and(eq(member.organizationId, suite.team.id), eq(member.userId, userId));
+  const given = await suite.code(colleague);
+  let token = await suite.signIn(colleague);
+  await suite.database.db.update(member).set({ role: "viewer" }).where(mine);
+  expect(await codeOf(suite.refresh(token))).toBe("invalid_grant");
+  await suite.database.db.update(member).set({ role: "member" }).where(mine);
+  token = (await suite.refresh(token)).refreshToken ?? "";
+  await suite.database.db.update(project).set({ authMode: "towpath-public" }).where(eq(project.id, suite.server.id));
+  expect(await codeOf(suite.refresh(token))).toBe("invalid_grant");
+  await suite.database.db.update(project).set({ authMode: "towpath-cloud" }).where(eq(project.id, suite.server.id));
+  await suite.database.db.delete(member).where(mine);
+  expect(await codeOf(suite.refresh(token))).toBe("invalid_grant");
+  expect(await codeOf(suite.exchange(given))).toBe("invalid_grant");
+});
+
+test("GW-5 a client revokes its own refresh token, and nobody else's", async () => {
+  const token = await suite.signIn();
+  const next = (await suite.refresh(token)).refreshToken ?? "";
+  const other = await suite.register();
+  const revoke = (id: string, given: string) =>
+    revokeToken({ ctx: suite.platform(), input: { clientId: id, clientSecret: null, token: given } });
+  await revoke(other, next);
+  await revoke(suite.clientId, "unknown");
+  expect(await codeOf(revoke(newId(), next))).toBe("invalid_client");
+  const third = (await suite.refresh(next)).refreshToken ?? "";
+  await revoke(suite.clientId, third);
+  expect(await codeOf(suite.refresh(third))).toBe("invalid_grant");
+});

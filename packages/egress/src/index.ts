@@ -1,0 +1,1 @@
+export { fetchDocument } from "./fetch-document.ts";
