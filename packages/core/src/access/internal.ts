@@ -1,1 +1,1 @@
-export { restrictsCallers } from "./access.store.ts";
+export { readPolicy, restrictsCallers } from "./access.store.ts";

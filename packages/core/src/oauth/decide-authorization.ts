@@ -2,10 +2,11 @@ import { randomToken, sha256 } from "@towpath/crypto";
 import { oauthAuthorization, oauthGrant, user } from "@towpath/db/schema";
 import { and, eq, gt, isNull, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { authorizeProject, requireUser } from "../authorize/index.ts";
+import { requireUser } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
+import { authorizeCaller } from "./authorize-caller.ts";
 import type { ConsentView } from "./oauth.schema.ts";
 import { clientView, findRequest } from "./oauth.store.ts";
 import { isLoopbackRedirect, redirectHost, redirectLocation } from "./redirect-uri.ts";
@@ -48,7 +49,7 @@ export async function getConsent(call: { ctx: Context; input: Request }): Promis
     userEmail: account?.email ?? "",
   };
   try {
-    const access = await authorizeProject(ctx, "server.call", { projectId: authorization.projectId });
+    const access = await authorizeCaller(ctx, authorization.projectId);
     const { project, organization } = access;
     const server = { name: project.name, url: authorization.resource, organizationName: organization.name };
     return { ...view, server, refusal: null };
@@ -73,7 +74,7 @@ export async function approveAuthorization(call: {
   const { ctx, input } = call;
   const userId = requireUser(ctx);
   const { authorization, client } = await requirePending(ctx, input);
-  const access = await authorizeProject(ctx, "server.call", { projectId: authorization.projectId });
+  const access = await authorizeCaller(ctx, authorization.projectId);
   const { project } = access;
   const code = randomToken();
   const now = ctx.clock.now();

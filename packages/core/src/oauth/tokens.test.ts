@@ -1,4 +1,4 @@
-import { member, oauthRefreshToken, project } from "@towpath/db/schema";
+import { accessPolicy, member, oauthRefreshToken, project } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../ids/index.ts";
@@ -86,6 +86,9 @@ test("GW-5 GW-4 a removed member, a lower role and a server that left this sign-
   expect(await codeOf(suite.refresh(token))).toBe("invalid_grant");
   await suite.database.db.update(member).set({ role: "member" }).where(mine);
   token = (await suite.refresh(token)).refreshToken ?? "";
+  await suite.database.db.insert(accessPolicy).values({ projectId: suite.server.id, roles: ["owner"] });
+  expect(await codeOf(suite.refresh(token))).toBe("invalid_grant");
+  await suite.database.db.delete(accessPolicy).where(eq(accessPolicy.projectId, suite.server.id));
   await suite.database.db.update(project).set({ authMode: "towpath-public" }).where(eq(project.id, suite.server.id));
   expect(await codeOf(suite.refresh(token))).toBe("invalid_grant");
   await suite.database.db.update(project).set({ authMode: "towpath-cloud" }).where(eq(project.id, suite.server.id));
