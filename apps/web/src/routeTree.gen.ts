@@ -39,6 +39,7 @@ import { Route as ProviderSignInRouteImport } from "./routes/provider/sign-in";
 import { Route as ProviderSignUpRouteImport } from "./routes/provider/sign-up";
 import { Route as WelcomeCreateOrganizationRouteImport } from "./routes/welcome/create-organization";
 import { Route as OrgSlugProjectNameIndexRouteImport } from "./routes/$orgSlug/$projectName/index";
+import { Route as OrgSlugProjectNameAccessRouteImport } from "./routes/$orgSlug/$projectName/access";
 import { Route as OrgSlugProjectNameClientsRouteImport } from "./routes/$orgSlug/$projectName/clients";
 import { Route as OrgSlugProjectNameDeploymentsRouteImport } from "./routes/$orgSlug/$projectName/deployments";
 import { Route as OrgSlugProjectNameInspectorRouteImport } from "./routes/$orgSlug/$projectName/inspector";
@@ -236,6 +237,12 @@ const OrgSlugProjectNameIndexRoute = OrgSlugProjectNameIndexRouteImport.update({
   path: "/",
   getParentRoute: () => OrgSlugProjectNameRouteRoute,
 } as any);
+const OrgSlugProjectNameAccessRoute =
+  OrgSlugProjectNameAccessRouteImport.update({
+    id: "/access",
+    path: "/access",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
 const OrgSlugProjectNameClientsRoute =
   OrgSlugProjectNameClientsRouteImport.update({
     id: "/clients",
@@ -510,6 +517,7 @@ export interface FileRoutesByFullPath {
   "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
   "/$orgSlug/": typeof OrgSlugIndexRoute;
   "/new/": typeof NewIndexRoute;
+  "/$orgSlug/$projectName/access": typeof OrgSlugProjectNameAccessRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
@@ -583,6 +591,7 @@ export interface FileRoutesByTo {
   "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
   "/$orgSlug": typeof OrgSlugIndexRoute;
   "/new": typeof NewIndexRoute;
+  "/$orgSlug/$projectName/access": typeof OrgSlugProjectNameAccessRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
@@ -659,6 +668,7 @@ export interface FileRoutesById {
   "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
   "/$orgSlug/": typeof OrgSlugIndexRoute;
   "/new/": typeof NewIndexRoute;
+  "/$orgSlug/$projectName/access": typeof OrgSlugProjectNameAccessRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
@@ -736,6 +746,7 @@ export interface FileRouteTypes {
     | "/welcome/create-organization"
     | "/$orgSlug/"
     | "/new/"
+    | "/$orgSlug/$projectName/access"
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
@@ -809,6 +820,7 @@ export interface FileRouteTypes {
     | "/welcome/create-organization"
     | "/$orgSlug"
     | "/new"
+    | "/$orgSlug/$projectName/access"
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
@@ -884,6 +896,7 @@ export interface FileRouteTypes {
     | "/welcome/create-organization"
     | "/$orgSlug/"
     | "/new/"
+    | "/$orgSlug/$projectName/access"
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
@@ -1191,6 +1204,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugProjectNameIndexRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
+    "/$orgSlug/$projectName/access": {
+      id: "/$orgSlug/$projectName/access";
+      path: "/access";
+      fullPath: "/$orgSlug/$projectName/access";
+      preLoaderRoute: typeof OrgSlugProjectNameAccessRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
     "/$orgSlug/$projectName/clients": {
       id: "/$orgSlug/$projectName/clients";
       path: "/clients";
@@ -1496,6 +1516,7 @@ declare module "@tanstack/react-router" {
 }
 
 interface OrgSlugProjectNameRouteRouteChildren {
+  OrgSlugProjectNameAccessRoute: typeof OrgSlugProjectNameAccessRoute;
   OrgSlugProjectNameClientsRoute: typeof OrgSlugProjectNameClientsRoute;
   OrgSlugProjectNameDeploymentsRoute: typeof OrgSlugProjectNameDeploymentsRoute;
   OrgSlugProjectNameInspectorRoute: typeof OrgSlugProjectNameInspectorRoute;
@@ -1516,6 +1537,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
 
 const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren =
   {
+    OrgSlugProjectNameAccessRoute: OrgSlugProjectNameAccessRoute,
     OrgSlugProjectNameClientsRoute: OrgSlugProjectNameClientsRoute,
     OrgSlugProjectNameDeploymentsRoute: OrgSlugProjectNameDeploymentsRoute,
     OrgSlugProjectNameInspectorRoute: OrgSlugProjectNameInspectorRoute,

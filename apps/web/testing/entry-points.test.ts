@@ -91,6 +91,9 @@ async function everythingOf({ organization }: Member): Promise<Record<string, un
     request: "unknown",
     grantId: newId(),
     clientId: newId(),
+    roles: ["owner"],
+    apiKeys: "all",
+    tools: "all",
   };
 }
 

@@ -44,6 +44,8 @@ const routes = () =>
     ["POST", "/api/v1/projects", { name: "echo-one" }],
     ["POST", `/api/v1/projects/${project.name}/builds`, {}],
     ["GET", `/api/v1/builds/${buildId}`, undefined],
+    ["GET", `/api/v1/projects/${project.name}/access`, undefined],
+    ["PUT", `/api/v1/projects/${project.name}/access`, { roles: ["owner"], apiKeys: "all", tools: "all" }],
     ["GET", `/api/v1/projects/${project.name}/logs`, undefined],
     ["GET", `/api/v1/projects/${project.name}/logs/${buildId}`, undefined],
     ["GET", `/api/v1/projects/${project.name}/sessions`, undefined],
@@ -77,6 +79,19 @@ test("every REST route refuses missing, wrong and almost right tokens, even with
       });
     }
   }
+});
+
+test("GW-15 who may call a server is read and replaced; nonsense and unknown servers are refused", async () => {
+  const path = `/api/v1/projects/${project.name}/access`;
+  const before = await (await asOperator("GET", path)).json();
+  expect(before).toMatchObject({ roles: ["owner", "admin", "member"], apiKeys: "all", tools: "all", revision: 0 });
+  const policy = { roles: ["viewer"], apiKeys: [], tools: ["echo"] };
+  expect(await (await asOperator("PUT", path, policy)).json()).toMatchObject({ ...policy, revision: 1 });
+  expect(await (await asOperator("GET", path)).json()).toMatchObject(policy);
+  expect((await asOperator("PUT", path, { ...policy, revision: 0 })).status).toBe(409);
+  expect((await asOperator("PUT", path, { ...policy, roles: [] })).status).toBe(422);
+  expect((await asOperator("PUT", path, { roles: ["owner"] })).status).toBe(422);
+  expect((await asOperator("PUT", "/api/v1/projects/not-there-at-all/access", policy)).status).toBe(404);
 });
 
 test("a build is returned with its diagnosis", async () => {

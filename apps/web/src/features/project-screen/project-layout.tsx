@@ -9,6 +9,7 @@ import {
   Plug,
   Rocket,
   Settings,
+  ShieldCheck,
   SquareTerminal,
   Users,
   Wrench,
@@ -43,6 +44,11 @@ function sidebarGroups(key: ProjectKey, onBuild: boolean): readonly SidebarGroup
           active: onBuild,
         },
         { label: "Logs", icon: <Activity aria-hidden />, link: { to: "/$orgSlug/$projectName/logs", params: key } },
+        {
+          label: "Access",
+          icon: <ShieldCheck aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/access", params: key },
+        },
         {
           label: "Settings",
           icon: <Settings aria-hidden />,

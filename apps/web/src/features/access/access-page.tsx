@@ -1,0 +1,93 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { AccessView } from "@towpath/core/access";
+import { Lock } from "lucide-react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { useMay } from "../session/guards.ts";
+import { accessQuery } from "./access.functions.ts";
+import { KeySection, RoleSection, ToolSection } from "./access-sections.tsx";
+import { accessHeader } from "./access-states.tsx";
+import { useAccessForm } from "./use-access-form.ts";
+
+/** Who may call a server, and which of its tools (GW-15). */
+export function AccessPage({ projectKey }: { projectKey: ProjectKey }) {
+  const maySee = useMay("access.read");
+  return (
+    <>
+      {accessHeader}
+      {maySee ? (
+        <AccessEditor projectKey={projectKey} />
+      ) : (
+        <EmptyState icon={<Lock aria-hidden />} title="Your role can't see who may call this server">
+          Members see it, and admins change it. Ask an owner or admin of this team.
+        </EmptyState>
+      )}
+    </>
+  );
+}
+
+function AccessEditor({ projectKey }: { projectKey: ProjectKey }) {
+  const mayChange = useMay("access.manage");
+  const { data: access } = useSuspenseQuery(accessQuery(projectKey));
+  const form = useAccessForm(projectKey, access);
+  const section = { form, disabled: !mayChange || form.busy };
+  return (
+    <form
+      noValidate
+      aria-label="Access"
+      className="flex max-w-4xl flex-col gap-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void form.submit();
+      }}
+    >
+      {mayChange ? null : <Callout>Only owners and admins of this team can change who may call its servers.</Callout>}
+      <ModeNote mode={access.authMode} projectKey={projectKey} />
+      <RoleSection {...section} />
+      <KeySection {...section} keys={access.keys} />
+      <ToolSection {...section} access={access} />
+      {form.failure ? (
+        <Callout tone="bad" title="Access was not saved">
+          {form.failure}
+        </Callout>
+      ) : null}
+      {/* Always rendered, so that screen readers announce what appears in it. */}
+      <div role="status" className="empty:sr-only">
+        {form.isSaved ? (
+          <Callout tone="ok" title="Saved. It applies within seconds.">
+            Open connections of callers who are left out end now. Refused calls are in the log, with the reason.
+          </Callout>
+        ) : null}
+      </div>
+      {mayChange ? (
+        <Button type="submit" variant="primary" busy={form.busy} className="self-start">
+          Save access
+        </Button>
+      ) : null}
+    </form>
+  );
+}
+
+/** Where roles and keys don't apply. */
+function ModeNote({ mode, projectKey }: { mode: AccessView["authMode"]; projectKey: ProjectKey }) {
+  if (mode === "towpath-cloud") return null;
+  const { orgSlug, projectName } = projectKey;
+  const who =
+    mode === "towpath-public" ? "Anyone with the URL can call this server" : "This server signs callers in itself";
+  return (
+    <Callout tone="warn" title={`${who}, so roles and API keys don't apply.`}>
+      The list of tools does. To let in members only, change who can call it in the{" "}
+      <Link
+        to="/$orgSlug/$projectName/settings"
+        params={{ orgSlug, projectName }}
+        className="text-accent-text underline underline-offset-3"
+      >
+        settings
+      </Link>
+      .
+    </Callout>
+  );
+}

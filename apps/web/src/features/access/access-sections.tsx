@@ -1,0 +1,143 @@
+import type { AccessView } from "@towpath/core/access";
+import { Badge } from "~/ui/badge.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Checkbox } from "~/ui/checkbox.tsx";
+import { ScopeChoice } from "./scope-choice.tsx";
+import type { AccessForm } from "./use-access-form.ts";
+
+type Role = AccessView["roles"][number];
+
+const roleTexts: readonly { role: Role; label: string; note: string }[] = [
+  { role: "owner", label: "Owners", note: "manage the team and delete it" },
+  { role: "admin", label: "Admins", note: "manage members, keys and who may call" },
+  { role: "member", label: "Members", note: "deploy servers and change their settings" },
+  { role: "viewer", label: "Viewers", note: "see what runs, and change nothing; not allowed by default" },
+];
+
+type Section = { readonly form: AccessForm; readonly disabled: boolean };
+
+/** Which roles may call. */
+export function RoleSection({ form, disabled }: Section) {
+  return (
+    <Card>
+      <CardHeader
+        title="Roles"
+        description="People who may call it: by signing in from their client, with a personal API key, and in the inspector."
+      />
+      <CardBody>
+        <ul aria-label="Roles that may call" className="flex flex-col gap-2.5">
+          {roleTexts.map(({ role, label, note }) => (
+            <li key={role}>
+              <Checkbox
+                checked={form.draft.roles.includes(role)}
+                disabled={disabled}
+                onChange={(checked) => form.toggleRole(role, checked)}
+              >
+                <span className="font-medium">{label}</span> <span className="text-muted">{note}</span>
+              </Checkbox>
+            </li>
+          ))}
+        </ul>
+      </CardBody>
+    </Card>
+  );
+}
+
+/** Which of the team's API keys may call. */
+export function KeySection({ form, disabled, keys }: Section & { readonly keys: AccessView["keys"] }) {
+  const { apiKeys } = form.draft;
+  return (
+    <Card>
+      <CardHeader title="API keys" description="The team's own keys. Personal keys go by their owner's role." />
+      <CardBody className="flex flex-col gap-4">
+        <ScopeChoice
+          label="API keys that may call"
+          value={apiKeys === "all" ? "all" : "some"}
+          disabled={disabled}
+          onChange={(scope) => form.change({ apiKeys: scope === "all" ? "all" : keys.map(({ id }) => id) })}
+          all={{ title: "All keys", note: "Keys that are created later too." }}
+          some={{ title: "Only chosen keys", note: "A later key can't call until you allow it here." }}
+        />
+        {apiKeys === "all" ? null : (
+          <ul aria-label="Chosen API keys" className="flex flex-col gap-2.5">
+            {keys.length === 0 ? (
+              <li className="text-sm text-muted">The team has no API key, so no key may call.</li>
+            ) : null}
+            {keys.map((key) => (
+              <li key={key.id}>
+                <Checkbox
+                  checked={apiKeys.includes(key.id)}
+                  disabled={disabled}
+                  onChange={(checked) => form.toggleKey(key.id, checked)}
+                >
+                  <span className="font-medium break-words">{key.name || "Unnamed key"}</span>{" "}
+                  <code className="text-xs text-muted">{key.start}…</code>{" "}
+                  {key.isActive ? null : <Badge tone="neutral">Revoked or expired</Badge>}
+                </Checkbox>
+              </li>
+            ))}
+          </ul>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+/** Which tools may be called. */
+export function ToolSection({ form, disabled, access }: Section & { readonly access: AccessView }) {
+  const { tools } = form.draft;
+  return (
+    <Card>
+      <CardHeader
+        title="Tools"
+        description="For every caller, in production and previews. Clients see only these in the server's list."
+      />
+      <CardBody className="flex flex-col gap-4">
+        <ScopeChoice
+          label="Tools that may be called"
+          value={tools === "all" ? "all" : "some"}
+          disabled={disabled}
+          onChange={(scope) =>
+            form.change({ tools: scope === "all" ? "all" : access.knownTools.map(({ name }) => name) })
+          }
+          all={{ title: "All tools", note: "Tools that a later version adds too." }}
+          some={{
+            title: "Only chosen tools",
+            note: "A tool that a later version adds can't be called until you allow it here.",
+          }}
+        />
+        {tools === "all" ? null : (
+          <ul aria-label="Chosen tools" className="flex flex-col gap-2.5">
+            {access.knownTools.length === 0 ? (
+              <li className="text-sm text-muted">
+                {access.isLive
+                  ? "The live version has no tools, so none may be called."
+                  : "Nothing is live yet. The tools to choose from appear here after the first deployment; until then none may be called."}
+              </li>
+            ) : null}
+            {access.knownTools.map((tool) => (
+              <li key={tool.name}>
+                <Checkbox
+                  checked={tools.includes(tool.name)}
+                  disabled={disabled}
+                  onChange={(checked) => form.toggleTool(tool.name, checked)}
+                >
+                  <code className="font-medium wrap-anywhere">{tool.name}</code>{" "}
+                  {tool.isNew ? <Badge tone="info">New</Badge> : null}
+                  {tool.isLive ? null : <Badge tone="warn">Not in the live version</Badge>}
+                  {tool.description ? (
+                    <span className="mt-0.5 line-clamp-2 block text-xs text-muted">{tool.description}</span>
+                  ) : null}
+                </Checkbox>
+              </li>
+            ))}
+          </ul>
+        )}
+        <p className="text-xs text-muted">
+          Prompts, resources and templates are not covered: whoever may call the server may read them. A tool that runs
+          other tools by name, such as a search over tools, reaches those as well.
+        </p>
+      </CardBody>
+    </Card>
+  );
+}

@@ -1,0 +1,21 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { accessQuery } from "~/features/access/access.functions.ts";
+import { AccessPage } from "~/features/access/access-page.tsx";
+import { AccessError, AccessPending } from "~/features/access/access-states.tsx";
+
+/** GW-15 */
+export const Route = createFileRoute("/$orgSlug/$projectName/access")({
+  loader: async ({ context, params }) => {
+    if (!context.organization.permissions.includes("access.read")) return;
+    await context.queryClient.fetchQuery(accessQuery(params));
+  },
+  head: ({ params }) => ({ meta: [{ title: `Access · ${params.projectName} · Towpath` }] }),
+  component: AccessRoute,
+  pendingComponent: AccessPending,
+  errorComponent: AccessError,
+});
+
+function AccessRoute() {
+  const { orgSlug, projectName } = Route.useParams();
+  return <AccessPage key={`${orgSlug}/${projectName}`} projectKey={{ orgSlug, projectName }} />;
+}

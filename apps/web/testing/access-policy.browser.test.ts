@@ -1,0 +1,162 @@
+import { createApiKey } from "@towpath/core/api-key";
+import { newId } from "@towpath/core/ids";
+import { seedProject, shaOf, testContext } from "@towpath/core/testing";
+import { accessPolicy, build, deployment, member, project, route } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { callServerFunction, type Member, seededMember } from "./visitor.ts";
+
+const site = openSite();
+const browser = openBrowser();
+let page: Page;
+let owner: Member;
+let own: Awaited<ReturnType<typeof seedProject>>;
+let keyId: string;
+
+beforeAll(async () => {
+  owner = await seededMember(site.url, site.db);
+  own = await seedProject(site.db, owner.organization);
+  const ctx = testContext(site.db, owner.organization.owner);
+  const input = { orgSlug: owner.organization.slug, kind: "organization", name: "Deploy bot" } as const;
+  keyId = (await createApiKey({ ctx, input })).id;
+  await createApiKey({ ctx, input: { ...input, name: "Old script" } });
+  page = await browser.signedInPage(site.url, owner);
+});
+
+const goTo = () => page.goto(`${site.url}/${owner.organization.slug}/${own.name}/access`);
+const stored = async () =>
+  (await site.db.select().from(accessPolicy).where(eq(accessPolicy.projectId, own.id)))[0] ?? null;
+const box = (name: string | RegExp) => page.getByRole("checkbox", { name });
+
+/** Makes a version live in production whose manifest has these tools. */
+async function goLive(...tools: string[]): Promise<void> {
+  const [buildId, deploymentId] = [newId(), newId()];
+  const ids = { projectId: own.id, branchId: own.branchId };
+  await site.db.insert(build).values({
+    ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), trigger: "push", entrypoint: "echo.py" },
+    sequence: (await site.db.$count(build)) + 1,
+    manifest: {
+      ...{ protocolVersion: "2026-07-28", server: { name: "s", version: "1" }, instructions: null },
+      ...{ resources: [], templates: [], prompts: [] },
+      tools: tools.map((tool_name) => ({
+        ...{ tool_name, title: null, description: `What ${tool_name} does`, inputSchema: {} },
+        ...{ outputSchema: null, annotations: null },
+      })),
+    },
+  });
+  await site.db
+    .insert(deployment)
+    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: own.name });
+  await site.db
+    .insert(route)
+    .values({ label: own.name, ...ids, deploymentId })
+    .onConflictDoUpdate({ target: route.label, set: { deploymentId } });
+}
+
+async function save(): Promise<void> {
+  await page.getByRole("button", { name: "Save access" }).click();
+  await page.getByText("Saved. It applies within seconds.").waitFor();
+}
+
+test("GW-15 without a deployment the page shows the defaults, and says that there are no tools to choose yet", async () => {
+  await goTo();
+  await box(/^Owners/).waitFor();
+  const checked = await Promise.all(
+    [/^Owners/, /^Admins/, /^Members/, /^Viewers/].map((role) => box(role).getAttribute("aria-checked")),
+  );
+  expect(checked).toEqual(["true", "true", "true", "false"]);
+  await page.getByRole("radio", { name: /^Only chosen tools/ }).click();
+  await page.getByText("Nothing is live yet.").waitFor();
+  await expectAccessible(page);
+  expect(await stored()).toBeNull();
+});
+
+test("GW-15 by keyboard: roles, keys and the live version's tools are chosen, saved and shown again", async () => {
+  await goLive("echo", "drop_table");
+  await goTo();
+  await box(/^Members/).focus();
+  await page.keyboard.press("Space");
+  await page.getByRole("radio", { name: /^Only chosen keys/ }).focus();
+  await page.keyboard.press("Space");
+  await box(/^Old script/).focus();
+  await page.keyboard.press("Space");
+  await page.getByRole("radio", { name: /^Only chosen tools/ }).focus();
+  await page.keyboard.press("Space");
+  await page.getByText("A tool that a later version adds can't be called until you allow it here.").waitFor();
+  await box(/^drop_table/).focus();
+  await page.keyboard.press("Space");
+  await page.getByRole("button", { name: "Save access" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("Saved. It applies within seconds.").waitFor();
+  expect(await stored()).toMatchObject({ roles: ["owner", "admin"], apiKeyIds: [keyId], tools: ["echo"] });
+  await goTo();
+  await expect.poll(() => box(/^drop_table/).getAttribute("aria-checked"), { timeout: 15_000 }).toBe("false");
+  expect(await box(/^echo/).getAttribute("aria-checked")).toBe("true");
+  expect(await box(/^Deploy bot/).getAttribute("aria-checked")).toBe("true");
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test("GW-15 a tool that is new since then is marked and not allowed; saving again clears the mark", async () => {
+  await goLive("echo", "drop_table", "purge");
+  await goTo();
+  const added = page.getByRole("listitem").filter({ hasText: "purge" });
+  await added.getByText("New", { exact: true }).waitFor();
+  expect(await box(/^purge/).getAttribute("aria-checked")).toBe("false");
+  await goLive("drop_table", "purge");
+  await goTo();
+  await page.getByRole("listitem").filter({ hasText: "echo" }).getByText("Not in the live version").waitFor();
+  await save();
+  await added.getByText("New", { exact: true }).waitFor({ state: "detached" });
+  expect((await stored())?.knownTools).toEqual(["drop_table", "purge"]);
+});
+
+test("GW-15 nobody at all is refused with what to do, and a change by somebody else meanwhile is not overwritten", async () => {
+  await goTo();
+  await box(/^Owners/).click();
+  await box(/^Admins/).click();
+  await box(/^Deploy bot/).click();
+  await page.getByRole("button", { name: "Save access" }).click();
+  await page.getByRole("alert").getByText("Allow at least one role or API key.").waitFor();
+  await expectAccessible(page);
+  await goTo();
+  await box(/^Owners/).waitFor();
+  const data = {
+    orgSlug: owner.organization.slug,
+    projectName: own.name,
+    roles: ["owner"],
+    apiKeys: "all",
+    tools: "all",
+  };
+  expect((await callServerFunction(owner.visitor, "access.saveAccess", "POST", data)).status).toBe(200);
+  await page.getByRole("button", { name: "Save access" }).click();
+  await page.getByRole("alert").getByText("Somebody else has changed").waitFor();
+  expect(await stored()).toMatchObject({ roles: ["owner"], apiKeyIds: null, tools: null });
+});
+
+test("GW-15 an open server says that roles and keys don't apply to it", async () => {
+  await site.db.update(project).set({ authMode: "towpath-public" }).where(eq(project.id, own.id));
+  await goTo();
+  await page.getByText("Anyone with the URL can call this server, so roles and API keys don't apply.").waitFor();
+  await expectAccessible(page);
+});
+
+test("GW-15 members see the page without being able to change it, viewers don't see it", async () => {
+  const where = and(eq(member.organizationId, owner.organization.id), eq(member.userId, owner.userId));
+  await site.db.update(member).set({ role: "member" }).where(where);
+  await goTo();
+  await page.getByText("Only owners and admins of this team can change who may call its servers.").waitFor();
+  expect(await box(/^Owners/).getAttribute("aria-disabled")).toBe("true");
+  expect(await page.getByRole("button", { name: "Save access" }).count()).toBe(0);
+  await expectAccessible(page);
+  await site.db.update(member).set({ role: "viewer" }).where(where);
+  await goTo();
+  await page.getByText("Your role can't see who may call this server").waitFor();
+  await expectAccessible(page);
+});
