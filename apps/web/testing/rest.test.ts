@@ -1,7 +1,7 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
 import { build } from "@towpath/db/schema";
-import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
+import { foldRequestLogs, timeOfRequestId, writeRequestLogs, writeServerLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { beforeAll, expect, test } from "vitest";
 import { openSite } from "./site.ts";
@@ -142,13 +142,37 @@ test("GW-7 a row is found by id and time with its payloads, which lists leave ou
   expect(listed).not.toHaveProperty("requestPayload");
   const detail = (id: string, time: string) => asOperator("GET", `${path}/${id}?time=${encodeURIComponent(time)}`);
   const found = await (await detail(listed.id, listed.time)).json();
-  expect(found).toEqual({ ...listed, requestPayload: { params: { name: "echo" } }, responsePayload: { result: {} } });
+  expect(found).toEqual({
+    ...listed,
+    requestPayload: { params: { name: "echo" } },
+    responsePayload: { result: {} },
+    requestTruncated: false,
+    responseTruncated: false,
+    lines: [],
+    hasMoreLines: false,
+  });
   expect((await detail(newId(), listed.time)).status).toBe(404);
   expect((await detail(listed.id, new Date(0).toISOString())).status).toBe(404);
   const otherList = await (await asOperator("GET", `/api/v1/projects/${other.name}/logs`)).json();
   expect((await detail(otherList.data[0].id, otherList.data[0].time)).status).toBe(404);
-  const faulty = await asOperator("GET", `${path}/${listed.id}`);
+  const faulty = await asOperator("GET", `${path}/${listed.id}?time=yesterday`);
   expect([faulty.status, (await faulty.json()).error.fields]).toEqual([422, { time: expect.any(String) }]);
+});
+
+test("PRJ-20 LOG-4 the id that a client was told is enough to get a row with the lines of its request", async () => {
+  const id = newId();
+  const time = timeOfRequestId(id);
+  const ids = { projectId: project.id, deploymentId: newId() };
+  await writeRequestLogs(site.pool, [requestLogRow({ ...ids, id, time: time.getTime(), refusal: null, serverMs: 2 })]);
+  const line = { ...ids, instanceId: null, stream: "stderr", level: "warning", time, requestId: id } as const;
+  await writeServerLogs(site.pool, [
+    { ...line, line: "careful" },
+    { ...line, line: "of another request", requestId: newId() },
+    { ...line, line: "of another project", projectId: newId() },
+  ]);
+  const found = await (await asOperator("GET", `/api/v1/projects/${project.name}/logs/${id}`)).json();
+  expect(found).toMatchObject({ id, requestId: id, serverMs: 2, hasMoreLines: false });
+  expect(found.lines.map((each: { line: string }) => each.line)).toEqual(["careful"]);
 });
 
 test("LOG-5 a log query that exceeds the time limit is stopped with advice, and other routes respond meanwhile", async () => {

@@ -35,6 +35,7 @@ test("GW-7 PRJ-11 a switch in the settings turns on capturing payloads and says 
     await expect.poll(async () => (await stored())?.capturePayloads, { timeout: 15_000 }).toBe(kept);
     await page.reload();
     await expect.poll(() => keep.getAttribute("aria-checked"), { timeout: 15_000 }).toBe(String(kept));
+    await page.getByText(kept ? /^Turned on by/ : /^Turned off by/).waitFor();
     await expectAccessible(page);
   }
 });

@@ -13,9 +13,11 @@ export { queryRequestLogs, readRequestLog } from "./query-request-logs.ts";
 export { cutTexts, type RequestLogRow } from "./request-log.row.ts";
 export { requestLogChannel } from "./request-log-changes.ts";
 export { requestLogStats } from "./request-log-stats.ts";
+export { timeOfRequestId } from "./request-time.ts";
 export {
   readRequestLines,
   readServerLogs,
+  type ServerLogEntry,
   type ServerLogLevel,
   type ServerLogRow,
   serverLogChannel,

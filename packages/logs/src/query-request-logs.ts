@@ -9,6 +9,7 @@ import {
   type RequestLogEntry,
   type RequestLogPage,
 } from "./log-query.schema.ts";
+import { timeOfRequestId } from "./request-time.ts";
 import { floorToMinute } from "./rollups.ts";
 import { searchWindows } from "./search-windows.ts";
 
@@ -47,18 +48,18 @@ export async function queryRequestLogs(pool: Pool, input: LogQueryInput): Promis
 /**
  * A row with its payloads; null when the project has no such row.
  *
- * @param row its id and time, as the list gave them. The caller has checked access to the project.
+ * @param row its id, and its time unless the id tells it. The caller has checked access to the project.
  */
 export async function readRequestLog(
   pool: Pool,
-  row: { projectId: string; id: string; time: Date },
+  row: { projectId: string; id: string; time?: Date | undefined },
 ): Promise<RequestLogDetail | null> {
   const { rows } = await pool.query<Row & Omit<RequestLogDetail, keyof RequestLogEntry>>(
     `SELECT ${columns}, request_payload AS "requestPayload", response_payload AS "responsePayload",
        coalesce(request_truncated, false) AS "requestTruncated",
        coalesce(response_truncated, false) AS "responseTruncated"
      FROM request_log WHERE project_id = $1 AND time = $2 AND id = $3`,
-    [row.projectId, row.time, row.id],
+    [row.projectId, row.time ?? timeOfRequestId(row.id), row.id],
   );
   const found = rows[0];
   if (!found) return null;

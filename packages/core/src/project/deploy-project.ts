@@ -124,6 +124,7 @@ async function createProject(
       repository: repository.fullName,
       trigger,
       authMode: row.authMode,
+      capturePayloads: row.capturePayloads,
       secrets: secrets.map((each) => each.keyName),
     },
   });

@@ -22,6 +22,7 @@ import {
   type DeployProjectInput,
   deleteProject,
   deployProject,
+  getCaptureChange,
   getProject,
   listProjects,
   proposeServerName,
@@ -352,4 +353,9 @@ test("GW-7 members can switch payload capture on and off, with an audit entry", 
   expect(await refusalCode(set(true, await team.join("viewer")))).toBe("forbidden");
   const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, id));
   expect(audits.map((row) => row.detail)).toEqual([{ capturePayloads: true }, { capturePayloads: false }]);
+  const change = (viewer: Actor) => getCaptureChange({ ctx: as(viewer), input });
+  expect(await change(member)).toMatchObject({ by: expect.stringMatching(/./), at: expect.any(String) });
+  await set(true, { kind: "operator", ipAddress: null });
+  expect(await change(await team.join("viewer"))).toMatchObject({ by: null });
+  expect(await refusalCode(change(others.owner))).toBe("not_found");
 });

@@ -2,7 +2,6 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { LogSearch } from "@towpath/logs/schema";
 import { Activity, CloudOff, SearchX } from "lucide-react";
-import { useState } from "react";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
@@ -25,13 +24,17 @@ export function LogsPage({
   projectKey,
   search,
   onSearch,
+  openId,
+  onOpen,
 }: {
   projectKey: ProjectKey;
   search: LogSearch;
   onSearch: (change: Partial<LogSearch>) => void;
+  /** The request whose details are open. */
+  openId: string | null;
+  onOpen: (id: string | null) => void;
 }) {
   const logs = useRequestLogs(projectKey, search);
-  const [openId, setOpenId] = useState<string | null>(null);
   const open = logs.rows.find((row) => row.id === openId) ?? null;
   return (
     <>
@@ -41,14 +44,7 @@ export function LogsPage({
         <StatsPanel stats={logs.stats} />
       )}
       <Card className="mt-3">
-        <Rows
-          logs={logs}
-          projectKey={projectKey}
-          search={search}
-          onSearch={onSearch}
-          openId={openId}
-          onOpen={setOpenId}
-        />
+        <Rows logs={logs} projectKey={projectKey} search={search} onSearch={onSearch} openId={openId} onOpen={onOpen} />
         {logs.hasOlder && (
           <div className="flex justify-center border-t p-3">
             <Button busy={logs.loadingOlder} onClick={logs.showOlder}>
@@ -57,7 +53,7 @@ export function LogsPage({
           </div>
         )}
       </Card>
-      <RequestDetail projectKey={projectKey} row={open} onClose={() => setOpenId(null)} />
+      <RequestDetail projectKey={projectKey} id={openId} row={open} onClose={() => onOpen(null)} />
     </>
   );
 }

@@ -1,53 +1,78 @@
 import { useQuery } from "@tanstack/react-query";
 import type { RequestLogEntry } from "@towpath/logs/schema";
+import { SearchX } from "lucide-react";
 import type { ReactNode } from "react";
 import { Drawer } from "~/ui/drawer.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
+import { SkeletonRows } from "~/ui/loading.tsx";
 import { formatAbsoluteTime, formatBytes, formatDuration } from "~/ui/time.tsx";
+import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { CallFailure } from "./call-failure.tsx";
-import { logEntryQuery } from "./request-log.functions.ts";
+import { RequestLines } from "./request-lines.tsx";
+import { explainedQuery, type RequestExplanation } from "./request-log.functions.ts";
 import { OutcomeLabel } from "./request-table.tsx";
+import { timesOf, waitsOf } from "./request-times.ts";
 
-/** All details of one call, in a drawer beside the list, which stays usable. */
+/**
+ * All details of one call, in a drawer beside the list, which stays usable. `row` is what the list has of it; null when
+ * the list does not show it.
+ */
 export function RequestDetail({
   projectKey,
+  id,
   row,
   onClose,
 }: {
   projectKey: ProjectKey;
+  id: string | null;
   row: RequestLogEntry | null;
   onClose: () => void;
 }) {
-  const { data: detail } = useQuery({
-    ...logEntryQuery(projectKey, row ?? { id: "", time: "" }),
-    enabled: row !== null,
+  const { data: explained, error } = useQuery({
+    ...explainedQuery(projectKey, { id: id ?? "", time: row?.time }),
+    enabled: id !== null,
   });
+  const entry = row ?? explained ?? null;
   return (
     <Drawer
-      open={row !== null}
+      open={id !== null}
       onOpenChange={(open) => !open && onClose()}
       modal={false}
       title={
         <span className="block truncate font-mono text-sm">
-          {row?.method ?? row?.httpMethod} <span className="text-accent-text">{row?.target}</span>
+          {entry ? (entry.method ?? entry.httpMethod) : "Request"}{" "}
+          <span className="text-accent-text">{entry?.target}</span>
         </span>
       }
-      actions={row && <CopyButton text={() => JSON.stringify(detail ?? row, null, 2)} label="Copy as JSON" />}
+      actions={entry && <CopyButton text={() => JSON.stringify(explained ?? entry, null, 2)} label="Copy as JSON" />}
     >
-      {row && (
-        <Fields row={row} failure={<CallFailure projectKey={projectKey} row={row} detail={detail} />}>
-          {detail?.requestPayload != null && <Payload title="Request payload" value={detail.requestPayload} />}
-          {detail?.responsePayload != null && <Payload title="Response payload" value={detail.responsePayload} />}
+      {entry ? (
+        <Fields row={entry} failure={<CallFailure projectKey={projectKey} row={entry} detail={explained} />}>
+          <RequestLines projectKey={projectKey} explained={explained} error={error} />
+          <Payloads explained={explained} />
         </Fields>
+      ) : (
+        <Unknown error={error} />
       )}
     </Drawer>
   );
 }
 
+/** A link may name a request that is gone, or not written yet. */
+function Unknown({ error }: { error: Error | null }) {
+  if (!error) return <SkeletonRows rows={6} label="Loading the request" />;
+  return (
+    <EmptyState icon={<SearchX aria-hidden />} title="This request is not in the log">
+      {failureText(error)} It may be older than the log keeps, or of another server. New requests appear within two
+      seconds.
+    </EmptyState>
+  );
+}
+
 function Fields({ row, failure, children }: { row: RequestLogEntry; failure: ReactNode; children: ReactNode }) {
-  const own = Math.max(0, row.durationMs - row.heldMs);
   return (
     <div className="flex flex-col gap-5 text-sm">
       <div className="flex items-center justify-between gap-3">
@@ -55,11 +80,7 @@ function Fields({ row, failure, children }: { row: RequestLogEntry; failure: Rea
         <span className="text-muted">{formatAbsoluteTime(Date.parse(row.time))}</span>
       </div>
       {failure}
-      <Group title="Time">
-        <Field name="Total">{formatDuration(row.durationMs)}</Field>
-        <Field name="Server and transport">{formatDuration(own)}</Field>
-        <Field name="Held for start or wake">{row.heldMs > 0 ? formatDuration(row.heldMs) : "none"}</Field>
-      </Group>
+      <Times row={row} />
       <Group title="Message">
         <Field name="Kind">{row.kind}</Field>
         <Field name="Method">{row.method}</Field>
@@ -67,9 +88,14 @@ function Fields({ row, failure, children }: { row: RequestLogEntry; failure: Rea
         <Field name="HTTP">
           {row.httpMethod} {row.httpStatus}
         </Field>
+        {row.refusal !== null && (
+          <Field name="Refused by gateway" copy>
+            {row.refusal}
+          </Field>
+        )}
         <Field name="Protocol version">{row.protocolVersion}</Field>
-        <Field name="Request">{formatBytes(row.requestBytes)}</Field>
-        <Field name="Response">{formatBytes(row.responseBytes)}</Field>
+        <Field name="Bytes in">{formatBytes(row.requestBytes)}</Field>
+        <Field name="Bytes out">{formatBytes(row.responseBytes)}</Field>
       </Group>
       <Group title="Caller">
         <Field name="Client">{row.client}</Field>
@@ -80,19 +106,51 @@ function Fields({ row, failure, children }: { row: RequestLogEntry; failure: Rea
           {row.session}
         </Field>
       </Group>
+      {children}
       <Group title="Reference">
         <Field name="Request id" copy>
-          {row.id}
+          {row.requestId}
         </Field>
         <Field name="Deployment" copy>
           {row.deploymentId}
+        </Field>
+        <Field name="Instance" copy>
+          {row.instanceId}
         </Field>
         <Field name="Trace id" copy>
           {row.traceId}
         </Field>
       </Group>
-      {children}
     </div>
+  );
+}
+
+function Times({ row }: { row: RequestLogEntry }) {
+  const { total, held, server, gateway } = timesOf(row);
+  return (
+    <Group title="Time">
+      <Field name="Total">{formatDuration(total)}</Field>
+      <Field name="In the server">{server === null ? null : formatDuration(server)}</Field>
+      <Field name="In the gateway">{gateway === null ? null : formatDuration(gateway)}</Field>
+      <Field name="Held">{held > 0 ? formatDuration(held) : "none"}</Field>
+      {waitsOf(row).map(({ what, ms }) => (
+        <Field key={what} name="Waited for">
+          {what}
+          {ms !== null && `, ${formatDuration(ms)}`}
+        </Field>
+      ))}
+    </Group>
+  );
+}
+
+function Payloads({ explained }: { explained: RequestExplanation | undefined }) {
+  if (!explained) return null;
+  const { requestPayload, responsePayload, requestTruncated, responseTruncated } = explained;
+  return (
+    <>
+      <Payload title="Request payload" value={requestPayload} isTruncated={requestTruncated} />
+      <Payload title="Response payload" value={responsePayload} isTruncated={responseTruncated} />
+    </>
   );
 }
 
@@ -129,13 +187,21 @@ function Field({ name, copy = false, children }: { name: string; copy?: boolean;
   );
 }
 
-function Payload({ title, value }: { title: string; value: unknown }) {
+function Payload({ title, value, isTruncated }: { title: string; value: unknown; isTruncated: boolean }) {
+  if (value == null && !isTruncated) return null;
   return (
     <section>
       <h3 className="mb-1.5 text-xs font-medium text-muted">{title}</h3>
-      <div className="rounded-md border bg-sunken p-2">
-        <JsonTree value={value} openTo={3} />
-      </div>
+      {isTruncated && (
+        <p className="mb-1.5 text-xs text-warn">
+          {value == null ? "Too large to keep." : "Cut off: the log keeps the first 64 KiB."}
+        </p>
+      )}
+      {value != null && (
+        <div className="rounded-md border bg-sunken p-2">
+          <JsonTree value={value} openTo={3} />
+        </div>
+      )}
     </section>
   );
 }

@@ -1,17 +1,14 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { notFound } from "@towpath/core/errors";
-import { queryRequestLogs, readRequestLog, requestLogStats } from "@towpath/logs";
-import {
-  type LogSearch,
-  logQuerySchema,
-  logStatsQuerySchema,
-  type RequestLogDetail,
-  type RequestLogPage,
-} from "@towpath/logs/schema";
+import type { Context } from "@towpath/core/context";
+import { getBuildByDeployment } from "@towpath/core/deployment";
+import { TowpathError } from "@towpath/core/errors";
+import { queryRequestLogs, requestLogStats } from "@towpath/logs";
+import { type LogSearch, logQuerySchema, logStatsQuerySchema, type RequestLogPage } from "@towpath/logs/schema";
 import { logQueryFromSearch } from "@towpath/logs/search";
 import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
+import { type ExplainedRequest, explainRequest } from "~/http/explain-request.server.ts";
 import { input } from "~/http/input.ts";
 import { readRequestLogs } from "~/http/log-reader.server.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
@@ -30,16 +27,27 @@ const queryLogs = createServerFn({ method: "GET" })
     return readRequestLogs((pool) => queryRequestLogs(pool, query));
   });
 
-/** One row with its payloads (PRJ-5). */
+/** One row with its payloads and the lines of its server's log (PRJ-5, PRJ-20). */
 const getLogEntry = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("project.read")])
-  .validator(input(projectKeySchema.extend({ id: z.uuid(), time: z.coerce.date() })))
+  .validator(input(projectKeySchema.extend({ id: z.uuid(), time: z.coerce.date().optional() })))
   .handler(async ({ context, data }) => {
     const row = { projectId: context.project.id, id: data.id, time: data.time };
-    const entry = await readRequestLogs((pool) => readRequestLog(pool, row));
-    if (!entry) throw notFound("request");
-    return entry;
+    const explained = await readRequestLogs((pool) => explainRequest(pool, row));
+    const { deploymentId } = explained;
+    const buildId = deploymentId === null ? null : await buildOf(context.ctx, deploymentId);
+    return { ...explained, buildId };
   });
+
+/** The build whose page shows the server's log; null when the deployment is gone. */
+async function buildOf(ctx: Context, deploymentId: string): Promise<string | null> {
+  try {
+    return (await getBuildByDeployment({ ctx, input: { deploymentId } })).id;
+  } catch (error) {
+    if (error instanceof TowpathError && error.code === "not_found") return null;
+    throw error;
+  }
+}
 
 /** Counts, chart and facets for the same query (PRJ-5); refuses a search. */
 const getLogStats = createServerFn({ method: "GET" })
@@ -101,12 +109,23 @@ export const logStatsQuery = (key: ProjectKey, search: LogSearch, refetchMs: num
     gcTime: 60_000,
   });
 
-/** A row with its payloads, which lists leave out. It never changes. */
-export const logEntryQuery = (key: ProjectKey, row: { id: string; time: string }) =>
+/** What the drawer shows of a request besides its row: payloads, lines of its server, and whose page has them. */
+export type RequestExplanation = ExplainedRequest & { readonly buildId: string | null };
+
+/** How long a request that has ended may still print, and its lines be written. */
+const linesSettleMs = 5000;
+
+/** A request with its payloads and lines; `time` as the list gave it, if it did. The row never changes; lines of the last seconds may still come. */
+export const explainedQuery = (key: ProjectKey, { id, time }: { id: string; time?: string | undefined }) =>
   queryOptions({
-    queryKey: [...projectQueryKey(key), "logs", "entry", row.id],
-    queryFn: ({ signal }): Promise<RequestLogDetail> =>
-      getLogEntry({ data: { ...key, id: row.id, time: new Date(row.time) }, signal }),
+    queryKey: [...projectQueryKey(key), "logs", "explained", id],
+    queryFn: ({ signal }): Promise<RequestExplanation> =>
+      getLogEntry({ data: { ...key, id, ...(time !== undefined && { time: new Date(time) }) }, signal }),
+    refetchInterval: ({ state }) => {
+      const entry = state.data;
+      const endedAt = entry ? Date.parse(entry.time) + entry.durationMs : 0;
+      return entry && Date.now() - endedAt < linesSettleMs ? 1000 : false;
+    },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
   });

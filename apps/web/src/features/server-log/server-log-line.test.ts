@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { atLeast, type ServerLogLine, toLogLine } from "./server-log-line.ts";
+import { atLeast, requestHref, type ServerLogLine, toLogLine } from "./server-log-line.ts";
 
 const line = (
   id: number,
@@ -11,8 +11,10 @@ const line = (
   instanceId: null,
   stream,
   level,
+  requestId: null,
   line: `line ${id}`,
 });
+const hrefOf = requestHref({ orgSlug: "acme", projectName: "echo" });
 const lines = [line(1, "debug"), line(2, "info"), line(3, "warning"), line(4, "error")];
 
 test("PRJ-3 the level filter shows a level and everything above it", () => {
@@ -22,7 +24,13 @@ test("PRJ-3 the level filter shows a level and everything above it", () => {
 });
 
 test("RUN-5 the platform's own lines look different from the server's output", () => {
-  expect(toLogLine(line(2, "info", "platform"))).toMatchObject({ id: 2, tone: "step", tag: "towpath" });
-  expect(toLogLine(line(2, "info"))).toMatchObject({ tone: "output", tag: "stderr" });
-  expect(toLogLine(line(2, "error", "platform"))).toMatchObject({ tone: "error" });
+  expect(toLogLine(line(2, "info", "platform"), hrefOf)).toMatchObject({ id: 2, tone: "step", tag: "towpath" });
+  expect(toLogLine(line(2, "info"), hrefOf)).toMatchObject({ tone: "output", tag: "stderr" });
+  expect(toLogLine(line(2, "error", "platform"), hrefOf)).toMatchObject({ tone: "error" });
+});
+
+test("LOG-4 a line that was printed during a request links to it; others don't", () => {
+  const requestId = "0199a000-0000-7000-8000-000000000001";
+  expect(toLogLine({ ...line(1, "info"), requestId }, hrefOf).link?.href).toBe(`/acme/echo/logs?request=${requestId}`);
+  expect(toLogLine(line(1, "info"), hrefOf)).not.toHaveProperty("link");
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { LogLine } from "~/ui/log-viewer/log-line.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 
 const serverLogLevels = ["debug", "info", "warning", "error"] as const;
 export type ServerLogLevel = (typeof serverLogLevels)[number];
@@ -11,6 +12,7 @@ export const serverLogLineSchema = z.object({
   instanceId: z.string().nullable(),
   stream: z.enum(["stdout", "stderr", "platform"]),
   level: z.enum(serverLogLevels),
+  requestId: z.string().nullable(),
   line: z.string(),
 });
 export type ServerLogLine = z.infer<typeof serverLogLineSchema>;
@@ -22,12 +24,19 @@ const tones: Record<ServerLogLevel, LogLine["tone"]> = {
   error: "error",
 };
 
-export const toLogLine = (line: ServerLogLine): LogLine => ({
+/** The address of a request's details in the request log (LOG-4). */
+export const requestHref =
+  ({ orgSlug, projectName }: ProjectKey) =>
+  (requestId: string): string =>
+    `/${encodeURIComponent(orgSlug)}/${encodeURIComponent(projectName)}/logs?request=${requestId}`;
+
+export const toLogLine = (line: ServerLogLine, hrefOf: (requestId: string) => string): LogLine => ({
   id: line.id,
   time: line.time,
   text: line.line,
   tone: line.stream === "platform" && line.level === "info" ? "step" : tones[line.level],
   tag: line.stream === "platform" ? "towpath" : line.stream,
+  ...(line.requestId !== null && { link: { href: hrefOf(line.requestId), label: "Show the request of this line" } }),
 });
 
 /** Lines of at least `level`. */

@@ -8,7 +8,14 @@ import { buildQuery } from "../build/build.functions.ts";
 import { BuildHeader } from "../build/build-header.tsx";
 import { StreamProblem, StreamStateLabel, useLogStream } from "../log-stream/log-stream.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { atLeast, type ServerLogLevel, type ServerLogLine, serverLogLineSchema, toLogLine } from "./server-log-line.ts";
+import {
+  atLeast,
+  requestHref,
+  type ServerLogLevel,
+  type ServerLogLine,
+  serverLogLineSchema,
+  toLogLine,
+} from "./server-log-line.ts";
 
 const levelOptions: readonly { value: ServerLogLevel; label: string }[] = [
   { value: "debug", label: "All levels" },
@@ -18,17 +25,29 @@ const levelOptions: readonly { value: ServerLogLevel; label: string }[] = [
 ];
 
 /** The live output of one build's server (PRJ-3, RUN-5). */
-export function ServerLogPage({ projectKey, buildId }: { projectKey: ProjectKey; buildId: string }) {
+export function ServerLogPage({
+  projectKey,
+  buildId,
+  at,
+}: {
+  projectKey: ProjectKey;
+  buildId: string;
+  /** The line around which the log begins; without it, the newest lines. */
+  at?: number | undefined;
+}) {
   const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));
   const [level, setLevel] = useState<ServerLogLevel>("debug");
   const deploymentId = build.deployment?.id ?? null;
   const stream = useLogStream(
-    deploymentId && `/api/deployments/${deploymentId}/log`,
+    deploymentId && `/api/deployments/${deploymentId}/log${at === undefined ? "" : `?around=${at}`}`,
     serverLogLineSchema,
     (line: ServerLogLine) => line.id,
   );
   const { lines, state } = stream;
-  const logLines = useMemo(() => atLeast(lines, level).map(toLogLine), [lines, level]);
+  const logLines = useMemo(() => {
+    const hrefOf = requestHref(projectKey);
+    return atLeast(lines, level).map((line) => toLogLine(line, hrefOf));
+  }, [lines, level, projectKey]);
   return (
     <>
       <BuildHeader project={projectKey} build={build} screen="server" />

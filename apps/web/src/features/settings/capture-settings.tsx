@@ -1,12 +1,13 @@
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
+import { formatAbsoluteTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
-import { saveCapture } from "./settings.functions.ts";
+import { captureChangeQuery, saveCapture } from "./settings.functions.ts";
 
 /** Turns the capture of payloads on or off (GW-7), and says what it stores. */
 export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
@@ -53,6 +54,7 @@ export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
             <ul id="capture-payloads-note" className="mt-1.5 list-disc space-y-1 pl-5 text-muted marker:text-faint">
               <li>Stores what clients send and what the server returns, up to 64 KiB each.</li>
               <li>Everyone in this team can read them in the log, viewers included.</li>
+              <li>Of larger ones the beginning is kept, and the log says so.</li>
               <li>
                 Fields whose names look like secrets (password, token, API key, authorization) are blanked. Secrets in
                 other fields are kept.
@@ -64,10 +66,22 @@ export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
             </ul>
           </div>
         </div>
+        <LastChange projectKey={projectKey} isOn={project.capturePayloads} />
         <p role="status" className="sr-only">
           {project.capturePayloads ? "Payloads are kept." : "Payloads are not kept."}
         </p>
       </CardBody>
     </Card>
+  );
+}
+
+/** Who is responsible for the setting as it is. */
+function LastChange({ projectKey, isOn }: { projectKey: ProjectKey; isOn: boolean }) {
+  const { data: change } = useQuery(captureChangeQuery(projectKey));
+  if (!change) return null;
+  return (
+    <p className="text-sm text-muted">
+      Turned {isOn ? "on" : "off"} by {change.by ?? "the operator"} on {formatAbsoluteTime(Date.parse(change.at))}.
+    </p>
   );
 }

@@ -1,6 +1,12 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { authModeSchema, deleteProject, updateProject } from "@towpath/core/project";
+import {
+  authModeSchema,
+  type CaptureChange,
+  deleteProject,
+  getCaptureChange,
+  updateProject,
+} from "@towpath/core/project";
 import { entrypointSchema, requirementsSchema } from "@towpath/core/project/schema";
 import { deleteSecret, listSecrets, setSecrets } from "@towpath/core/secret";
 import { setSecretsSchema } from "@towpath/core/secret/schema";
@@ -39,6 +45,12 @@ export const saveCapture = createServerFn({ method: "POST" })
     await updateProject({ ctx: context.ctx, input: data });
   });
 
+/** Who last switched the capture of payloads (GW-7). */
+const getCapture = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => getCaptureChange({ ctx: context.ctx, input: data }));
+
 /** Adds variables or replaces their values, all or none (KEY-1). */
 export const saveVariables = createServerFn({ method: "POST" })
   .middleware([projectAccess("secret.manage")])
@@ -61,6 +73,14 @@ export const removeProject = createServerFn({ method: "POST" })
   .validator(input(projectKeySchema.extend({ confirmation: z.string().max(200) })))
   .handler(async ({ context, data }) => {
     await deleteProject({ ctx: context.ctx, input: data });
+  });
+
+/** Who last switched the capture of payloads, and when; null if that is not known. */
+export const captureChangeQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "capture-change"],
+    queryFn: ({ signal }): Promise<CaptureChange | null> => getCapture({ data: key, signal }),
+    ...projectCache,
   });
 
 /** Names of a project's variables. */

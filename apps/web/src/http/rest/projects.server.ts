@@ -2,7 +2,7 @@ import { type AccessView, getAccess, saveAccess } from "@towpath/core/access";
 import type { accessSchema } from "@towpath/core/access/schema";
 import { startBuild, startBuildSchema } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
-import { notFound, TowpathError } from "@towpath/core/errors";
+import { TowpathError } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
 import {
   deleteProject,
@@ -18,9 +18,10 @@ import {
   projectNameSchema,
   requirementsSchema,
 } from "@towpath/core/project/schema";
-import { queryRequestLogs, readRequestLog } from "@towpath/logs";
+import { queryRequestLogs } from "@towpath/logs";
 import { logQuerySchema } from "@towpath/logs/schema";
 import { z } from "zod";
+import { explainRequest } from "../explain-request.server.ts";
 import { readRequestLogs } from "../log-reader.server.ts";
 import { findOperatorProject, operatorOrganization, operatorProject } from "./operator-route.server.ts";
 
@@ -118,9 +119,9 @@ export async function projectLogs(ctx: Context, name: string, search: URLSearchP
   return readRequestLogs((pool) => queryRequestLogs(pool, { ...query, projectId: project.id }));
 }
 
-const logEntrySchema = z.object({ id: z.uuid(), time: z.coerce.date() });
+const logEntrySchema = z.object({ id: z.uuid(), time: z.coerce.date().optional() });
 
-/** One row with its payloads. Rows are found by time and id, so `search` must carry the `time` from the list. */
+/** One row with its payloads and the lines that its server printed meanwhile. The id is enough; `time` may be given. */
 export async function projectLogEntry(
   ctx: Context,
   { name, id }: { readonly name: string; readonly id: string },
@@ -128,7 +129,5 @@ export async function projectLogEntry(
 ) {
   const row = parseInput(logEntrySchema, { ...Object.fromEntries(search), id });
   const project = await operatorProject(ctx, name);
-  const entry = await readRequestLogs((pool) => readRequestLog(pool, { ...row, projectId: project.id }));
-  if (!entry) throw notFound("request");
-  return entry;
+  return readRequestLogs((pool) => explainRequest(pool, { ...row, projectId: project.id }));
 }

@@ -64,8 +64,17 @@ export function endEventStreams(): void {
 
 /** Where to resume: Last-Event-ID, otherwise `?after=`; 0 for a new reader. */
 export function lastEventId(request: Request): number {
-  const after = () => new URL(request.url).searchParams.get("after");
-  const id = Number(request.headers.get("last-event-id") ?? after() ?? 0);
+  const header = request.headers.get("last-event-id");
+  return header === null ? idParameter(request, "after") : idOf(header);
+}
+
+/** A query parameter that is an id; 0 without one. */
+export function idParameter(request: Request, name: string): number {
+  return idOf(new URL(request.url).searchParams.get(name));
+}
+
+function idOf(text: string | null): number {
+  const id = Number(text ?? 0);
   return Number.isSafeInteger(id) && id > 0 ? id : 0;
 }
 

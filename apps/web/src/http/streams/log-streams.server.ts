@@ -6,7 +6,7 @@ import type { Context } from "@towpath/core/context";
 import { authorizeDeployment } from "@towpath/core/deployment";
 import { buildLogChannel, readBuildLog, readServerLogs, requestLogChannel, serverLogChannel } from "@towpath/logs";
 import { services } from "~/compose.server.ts";
-import { eventStream, lastEventId, type Send, wakeable } from "./event-stream.server.ts";
+import { eventStream, idParameter, lastEventId, type Send, wakeable } from "./event-stream.server.ts";
 import { streamReader } from "./stream-reader.server.ts";
 
 // Each stream waits for a PostgreSQL notification and then reads what is new. It polls as well, because a notification
@@ -85,31 +85,43 @@ async function sendBuildLines(buildId: string, after: number, send: Send, signal
   }
 }
 
-/** GET /api/deployments/{deploymentId}/log: the newest lines, then each new one, as `line` events; it never ends. */
+/**
+ * GET /api/deployments/{deploymentId}/log: the newest lines, or with `?around={id}` those around a line and all after it,
+ * then each new one, as `line` events; it never ends.
+ */
 export async function serverLogStream(
   deploymentId: string,
   permission: Permission,
   request: Request,
 ): Promise<Response> {
   const reader = await streamReader(request, (ctx) => authorizeDeployment(ctx, permission, deploymentId));
-  return eventStream(request, reader, (send, signal) => followServer(deploymentId, lastEventId(request), send, signal));
+  const from = { after: lastEventId(request), around: idParameter(request, "around") };
+  return eventStream(request, reader, (send, signal) => followServer(deploymentId, from, send, signal));
 }
 
-async function followServer(deploymentId: string, from: number, send: Send, signal: AbortSignal): Promise<void> {
+type ServerLogStart = { readonly after: number; readonly around: number };
+
+async function followServer(
+  deploymentId: string,
+  { after, around }: ServerLogStart,
+  send: Send,
+  signal: AbortSignal,
+): Promise<void> {
   const { database, notifications } = services();
   const waiting = wakeable(signal);
   const stop = notifications.subscribe({ channel: serverLogChannel, payload: deploymentId }, waiting.wake);
-  let last = from;
+  let last = after;
+  const start = around === 0 ? {} : { around };
   try {
     while (!signal.aborted) {
-      const query = last === 0 ? { deploymentId, limit: pageSize } : { deploymentId, afterId: last, limit: pageSize };
-      const lines = await readServerLogs(database.pool, query);
+      const place = last === 0 ? start : { afterId: last };
+      const lines = await readServerLogs(database.pool, { deploymentId, limit: pageSize, ...place });
       for (const entry of lines) {
         if (signal.aborted) return;
         await send({ event: "line", data: entry, id: entry.id });
       }
       // The first query returns the newest page; a full page of any later query may have a successor.
-      const mayHaveMore = last !== 0 && lines.length === pageSize;
+      const mayHaveMore = (last !== 0 || around !== 0) && lines.length === pageSize;
       last = lines.at(-1)?.id ?? last;
       if (!mayHaveMore) await waiting.wait(serverPollMs);
     }

@@ -11,6 +11,8 @@ export type LogLine = {
   tone: "step" | "output" | "warning" | "error" | "faint";
   /** Shown before the text: a phase or a stream. */
   tag?: string;
+  /** What the line belongs to. */
+  link?: { href: string; label: string };
 };
 
 /** Indexes of the texts that contain `query`, ignoring case. None for an empty query. */

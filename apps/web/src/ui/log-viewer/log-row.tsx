@@ -1,3 +1,4 @@
+import { Activity } from "lucide-react";
 import { memo } from "react";
 import { classNames } from "../class-names.ts";
 import { type LogLine, parseAnsi, splitAtMatches } from "./log-line.ts";
@@ -45,6 +46,16 @@ export const LogRow = memo(function LogRow({ line, query, wrap, linked, current 
       </time>
       {line.tag !== undefined && (
         <span className="w-14 shrink-0 truncate text-faint select-none max-sm:hidden">{line.tag}</span>
+      )}
+      {line.link && (
+        <a
+          href={line.link.href}
+          aria-label={line.link.label}
+          title={line.link.label}
+          className="shrink-0 text-faint select-none hover:text-accent-text"
+        >
+          <Activity className="mt-1 size-3" aria-hidden />
+        </a>
       )}
       <span
         className={classNames("min-w-0", tones[line.tone], wrap ? "break-words whitespace-pre-wrap" : "whitespace-pre")}

@@ -7,7 +7,8 @@ import { newestLogsQuery } from "~/features/request-log/request-log.functions.ts
 export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
   validateSearch: logSearchParameters,
   search: { middlewares: [stripSearchParams(defaultLogSearch)] },
-  loaderDeps: ({ search: deps }) => deps,
+  // Without the open request: showing its details must not load the list again.
+  loaderDeps: ({ search: { status, methodType, timeRange } }) => ({ status, methodType, timeRange }),
   loader: async ({ context, params, deps }) => {
     await context.queryClient.prefetchQuery(newestLogsQuery(params, deps));
   },
@@ -17,9 +18,11 @@ export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
 
 function LogsRoute() {
   const projectKey = Route.useParams();
-  const current = Route.useSearch();
+  const { request, ...current } = Route.useSearch();
   const navigate = Route.useNavigate();
   const change = (next: Partial<LogSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
-  return <LogsPage projectKey={projectKey} search={current} onSearch={change} />;
+  const open = (id: string | null) =>
+    void navigate({ search: (before) => ({ ...before, request: id ?? undefined }), replace: true, resetScroll: false });
+  return <LogsPage projectKey={projectKey} search={current} onSearch={change} openId={request ?? null} onOpen={open} />;
 }

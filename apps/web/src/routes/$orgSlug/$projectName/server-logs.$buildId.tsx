@@ -2,8 +2,11 @@ import { createFileRoute } from "@tanstack/react-router";
 import { loadBuild } from "~/features/build/build.functions.ts";
 import { BuildNotFound } from "~/features/build/build-header.tsx";
 import { ServerLogPage } from "~/features/server-log/server-log-page.tsx";
+import { positiveInteger, searchParameters } from "~/http/search-parameters.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/server-logs/$buildId")({
+  // The line to show, which may be far from the newest.
+  validateSearch: searchParameters({ at: positiveInteger }),
   loader: async ({ context, params }) => {
     await loadBuild(context.queryClient, params, params.buildId);
   },
@@ -21,5 +24,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/server-logs/$buildI
 
 function ServerLogRoute() {
   const { buildId, ...projectKey } = Route.useParams();
-  return <ServerLogPage key={buildId} projectKey={projectKey} buildId={buildId} />;
+  const { at } = Route.useSearch();
+  return <ServerLogPage key={buildId} projectKey={projectKey} buildId={buildId} at={at} />;
 }

@@ -1,0 +1,43 @@
+import type { RequestLogEntry } from "@towpath/logs/schema";
+
+type Timed = Pick<RequestLogEntry, "durationMs" | "heldMs" | "serverMs">;
+
+/** Where the time of a request went, milliseconds. `server` and `gateway` are null for rows that don't tell them apart. */
+export function timesOf({ durationMs, heldMs, serverMs }: Timed) {
+  const rest = durationMs - heldMs;
+  return {
+    total: durationMs,
+    held: heldMs,
+    server: serverMs,
+    gateway: serverMs === null ? null : Math.max(0, rest - serverMs),
+  };
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  start_failed: "it did not start",
+  ended: "it ended again at once",
+  no_answer: "it did not answer",
+  crash_backoff: "it keeps crashing",
+  capacity: "no place was free",
+  stopping: "the runner was stopping",
+  isolation_unavailable: "the host has no sandbox",
+  unreachable: "the runner was away",
+  timeout: "it took too long",
+};
+
+export type Wait = { readonly what: string; readonly ms: number | null };
+
+/** What a request waited for, in order; empty when its server was ready. */
+export function waitsOf({ startAttempt }: Pick<RequestLogEntry, "startAttempt">): Wait[] {
+  if (startAttempt === null) return [];
+  const { outcome, placeMs, startMs, wakeMs, reason } = startAttempt;
+  if (outcome === "failed") {
+    return [{ what: `The server could not be started: ${reasons[reason ?? ""] ?? reason ?? "unknown"}`, ms: null }];
+  }
+  const waits: Wait[] = [];
+  if (placeMs !== null && placeMs >= 1) waits.push({ what: "A place on the host", ms: placeMs });
+  if (outcome === "started") waits.push({ what: "The server's start", ms: startMs });
+  if (outcome === "woken") waits.push({ what: "The server's waking", ms: wakeMs });
+  if (outcome === "ready") waits.push({ what: "The runner's answer: the server was ready", ms: null });
+  return waits;
+}

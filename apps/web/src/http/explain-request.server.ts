@@ -1,0 +1,26 @@
+import { notFound } from "@towpath/core/errors";
+import { type RequestLogDetail, readRequestLines, readRequestLog, type ServerLogEntry } from "@towpath/logs";
+import type { Pool } from "pg";
+
+/** All that is known of one call (PRJ-20). */
+export type ExplainedRequest = RequestLogDetail & {
+  /** What the server printed while it handled the request, oldest first (LOG-4). */
+  readonly lines: readonly ServerLogEntry[];
+  readonly hasMoreLines: boolean;
+};
+
+/** @throws TowpathError `not_found`. The caller has checked access to the project. */
+export async function explainRequest(
+  pool: Pool,
+  row: { projectId: string; id: string; time?: Date | undefined },
+): Promise<ExplainedRequest> {
+  const entry = await readRequestLog(pool, row);
+  if (!entry) throw notFound("request");
+  const { requestId, time } = entry;
+  const { lines, hasMore } = await readRequestLines(pool, {
+    projectId: row.projectId,
+    requestId,
+    time: new Date(time),
+  });
+  return { ...entry, lines, hasMoreLines: hasMore };
+}

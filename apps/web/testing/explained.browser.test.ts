@@ -1,0 +1,103 @@
+import { newId } from "@towpath/core/ids";
+import { seedProject, shaOf } from "@towpath/core/testing";
+import { build, deployment } from "@towpath/db/schema";
+import { type ServerLogRow, timeOfRequestId, writeRequestLogs, writeServerLogs } from "@towpath/logs";
+import { requestLogRow } from "@towpath/logs/testing";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { type Member, seededMember } from "./visitor.ts";
+
+const site = openSite();
+const browser = openBrowser();
+let page: Page;
+let member: Member;
+let own: Awaited<ReturnType<typeof seedProject>>;
+const [requestId, deploymentId, buildId] = [newId(), newId(), newId()];
+
+beforeAll(async () => {
+  member = await seededMember(site.url, site.db);
+  own = await seedProject(site.db, member.organization);
+  const ids = { projectId: own.id, branchId: own.branchId };
+  await site.db.insert(build).values({
+    ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), trigger: "push", sequence: 1 },
+    entrypoint: "echo.py",
+  });
+  await site.db
+    .insert(deployment)
+    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: own.name });
+  const time = timeOfRequestId(requestId);
+  const line = (text: string, of: string | null): ServerLogRow => ({
+    ...{ projectId: own.id, deploymentId, instanceId: null, stream: "stdout", level: "info", time },
+    requestId: of,
+    line: text,
+  });
+  const lines = Array.from({ length: 1500 }, (_, at) => line(`other line ${at}`, null));
+  lines.splice(300, 0, line("asked the weather service", requestId), line("it said no", requestId));
+  await writeServerLogs(site.pool, lines);
+  await writeRequestLogs(site.pool, [
+    requestLogRow({
+      ...{
+        projectId: own.id,
+        organizationId: member.organization.id,
+        deploymentId,
+        id: requestId,
+        time: time.getTime(),
+      },
+      ...{ target: "weather", isError: true, outcome: "tool_error", durationMs: 700, heldMs: 550, serverMs: 140 },
+      startAttempt: { outcome: "started", placeMs: 40, startMs: 510, wakeMs: null, reason: null },
+      ...{ responsePayload: { result: { isError: true, content: [{ type: "text", text: "No data." }] } } },
+      ...{ responseTruncated: true, traceId: "a1".repeat(16) },
+    }),
+  ]);
+  page = await browser.signedInPage(site.url, member);
+});
+
+const at = (screen: string) => `${site.url}/${member.organization.slug}/${own.name}/${screen}`;
+
+test("PRJ-20 LOG-4 a link opens a request with all that explains it: times, start, message, lines; in light and dark", async () => {
+  await page.goto(at(`logs?request=${requestId}`));
+  const drawer = page.getByRole("dialog");
+  await drawer.getByText("asked the weather service").waitFor();
+  const text = (await drawer.textContent()) ?? "";
+  for (const part of [
+    "it said no",
+    "No data.",
+    "In the server",
+    "140 ms",
+    "In the gateway",
+    "10 ms",
+    "A place on the host",
+  ])
+    expect(text).toContain(part);
+  expect(text).toContain("Cut off: the log keeps the first 64 KiB.");
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
+});
+
+test("LOG-4 from a request to its place in the server's log, and from a line back to its request", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(at(`logs?request=${requestId}`));
+  await page.getByRole("link", { name: "Show in the server log" }).click();
+  const log = page.getByRole("region", { name: "Server log" });
+  await log.getByText("asked the weather service").waitFor();
+  await log.getByText("other line 299", { exact: true }).waitFor();
+  await log.getByRole("link", { name: "Show the request of this line" }).first().click();
+  await page.getByRole("dialog").getByText("asked the weather service").waitFor();
+  expect(page.url()).toContain(`request=${requestId}`);
+});
+
+test("PRJ-20 a link to a request that is not there says so, also for one of another project", async () => {
+  const stranger = await browser.signedInPage(site.url, await seededMember(site.url, site.db));
+  await stranger.goto(at(`logs?request=${requestId}`));
+  await stranger.waitForLoadState("networkidle");
+  expect(await stranger.content()).not.toContain("weather");
+  await page.goto(at(`logs?request=${newId()}`));
+  await page.getByText("This request is not in the log").waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.url()).not.toContain("request=");
+});
