@@ -57,10 +57,7 @@ export const logSearchParameters = searchParameters({
   status: withDefault(oneOf<LogSearch["status"]>(["all", "error"]), defaultLogSearch.status),
   methodType: withDefault(text(512), defaultLogSearch.methodType),
   timeRange: withDefault(oneOf(timeRanges), defaultLogSearch.timeRange),
-<<<<<<< HEAD
   search: text(512),
-=======
   /** The request whose details are open (PRJ-20). */
   request: uuid,
->>>>>>> 09f1668 (PRJ-20 LOG-4 A request explains itself in the log and by REST: where its time went, what it waited for, what its server printed; lines link back; the settings say who switched payload capture)
 });

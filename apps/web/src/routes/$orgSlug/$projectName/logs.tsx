@@ -8,7 +8,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
   validateSearch: logSearchParameters,
   search: { middlewares: [stripSearchParams(defaultLogSearch)] },
   // Without the open request: showing its details must not load the list again.
-  loaderDeps: ({ search: { status, methodType, timeRange } }) => ({ status, methodType, timeRange }),
+  loaderDeps: ({ search: { request: _open, ...deps } }) => deps,
   loader: async ({ context, params, deps }) => {
     await context.queryClient.prefetchQuery(newestLogsQuery(params, deps));
   },
