@@ -19,7 +19,7 @@ const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
  * code may not import is in its vite.config.ts.
  */
 const allowedPackages = {
-  "packages/core": ["db", "crypto", credentials, manifest],
+  "packages/core": ["db", "crypto", "secrets", credentials, manifest],
   "packages/runner-api": ["crypto", coreSchemas],
   "packages/queue": ["core", "db"],
   "packages/builder": ["core", "runtime", "mcp", "artifacts"],
@@ -31,13 +31,17 @@ const allowedPackages = {
   "packages/mcp": [],
   "packages/crypto": [],
   "packages/egress": [],
+  "packages/secrets": ["crypto", "db"],
   "packages/role": [],
   "packages/db": [],
-  "apps/gateway": ["db", "auth", "crypto", "mcp", "logs", "role", "runner-api"],
-  "apps/runner": ["core", "db", "logs", "runtime", "artifacts", "role", "runner-api"],
-  "apps/worker": ["core", "db", "logs", "runtime", "artifacts", "builder", "github", "queue", "role", "runner-api"],
+  "apps/gateway": ["db", "auth", "crypto", "secrets", "mcp", "logs", "role", "runner-api"],
+  "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api"],
+  "apps/worker": [
+    ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "github", "queue", "role"],
+    "runner-api",
+  ],
   "apps/forge": ["github", "role"],
-  "apps/cli": ["db", coreSchemas, "role", "runner-api"],
+  "apps/cli": ["db", "secrets", coreSchemas, "role", "runner-api"],
 };
 
 const patternOf = (allowed) => (allowed.startsWith("^") ? allowed : `^packages/${allowed}/`);

@@ -10,7 +10,9 @@ async function main(): Promise<void> {
   const dist = resolve(process.argv[2] ?? join(import.meta.dirname, "dist"));
   // All our code comes from the bundle. Loading the sources as well would double the startup time.
   const built = (await import(pathToFileURL(join(dist, "server/server.js")).href)) as typeof Built;
-  const { config, log } = servicesOrExit(built);
+  const { config, log, checkKeys } = servicesOrExit(built);
+  const onWrongKey = (error: Error) => fail(log, error, config);
+  await checkKeys(onWrongKey).catch(onWrongKey);
   // Bounds what slow clients and huge headers cost. Node itself responds with 408, 431 and 400.
   const limits = { maxHeaderSize: 16_384, requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 65_000 };
   const server = createServer(

@@ -12,6 +12,7 @@ import {
 } from "@towpath/auth/credentials";
 import { openNotifications } from "@towpath/db/notifications";
 import { createRunnerClient } from "@towpath/runner-api";
+import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
@@ -42,6 +43,8 @@ const maxDatabaseConnections = 4;
 
 /** How often it is stored which OAuth grants were used. */
 const usesEveryMs = 30_000;
+/** Longer than a database takes that is there. */
+const keysWithinMs = 1000;
 
 export type RunningGateway = {
   server: Server;
@@ -67,6 +70,14 @@ export async function startGateway(
   });
   pool.on("error", (error) => log.debug({ err: error }, "an idle database connection ended"));
 
+  const box = createSecretBox(config.secrets);
+  await guardMasterKeys(pool, box.masterKeys, {
+    withinMs: keysWithinMs,
+    onWrong: (error) => {
+      log.fatal({ err: error }, error.message);
+      process.exit(1);
+    },
+  });
   const routes = new RouteTable();
   const openResponses = new OpenResponses({ pool, log, routes });
   const feed = createRouteFeed({
@@ -134,7 +145,7 @@ export async function startGateway(
       openResponses,
       capacity,
       proxies: config.connections.proxies,
-      sessionIds: createSessionIds(secret),
+      sessionIds: createSessionIds(config.secret, config.secrets.previous),
       leases,
       pendingCalls,
       recorder,

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
+import { type RootSecrets, rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
 import type { CapacityLimits } from "./policy/capacity.ts";
 import { type ConnectionLimits, parseAddresses } from "./policy/connections.ts";
@@ -34,7 +35,7 @@ const environmentSchema = z.object({
     .url({ protocol: /^https?$/, error: "must be an http or https URL" })
     .refine((url) => new URL(url).pathname === "/", "must be an origin without a path")
     .default("http://localhost:3000"),
-  TOWPATH_SECRET: z.string().min(32, "must have at least 32 characters"),
+  ...secretSettings,
   ...runnerSettings,
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_GATEWAY_HOST: z.string().min(1).default("127.0.0.1"),
@@ -139,6 +140,8 @@ export type GatewayConfig = {
   secret: string;
   /** Origin of the dashboard: the issuer of tokens. */
   issuer: string;
+  /** The same, with earlier ones that data may still be sealed with. */
+  secrets: RootSecrets;
   logLevel: string;
   host: string;
   port: number;
@@ -174,6 +177,7 @@ export function readConfig(
     runner: runnerAddressFrom(values),
     secret: values.TOWPATH_SECRET,
     issuer: new URL(values.TOWPATH_URL).origin,
+    secrets: rootSecretsFrom(values),
     logLevel: values.TOWPATH_LOG_LEVEL,
     host: values.TOWPATH_GATEWAY_HOST,
     port: values.TOWPATH_GATEWAY_PORT,

@@ -1,6 +1,5 @@
 import { mkdir } from "node:fs/promises";
 import { openArtifacts } from "@towpath/artifacts";
-import { createSecretBox, redactor } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { writeServerLogs } from "@towpath/logs";
 import {
@@ -11,6 +10,8 @@ import {
   type RunnerHandlers,
 } from "@towpath/runner-api";
 import { createSandboxDriver, type Isolation, type RuntimeDriver } from "@towpath/runtime";
+import { checkMasterKeys, createSecretBox, versionsOf } from "@towpath/secrets";
+import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
 import { existingDeployments, readDeployment, type StoredDeployment } from "./deployments/deployment.store.ts";
@@ -39,14 +40,15 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const identity = await nextIdentity(config.runDirectory);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
   const runtime = driver ?? sandboxDriver(config, identity, log);
-  const secrets = createSecretBox(config.secret);
+  const secrets = createSecretBox(config.secrets);
+  await checkMasterKeys(database.pool, secrets.masterKeys);
   const store = instanceStore(database.db, identity);
   const record = createInstanceRecord(store, complain("an instance could not be recorded"));
   const lines = createServerLogWriter(
     (rows) => writeServerLogs(database.pool, rows),
     complain("server-log lines could not be written"),
   );
-  const deployments = cachingReader((id) => readDeployment(database.db, id), complain("the database is unavailable"));
+  const deployments = cachingReader((id) => readDeployment(database, id), complain("the database is unavailable"));
   const requireDeployment = async (deploymentId: string) => {
     const deployment = await deployments(deploymentId);
     if (deployment === null) throw new RunnerError("not_found", "There is no such deployment.");
@@ -67,12 +69,13 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       const { server, secrets: values } = serverOfDeployment(deployment, {
         serverUrl: config.serverUrl,
         limits: config.limits,
-        decryptSecret: secrets.decrypt,
+        box: secrets,
       });
-      const redact = redactor(values);
+      const redactor = createRedactor(values);
       const ids = { projectId: deployment.projectId, deploymentId };
+      record.decrypted({ ...deployment, versions: versionsOf(deployment.stored) });
       const memo = memoOf(deployment, server.limits.memoryBytes, values);
-      return { server, log: serverLog(ids, lines.push, redact), redact, memo };
+      return { server, log: serverLog(ids, lines.push, redactor), redact: redactor.text, memo };
     },
   });
   const adopted = await adoptInstances({ driver: runtime, store, record, pool, pushLine: lines.push });

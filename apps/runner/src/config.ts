@@ -7,6 +7,7 @@ import {
   sandboxSettings,
   serverLimitSettings,
 } from "@towpath/runtime";
+import { type RootSecrets, rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
 import type { Budget } from "./places/placement.ts";
 
@@ -29,7 +30,7 @@ const environmentSchema = z.object({
   TOWPATH_RUN_DIR: absolutePath.refine((path) => Buffer.byteLength(path) <= maxRunDirectoryBytes, {
     message: `must have at most ${maxRunDirectoryBytes} bytes, because unix sockets are made below it`,
   }),
-  TOWPATH_SECRET: z.string().min(32, "must have at least 32 characters"),
+  ...secretSettings,
   TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_UV: z.string().default("uv"),
@@ -60,8 +61,8 @@ export type RunnerConfig = {
   readonly runDirectory: string;
   /** Where its API listens. */
   readonly address: RunnerAddress;
-  /** TOWPATH_SECRET, from which the key of stored secrets is derived. */
-  readonly secret: string;
+  /** From which the keys of stored secrets are derived. */
+  readonly secrets: RootSecrets;
   readonly serverUrl: string;
   readonly logLevel: string;
   readonly uv: string;
@@ -113,7 +114,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
     dataDirectory: values.TOWPATH_DATA_DIR,
     runDirectory: values.TOWPATH_RUN_DIR,
     address: runnerAddressFrom(values),
-    secret: values.TOWPATH_SECRET,
+    secrets: rootSecretsFrom(values),
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,
     uv: values.TOWPATH_UV,

@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { openArtifacts } from "@towpath/artifacts";
 import { newId } from "@towpath/core/ids";
-import { createSecretBox } from "@towpath/core/secret";
+import { seedSecrets } from "@towpath/core/testing";
 import { hostIsolation, instance, secret } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { runnerContract } from "@towpath/runner-api/contract";
 import { buildImage, createSandboxDriver, pickBuildEnvironment, strictIsolation } from "@towpath/runtime";
 import { shortDirectory, tinyServer } from "@towpath/runtime/testing";
+import { createSecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { seedDeployment } from "./testing/seed-deployment.ts";
@@ -111,6 +112,7 @@ function environment(change: Record<string, string> = {}): Record<string, string
   };
 }
 
+const box = createSecretBox({ current: "x".repeat(32), previous: [] });
 const main = new URL("./main.ts", import.meta.url).pathname;
 
 async function startRunner(): Promise<void> {
@@ -196,11 +198,9 @@ describe("the process", () => {
     ]);
   });
 
-  test("RUN-8 servers survive a kill -9 of the runner, and the next runner adopts them and no others", async () => {
+  test("RUN-8 KEY-2 servers survive a kill -9 of the runner, and the next runner adopts them and no others", async () => {
     const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
-    const binding = { projectId: deployed.projectId, keyName: "API_TOKEN", version: 1, environments: ["production"] };
-    const ciphertext = createSecretBox("x".repeat(32)).encrypt("long-enough-token", binding);
-    await database.db.insert(secret).values({ id: newId(), ...binding, ciphertext });
+    await seedSecrets(database.db, box, deployed.projectId, { API_TOKEN: "long-enough-token" });
     await startRunner();
     const lease = await client.ensure(deployed.deploymentId);
     const stored = () => database.db.select().from(instance).where(eq(instance.deploymentId, deployed.deploymentId));
@@ -211,6 +211,11 @@ describe("the process", () => {
     await killed;
 
     expect(await tinyServer.get(lease.endpoint, "/print")).toContain("API_TOKEN");
+    const decryptions = () =>
+      database.pool.query("SELECT actor, subject, detail FROM audit_log WHERE action = 'secret.decrypt'");
+    const start = { actor: "job:runner", subject: deployed.deploymentId };
+    const detail = { reason: "start", runner: before?.runner, versions: { API_TOKEN: 1 } };
+    expect((await decryptions()).rows).toEqual([{ ...start, detail }]);
     // The server still has, and prints, what it was started with.
     await database.db.delete(secret).where(eq(secret.projectId, deployed.projectId));
     const { deploymentId } = deployed;
@@ -229,6 +234,8 @@ describe("the process", () => {
     expect(after[lease.instanceId]).toMatchObject({ ...before, generation, state: "ready" });
     const printed = () => database.pool.query("SELECT line FROM server_log WHERE line LIKE 'token%'");
     await expect.poll(async () => (await printed()).rows).toEqual([{ line: "token [API_TOKEN]" }]);
+    // The next runner started nothing.
+    expect((await decryptions()).rows).toHaveLength(1);
     await client.stop(deploymentId);
     expect(await tinyServer.get(lease.endpoint)).toBeNull();
   });
@@ -240,7 +247,7 @@ describe("the process", () => {
       projectId: secretive.projectId,
       keyName: "API_TOKEN",
       environments: ["production"],
-      ciphertext: "k.n.c.t",
+      ciphertext: `v2.${newId()}.n.c.t`,
     });
     const lost = await seedDeployment(database.db, { layers: { ...layers(), code: "f".repeat(64) } });
     await startRunner();

@@ -4,12 +4,12 @@ import type { Actor, Context } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
 import { claimLocalOrganization } from "@towpath/core/organization";
 import { gitHubNotConfigured, type JobQueue, systemClock } from "@towpath/core/ports";
-import { createSecretBox } from "@towpath/core/secret";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { fetchDocument } from "@towpath/egress";
 import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
+import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
 import { type Logger, pino } from "pino";
 import { readWebConfig, type WebConfig } from "./config.server.ts";
 
@@ -28,8 +28,17 @@ export type Services = {
   readonly notifications: Notifications;
   /** The context that verbs of core take, acting as `actor`. */
   contextFor(actor: Actor): Context;
+  /**
+   * Checks that the configured keys open what is stored; waits at most some seconds for a database that is away.
+   *
+   * @throws WrongMasterKey; a later check that fails is passed to `onWrong`
+   */
+  checkKeys(onWrong: (error: Error) => void): Promise<void>;
   close(): Promise<void>;
 };
+
+/** Longer than a database takes that is there. */
+const keysWithinMs = 3000;
 
 const logReaderLimits = { maxConnections: 4, statementTimeoutMs: 5000 };
 
@@ -43,7 +52,7 @@ function compose(config: WebConfig): Services {
     applicationName: "towpath-web-listen",
     onProblem: (error) => log.warn({ err: error }, "can't listen for log lines"),
   });
-  const secrets = createSecretBox(config.secret);
+  const secrets = createSecretBox(config.secrets);
   const gitHub = config.gitHub ? createGitHub(config.gitHub) : null;
   const repositories = gitHub && createRepositoryHost(gitHub);
   const contextFor = (actor: Actor): Context => ({
@@ -79,6 +88,7 @@ function compose(config: WebConfig): Services {
     gitHub,
     notifications,
     contextFor,
+    checkKeys: (onWrong) => guardMasterKeys(database.pool, secrets.masterKeys, { withinMs: keysWithinMs, onWrong }),
     close: async () => {
       await notifications.close();
       await queue.close();

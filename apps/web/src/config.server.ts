@@ -1,4 +1,5 @@
 import { gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
+import { rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
 
 const origin = z
@@ -11,7 +12,7 @@ const settings = z.object({
   /** Bypasses a connection pooler, which does not support LISTEN. */
   DATABASE_DIRECT_URL: z.string().optional(),
   TOWPATH_DATA_DIR: z.string({ error: "is missing" }).min(1, "is missing"),
-  TOWPATH_SECRET: z.string({ error: "is missing" }).min(32, "must have at least 32 characters"),
+  ...secretSettings,
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_URL: origin.default("http://localhost:3000"),
   TOWPATH_HOST: z.string().default("127.0.0.1"),
@@ -62,6 +63,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     dataDirectory: values.TOWPATH_DATA_DIR,
     secret: values.TOWPATH_SECRET,
+    secrets: rootSecretsFrom(values),
     logLevel: values.TOWPATH_LOG_LEVEL,
     baseUrl: values.TOWPATH_URL,
     host: values.TOWPATH_HOST,

@@ -1,6 +1,5 @@
 import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder } from "@towpath/builder";
-import { createSecretBox } from "@towpath/core/secret";
 import { openDatabase } from "@towpath/db";
 import { createGitHub } from "@towpath/github";
 import { backfillRollups, foldRequestLogs } from "@towpath/logs";
@@ -8,6 +7,7 @@ import { openWorkerQueue } from "@towpath/queue";
 import { stopLimits } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
 import { createSandboxDriver } from "@towpath/runtime";
+import { checkMasterKeys, createSecretBox } from "@towpath/secrets";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
 import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
@@ -31,6 +31,8 @@ export type RunningWorker = { stop(): Promise<void> };
 /** Connects the worker's parts and takes jobs until it is stopped. Throws when the database cannot be reached. */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningWorker> {
   const database = openDatabase(config.databaseUrl);
+  const secrets = createSecretBox(config.secrets);
+  await checkMasterKeys(database.pool, secrets.masterKeys);
   const { layers, store } = openArtifacts(config.builder.dataDirectory);
   const driver = createSandboxDriver({
     stateDirectory: config.runDirectory,
@@ -57,7 +59,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     isolation: () => driver.selfTest(),
     allowUnsandboxed: config.isolation.allowUnsandboxed,
     serverUrlTemplate: config.serverUrl,
-    secrets: createSecretBox(config.secret),
+    secrets,
     log,
     heartbeatMs,
     disk,

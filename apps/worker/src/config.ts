@@ -9,6 +9,7 @@ import {
   sandboxSettings,
   serverLimitSettings,
 } from "@towpath/runtime";
+import { type RootSecrets, rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
 import type { BuildConcurrency } from "./jobs/jobs.ts";
 import { type RetentionConfig, retentionConfigFrom, retentionSettings } from "./retention/config.ts";
@@ -21,7 +22,7 @@ const environmentSchema = z.object({
   DATABASE_DIRECT_URL: z.string().min(1).optional(),
   TOWPATH_DATA_DIR: absolutePath,
   TOWPATH_RUN_DIR: absolutePath,
-  TOWPATH_SECRET: z.string().min(32, "must have at least 32 characters"),
+  ...secretSettings,
   TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_UV: z.string().default("uv"),
@@ -41,7 +42,8 @@ export type WorkerConfig = {
   readonly directDatabaseUrl: string;
   readonly runDirectory: string;
   readonly runner: RunnerAddress;
-  readonly secret: string;
+  /** From which the keys of stored secrets are derived. */
+  readonly secrets: RootSecrets;
   readonly serverUrl: string;
   readonly logLevel: string;
   readonly builds: BuildConcurrency;
@@ -68,7 +70,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     runDirectory: values.TOWPATH_RUN_DIR,
     runner: runnerAddressFrom(values),
-    secret: values.TOWPATH_SECRET,
+    secrets: rootSecretsFrom(values),
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,
     builds: { maxBuilds, maxBuildsPerOrganization: Math.max(1, maxBuilds - 1) },

@@ -5,7 +5,6 @@ import { getBuild, listBuilds } from "@towpath/core/build";
 import { listBranchesWithDeployments } from "@towpath/core/deployment";
 import { recordInstallation } from "@towpath/core/installation";
 import { deployProject } from "@towpath/core/project";
-import { createSecretBox } from "@towpath/core/secret";
 import { liveCommit, type SeededOrganization, seedOrganization, testContext } from "@towpath/core/testing";
 import { build, deployment, project, route } from "@towpath/db/schema";
 import { createRepositoryHost } from "@towpath/github";
@@ -15,6 +14,7 @@ import { manifestSchema } from "@towpath/mcp/manifest";
 import { stopLimits } from "@towpath/role";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { inspectPath } from "@towpath/runtime";
+import { createSecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type LocalInstance, openLocalInstance, writeFiles } from "./testing/local-instance.ts";
@@ -50,7 +50,7 @@ const context = () =>
     { kind: "operator", ipAddress: null },
     {
       queue: instance.queue,
-      secrets: createSecretBox(instance.rootSecret),
+      secrets: createSecretBox({ current: instance.rootSecret, previous: [] }),
       repositories: createRepositoryHost(instance.github),
     },
   );

@@ -2,11 +2,11 @@ import type { Builder } from "@towpath/builder";
 import type { Actor, Context } from "@towpath/core/context";
 import type { JobName, JobQueue } from "@towpath/core/ports";
 import { systemClock } from "@towpath/core/ports";
-import type { SecretBox } from "@towpath/core/secret";
 import type { DatabaseClient } from "@towpath/db";
 import type { GitHub } from "@towpath/github";
 import type { RunnerClient } from "@towpath/runner-api";
 import type { Isolation } from "@towpath/runtime";
+import type { SecretBox } from "@towpath/secrets";
 import type { Logger } from "pino";
 import type { Disk } from "./retention/disk.ts";
 

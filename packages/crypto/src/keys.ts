@@ -11,7 +11,7 @@ export const keyPurposes = {
   "cookie-name": "towpath/cookie/v1",
   /** Short-lived secrets of a session, such as a user's GitHub token. */
   "session-secret": "towpath/session-secret/v1",
-  /** Environment variables of projects. */
+  /** Master keys: they seal data keys, and sealed values of variables before there were data keys. */
   "project-secret": "towpath/secrets/v1",
   /** MCP session ids that clients see. */
   "mcp-session": "towpath/mcp-session/v1",

@@ -17,12 +17,15 @@ export function runnerAddressFrom(values: {
   readonly TOWPATH_RUNNER_ADDRESS?: string | undefined;
   readonly TOWPATH_RUN_DIR: string;
   readonly TOWPATH_SECRET: string;
+  /** The runner accepts calls of processes that have not been restarted with the new secret yet. */
+  readonly TOWPATH_PREVIOUS_SECRETS?: readonly string[];
 }): RunnerAddress {
   const text = values.TOWPATH_RUNNER_ADDRESS;
   if (text === undefined) return { kind: "unix", path: `${values.TOWPATH_RUN_DIR}/runner.sock` };
   const host = text.slice(0, text.lastIndexOf(":")).replace(/^\[|\]$/g, "");
-  const { bytes } = deriveKey(values.TOWPATH_SECRET, "runner-api");
-  return { kind: "tcp", host, port: portOf(text), secrets: [Buffer.from(bytes).toString("base64url")] };
+  const secretOf = (secret: string) => Buffer.from(deriveKey(secret, "runner-api").bytes).toString("base64url");
+  const previous = (values.TOWPATH_PREVIOUS_SECRETS ?? []).map(secretOf);
+  return { kind: "tcp", host, port: portOf(text), secrets: [secretOf(values.TOWPATH_SECRET), ...previous] };
 }
 
 const portOf = (text: string) => Number(text.slice(text.lastIndexOf(":") + 1));

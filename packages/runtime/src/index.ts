@@ -25,5 +25,6 @@ export type {
   VolumeMount,
 } from "./port.ts";
 export { inspectPath } from "./port.ts";
+export { lineCutNote } from "./process/lines.ts";
 export { removeDirectory } from "./process/remove-directory.ts";
 export { cloudEnvironment } from "./server/server-spec.ts";

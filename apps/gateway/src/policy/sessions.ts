@@ -47,11 +47,13 @@ const payloadSchema = z.tuple([
 /**
  * Makes and checks the session ids that clients see (GW-6). They hold all that a gateway must know, under a MAC, so
  * any gateway with the same secret serves any session, and none keeps a list. The owner is not written into the id
- * but covered by the MAC: an id is worthless at another server and to another principal.
+ * but covered by the MAC: an id is worthless at another server and to another principal. Ids from before the secret was
+ * replaced stay good as long as it is among the previous ones.
  */
-export function createSessionIds(secret: string): SessionIds {
-  const key = deriveKey(secret, "mcp-session").bytes;
-  const macOf = (payload: string, { projectId, label, principal }: SessionOwner) =>
+export function createSessionIds(secret: string, previousSecrets: readonly string[] = []): SessionIds {
+  const keys = [secret, ...previousSecrets].map((each) => deriveKey(each, "mcp-session").bytes);
+  const [current = new Uint8Array()] = keys;
+  const macOf = (key: Uint8Array, payload: string, { projectId, label, principal }: SessionOwner) =>
     hmacSha256(key, JSON.stringify([version, projectId, label, principal, payload]));
 
   return {
@@ -66,13 +68,13 @@ export function createSessionIds(secret: string): SessionIds {
         shortened(session.protocolVersion),
       ];
       const payload = Buffer.from(JSON.stringify(content)).toString("base64url");
-      return `${version}.${payload}.${macOf(payload, owner)}`;
+      return `${version}.${payload}.${macOf(current, payload, owner)}`;
     },
     open(id, owner) {
       if (id.length > maxIdLength) return null;
       const [, payload, mac] = idPattern.exec(id) ?? [];
       if (payload === undefined || mac === undefined) return null;
-      if (!equalInConstantTime(macOf(payload, owner), mac)) return null;
+      if (!keys.some((key) => equalInConstantTime(macOf(key, payload, owner), mac))) return null;
       const content = payloadSchema.safeParse(JSON.parse(Buffer.from(payload, "base64url").toString("utf8")));
       if (!content.success) return null;
       const [serverId, deploymentId, instanceId, clientName, clientVersion, protocolVersion] = content.data;

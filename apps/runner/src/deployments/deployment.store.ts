@@ -1,7 +1,8 @@
 import { type Layers, layersSchema } from "@towpath/core/build/contract";
-import type { Database } from "@towpath/db";
-import { branch, build, deployment, project, secret } from "@towpath/db/schema";
-import { and, arrayContains, eq, inArray } from "drizzle-orm";
+import type { Database, DatabaseClient } from "@towpath/db";
+import { branch, build, deployment, project } from "@towpath/db/schema";
+import { readDeploymentSecrets, type StoredSecrets } from "@towpath/secrets";
+import { eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 
 /** What the runner needs to start a deployment's server. */
@@ -16,13 +17,15 @@ export type StoredDeployment = {
   readonly commitSha: string;
   readonly repository: string | null;
   readonly layers: Layers;
-  readonly secrets: readonly StoredSecret[];
+  /** The variables that it was built with. */
+  readonly stored: StoredSecrets;
 };
 
-export type StoredSecret = typeof secret.$inferSelect;
-
-/** Reads a deployment with its build and the secrets of its environment; null when there is no such deployment. */
-export async function readDeployment(db: Database, deploymentId: string): Promise<StoredDeployment | null> {
+/** Reads a deployment with its build and its variables; null when there is no such deployment. */
+export async function readDeployment(
+  { db, pool }: Pick<DatabaseClient, "db" | "pool">,
+  deploymentId: string,
+): Promise<StoredDeployment | null> {
   const [row] = await db
     .select({
       organizationId: project.organizationId,
@@ -40,16 +43,14 @@ export async function readDeployment(db: Database, deploymentId: string): Promis
     .innerJoin(project, eq(project.id, deployment.projectId))
     .where(eq(deployment.id, deploymentId));
   if (row === undefined) return null;
-  const secrets = await db
-    .select()
-    .from(secret)
-    .where(and(eq(secret.projectId, row.projectId), arrayContains(secret.environments, [row.environment])));
+  const stored = await readDeploymentSecrets(pool, deploymentId);
+  if (stored === null) return null;
   return {
     ...row,
     deploymentId,
     environment: z.enum(["production", "preview"]).parse(row.environment),
     layers: layersSchema.parse(row.layers),
-    secrets,
+    stored,
   };
 }
 

@@ -1,8 +1,6 @@
 import { cloudEnvironment, type Limits, type ServerSpec } from "@towpath/runtime";
-import type { StoredDeployment, StoredSecret } from "./deployment.store.ts";
-
-/** Decrypts a stored secret. Throws if it can't; never returns an empty value instead. */
-type DecryptSecret = (row: StoredSecret) => string;
+import type { SecretBox, StoredSecrets } from "@towpath/secrets";
+import type { StoredDeployment } from "./deployment.store.ts";
 
 /** A deployment can't be started; the message is for its owner. */
 export class DeploymentUnusable extends Error {
@@ -15,7 +13,7 @@ export type ServerSources = {
   /** URL template of servers with `{name}`. */
   readonly serverUrl: string;
   readonly limits: Limits;
-  readonly decryptSecret: DecryptSecret;
+  readonly box: SecretBox;
 };
 
 /**
@@ -24,7 +22,7 @@ export type ServerSources = {
  */
 export function serverOfDeployment(deployment: StoredDeployment, sources: ServerSources): OpenedServer {
   const { pythonVersion, dependencies, code } = deployment.layers;
-  const secrets = secretValues(deployment.secrets, sources.decryptSecret);
+  const secrets = secretValues(deployment.stored, sources.box);
   const environment = cloudEnvironment(
     {
       serverUrl: sources.serverUrl.replace("{name}", deployment.slug),
@@ -47,11 +45,11 @@ export function serverOfDeployment(deployment: StoredDeployment, sources: Server
   return { server, secrets };
 }
 
-function secretValues(rows: readonly StoredSecret[], decrypt: DecryptSecret): Record<string, string> {
+function secretValues({ secrets, dataKey }: StoredSecrets, box: SecretBox): Record<string, string> {
   return Object.fromEntries(
-    rows.map((row) => {
+    secrets.map((row) => {
       try {
-        return [row.keyName, decrypt(row)];
+        return [row.keyName, box.decrypt(row, dataKey)];
       } catch (error) {
         throw new DeploymentUnusable(`The variable ${row.keyName} can't be decrypted. Set it again.`, { cause: error });
       }

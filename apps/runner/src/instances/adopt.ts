@@ -1,6 +1,6 @@
-import { redactor } from "@towpath/core/secret";
 import type { ServerLogRow } from "@towpath/logs";
 import type { RuntimeDriver, Survivor } from "@towpath/runtime";
+import { createRedactor } from "@towpath/secrets/redaction";
 import { z } from "zod";
 import type { StoredDeployment } from "../deployments/deployment.store.ts";
 import { serverLog } from "../logs/server-log.ts";
@@ -71,8 +71,8 @@ async function claimOf({ instanceId, memo }: Survivor, parts: AdoptionParts): Pr
   const { organizationId, projectId, deploymentId, memoryBytes, secrets } = known.data;
   const row = await parts.store.claim(instanceId, deploymentId);
   if (row === null) return null;
-  const redact = redactor(secrets);
-  const log = serverLog({ projectId, deploymentId }, parts.pushLine, redact);
-  const instance = new Instance(instanceId, row.startedAt, { log, redact, memoryBytes }, parts.record);
+  const redactor = createRedactor(secrets);
+  const log = serverLog({ projectId, deploymentId }, parts.pushLine, redactor);
+  const instance = new Instance(instanceId, row.startedAt, { log, redact: redactor.text, memoryBytes }, parts.record);
   return { organizationId, deploymentId, instance, readyAt: row.readyAt, failures: row.restarts };
 }

@@ -1,13 +1,13 @@
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "@towpath/core/ids";
-import { redactor } from "@towpath/core/secret";
 import { instance, serverLog as serverLogTable } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { writeServerLogs } from "@towpath/logs";
 import { RunnerError } from "@towpath/runner-api";
 import { createSandboxDriver, type RuntimeDriver, type ServerSpec, strictIsolation } from "@towpath/runtime";
 import { shortDirectory, tinyServer } from "@towpath/runtime/testing";
+import { createRedactor } from "@towpath/secrets/redaction";
 import { asc, eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { InstanceTiming } from "../config.ts";
@@ -83,14 +83,14 @@ function poolOf(
     async open(deploymentId) {
       opened += 1;
       const ids = { projectId: deploymentId, deploymentId };
-      return { server: serverOf(deploymentId), log: serverLog(ids, lines.push, redact), redact };
+      return { server: serverOf(deploymentId), log: serverLog(ids, lines.push, redactor), redact: redactor.text };
     },
   });
   pools.push(pool);
   return { pool, opened: () => opened };
 }
 
-const redact = redactor({ SECRET_MODULE: "nowhere", SECRET_MODE: "nothing to do" });
+const redactor = createRedactor({ SECRET_MODULE: "nowhere", SECRET_MODE: "nothing to do" });
 const serving = () => tinyServer.server("serve");
 
 async function rows(deployed: Deployed) {

@@ -1,4 +1,4 @@
-import type { InstanceChange, InstanceStore, NewInstance } from "./instance.store.ts";
+import type { DecryptedSecrets, InstanceChange, InstanceStore, NewInstance } from "./instance.store.ts";
 
 const retryMs = 1000;
 const maxWaiting = 10_000;
@@ -6,6 +6,8 @@ const maxWaiting = 10_000;
 export type InstanceRecord = {
   started(row: NewInstance): void;
   changed(id: string, change: InstanceChange): void;
+  /** One entry of the audit log for a start, if there was anything to decrypt (KEY-2). */
+  decrypted(secrets: DecryptedSecrets): void;
   /** Writes what is queued; gives up after `withinMs`. */
   close(withinMs: number): Promise<void>;
 };
@@ -54,6 +56,9 @@ export function createInstanceRecord(store: InstanceStore, onError: (error: unkn
   return {
     started: (row) => add(() => store.insert(row)),
     changed: (id, change) => add(() => store.change(id, change)),
+    decrypted(secrets) {
+      if (Object.keys(secrets.versions).length > 0) add(() => store.auditDecryption(secrets));
+    },
     async close(withinMs) {
       if (retry !== null) clearTimeout(retry);
       const deadline = new Promise<void>((resolve) => setTimeout(resolve, withinMs).unref());

@@ -1,5 +1,6 @@
+import { newId } from "@towpath/core/ids";
 import type { Database } from "@towpath/db";
-import { instance } from "@towpath/db/schema";
+import { auditLog, instance } from "@towpath/db/schema";
 import type { Endpoint } from "@towpath/runner-api";
 import { and, eq, inArray, isNull, lt, or } from "drizzle-orm";
 import type { RunnerIdentity } from "../identity.ts";
@@ -21,6 +22,14 @@ export type InstanceChange = {
   readonly exitCode?: number | null;
 };
 
+/** A start of a server with variables: their versions, by name. */
+export type DecryptedSecrets = {
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly deploymentId: string;
+  readonly versions: Readonly<Record<string, number>>;
+};
+
 /** An instance that a new start of the runner has claimed. */
 type ClaimedInstance = { readonly startedAt: Date; readonly readyAt: Date | null; readonly restarts: number };
 
@@ -39,6 +48,8 @@ export type InstanceStore = {
   claim(id: string, deploymentId: string): Promise<ClaimedInstance | null>;
   /** Ends unclaimed rows of earlier runner processes: their instances are gone. */
   endLost(): Promise<number>;
+  /** Writes that the variables of a deployment were decrypted for a start. */
+  auditDecryption(secrets: DecryptedSecrets): Promise<void>;
   /** Whether the database rejected the row, so that retrying is useless. */
   isRefusal(error: unknown): boolean;
 };
@@ -99,6 +110,12 @@ export function instanceStore(db: Database, identity: RunnerIdentity): InstanceS
         .where(and(or(isEarlier, isNull(instance.runner)), inArray(instance.state, [...alive])))
         .returning({ id: instance.id });
       return rows.length;
+    },
+    async auditDecryption({ organizationId, projectId, deploymentId, versions }) {
+      await db.insert(auditLog).values({
+        ...{ id: newId(), organizationId, projectId, actor: "job:runner" },
+        ...{ action: "secret.decrypt", subject: deploymentId, detail: { reason: "start", runner, versions } },
+      });
     },
     isRefusal,
   };

@@ -1,4 +1,5 @@
 import type { ServerLogRow } from "@towpath/logs";
+import { createRedactor } from "@towpath/secrets/redaction";
 import { expect, test } from "vitest";
 import { logLevelReader, serverLog } from "./server-log.ts";
 
@@ -60,7 +61,7 @@ test("LOG-4 RUN-5 the mark of a request becomes its id, whatever the line is; ot
   const log = serverLog(
     { projectId: "p", deploymentId: "d" },
     (row) => rows.push(row),
-    (text) => text.replaceAll("s3cret", "[TOKEN]"),
+    createRedactor({ TOKEN: "s3cret" }),
   );
   const write = log.output("i");
   const id = "0199a000-0000-7000-8000-000000000001";

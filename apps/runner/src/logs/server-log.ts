@@ -1,5 +1,6 @@
 import type { ServerLogLevel, ServerLogRow } from "@towpath/logs";
-import type { OutputSink } from "@towpath/runtime";
+import { lineCutNote, type OutputSink } from "@towpath/runtime";
+import type { Redactor } from "@towpath/secrets/redaction";
 import { readRequestMark } from "./request-mark.ts";
 
 /** The server log of one deployment. */
@@ -10,12 +11,15 @@ export type ServerLog = {
   platform(instanceId: string | null, level: ServerLogLevel, line: string): void;
 };
 
-/** `redact` removes secrets from the server's output (KEY-4). */
+/** `redactor` removes secrets from the server's output (KEY-4). */
 export function serverLog(
   ids: { readonly projectId: string; readonly deploymentId: string },
   push: (row: ServerLogRow) => void,
-  redact: (text: string) => string,
+  redactor: Pick<Redactor, "text">,
 ): ServerLog {
+  // A line may have been cut within a value: without the note it ends there.
+  const redact = (line: string) =>
+    line.endsWith(lineCutNote) ? redactor.text(line.slice(0, -lineCutNote.length)) + lineCutNote : redactor.text(line);
   return {
     output(instanceId) {
       const levelOf = logLevelReader();

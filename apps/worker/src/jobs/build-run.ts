@@ -2,9 +2,10 @@ import type { BuildLogSink, BuildResult } from "@towpath/builder";
 import { failBuild, holdBuilds, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
 import type { BuildTimings, Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
-import { readEnvironment, redactor } from "@towpath/core/secret";
+import { pinEnvironment } from "@towpath/core/secret";
 import { isGitHubError, type RepositoryAddress } from "@towpath/github";
 import { cloudEnvironment } from "@towpath/runtime";
+import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
 import { waitingForRoom } from "../retention/disk.ts";
 import { rollOut } from "../rollout/roll-out.ts";
@@ -101,15 +102,16 @@ async function buildAndRollOut(run: BuildRun): Promise<void> {
   if (rollout.result.outcome === "lost") throw new BuildLost();
 }
 
-async function build({ services, ctx, taken, operatorLog, buildLog, signal }: BuildRun): Promise<BuildResult> {
+async function build({ services, ctx, taken, fence, operatorLog, buildLog, signal }: BuildRun): Promise<BuildResult> {
   const { log } = buildLog;
   const isolation = await services.isolation();
   if (!isolation.trusted && !services.allowUnsandboxed) return refuse(log, isolationMissing(isolation));
   const source = sourceOf(taken);
   if (!source) return refuse(log, sourceNotConnected);
   const { project, environment } = taken;
-  const secrets = await readEnvironment({ ctx, input: { projectId: project.id, environment } });
-  const redact = redactor(secrets);
+  const secrets = await pinEnvironment({ ctx, input: { ...fence, projectId: project.id, environment } });
+  if (secrets === null) throw new BuildLost();
+  const { text: redact } = createRedactor(secrets);
   const result = await services.builder.build({
     buildId: taken.buildId,
     organizationId: taken.organizationId,

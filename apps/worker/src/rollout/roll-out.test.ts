@@ -1,9 +1,14 @@
-import { newId } from "@towpath/core/ids";
-import { createSecretBox } from "@towpath/core/secret";
-import { liveCommit, type SeededOrganization, seedOrganization, seedProject, shaOf } from "@towpath/core/testing";
-import { route, secret } from "@towpath/db/schema";
+import {
+  liveCommit,
+  type SeededOrganization,
+  seedOrganization,
+  seedProject,
+  seedSecrets,
+  shaOf,
+} from "@towpath/core/testing";
+import { route } from "@towpath/db/schema";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Bench, type Builds, buildsOf, goodBuild, openBench, rootSecret, until } from "../testing/worker-bench.ts";
+import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "../testing/worker-bench.ts";
 
 let bench: Bench;
 let team: SeededOrganization;
@@ -17,9 +22,7 @@ afterEach(() => bench.close());
 
 test("BLD-10 RUN-4 KEY-4 a build goes live only after its server has really started and answered", async () => {
   const project = await seedProject(bench.database.db, team);
-  const binding = { projectId: project.id, keyName: "API_KEY", version: 1, environments: ["production"] };
-  const ciphertext = createSecretBox(rootSecret).encrypt("very secret", binding);
-  await bench.database.db.insert(secret).values({ ...binding, id: newId(), ciphertext });
+  await seedSecrets(bench.database.db, bench.services.secrets, project.id, { API_KEY: "very secret" });
   let routesWhenStarted = -1;
   const { lookUp } = bench.runner;
   bench.runner.lookUp = async (deploymentId) => {

@@ -2,7 +2,6 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
 import { getBuild, startBuild } from "@towpath/core/build";
-import { createSecretBox } from "@towpath/core/secret";
 import { type SeededOrganization, shaOf, testContext } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { readBuildLog } from "@towpath/logs";
@@ -10,6 +9,7 @@ import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
 import { shortDirectory } from "@towpath/runtime/testing";
+import { createSecretBox } from "@towpath/secrets";
 import pino from "pino";
 import { jobConcurrency, jobHandlers } from "../jobs/jobs.ts";
 import type { Services } from "../services.ts";
@@ -30,7 +30,7 @@ export const goodBuild: Extract<BuildResult, { ok: true }> = {
   timings: { fetch: 1, install: 2 },
 };
 
-export const rootSecret = "a root secret for tests, at least 32 characters";
+const rootSecret = "a root secret for tests, at least 32 characters";
 
 /** What the jobs depend on. Queue and database are real; tests may replace the rest. */
 export type Bench = {
@@ -130,7 +130,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     }),
     allowUnsandboxed: false,
     serverUrlTemplate: "http://localhost:8080/{name}",
-    secrets: createSecretBox(rootSecret),
+    secrets: createSecretBox({ current: rootSecret, previous: [] }),
     log: pino({ level: "silent" }),
     heartbeatMs: 100,
     disk: { look: async () => diskWith(bench().diskIsLow) },

@@ -20,6 +20,7 @@ const lowestRole = {
   "access.manage": "admin",
   "secret.read": "member",
   "secret.manage": "member",
+  "secret.decrypt": "member",
   "apiKey.read": "member",
   "apiKey.create": "member",
   "apiKey.manage": "admin",

@@ -1,6 +1,6 @@
 import type { Database } from "@towpath/db";
+import type { SecretBox } from "@towpath/secrets";
 import type { Clock, JobQueue, RepositoryHost } from "../ports/index.ts";
-import type { SecretBox } from "../secret-box/index.ts";
 
 export const roles = ["owner", "admin", "member", "viewer"] as const;
 export type Role = (typeof roles)[number];
@@ -23,7 +23,7 @@ export type Context = {
   readonly serverUrlTemplate: string;
   /** Null on an instance without GitHub App and local forge; absent in processes that don't deploy. */
   readonly repositories?: RepositoryHost | null;
-  /** `createSecretBox(TOWPATH_SECRET)`. Without it, verbs that use secrets throw `not_configured`. */
+  /** Without it, verbs that use secrets throw `not_configured`. */
   readonly secrets?: SecretBox;
   /**
    * Fetches a JSON document that somebody else named, without reaching private addresses; its errors' messages are

@@ -112,7 +112,7 @@ async function createProject(
   await tx
     .insert(branch)
     .values({ id: branchId, projectId: row.id, name: row.defaultBranch, isDefault: true, createdAt: now });
-  await insertSecrets(tx, ctx, row.id, secrets);
+  await insertSecrets(tx, ctx, { organizationId, projectId: row.id }, secrets);
   const queued = commit && (await insertBuild(tx, ctx, { project: row, branchId, commit, trigger }));
   if (queued) await enqueueBuild(tx, ctx, queued.id);
   await audit(tx, ctx, {

@@ -3,8 +3,12 @@ import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { eraseLogs } from "./erase-logs.ts";
 import { dropLogDays, removeExpired } from "./remove-expired.ts";
+import { removeSecretVersions } from "./remove-secret-versions.ts";
 import { removeBuildLogs, removeSuperseded } from "./remove-superseded.ts";
 import { mergeRemovals, type Removal, type SweepInput } from "./sweep-parts.ts";
+
+/** In this order: what a step removes may be what another one's rows refer to. */
+const steps = [eraseLogs, removeExpired, dropLogDays, removeSuperseded, removeSecretVersions, removeBuildLogs];
 
 /**
  * Removes rows according to `retentionRules` (LOG-3, LOG-6). Null when another worker is sweeping. Each step is a
@@ -16,7 +20,7 @@ export async function sweepRows(call: { ctx: Context; input: SweepInput }): Prom
   authorizePlatform(ctx);
   return aloneAmongWorkers(ctx, "towpath_retention", async () => {
     const removals: Removal[] = [];
-    for (const step of [eraseLogs, removeExpired, dropLogDays, removeSuperseded, removeBuildLogs]) {
+    for (const step of steps) {
       removals.push(await step(call));
     }
     return mergeRemovals(removals);

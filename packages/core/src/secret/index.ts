@@ -1,6 +1,7 @@
-export { createSecretBox, type SecretBox } from "../secret-box/index.ts";
+export { decryptSecret } from "./decrypt-secret.ts";
+export { listChangedSecrets } from "./list-changed-secrets.ts";
 export { deleteSecret, listSecrets } from "./list-secrets.ts";
-export { readEnvironment, redactor } from "./read-environment.ts";
+export { pinEnvironment } from "./pin-environment.ts";
 export { secretKeyNameSchema } from "./secret.schema.ts";
 export type { SecretView } from "./secret.store.ts";
-export { setSecret, setSecrets } from "./set-secret.ts";
+export { setSecret, setSecrets, updateSecret } from "./set-secret.ts";

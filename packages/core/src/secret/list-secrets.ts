@@ -21,7 +21,7 @@ export async function listSecrets(call: {
 }
 
 /**
- * Deletes a secret (KEY-1). Running servers keep the value until they restart.
+ * Deletes a secret (KEY-1). Deployments keep the value that they were built with.
  *
  * @throws TowpathError `not_found` when the project has no secret of that name
  */

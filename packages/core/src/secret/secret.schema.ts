@@ -16,6 +16,12 @@ export const secretKeyNameSchema = z
 /** Bytes in UTF-8. Linux starts no process with an environment variable of 128 KiB, its name included. */
 const maxSecretBytes = 64 * 1024;
 
+/**
+ * Of all variables of an environment together, names included. Linux limits a process's arguments and environment to a
+ * quarter of its stack's limit, mostly 2 MiB; what searches logs for the values grows with them.
+ */
+export const maxEnvironmentBytes = 128 * 1024;
+
 /** A process's environment can't contain NUL. */
 export const secretValueSchema = z
   .string({ error: "Secret value is required" })
@@ -32,18 +38,38 @@ export const maxSecrets = 100;
 export const secretEnvironments = ["production", "preview"] as const;
 export type SecretEnvironment = (typeof secretEnvironments)[number];
 
-export const setSecretSchema = z.object({
-  keyName: secretKeyNameSchema,
-  secretValue: secretValueSchema,
-  /** Default: both environments for a new secret, and the same as before for a replaced one. */
-  environments: z
-    .array(z.enum(secretEnvironments, { error: "Environments are production and preview" }))
-    .min(1, "Choose at least one environment")
-    .transform((chosen) => secretEnvironments.filter((each) => chosen.includes(each)))
-    .optional(),
-});
+const secretEnvironmentsSchema = z
+  .array(z.enum(secretEnvironments, { error: "Environments are production and preview" }))
+  .min(1, "Choose at least one environment")
+  .transform((chosen) => secretEnvironments.filter((each) => chosen.includes(each)));
+
+const secretDescriptionSchema = z
+  .string()
+  .trim()
+  .max(500, "Description is too long (max 500 characters)")
+  .nullable()
+  .transform((text) => text || null);
+
+/** What a variable has besides name and value. Absent: as before, and the defaults for a new variable. */
+const settings = {
+  description: secretDescriptionSchema.optional(),
+  /** A sensitive value is never shown again. Default: false. */
+  sensitive: z.boolean().optional(),
+  /** Default: both. */
+  environments: secretEnvironmentsSchema.optional(),
+};
+
+export const setSecretSchema = z.object({ keyName: secretKeyNameSchema, secretValue: secretValueSchema, ...settings });
 type OfProject = { readonly orgSlug: string; readonly projectName: string };
 export type SetSecretInput = z.input<typeof setSecretSchema> & OfProject;
+
+/** Without a value, the stored one stays. */
+export const updateSecretSchema = z.object({
+  keyName: secretKeyNameSchema,
+  secretValue: secretValueSchema.optional(),
+  ...settings,
+});
+export type UpdateSecretInput = z.input<typeof updateSecretSchema> & OfProject;
 
 export const setSecretsSchema = z.object({
   secrets: z

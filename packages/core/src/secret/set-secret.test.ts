@@ -1,9 +1,9 @@
 import { auditLog, secret } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { createSecretBox, findDataKey } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Actor } from "../context/index.ts";
-import { createSecretBox } from "../secret-box/index.ts";
 import {
   refusal,
   refusalCode,
@@ -12,8 +12,9 @@ import {
   seedProject,
   testContext,
 } from "../testing/index.ts";
-import { deleteSecret, listSecrets, readEnvironment, setSecret, setSecrets } from "./index.ts";
+import { deleteSecret, listSecrets, setSecret, setSecrets } from "./index.ts";
 import type { SetSecretInput } from "./secret.schema.ts";
+import { currentValues } from "./testing/current-values.ts";
 
 let database: TestDatabase;
 let team: SeededOrganization;
@@ -27,15 +28,12 @@ beforeEach(async () => {
 });
 afterAll(() => database.close());
 
-const secrets = createSecretBox("a root secret for tests, at least 32 characters");
+const secrets = createSecretBox({ current: "a root secret for tests, at least 32 characters", previous: [] });
 const as = (actor: Actor) => testContext(database.db, actor, { secrets });
 const at = () => ({ orgSlug: team.slug, projectName: target.name });
 const rows = () => database.db.select().from(secret).where(eq(secret.projectId, target.id));
 const processGets = (environment: "production" | "preview") =>
-  readEnvironment({
-    ctx: as({ kind: "job", job: "build.run" }),
-    input: { projectId: target.id, environment },
-  });
+  currentValues(database.db, secrets, { projectId: target.id, environment });
 const set = (keyName: string, secretValue: string, more: { environments?: ("production" | "preview")[] } = {}) =>
   setSecret({ ctx: as(team.owner), input: { ...at(), keyName, secretValue, ...more } });
 
@@ -46,6 +44,8 @@ test("KEY-1 a secret is set, listed without its value, and passed to the process
     id: expect.any(String),
     keyName: "API_KEY",
     environments: ["production", "preview"],
+    description: null,
+    sensitive: false,
     updatedAt: expect.any(String),
   });
   const listed = await listSecrets({ ctx: as(team.owner), input: at() });
@@ -53,7 +53,9 @@ test("KEY-1 a secret is set, listed without its value, and passed to the process
     ["API_KEY", ["production", "preview"]],
     ["AREA", ["preview"]],
   ]);
-  expect(Object.keys(listed[0] ?? {}).sort()).toEqual(["environments", "id", "keyName", "updatedAt"]);
+  expect(Object.keys(listed[0] ?? {}).sort()).toEqual([
+    ...["description", "environments", "id", "keyName", "sensitive", "updatedAt"],
+  ]);
   expect(await processGets("production")).toEqual({ API_KEY: "very secret" });
   expect(await processGets("preview")).toEqual({ API_KEY: "very secret", AREA: "north" });
 });
@@ -67,8 +69,10 @@ test("KEY-2 replacing a secret creates a new version and ciphertext under the sa
   expect(others).toEqual([]);
   expect([before.version, after.version]).toEqual([1, 2]);
   expect(after.ciphertext).not.toBe(before.ciphertext);
-  expect(secrets.decrypt(after)).toBe("same value");
-  expect(() => secrets.decrypt({ ...before, version: 2 })).toThrow();
+  const dataKey = await findDataKey(database.db, target.id);
+  const binding = { organizationId: team.id, secretId: first.id };
+  expect(secrets.decrypt({ ...after, ...binding }, dataKey)).toBe("same value");
+  expect(() => secrets.decrypt({ ...before, ...binding, version: 2 }, dataKey)).toThrow();
   await set("API_KEY", "other value", { environments: ["production"] });
   expect(await processGets("production")).toEqual({ API_KEY: "other value" });
   expect(await processGets("preview")).toEqual({});

@@ -1,24 +1,26 @@
 import type { Transaction } from "@towpath/db";
-import { project, secret } from "@towpath/db/schema";
+import { secret } from "@towpath/db/schema";
+import { ensureDataKey, type SecretBox } from "@towpath/secrets";
 import { and, count, eq } from "drizzle-orm";
-import type { z } from "zod";
 import { audit } from "../audit/index.ts";
 import { authorizeProject, type ProjectAccess } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
-import type { SecretBox } from "../secret-box/index.ts";
 import {
   maxSecrets,
+  type SecretEnvironment,
   type SetSecretInput,
   type SetSecretsInput,
   secretEnvironments,
   setSecretSchema,
   setSecretsSchema,
+  type UpdateSecretInput,
+  updateSecretSchema,
 } from "./secret.schema.ts";
-import type { SecretView } from "./secret.store.ts";
-import { requireSecretBox, secretView } from "./secret.store.ts";
+import type { SecretRow, SecretView } from "./secret.store.ts";
+import { lockProject, requireFittingEnvironments, requireSecretBox, secretView } from "./secret.store.ts";
 
 /**
  * Creates a secret, or replaces the value of an existing one (KEY-1). See `setSecrets`.
@@ -30,17 +32,15 @@ export async function setSecret(call: { ctx: Context; input: SetSecretInput }): 
     orgSlug: call.input.orgSlug,
     projectName: call.input.projectName,
   });
-  const [view] = await storeSecrets(call.ctx, access, [parseInput(setSecretSchema, call.input)]);
-  if (!view) throw new TowpathError("internal", "The variable could not be stored.");
-  return view;
+  return only(await storeSecrets(call.ctx, access, [parseInput(setSecretSchema, call.input)]));
 }
 
 /**
- * Creates or replaces several secrets of a project, all or none (KEY-1). An existing secret keeps its environments
- * unless others are given. Each change increments the version, to which the ciphertext is bound (KEY-2), and has its
- * own audit entry. Servers get the new values at their next start.
+ * Creates or replaces several secrets of a project, all or none (KEY-1). Of an existing one, what is not given stays.
+ * Each change makes a new version, to which the ciphertext is bound (KEY-2), and has its own audit entry. Deployments
+ * keep the versions that they were built with.
  *
- * @throws TowpathError `invalid_input` for VAL-4, a duplicate name, and more secrets than a project may have
+ * @throws TowpathError `invalid_input` for VAL-4, a duplicate name, and more or larger secrets than a project may have
  */
 export async function setSecrets(call: { ctx: Context; input: SetSecretsInput }): Promise<readonly SecretView[]> {
   const access = await authorizeProject(call.ctx, "secret.manage", {
@@ -50,61 +50,106 @@ export async function setSecrets(call: { ctx: Context; input: SetSecretsInput })
   return storeSecrets(call.ctx, access, parseInput(setSecretsSchema, call.input).secrets);
 }
 
-type NewValue = z.output<typeof setSecretSchema>;
+/**
+ * Changes what is given of an existing secret (KEY-1). Without a value it keeps its own, which is encrypted again: it is
+ * bound to its environments.
+ *
+ * @throws TowpathError `not_found`; `invalid_input` as `setSecrets`, and for making a sensitive value visible
+ */
+export async function updateSecret(call: { ctx: Context; input: UpdateSecretInput }): Promise<SecretView> {
+  const access = await authorizeProject(call.ctx, "secret.manage", {
+    orgSlug: call.input.orgSlug,
+    projectName: call.input.projectName,
+  });
+  return only(await storeSecrets(call.ctx, access, [parseInput(updateSecretSchema, call.input)]));
+}
+
+function only(views: readonly SecretView[]): SecretView {
+  const [view] = views;
+  if (!view) throw new TowpathError("internal", "The variable could not be stored.");
+  return view;
+}
+
+type Change = {
+  readonly keyName: string;
+  readonly secretValue?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly sensitive?: boolean | undefined;
+  readonly environments?: readonly SecretEnvironment[] | undefined;
+};
 
 function storeSecrets(
   ctx: Context,
   { project: owner, organization }: ProjectAccess,
-  values: readonly NewValue[],
+  changes: readonly Change[],
 ): Promise<readonly SecretView[]> {
   const box = requireSecretBox(ctx);
   return ctx.db.transaction(async (tx) => {
     await lockProject(tx, owner.id);
     const views: SecretView[] = [];
-    for (const value of values) {
-      const { row, isNew } = await storeSecret(tx, { projectId: owner.id, value, box, now: ctx.clock.now() });
+    const scope = { organizationId: organization.id, projectId: owner.id, box, now: ctx.clock.now() };
+    for (const change of changes) {
+      const { row, isNew } = await storeSecret(tx, scope, change);
       await audit(tx, ctx, {
         organizationId: organization.id,
         projectId: owner.id,
         action: isNew ? "secret.create" : "secret.update",
         subject: row.keyName,
-        detail: { version: row.version, environments: row.environments },
+        detail: { version: row.version, environments: row.environments, sensitive: row.sensitive },
       });
       views.push(secretView(row));
     }
+    await requireFittingEnvironments(tx, owner.id);
     return views;
   });
 }
 
+type Scope = {
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly box: SecretBox;
+  readonly now: Date;
+};
+
 async function storeSecret(
   tx: Transaction,
-  input: { readonly projectId: string; readonly value: NewValue; readonly box: SecretBox; readonly now: Date },
-): Promise<{ readonly row: typeof secret.$inferSelect; readonly isNew: boolean }> {
-  const { projectId, value, box, now } = input;
-  const place = and(eq(secret.projectId, projectId), eq(secret.keyName, value.keyName));
+  { organizationId, projectId, box, now }: Scope,
+  change: Change,
+): Promise<{ readonly row: SecretRow; readonly isNew: boolean }> {
+  const place = and(eq(secret.projectId, projectId), eq(secret.keyName, change.keyName));
   const [before] = await tx.select().from(secret).where(place);
   if (!before) await requireFreeSlot(tx, projectId);
+  const owner = { organizationId, projectId };
+  const dataKey = await ensureDataKey(tx, box, owner);
+  const value = change.secretValue ?? (before && box.decrypt({ ...owner, ...before, secretId: before.id }, dataKey));
+  if (value === undefined) throw notFound("variable");
+  if (before?.sensitive && change.sensitive === false && change.secretValue === undefined) throw staysSensitive();
   const binding = {
-    projectId,
-    keyName: value.keyName,
+    keyName: change.keyName,
     version: (before?.version ?? 0) + 1,
-    environments: value.environments ?? before?.environments ?? [...secretEnvironments],
+    environments: [...(change.environments ?? before?.environments ?? secretEnvironments)],
   };
-  const stored = { ...binding, ciphertext: box.encrypt(value.secretValue, binding), updatedAt: now };
+  const id = before?.id ?? newId();
+  const stored = {
+    ...binding,
+    ciphertext: box.encrypt(value, dataKey, { ...owner, ...binding, secretId: id }),
+    description: change.description === undefined ? (before?.description ?? null) : change.description,
+    sensitive: change.sensitive ?? before?.sensitive ?? false,
+    updatedAt: now,
+  };
   const [row] = before
     ? await tx.update(secret).set(stored).where(place).returning()
     : await tx
         .insert(secret)
-        .values({ ...stored, id: newId(), sensitive: true, createdAt: now })
+        .values({ ...stored, id, projectId, createdAt: now })
         .returning();
   if (!row) throw new TowpathError("internal", "The variable could not be stored.");
   return { row, isNew: !before };
 }
 
-/** Serializes changes of a project's secrets, so that versions and the limit are correct. */
-async function lockProject(tx: Transaction, projectId: string): Promise<void> {
-  const [row] = await tx.select({ id: project.id }).from(project).where(eq(project.id, projectId)).for("no key update");
-  if (!row) throw notFound("project");
+function staysSensitive(): TowpathError {
+  const message = "A sensitive value can't be made visible. Enter a new value to change this.";
+  return new TowpathError("invalid_input", message, { fields: { sensitive: message } });
 }
 
 async function requireFreeSlot(tx: Transaction, projectId: string): Promise<void> {

@@ -6,6 +6,7 @@ export {
   type SeededOrganization,
   seedOrganization,
   seedProject,
+  seedSecrets,
   seedUser,
   shaOf,
   testContext,

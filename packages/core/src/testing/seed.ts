@@ -1,10 +1,13 @@
 import { randomInt } from "node:crypto";
 import type { Database } from "@towpath/db";
 import { branch, githubInstallation, member, organization, project, user } from "@towpath/db/schema";
+import type { SecretBox } from "@towpath/secrets";
+import { eq } from "drizzle-orm";
 import type { Actor, Context, Role } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { type JobName, type JobPayloads, type JobQueue, type RepositoryHost, systemClock } from "../ports/index.ts";
 import type { Repository } from "../project/project.schema.ts";
+import { insertSecrets } from "../secret/internal.ts";
 
 /** A queue that only remembers, with the uniqueness that the port promises. */
 export type MemoryQueue = JobQueue & {
@@ -117,6 +120,20 @@ export async function seedProject(
   const branchId = newId();
   await db.insert(branch).values({ id: branchId, projectId: id, name: "main", isDefault: true });
   return { id, name, branchId, repositoryId };
+}
+
+/** Variables of a project, by name, for both environments. */
+export async function seedSecrets(
+  db: Database,
+  secrets: SecretBox,
+  projectId: string,
+  values: Readonly<Record<string, string>>,
+): Promise<void> {
+  const ctx = testContext(db, { kind: "job", job: "seed" }, { secrets });
+  const [owner] = await db.select({ id: project.organizationId }).from(project).where(eq(project.id, projectId));
+  if (!owner) throw new Error(`there is no project ${projectId}`);
+  const list = Object.entries(values).map(([keyName, secretValue]) => ({ keyName, secretValue }));
+  await db.transaction((tx) => insertSecrets(tx, ctx, { organizationId: owner.id, projectId }, list));
 }
 
 /** A commit id made from a short text, the same for the same text. */

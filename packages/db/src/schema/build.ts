@@ -45,6 +45,8 @@ export const build = pgTable(
     layers: jsonb(),
     /** `BuildTimings`. */
     timings: jsonb(),
+    /** `secretVersion.id` of the variables that it was given; null before, and of builds by earlier versions of Towpath. */
+    secretVersionIds: uuid().array(),
     createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),
     updatedAt: instant().notNull().defaultNow(),

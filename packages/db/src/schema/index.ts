@@ -3,6 +3,7 @@ export { auditLog } from "./audit-log.ts";
 export { branch } from "./branch.ts";
 export { build } from "./build.ts";
 export { buildLog } from "./build-log.ts";
+export { dataKey, masterKey } from "./data-key.ts";
 export { deployment } from "./deployment.ts";
 export { erasure } from "./erasure.ts";
 export { githubInstallation } from "./github-installation.ts";
@@ -31,7 +32,7 @@ export {
 export { requestLogActivity, requestLogSession, requestLogUser, requestLogUserHour } from "./request-log-session.ts";
 export { type RetentionMoment, type RetentionPolicy, type RetentionRule, retentionRules } from "./retention.ts";
 export { route } from "./route.ts";
-export { secret } from "./secret.ts";
+export { secret, secretVersion } from "./secret.ts";
 export { serverLog } from "./server-log.ts";
 export { account, rateLimit, session, signInAttempt, user, verification } from "./user.ts";
 export { webhookDelivery } from "./webhook-delivery.ts";

@@ -32,7 +32,10 @@ export type RetentionRule =
   | { readonly until: "owner" }
   | { readonly until: "expired"; readonly condition: (moment: RetentionMoment) => SQL }
   | { readonly until: "days"; readonly days: (policy: RetentionPolicy) => number }
-  | { readonly until: "verb"; readonly verb: "removeSuperseded" | "removeBuildLogs" | "eraseLogs" | "foldRequestLogs" };
+  | {
+      readonly until: "verb";
+      readonly verb: "removeSuperseded" | "removeBuildLogs" | "removeSecretVersions" | "eraseLogs" | "foldRequestLogs";
+    };
 
 /** `days` before the sweep's time, as a query parameter. */
 export const daysBefore = (moment: RetentionMoment, days: number): SQL =>

@@ -3,6 +3,7 @@ import { auditLogRetention } from "./audit-log.ts";
 import { branchRetention } from "./branch.ts";
 import { buildRetention } from "./build.ts";
 import { buildLogRetention } from "./build-log.ts";
+import { dataKeyRetention, masterKeyRetention } from "./data-key.ts";
 import { deploymentRetention } from "./deployment.ts";
 import { erasureRetention } from "./erasure.ts";
 import { githubInstallationRetention } from "./github-installation.ts";
@@ -21,7 +22,7 @@ import { requestLogRollupRetention } from "./request-log-rollup.ts";
 import { requestLogSessionRetention } from "./request-log-session.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { routeRetention } from "./route.ts";
-import { secretRetention } from "./secret.ts";
+import { secretRetention, secretVersionRetention } from "./secret.ts";
 import { serverLogRetention } from "./server-log.ts";
 import {
   accountRetention,
@@ -42,6 +43,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   branch: branchRetention,
   build: buildRetention,
   build_log: buildLogRetention,
+  data_key: dataKeyRetention,
   deployment: deploymentRetention,
   erasure: erasureRetention,
   github_installation: githubInstallationRetention,
@@ -50,6 +52,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   instance: instanceRetention,
   invitation: invitationRetention,
   jwks: jwksRetention,
+  master_key: masterKeyRetention,
   member: memberRetention,
   oauth_authorization: oauthAuthorizationRetention,
   oauth_client: oauthClientRetention,
@@ -63,6 +66,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   ...requestLogSessionRetention,
   route: routeRetention,
   secret: secretRetention,
+  secret_version: secretVersionRetention,
   server_log: serverLogRetention,
   session: sessionRetention,
   sign_in_attempt: signInAttemptRetention,

@@ -1,8 +1,9 @@
-import { boolean, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
+/** The variables of a project as they are now: what the next build gets. */
 export const secret = pgTable(
   "secret",
   {
@@ -16,7 +17,7 @@ export const secret = pgTable(
     description: text(),
     sensitive: boolean().notNull().default(false),
     version: integer().notNull().default(1),
-    /** AES-256-GCM: key id, nonce, ciphertext and tag, each base64url, joined by dots. */
+    /** See `createSecretBox` of packages/secrets. */
     ciphertext: text().notNull(),
     createdAt: instant().notNull().defaultNow(),
     updatedAt: instant().notNull().defaultNow(),
@@ -25,3 +26,28 @@ export const secret = pgTable(
 );
 
 export const secretRetention: RetentionRule = { until: "deleted" };
+
+/**
+ * Every version of each variable, copied here by a trigger of `secret`. A build names those that it was given, and its
+ * deployments start with them, whatever has changed or was deleted since.
+ */
+export const secretVersion = pgTable(
+  "secret_version",
+  {
+    id: uuid().primaryKey().defaultRandom(),
+    projectId: uuid()
+      .notNull()
+      .references(() => project.id, { onDelete: "cascade" }),
+    /** No foreign key: versions outlive a deleted variable. */
+    secretId: uuid().notNull(),
+    keyName: text().notNull(),
+    environments: text().array().notNull(),
+    version: integer().notNull(),
+    ciphertext: text().notNull(),
+    createdAt: instant().notNull().defaultNow(),
+  },
+  (table) => [uniqueIndex().on(table.secretId, table.version), index().on(table.projectId)],
+);
+
+/** Keeps the newest of each variable, and what builds with a deployment or under way refer to. */
+export const secretVersionRetention: RetentionRule = { until: "verb", verb: "removeSecretVersions" };

@@ -1,6 +1,7 @@
 /** Longer lines are cut. */
 export const maxLineBytes = 8 * 1024;
-const cutNote = ` … [line cut at ${maxLineBytes / 1024} KiB]`;
+/** Follows the part of a line that was cut. */
+export const lineCutNote = ` … [line cut at ${maxLineBytes / 1024} KiB]`;
 const newline = 0x0a;
 
 export type LineSplitter = {
@@ -26,7 +27,7 @@ export function splitLines(onLine: (line: string, bytes: number) => void, gate?:
     held = [];
     heldBytes = 0;
     lostBytes = 0;
-    onLine(storableText(text.replace(/\r$/, "")) + (cut ? cutNote : ""), size + 1);
+    onLine(storableText(text.replace(/\r$/, "")) + (cut ? lineCutNote : ""), size + 1);
   };
   const hold = (part: Buffer) => {
     const room = maxLineBytes - heldBytes;

@@ -1,0 +1,99 @@
+import { type MasterKeys, masterKeyOf, open, seal, WrongMasterKey } from "@towpath/crypto";
+
+/** A pool or a connection of `pg`. */
+export type Queryable = {
+  query<Row extends Record<string, unknown>>(
+    text: string,
+    values?: unknown[],
+  ): Promise<{ rows: Row[]; rowCount: number | null }>;
+};
+
+const proofText = "towpath";
+const contextOf = (id: string) => JSON.stringify(["towpath/master-key/v1", id]);
+
+/** Records the current master key as one that this database may be used with. */
+export async function addMasterKey(db: Queryable, { current }: MasterKeys): Promise<void> {
+  const proof = seal(current, proofText, contextOf(current.id));
+  await db.query("INSERT INTO master_key (id, proof) VALUES ($1, $2) ON CONFLICT DO NOTHING", [current.id, proof]);
+}
+
+/**
+ * Checks that the configured keys open what is in the database. The first process to come to an empty database decides
+ * which key it is used with.
+ *
+ * @throws WrongMasterKey saying which key is configured and which one is needed, by their ids
+ */
+export async function checkMasterKeys(db: Queryable, keys: MasterKeys): Promise<void> {
+  await requireKeys(keys, await earlierKeys(db));
+  if ((await storedKeys(db)).length === 0) await addMasterKey(db, keys);
+  const stored = await storedKeys(db);
+  const ids = stored.map(({ id }) => id);
+  const usable = stored.find(({ id }) => keys.all.some((key) => key.id === id));
+  if (!usable) throw wrongKey(keys, ids);
+  const key = masterKeyOf(keys, usable.id);
+  if (open(key, usable.proof, contextOf(usable.id)) !== proofText) throw wrongKey(keys, ids);
+  const { rows } = await db.query<{ id: string }>(
+    "SELECT DISTINCT jsonb_object_keys(wraps) AS id FROM data_key WHERE NOT wraps ?| $1",
+    [keys.all.map(({ id }) => id)],
+  );
+  if (rows.length > 0)
+    throw wrongKey(
+      keys,
+      rows.map(({ id }) => id),
+    );
+}
+
+async function storedKeys(db: Queryable) {
+  return (await db.query<{ id: string; proof: string }>("SELECT id, proof FROM master_key ORDER BY created_at")).rows;
+}
+
+/** Ids of the master keys that values were sealed with before there were data keys. */
+async function earlierKeys(db: Queryable): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    "SELECT DISTINCT split_part(ciphertext, '.', 1) AS id FROM secret_version WHERE ciphertext NOT LIKE 'v2.%'",
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function requireKeys(keys: MasterKeys, ids: readonly string[]): Promise<void> {
+  const missing = ids.filter((id) => !keys.all.some((key) => key.id === id));
+  if (missing.length > 0) throw wrongKey(keys, missing);
+}
+
+function wrongKey({ all }: MasterKeys, needed: readonly string[]): WrongMasterKey {
+  const configured = all.map(({ id }) => id).join(", ");
+  return new WrongMasterKey(
+    `Stored secrets are sealed with key ${needed.join(" or ")}, but TOWPATH_SECRET gives key ${configured}. Set ` +
+      "TOWPATH_SECRET to the value that this database was used with, or add that value to TOWPATH_PREVIOUS_SECRETS. " +
+      'See "Keys" in docs/operating.md.',
+  );
+}
+
+const retryMs = 5000;
+
+/**
+ * `checkMasterKeys` for a process that starts without its database too: resolves when the keys were checked, and after
+ * `withinMs` at the latest. A later check that fails is passed to `onWrong`.
+ *
+ * @throws WrongMasterKey
+ */
+export async function guardMasterKeys(
+  db: Queryable,
+  keys: MasterKeys,
+  options: { readonly withinMs: number; readonly onWrong: (error: WrongMasterKey) => void },
+): Promise<void> {
+  const check = async (): Promise<void> => {
+    try {
+      await checkMasterKeys(db, keys);
+    } catch (error) {
+      if (error instanceof WrongMasterKey) throw error;
+      await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
+      await check();
+    }
+  };
+  const checked = check();
+  let isStarted = false;
+  checked.catch((error: WrongMasterKey) => isStarted && options.onWrong(error));
+  await Promise.race([checked, new Promise((resolve) => setTimeout(resolve, options.withinMs).unref())]);
+  isStarted = true;
+}

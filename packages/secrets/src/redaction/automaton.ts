@@ -1,0 +1,122 @@
+/** A text to search for, and what stands for it. */
+export type Needle = { readonly text: string; readonly name: string };
+
+/** Finds many texts at once, in a time that depends on neither their number nor their length (Aho and Corasick, 1975). */
+export type Automaton = {
+  /** The state after a further character (a UTF-16 code unit). States begin with 0. */
+  next(state: number, code: number): number;
+  /** How many of the last characters are the beginning of a needle. */
+  depth(state: number): number;
+  /** The longest needle that ends here. */
+  match(state: number): { readonly length: number; readonly name: string } | null;
+  /** The name of a needle that begins with the last `depth` characters. */
+  nameOf(state: number): string;
+};
+
+/** The alphabet of base64url counts as that of base64, so that one needle finds both. */
+function folded(code: number): number {
+  if (code === 0x2d) return 0x2b;
+  return code === 0x5f ? 0x2f : code;
+}
+
+/** Codes below this find their child of the root, where most characters of a text end, by index. */
+const indexed = 256;
+
+/**
+ * Builds the automaton; about 24 bytes for each character of the needles. No library that we know keeps its state
+ * between two pieces of a text, on which redaction across chunks depends.
+ */
+export function createAutomaton(needles: readonly Needle[]): Automaton {
+  const trie = new Trie(needles.reduce((sum, { text }) => sum + text.length, 1));
+  for (const [index, { text }] of needles.entries()) trie.add(text, index);
+  trie.link();
+  return {
+    next: (state, code) => trie.next(state, folded(code)),
+    depth: (state) => trie.depth[state] ?? 0,
+    match(state) {
+      const end = trie.match[state] ?? 0;
+      return end === 0 ? null : { length: trie.depth[end] ?? 0, name: needles[trie.ends[end] ?? 0]?.name ?? "" };
+    },
+    nameOf: (state) => needles[trie.passes[state] ?? 0]?.name ?? "",
+  };
+}
+
+/** Nodes are numbers, the root is 0; what belongs to a node is in arrays, so that large values cost no objects. */
+class Trie {
+  readonly depth: Int32Array;
+  /** Index of the needle that ends at the node; -1 for none. */
+  readonly ends: Int32Array;
+  /** Index of the first needle that passes the node. */
+  readonly passes: Int32Array;
+  /** The longest suffix of the node's text that is a needle; 0 for none. */
+  readonly match: Int32Array;
+  readonly #fail: Int32Array;
+  readonly #child: Int32Array;
+  readonly #sibling: Int32Array;
+  readonly #code: Uint16Array;
+  readonly #atRoot = new Int32Array(indexed);
+  #size = 1;
+
+  constructor(capacity: number) {
+    const numbers = () => new Int32Array(capacity);
+    this.depth = numbers();
+    this.ends = numbers().fill(-1);
+    this.passes = numbers();
+    this.match = numbers();
+    this.#fail = numbers();
+    this.#child = numbers();
+    this.#sibling = numbers();
+    this.#code = new Uint16Array(capacity);
+  }
+
+  add(text: string, index: number): void {
+    let node = 0;
+    for (let at = 0; at < text.length; at += 1) {
+      const code = folded(text.charCodeAt(at));
+      node = this.#childOf(node, code) || this.#grow(node, code, index);
+    }
+    if (this.ends[node] === -1) this.ends[node] = index;
+  }
+
+  /** Sets where each node continues when no child fits, nearest to the root first. */
+  link(): void {
+    const queue = new Int32Array(this.#size);
+    let end = 1;
+    for (let at = 0; at < end; at += 1) {
+      const node = queue[at] ?? 0;
+      for (let child = this.#child[node] ?? 0; child !== 0; child = this.#sibling[child] ?? 0) {
+        const fail = node === 0 ? 0 : this.next(this.#fail[node] ?? 0, this.#code[child] ?? 0);
+        this.#fail[child] = fail;
+        this.match[child] = this.ends[child] === -1 ? (this.match[fail] ?? 0) : child;
+        queue[end] = child;
+        end += 1;
+      }
+    }
+  }
+
+  next(state: number, code: number): number {
+    for (let node = state; ; node = this.#fail[node] ?? 0) {
+      const child = this.#childOf(node, code);
+      if (child !== 0 || node === 0) return child;
+    }
+  }
+
+  #childOf(node: number, code: number): number {
+    if (node === 0 && code < indexed) return this.#atRoot[code] ?? 0;
+    let child = this.#child[node] ?? 0;
+    while (child !== 0 && this.#code[child] !== code) child = this.#sibling[child] ?? 0;
+    return child;
+  }
+
+  #grow(parent: number, code: number, index: number): number {
+    const node = this.#size;
+    this.#size += 1;
+    this.#code[node] = code;
+    this.#sibling[node] = this.#child[parent] ?? 0;
+    this.#child[parent] = node;
+    this.depth[node] = (this.depth[parent] ?? 0) + 1;
+    this.passes[node] = index;
+    if (parent === 0 && code < indexed) this.#atRoot[code] = node;
+    return node;
+  }
+}

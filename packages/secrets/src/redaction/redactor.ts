@@ -1,0 +1,130 @@
+import { type Automaton, createAutomaton } from "./automaton.ts";
+import { formsOf } from "./forms.ts";
+
+/** A text that ends within a value, because it was cut, doesn't show more of it than this. Characters. */
+const maxUnfinishedLength = 15;
+
+/** Replaces the values of secrets by their names in brackets (KEY-4). Values shorter than 6 characters stay. */
+export type Redactor = {
+  /** A whole text. */
+  text(text: string): string;
+  /** The strings and numbers in a JSON value, names of members included. */
+  json(value: unknown): unknown;
+  /** A text that comes in pieces: what is returned, put together, is what `text` returns for the whole. */
+  stream(): RedactionStream;
+};
+
+type RedactionStream = {
+  /** Returns what can't be part of a value any more; keeps at most as many characters as the longest form has. */
+  push(chunk: string): string;
+  /** Returns the rest. */
+  end(): string;
+};
+
+/** `values`: by name. Values that are part of others are replaced with them; of several the first gives the name. */
+export function createRedactor(values: Readonly<Record<string, string>>): Redactor {
+  const names = new Map<string, string>();
+  for (const [name, value] of Object.entries(values))
+    for (const form of formsOf(value)) if (!names.has(form)) names.set(form, name);
+  if (names.size === 0) return unchanged;
+  const automaton = createAutomaton([...names].map(([text, name]) => ({ text, name })));
+  const text = (whole: string) => {
+    const stream = new Stream(automaton);
+    return stream.push(whole) + stream.end();
+  };
+  return { text, json: (value) => redactedJson(value, text), stream: () => new Stream(automaton) };
+}
+
+const unchanged: Redactor = {
+  text: (text) => text,
+  json: (value) => value,
+  stream: () => ({ push: (chunk) => chunk, end: () => "" }),
+};
+
+function redactedJson(value: unknown, text: (text: string) => string): unknown {
+  if (typeof value === "string") return text(value);
+  if (typeof value === "number") return text(String(value)) === String(value) ? value : text(String(value));
+  if (Array.isArray(value)) return value.map((item) => redactedJson(item, text));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [text(name), redactedJson(inner, text)]));
+}
+
+/** A part of the text that will be replaced; `from` and `to` count characters since the stream's beginning. */
+type Cover = { readonly from: number; readonly to: number; readonly name: string };
+
+class Stream implements RedactionStream {
+  readonly #automaton: Automaton;
+  #state = 0;
+  /** Characters read so far. */
+  #read = 0;
+  /** What was read and neither returned nor replaced, from `#heldFrom` on. */
+  #held = "";
+  #heldFrom = 0;
+  /** Until here, text belongs to a value whose name was returned already. */
+  #replacedTo = 0;
+  /** In order, without overlaps. */
+  readonly #covers: Cover[] = [];
+
+  constructor(automaton: Automaton) {
+    this.#automaton = automaton;
+  }
+
+  push(chunk: string): string {
+    this.#held += chunk;
+    for (let at = 0; at < chunk.length; at += 1) {
+      this.#state = this.#automaton.next(this.#state, chunk.charCodeAt(at));
+      this.#read += 1;
+      const match = this.#automaton.match(this.#state);
+      if (match !== null) this.#cover({ from: this.#read - match.length, to: this.#read, name: match.name });
+    }
+    // Whatever is found later begins here at the earliest.
+    return this.#release(this.#read - this.#automaton.depth(this.#state));
+  }
+
+  end(): string {
+    const unfinished = this.#automaton.depth(this.#state);
+    if (unfinished > maxUnfinishedLength)
+      this.#cover({ from: this.#read - unfinished, to: this.#read, name: this.#automaton.nameOf(this.#state) });
+    this.#state = 0;
+    return this.#release(this.#read);
+  }
+
+  /** Values that overlap are replaced as one, by the name of the one that begins first, of these the longest. */
+  #cover(found: Cover): void {
+    let { from, name } = found;
+    for (let last = this.#covers.at(-1); last !== undefined && last.to > from; last = this.#covers.at(-1)) {
+      this.#covers.pop();
+      if (last.from < from) ({ from, name } = last);
+    }
+    if (from < this.#replacedTo) this.#replacedTo = found.to;
+    else this.#covers.push({ from, to: found.to, name });
+  }
+
+  /** Returns the text before `before`, with names for values, and forgets it. */
+  #release(before: number): string {
+    let text = "";
+    for (let cover = this.#covers[0]; cover !== undefined && cover.from < before; cover = this.#covers[0]) {
+      text += `${this.#take(cover.from)}[${cover.name}]`;
+      this.#covers.shift();
+      this.#replacedTo = cover.to;
+    }
+    return text + this.#take(Math.min(before, this.#covers[0]?.from ?? before));
+  }
+
+  /** The held text up to a position, without what is replaced. */
+  #take(until: number): string {
+    const from = Math.max(this.#heldFrom, Math.min(this.#replacedTo, this.#read));
+    if (until <= from) {
+      this.#drop(from);
+      return "";
+    }
+    const text = this.#held.slice(from - this.#heldFrom, until - this.#heldFrom);
+    this.#drop(until);
+    return text;
+  }
+
+  #drop(until: number): void {
+    this.#held = this.#held.slice(until - this.#heldFrom);
+    this.#heldFrom = until;
+  }
+}

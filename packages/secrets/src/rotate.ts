@@ -1,0 +1,111 @@
+import type { DatabaseClient, Transaction } from "@towpath/db";
+import { dataKey, masterKey, project, secret, secretVersion } from "@towpath/db/schema";
+import { and, eq, ne, notLike, sql } from "drizzle-orm";
+import { ensureDataKey } from "./data-keys.ts";
+import { addMasterKey, checkMasterKeys } from "./master-keys.ts";
+import { isSealedByMasterKey, type SecretBox } from "./secret-box.ts";
+
+const batchRows = 100;
+
+/** Rows that were changed; what an earlier run had done already is not counted. */
+type Rotated = {
+  /** Data keys that were sealed with the current master key. */
+  readonly dataKeys: number;
+  /** Values that had been sealed by a master key itself, before there were data keys. */
+  readonly values: number;
+  /** Data keys from which the seals of earlier master keys were removed. */
+  readonly stripped: number;
+};
+
+/**
+ * Seals every data key with the current master key, beside the earlier ones: processes that have only an earlier key
+ * go on. Every batch is a transaction, so it can be killed at any time; another run continues.
+ *
+ * @throws WrongMasterKey when an earlier key is needed and not configured
+ */
+export async function rotateMasterKeys({ db, pool }: DatabaseClient, box: SecretBox): Promise<Rotated> {
+  await checkMasterKeys(pool, box.masterKeys);
+  await addMasterKey(pool, box.masterKeys);
+  const values = await inBatches(() => db.transaction((tx) => convertValues(tx, box)));
+  const dataKeys = await inBatches(() => db.transaction((tx) => addWraps(tx, box)));
+  return { dataKeys, values, stripped: 0 };
+}
+
+/**
+ * The same, and then makes the earlier master keys useless. Only for when no process needs one any more: those that
+ * have no other can't read variables from now on.
+ *
+ * @throws as `rotateMasterKeys`, and for a data key that the current master key doesn't open
+ */
+export async function finishRotation(client: DatabaseClient, box: SecretBox): Promise<Rotated> {
+  const { db } = client;
+  const before = await rotateMasterKeys(client, box);
+  // First no further data key gets an earlier seal only, then those that got one meanwhile are sealed again.
+  await db.delete(masterKey).where(ne(masterKey.id, box.masterKeys.current.id));
+  const since = await inBatches(() => db.transaction((tx) => addWraps(tx, box)));
+  const stripped = await inBatches(() => db.transaction((tx) => removeWraps(tx, box)));
+  return { ...before, dataKeys: before.dataKeys + since, stripped };
+}
+
+async function inBatches(run: () => Promise<number>): Promise<number> {
+  let total = 0;
+  for (let count = await run(); count > 0; count = await run()) total += count;
+  return total;
+}
+
+async function addWraps(tx: Transaction, box: SecretBox): Promise<number> {
+  const { id } = box.masterKeys.current;
+  const rows = await tx
+    .select()
+    .from(dataKey)
+    .where(sql`NOT ${dataKey.wraps} ? ${id}`)
+    .limit(batchRows)
+    .for("no key update");
+  for (const row of rows)
+    await tx
+      .update(dataKey)
+      .set({ wraps: box.rewrap(row) })
+      .where(eq(dataKey.id, row.id));
+  return rows.length;
+}
+
+async function removeWraps(tx: Transaction, box: SecretBox): Promise<number> {
+  const { current } = box.masterKeys;
+  const rows = await tx
+    .select()
+    .from(dataKey)
+    .where(sql`${dataKey.wraps} - ${current.id}::text <> '{}'`)
+    .limit(batchRows)
+    .for("no key update");
+  for (const row of rows) {
+    const kept = row.wraps[current.id];
+    if (kept === undefined) throw new Error(`data key ${row.id} is not sealed with key ${current.id}`);
+    const wraps = { [current.id]: kept };
+    // Proves that the remaining seal opens: the others are about to go.
+    box.rewrap({ ...row, wraps });
+    await tx.update(dataKey).set({ wraps }).where(eq(dataKey.id, row.id));
+  }
+  return rows.length;
+}
+
+async function convertValues(tx: Transaction, box: SecretBox): Promise<number> {
+  const rows = await tx
+    .select({ kept: secretVersion, organizationId: project.organizationId })
+    .from(secretVersion)
+    .innerJoin(project, eq(project.id, secretVersion.projectId))
+    .where(notLike(secretVersion.ciphertext, "v2.%"))
+    .limit(batchRows)
+    .for("no key update", { of: secretVersion });
+  for (const { kept, organizationId } of rows) {
+    if (!isSealedByMasterKey(kept.ciphertext)) continue;
+    const binding = { ...kept, organizationId };
+    const key = await ensureDataKey(tx, box, binding);
+    const ciphertext = box.encrypt(box.decrypt(binding, null), key, binding);
+    await tx.update(secretVersion).set({ ciphertext }).where(eq(secretVersion.id, kept.id));
+    await tx
+      .update(secret)
+      .set({ ciphertext })
+      .where(and(eq(secret.id, kept.secretId), eq(secret.version, kept.version)));
+  }
+  return rows.length;
+}
