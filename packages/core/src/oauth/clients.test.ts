@@ -1,7 +1,8 @@
-import { oauthClient } from "@towpath/db/schema";
+import { oauthAuthorization, oauthClient } from "@towpath/db/schema";
 import { and, eq, isNotNull } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../ids/index.ts";
+import { sweepRows } from "../retention/index.ts";
 import { refusalCode, seedOrganization } from "../testing/index.ts";
 import { disconnectClient, listConnectedClients, listGrants, registerClient, revokeGrant } from "./index.ts";
 import { codeOf, openOAuthSuite, redirectUri } from "./testing/oauth-suite.ts";
@@ -122,4 +123,21 @@ test("GW-5 a metadata document is fetched once an hour, and must be the client's
     expect([odd, await codeOf(suite.request({ client_id: odd }, ctx))]).toEqual([odd, "invalid_client"]);
   }
   expect(fetched).toBe(before);
+});
+
+test("GW-5 LOG-6 a client that nobody granted anything is removed after a week, one with a grant stays", async () => {
+  const unused = await suite.register();
+  await suite.signIn();
+  suite.now += 8 * 86_400_000;
+  const fresh = await suite.register();
+  const policy = {
+    ...{ requestLogDays: 30, serverLogDays: 14, buildLogDays: 30, auditDays: 365 },
+    ...{ endedBranchDays: 14, buildsPerBranch: 100, deploymentsPerBranch: 20 },
+  };
+  const swept = await sweepRows({ ctx: suite.platform(), input: { now: new Date(suite.now), policy } });
+  expect(swept?.problems).toEqual([]);
+  const left = await suite.database.db.select({ id: oauthClient.id }).from(oauthClient);
+  const ids = left.map(({ id }) => id);
+  expect([ids.includes(unused), ids.includes(suite.clientId), ids.includes(fresh)]).toEqual([false, true, true]);
+  expect(await suite.database.db.$count(oauthAuthorization, eq(oauthAuthorization.clientId, suite.clientId))).toBe(0);
 });

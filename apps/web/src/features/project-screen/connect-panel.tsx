@@ -23,8 +23,9 @@ export function ConnectPanel({ project }: { project: ProjectDetailView }) {
         </Callout>
       )}
       {project.authMode === "towpath-cloud" && (
-        <Callout tone="info" title="This server needs an API key">
-          Create one under{" "}
+        <Callout tone="info" title="Sign in, or use an API key">
+          Apps such as Claude and Cursor need only the URL: they send you here to sign in. For scripts, create a key
+          under{" "}
           <Link
             to="/$orgSlug/settings/api-keys"
             params={{ orgSlug: project.orgSlug }}

@@ -16,12 +16,13 @@ import {
 } from "lucide-react";
 import type { ReactNode } from "react";
 import { type SidebarGroup, SidebarLayout } from "~/ui/sidebar-layout.tsx";
+import { useMay } from "../session/guards.ts";
 import { ProjectHeader } from "./project-header.tsx";
 import type { ProjectKey } from "./project-key.schema.ts";
 import { projectQuery } from "./project-screen.functions.ts";
 
 /** Groups without items are not shown. */
-function sidebarGroups(key: ProjectKey, onBuild: boolean): readonly SidebarGroup[] {
+function sidebarGroups(key: ProjectKey, onBuild: boolean, mayReadClients: boolean): readonly SidebarGroup[] {
   return [
     {
       label: "Connect",
@@ -31,7 +32,15 @@ function sidebarGroups(key: ProjectKey, onBuild: boolean): readonly SidebarGroup
           icon: <SquareTerminal aria-hidden />,
           link: { to: "/$orgSlug/$projectName/inspector", params: key },
         },
-        { label: "Clients", icon: <Plug aria-hidden />, link: { to: "/$orgSlug/$projectName/clients", params: key } },
+        ...(mayReadClients
+          ? [
+              {
+                label: "Clients",
+                icon: <Plug aria-hidden />,
+                link: { to: "/$orgSlug/$projectName/clients", params: key },
+              } as const,
+            ]
+          : []),
       ],
     },
     {
@@ -93,11 +102,12 @@ function sidebarGroups(key: ProjectKey, onBuild: boolean): readonly SidebarGroup
 /** Header and navigation around every screen of a project. */
 export function ProjectLayout({ projectKey, children }: { projectKey: ProjectKey; children: ReactNode }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const mayReadClients = useMay("client.read");
   const onBuild = useLocation({ select: ({ pathname }) => /\/(build|server)-logs\//.test(pathname) });
   return (
     <>
       <ProjectHeader project={project} />
-      <SidebarLayout label={`Screens of ${project.name}`} groups={sidebarGroups(projectKey, onBuild)}>
+      <SidebarLayout label={`Screens of ${project.name}`} groups={sidebarGroups(projectKey, onBuild, mayReadClients)}>
         {children}
       </SidebarLayout>
     </>

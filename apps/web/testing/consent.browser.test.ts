@@ -1,0 +1,178 @@
+import { createHash, randomBytes } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { newId } from "@towpath/core/ids";
+import { seedProject } from "@towpath/core/testing";
+import { member, route } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expectAccessible, newPage, openBrowser, signIn } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { type Member, samplePassword, seededMember } from "./visitor.ts";
+
+const site = openSite();
+const browser = openBrowser();
+let context: BrowserContext;
+let page: Page;
+let owner: Member;
+let server: { readonly name: string; readonly resource: string };
+/** The client's own page, to which the answer goes. */
+let client: Server;
+let redirectUri: string;
+
+beforeAll(async () => {
+  client = createServer((_request, response) => response.end("back at the client"));
+  await new Promise<void>((done) => client.listen(0, "127.0.0.1", done));
+  redirectUri = `http://localhost:${(client.address() as AddressInfo).port}/callback`;
+  owner = await seededMember(site.url, site.db);
+  const { id, name } = await seedProject(site.db, owner.organization, { authMode: "towpath-cloud" });
+  await site.db.insert(route).values({ label: name, projectId: id, targetKind: "external", externalServerId: newId() });
+  server = { name, resource: `http://localhost:8080/${name}/mcp` };
+});
+afterAll(() => {
+  client.closeAllConnections();
+  client.close();
+});
+beforeEach(async () => {
+  await context?.close();
+  context = await browser.newContext();
+  page = await newPage(context);
+});
+
+const codeVerifier = randomBytes(32).toString("base64url");
+
+/** Registers a client under a name; returns its id and where it sends people. */
+async function connectingClient(name: string, redirects = [redirectUri]) {
+  const metadata = { client_name: name, redirect_uris: redirects, token_endpoint_auth_method: "none" };
+  const response = await fetch(`${site.url}/oauth/register`, { method: "POST", body: JSON.stringify(metadata) });
+  const { client_id: clientId } = (await response.json()) as { client_id: string };
+  const parameters = new URLSearchParams({
+    ...{ client_id: clientId, redirect_uri: redirects[0] ?? "", response_type: "code", state: "s1" },
+    code_challenge: createHash("sha256").update(codeVerifier).digest("base64url"),
+    ...{ code_challenge_method: "S256", resource: server.resource },
+  });
+  return { clientId, url: `${site.url}/oauth/authorize?${parameters}` };
+}
+
+async function exchange(clientId: string, code: string): Promise<Response> {
+  const fields = { grant_type: "authorization_code", client_id: clientId, code, code_verifier: codeVerifier };
+  return fetch(`${site.url}/oauth/token`, { method: "POST", body: new URLSearchParams(fields) });
+}
+
+async function expectAccessibleInBothThemes(): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
+    await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState === "finished"));
+    await expectAccessible(page);
+  }
+}
+
+test("GW-5 AUTH-1 from a client's link through sign-in to consent and back, by keyboard, with a code that works", async () => {
+  const { clientId, url } = await connectingClient("Friendly app");
+  const { rows } = await site.pool.query(`SELECT email FROM "user" WHERE id = $1`, [owner.userId]);
+  await page.goto(url);
+  await page.getByLabel("Email").fill(rows[0].email);
+  await page.getByLabel("Password").fill(samplePassword);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Connect Friendly app?" }).waitFor();
+  const details = await page.locator("dl").textContent();
+  for (const text of [server.name, server.resource, new URL(redirectUri).host, "Unknown"])
+    expect(details).toContain(text);
+  await page.getByText("Only continue if you just started this in an app on this computer").waitFor();
+  await expectAccessibleInBothThemes();
+  await page.getByRole("button", { name: "Allow" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("back at the client").waitFor();
+  const answer = new URL(page.url()).searchParams;
+  expect([answer.get("state"), answer.get("iss")]).toEqual(["s1", site.url]);
+  expect((await exchange(clientId, answer.get("code") ?? "")).status).toBe(200);
+});
+
+test("GW-5 canceling tells the client, and the same request can't be answered again", async () => {
+  await signIn(context, site.url, owner);
+  const { url } = await connectingClient("Canceled app");
+  await page.goto(url);
+  await page.getByRole("heading", { name: "Connect Canceled app?" }).waitFor();
+  const consent = page.url();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("back at the client").waitFor();
+  expect(new URL(page.url()).searchParams.get("error")).toBe("access_denied");
+  await page.goto(consent);
+  await page.getByRole("heading", { name: "This request has ended" }).waitFor();
+  await expectAccessibleInBothThemes();
+});
+
+test("GW-5 a client's name is shown as text, however it reads", async () => {
+  await signIn(context, site.url, owner);
+  const name = `<img src=x onerror="document.title='run'"> ${"long".repeat(20)}`;
+  const { url } = await connectingClient(name, ["https://app.example/callback"]);
+  await page.goto(url);
+  await page.getByRole("heading", { name: "Connect <img" }).waitFor();
+  await page.getByText("Towpath can't check who made this app").waitFor();
+  expect(await page.locator("main img").count()).toBe(0);
+  expect(await page.title()).not.toBe("run");
+  await expectAccessible(page);
+});
+
+test("GW-5 who isn't a member learns what to do, and can go back to the client", async () => {
+  const stranger = await seededMember(site.url, site.db);
+  await signIn(context, site.url, stranger);
+  const { url } = await connectingClient("Stranger's app");
+  await page.goto(url);
+  await page.getByRole("heading", { name: "You can't connect this server" }).waitFor();
+  expect(await page.getByRole("button", { name: "Allow" }).count()).toBe(0);
+  await expectAccessibleInBothThemes();
+  await page.getByRole("button", { name: "Back to the app" }).click();
+  await page.getByText("back at the client").waitFor();
+  expect(new URL(page.url()).searchParams.get("error")).toBe("access_denied");
+});
+
+test("GW-5 PRJ-8 people disconnect an app on their account page, admins on the server's page of clients", async () => {
+  const { clientId, url } = await connectingClient("Listed app");
+  await signIn(context, site.url, owner);
+  const connect = async () => {
+    await page.goto(url);
+    await page.getByRole("button", { name: "Allow" }).click();
+    await page.getByText("back at the client").waitFor();
+    const response = await exchange(clientId, new URL(page.url()).searchParams.get("code") ?? "");
+    return (await response.json()) as { refresh_token: string };
+  };
+  const refreshStatus = async (token: string) => {
+    const fields = { grant_type: "refresh_token", client_id: clientId, refresh_token: token };
+    return (await fetch(`${site.url}/oauth/token`, { method: "POST", body: new URLSearchParams(fields) })).status;
+  };
+  const first = await connect();
+  await page.goto(`${site.url}/account`);
+  const own = page.getByRole("button", { name: `Disconnect Listed app from ${server.name}` });
+  await own.waitFor();
+  await expectAccessibleInBothThemes();
+  await own.click();
+  await own.waitFor({ state: "detached" });
+  expect(await refreshStatus(first.refresh_token)).toBe(400);
+
+  const second = await connect();
+  await page.goto(`${site.url}/${owner.organization.slug}/${server.name}/clients`);
+  await page.getByRole("button", { name: "Disconnect Listed app" }).waitFor();
+  await expectAccessibleInBothThemes();
+  await page.getByRole("button", { name: "Disconnect Listed app" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
+  await page.getByRole("button", { name: "Disconnect Listed app" }).waitFor({ state: "detached" });
+  expect(await refreshStatus(second.refresh_token)).toBe(400);
+});
+
+test("PRJ-8 viewers are told that they can't see the clients, and an empty list says how clients get there", async () => {
+  const viewer = await seededMember(site.url, site.db);
+  const mine = eq(member.userId, viewer.userId);
+  await site.db.update(member).set({ organizationId: owner.organization.id, role: "viewer" }).where(mine);
+  await signIn(context, site.url, viewer);
+  const { name } = await seedProject(site.db, owner.organization);
+  const address = `${site.url}/${owner.organization.slug}/${name}/clients`;
+  await page.goto(address);
+  await page.getByRole("heading", { name: "Access Denied" }).waitFor();
+  await site.db.update(member).set({ role: "member" }).where(mine);
+  await page.goto(address);
+  await page.getByText("No clients yet").waitFor();
+  await expectAccessible(page);
+});
