@@ -145,6 +145,7 @@ test("entry points without a permission are exactly these", () => {
     "self: oauth.revokeOwnGrant",
     "self: onboarding.createOrganization",
     "self: session.getProfile",
+    "self: session.getRoleAndPermissions",
     "signature: POST api/github/webhooks.ts",
   ]);
 });
@@ -201,6 +202,35 @@ test("PRJ-3 log streams refuse strangers, removed members and anonymous readers,
     const readers = [newVisitor(site.url), stranger.visitor, removed, byRole.get("viewer") ?? removed];
     expect([path, await Promise.all(readers.map(statusOf))]).toEqual([path, [401, 404, 404, 200]]);
   }
+});
+
+test("AUTH-4 ORG-8 the session carries user, organization, role and permissions, which /account shows when present", async () => {
+  const read = async (visitor: Visitor, id: string) => (await callServerFunction(visitor, id, "GET", undefined)).text;
+  const viewer = byRole.get("viewer") ?? removed;
+  for (const [visitor, role] of [
+    [owner.visitor, "owner"],
+    [viewer, "viewer"],
+  ] as const) {
+    for (const id of ["session.getCurrentAuth", "session.getRoleAndPermissions"]) {
+      const text = await read(visitor, id);
+      expect([id, text.includes(`"${role}"`), text.includes("organization.delete")]).toEqual([
+        id,
+        true,
+        role === "owner",
+      ]);
+    }
+  }
+  const current = await read(owner.visitor, "session.getCurrentAuth");
+  for (const field of ["user", "organizationId", "role", "permissions"]) expect(current).toContain(`"${field}"`);
+  const page = await (await viewer.get("/account")).text();
+  expect(page).toContain(`viewer in Org ${owner.organization.slug}`);
+  expect(page).toContain("organization.read, ");
+  const without = await (await removed.get("/account")).text();
+  expect([without.includes(">Email<"), without.includes(">Role<"), without.includes(">Permissions<")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test("AUTH-5 syncing the session refuses an organization that the user is not in", async () => {

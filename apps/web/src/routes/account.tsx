@@ -5,14 +5,18 @@ import { OrganizationLinks, settingsHrefs } from "~/features/app-shell/organizat
 import { PageError } from "~/features/error-screens/error-screens.tsx";
 import { activeOrganization } from "~/features/session/destinations.ts";
 import { requireProfile } from "~/features/session/guards.ts";
-import { organizationQuery } from "~/features/session/session.functions.ts";
+import { organizationQuery, roleAndPermissionsQuery } from "~/features/session/session.functions.ts";
 
 /** ORG-8 */
 export const Route = createFileRoute("/account")({
   beforeLoad: (call) => requireProfile(call),
   loader: async ({ context }) => {
     const active = activeOrganization(context.profile.organizations, context.auth.organizationId);
-    return active && context.queryClient.ensureQueryData(organizationQuery(active.slug));
+    const [organization, access] = await Promise.all([
+      active && context.queryClient.ensureQueryData(organizationQuery(active.slug)),
+      context.queryClient.fetchQuery(roleAndPermissionsQuery),
+    ]);
+    return { organization, access };
   },
   head: () => ({ meta: [{ title: "Account · Towpath" }] }),
   component: Account,
@@ -21,7 +25,7 @@ export const Route = createFileRoute("/account")({
 
 function Account() {
   const { profile } = Route.useRouteContext();
-  const organization = Route.useLoaderData();
+  const { organization, access } = Route.useLoaderData();
   return (
     <AppShell
       person={{ displayName: profile.displayName, email: profile.email, ...settingsHrefs(organization) }}
@@ -29,7 +33,7 @@ function Account() {
       active={organization}
       bar={organization ? <OrganizationLinks organization={organization} /> : null}
     >
-      <AccountPage profile={profile} organization={organization} />
+      <AccountPage profile={profile} organization={organization} access={access} />
     </AppShell>
   );
 }

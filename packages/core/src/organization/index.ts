@@ -2,5 +2,6 @@ export { createOrganization } from "./create-organization.ts";
 export { deleteOrganization } from "./delete-organization.ts";
 export { describePrincipals, type PrincipalView } from "./describe-principals.ts";
 export { displayNameOf, getOrganizationAccess, getProfile } from "./get-profile.ts";
+export { getSessionAccess } from "./get-session-access.ts";
 export { claimLocalOrganization, ensureLocalOrganization } from "./local-organization.ts";
 export type { OrganizationAccessView, ProfileView } from "./organization.store.ts";

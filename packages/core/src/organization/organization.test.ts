@@ -2,6 +2,7 @@ import { auditLog, member, organization, user } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { permissionsOf } from "../authorize/index.ts";
 import type { Actor } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { recordGitHubUser } from "../installation/index.ts";
@@ -13,6 +14,7 @@ import {
   ensureLocalOrganization,
   getOrganizationAccess,
   getProfile,
+  getSessionAccess,
 } from "./index.ts";
 
 let database: TestDatabase;
@@ -113,6 +115,26 @@ test("AUTH-7 AUTH-12 the profile contains the user's own data only", async () =>
   expect(await getProfile({ ctx: as(nobody.actor) })).toMatchObject({ organizations: [], projects: [] });
   await database.db.delete(user).where(eq(user.id, nobody.id));
   expect(await refusalCode(getProfile({ ctx: as(nobody.actor) }))).toBe("not_found");
+});
+
+test("AUTH-4 AUTH-12 a session's role and permissions are those of its organization, else of the user's first one", async () => {
+  const [first, second] = [await seedOrganization(database.db), await seedOrganization(database.db)];
+  const actor = await first.join("viewer");
+  const userId = actor.kind === "user" ? actor.userId : "";
+  const later = new Date(Date.now() + 1000);
+  const joined = { id: newId(), organizationId: second.id, userId, role: "admin", createdAt: later };
+  await database.db.insert(member).values(joined);
+  const sessionOf = (organizationId: string | null) => getSessionAccess({ ctx: as(actor), input: { organizationId } });
+  const viewer = { role: "viewer", permissions: permissionsOf("viewer") };
+  expect(await sessionOf(second.id)).toEqual({ role: "admin", permissions: permissionsOf("admin") });
+  expect(await sessionOf(first.id)).toEqual(viewer);
+  const foreign = await seedOrganization(database.db);
+  for (const none of [null, foreign.id]) expect(await sessionOf(none)).toEqual(viewer);
+  await database.db.update(member).set({ role: "emperor" }).where(eq(member.id, joined.id));
+  expect(await sessionOf(second.id)).toEqual({ role: null, permissions: [] });
+  const nobody = await seedUser(database.db);
+  const without = getSessionAccess({ ctx: as(nobody.actor), input: { organizationId: first.id } });
+  expect(await without).toEqual({ role: null, permissions: [] });
 });
 
 test("AUTH-10 the display name", () => {

@@ -7,19 +7,22 @@ import { PageHeader } from "~/ui/page-header.tsx";
 export function AccountPage({
   profile,
   organization,
+  access,
 }: {
   readonly profile: ProfileView;
   readonly organization: OrganizationAccessView | null;
+  /** Of the session, in its organization. */
+  readonly access: { readonly role: string | null; readonly permissions: readonly string[] };
 }) {
   const rows: readonly { label: string; value: string; copy?: boolean }[] = [
     { label: "First name", value: profile.firstName ?? "" },
     { label: "Last name", value: profile.lastName ?? "" },
     { label: "Email", value: profile.email },
     { label: "Id", value: profile.id, copy: true },
-    ...(organization
+    ...(access.role
       ? [
-          { label: "Role", value: `${organization.role} in ${organization.name}` },
-          { label: "Permissions", value: organization.permissions.join(", ") },
+          { label: "Role", value: organization ? `${access.role} in ${organization.name}` : access.role },
+          { label: "Permissions", value: access.permissions.join(", ") },
         ]
       : []),
   ];

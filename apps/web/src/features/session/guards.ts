@@ -35,15 +35,16 @@ export async function requireOrganization(call: GuardInput & { readonly params: 
   const { auth, profile } = await requireProfile(call);
   const active = activeOrganization(profile.organizations, auth.organizationId);
   if (!active) throw redirect({ to: "/" });
+  const organization = await context.queryClient.ensureQueryData(organizationQuery(active.slug));
   if (auth.organizationId !== active.id) {
     await syncOrganizationSession({ data: { orgSlug: active.slug } }).catch(() => {});
+    const { role, permissions } = organization;
     context.queryClient.setQueryData(
       currentAuthQuery.queryKey,
-      (known) => known && { ...known, organizationId: active.id },
+      (known) => known && { ...known, organizationId: active.id, role, permissions },
     );
   }
   if (params.orgSlug !== active.slug) throw redirect({ href: inOrganization(location.href, active.slug) });
-  const organization = await context.queryClient.ensureQueryData(organizationQuery(active.slug));
   return { auth, profile, organization };
 }
 

@@ -1,19 +1,31 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { getOrganizationAccess, getProfile as getProfileVerb } from "@towpath/core/organization";
+import { getRequestHeaders } from "@tanstack/react-start/server";
+import { getOrganizationAccess, getProfile as getProfileVerb, getSessionAccess } from "@towpath/core/organization";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { organizationAccess, publicAccess, selfAccess } from "~/http/access.ts";
+import { contextForUser } from "~/http/caller.server.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { input } from "~/http/input.ts";
 
-/** Who is signed in, or null (AUTH-4). */
+/** The session: user, organization, role and permissions there; null when nobody is signed in (AUTH-4). */
 const getCurrentAuth = createServerFn({ method: "GET" })
   .middleware([publicAccess])
-  .handler(({ context }) => {
+  .handler(async ({ context }) => {
     const { signedIn } = context;
-    return signedIn && { user: signedIn.user, organizationId: signedIn.activeOrganizationId };
+    if (!signedIn) return null;
+    const { user, activeOrganizationId: organizationId } = signedIn;
+    const ctx = contextForUser(user.id, getRequestHeaders());
+    return { user, organizationId, ...(await getSessionAccess({ ctx, input: { organizationId } })) };
   });
+
+/** Only the session's role and permissions, as they are now (AUTH-4). */
+const getRoleAndPermissions = createServerFn({ method: "GET" })
+  .middleware([selfAccess])
+  .handler(({ context }) =>
+    getSessionAccess({ ctx: context.ctx, input: { organizationId: context.signedIn.activeOrganizationId } }),
+  );
 
 /** The signed-in user's profile; null when the account is gone, which is logged (AUTH-7). */
 const getProfile = createServerFn({ method: "GET" })
@@ -70,6 +82,13 @@ export const currentAuthQuery = queryOptions({
   queryKey: ["auth", "current"],
   queryFn: ({ signal }) => getCurrentAuth({ signal }),
   ...cacheTimes.auth,
+});
+
+/** The session's role and permissions, which an admin may change at any time: read anew for each page that shows them. */
+export const roleAndPermissionsQuery = queryOptions({
+  queryKey: ["auth", "role-and-permissions"],
+  queryFn: ({ signal }) => getRoleAndPermissions({ signal }),
+  ...{ ...cacheTimes.auth, staleTime: 0 },
 });
 
 /** Fresh 2 minutes (AUTH-9). Invalidate it after creating an organization, an installation or a project. */
