@@ -11,6 +11,8 @@ const usage = `Towpath: from a Python MCP server in a Git repository to a live e
       --overwrite.
   ./towpath logs NAME [--json] [--limit N] [--errors] [--data-dir DIR]
       Prints the newest requests of a server.
+  ./towpath rotate-secrets [--finish] [--data-dir DIR]
+      Replaces the secret that encrypts stored variables, in two steps: see "Keys" in docs/operating.md.
   ./towpath test [STAGE …]
       Runs every test, or the named stages. The stage chaos runs only when it is named.
   ./towpath help
@@ -22,6 +24,7 @@ const commands: Record<string, () => Promise<Command>> = {
   up: async () => (await import("./up/up.ts")).up,
   deploy: async () => (await import("./deploy/deploy.ts")).deploy,
   logs: async () => (await import("./logs/logs.ts")).logs,
+  "rotate-secrets": async () => (await import("./rotate-secrets/rotate-secrets.ts")).rotateSecrets,
   test: async () => (await import("./test/test.ts")).test,
 };
 

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { chmod, mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -13,6 +13,10 @@ const identitySchema = z.object({
   dataVersion: z.number().int(),
   /** Root of all keys that the instance derives. */
   secret: z.string().min(32),
+  /** Earlier ones, while the secret is being replaced. */
+  previousSecrets: z.array(z.string().min(32)).default([]),
+  /** When the secret was last replaced. */
+  rotatedAt: z.iso.datetime().nullable().default(null),
   /** How servers are reached unless TOWPATH_SERVER_URL says otherwise; instances from before the choice: by path. */
   serversBy: z.enum(["host", "path"]).default("path"),
   forge: z.object({
@@ -34,6 +38,8 @@ const runningSchema = z.object({
   url: z.url(),
   /** Address of servers, with `{name}`. */
   serverUrl: z.string().includes("{name}"),
+  /** Of the embedded PostgreSQL: a socket, which needs no password. Null for another one. */
+  databaseUrl: z.string().nullable().default(null),
 });
 
 /** Addresses of a running instance: `running.json` in its data directory. */
@@ -53,20 +59,26 @@ export async function writePrivate(path: string, text: string): Promise<void> {
   await rename(temporary, path);
 }
 
+/** A secret with 256 random bits. */
+export const newSecret = (): string => randomBytes(32).toString("base64url");
+
+/** Replaces the identity as a whole. */
+export const writeIdentity = (directory: string, identity: Identity): Promise<void> =>
+  writePrivate(join(directory, "instance.json"), JSON.stringify(identity, null, 2));
+
 function newIdentity(serversBy: ServersBy): Identity {
   const { privateKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,
     publicKeyEncoding: { type: "spki", format: "pem" },
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
   });
-  const token = () => randomBytes(32).toString("base64url");
   const forge = {
     privateKey,
     clientId: `Iv1.${randomBytes(8).toString("hex")}`,
-    clientSecret: token(),
-    webhookSecret: token(),
+    clientSecret: newSecret(),
+    webhookSecret: newSecret(),
   };
-  return { dataVersion, secret: token(), serversBy, forge };
+  return { dataVersion, secret: newSecret(), previousSecrets: [], rotatedAt: null, serversBy, forge };
 }
 
 /**
@@ -87,7 +99,7 @@ export async function openDataDirectory(directory: string, serversBy: ServersBy 
     }
     await chmod(directory, 0o700);
     await writePrivate(join(directory, "operator-token"), `tpo_${randomBytes(32).toString("base64url")}\n`);
-    await writePrivate(path, JSON.stringify(newIdentity(serversBy), null, 2));
+    await writeIdentity(directory, newIdentity(serversBy));
   }
   return readIdentity(path, directory);
 }
@@ -133,6 +145,9 @@ export function findRunning(directory: string): Running | null {
   if (!parsed.success || parsed.data.startTime === null) return null;
   return startTimeOf(parsed.data.pid) === parsed.data.startTime ? parsed.data : null;
 }
+
+/** When the running instance became ready, milliseconds since 1970. */
+export const runningSince = (directory: string): number => statSync(join(directory, "running.json")).mtimeMs;
 
 /** @throws CommandError when no instance runs on the directory. */
 export function connect(directory: string): Running & { readonly token: string } {

@@ -53,6 +53,8 @@ test("OPS-1 sockets of a deep data directory move to a short path", () => {
 
 const identity = {
   dataVersion: 1,
+  previousSecrets: ["an earlier secret, of 32 characters"],
+  rotatedAt: null,
   secret: "s".repeat(43),
   serversBy: "path" as const,
   forge: { privateKey: "k", clientId: "c", clientSecret: "cs", webhookSecret: "w" },

@@ -79,6 +79,7 @@ export function rolesOf(surroundings: Surroundings): Role[] {
   const { url } = options;
   const shared: Record<string, string> = {
     TOWPATH_SECRET: identity.secret,
+    TOWPATH_PREVIOUS_SECRETS: identity.previousSecrets.join(","),
     TOWPATH_UV: surroundings.uv,
     ...(usesRealGitHub(environment) ? {} : forgeSettings(surroundings)),
     ...given,

@@ -96,7 +96,10 @@ export async function up(args: string[]): Promise<number> {
       const { url } = options;
       await writePrivate(
         join(options.dataDirectory, "running.json"),
-        JSON.stringify({ pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl }),
+        JSON.stringify({
+          ...{ pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl },
+          databaseUrl: database.postgres?.url ?? null,
+        }),
       );
       print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serverUrl})`);
       warnOfNames(serverUrl, options, resolves);

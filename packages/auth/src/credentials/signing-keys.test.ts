@@ -135,3 +135,19 @@ test("KEY-2 private keys are sealed in the database, each for its own id", async
   await expect(keysAt().sign({ typ, claims, ttlSeconds: 60 })).rejects.toThrow();
   expect(await keysAt().verify(token, { typ, audience })).toBeNull();
 });
+
+test("KEY-2 while the secret is being replaced, processes with either one sign, and verify each other's tokens", async () => {
+  const earlier = keysAt();
+  const later = createSigningKeys({ pool: database.pool, secret: `${secret}, replaced`, issuer });
+  const before = await earlier.sign({ typ, claims, ttlSeconds: 600 });
+  for (let round = 0; round < 3; round++) {
+    const tokens = [
+      await later.sign({ typ, claims, ttlSeconds: 600 }),
+      await keysAt().sign({ typ, claims, ttlSeconds: 60 }),
+    ];
+    for (const { token } of [before, ...tokens])
+      for (const keys of [keysAt(), later]) expect(await keys.verify(token, { typ, audience })).toMatchObject(claims);
+  }
+  // One key of each, however often they sign.
+  expect(await count()).toBe(2);
+});

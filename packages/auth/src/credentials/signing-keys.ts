@@ -66,6 +66,8 @@ type Settings = {
 /** Connects to nothing before the first call. The first call that finds no key makes one. */
 export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Settings): SigningKeys {
   const sealing = deriveKey(secret, "signing-keys");
+  /** Keys of processes with an earlier or later secret verify only: see "Keys" in docs/operating.md. */
+  const isOurs = ({ sealedPrivateKey }: SigningKey) => sealedPrivateKey.startsWith(`${sealing.id}.`);
   let read: { readonly keys: readonly SigningKey[]; readonly at: number } | undefined;
   let reading: Promise<readonly SigningKey[]> | undefined;
 
@@ -97,10 +99,10 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
   /** The same, after making the next key if it is time to. */
   const rotatedKeys = async (): Promise<readonly SigningKey[]> => {
     const keys = await currentKeys(cacheMs);
-    const newest = keys.at(-1);
+    const newest = keys.findLast(isOurs);
     if (newest && now() - newest.createdAt < rotateAfterMs) return keys;
     try {
-      await addKey(pool, newest?.id ?? null, now(), (id, privateKey) =>
+      await addKey(pool, keys.at(-1)?.id ?? null, now(), (id, privateKey) =>
         sealWithKeyId(sealing, privateKey, contextOf(id)),
       );
     } catch (error) {
@@ -113,7 +115,7 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
 
   return {
     async sign({ typ, claims, ttlSeconds }) {
-      const key = signingKeyOf(await rotatedKeys(), now());
+      const key = signingKeyOf((await rotatedKeys()).filter(isOurs), now());
       if (!key) throw new Error("there is no signing key");
       const privateKey = createPrivateKey({
         key: JSON.parse(openWithKeyId(sealing, key.sealedPrivateKey, contextOf(key.id))),

@@ -33,9 +33,7 @@ export function SavedNote({
             ) : null
           }
         >
-          {saved === "variables"
-            ? "A running server keeps its old variables until the next deployment or restart. "
-            : null}
+          {saved === "variables" ? "The live server keeps its old variables until the next deployment. " : null}
           {saved !== "access" && !newest ? "Nothing has been pushed yet. The first push starts a build." : null}
         </Callout>
       ) : null}

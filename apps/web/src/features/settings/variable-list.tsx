@@ -74,7 +74,7 @@ function DeleteVariable({
       open={open}
       onOpenChange={setOpen}
       title={`Delete ${keyName}?`}
-      description="You can't undo this. A running server keeps its value until the next deployment or restart."
+      description="You can't undo this. The live server keeps its value until the next deployment."
       trigger={
         <Button size="sm" variant="danger-quiet" aria-label={`Delete ${keyName}`}>
           Delete
@@ -132,7 +132,7 @@ function ReplaceVariable({
       open={open}
       onOpenChange={show}
       title={`Replace ${keyName}`}
-      description="A running server keeps the old value until the next deployment or restart."
+      description="The live server keeps the old value until the next deployment."
       trigger={
         <Button size="sm" aria-label={`Replace ${keyName}`}>
           Replace

@@ -32,7 +32,7 @@ export function VariableSettings({
     <Card id="variables" className="scroll-mt-24">
       <CardHeader
         title="Environment variables"
-        description="Values are stored encrypted and are not shown again. A running server keeps its old variables until the next deployment or restart."
+        description="Values are stored encrypted and are not shown again. A server keeps its old variables until the next deployment. In logs, values of six characters or more are replaced by their names."
       />
       <CardBody className="flex flex-col gap-5">
         {variables.length === 0 ? (
