@@ -13,19 +13,18 @@ import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import {
   foldRequestLogs,
   itemUsage,
-  latestCalled,
   latestCallers,
   listSessions,
   listUsers,
   queryRequestLogs,
   readRequestLog,
-  readUser,
   requestLogStats,
   sessionStats,
   sessionTimeseries,
   sessionUsage,
   userStats,
   userTimeseries,
+  userUsage,
   writeRequestLogs,
 } from "@towpath/logs";
 import { deploymentId, fillProject, projectId, requestLogRow } from "@towpath/logs/testing";
@@ -162,7 +161,6 @@ async function usageQueries(newest: Date): Promise<Record<string, () => Promise<
     "sessions: second page": () => listSessions(pool, { projectId, timeRange: "30d", cursor: nextCursor }),
     "sessions of a user": () => listSessions(pool, { projectId, timeRange: "30d", principal }),
     "session: usage": () => sessionUsage(pool, { projectId, sessionId: session.id }),
-    "user: latest calls": () => latestCalled(pool, { projectId, timeRange: "30d", principal }),
     "tool: latest callers": () => latestCallers(pool, { projectId, timeRange: "30d", toolName: "tool_1" }),
     "rare tool: latest callers": () => latestCallers(pool, { projectId, timeRange: "30d", toolName: "rare" }),
   };
@@ -175,7 +173,7 @@ async function usageQueries(newest: Date): Promise<Record<string, () => Promise<
       [`users ${timeRange}: list`]: () => listUsers(pool, query),
       [`users ${timeRange}: timeseries`]: () => userTimeseries(pool, query),
       [`users ${timeRange}: stats`]: () => userStats(pool, query),
-      [`user ${timeRange}`]: () => readUser(pool, { ...query, principal }),
+      [`user ${timeRange}: usage`]: () => userUsage(pool, { ...query, principal }),
       [`tools ${timeRange}`]: () => itemUsage(pool, { ...query, kind: "tool" }),
       [`resources ${timeRange}`]: () => itemUsage(pool, { ...query, kind: "resource" }),
       [`templates ${timeRange}`]: () =>

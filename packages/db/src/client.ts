@@ -52,6 +52,7 @@ export async function migrateDatabase(url: string): Promise<void> {
   const lock = await pool.connect();
   try {
     await lock.query("SELECT pg_advisory_lock(hashtext('towpath_migrate'))");
+    await requireExtensions(lock);
     await migrate(db, { migrationsFolder: migrationsDirectory });
     await lock.query(
       "SELECT towpath_ensure_log_partitions(day::date) FROM generate_series(now(), now() + interval '2 days', interval '1 day') day",
@@ -59,5 +60,25 @@ export async function migrateDatabase(url: string): Promise<void> {
   } finally {
     lock.release(true);
     await close();
+  }
+}
+
+/** Both come with PostgreSQL and are trusted: an owner of the database may create them without being a superuser. */
+const extensions = ["pg_trgm", "btree_gin"] as const;
+
+/** @throws Error that says what is missing, and how to get it */
+async function requireExtensions(client: pg.PoolClient): Promise<void> {
+  for (const extension of extensions) {
+    try {
+      await client.query(`CREATE EXTENSION IF NOT EXISTS ${extension}`);
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) throw error;
+      throw new Error(
+        `Towpath's database needs the PostgreSQL extension ${extension}, and creating it failed: ${error.message}. ` +
+          `Install PostgreSQL's contrib modules, and let the user of DATABASE_URL create extensions ` +
+          `(GRANT CREATE ON DATABASE).`,
+        { cause: error },
+      );
+    }
   }
 }

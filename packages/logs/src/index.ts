@@ -3,7 +3,7 @@ export { BatchWriter } from "./batching/batch-writer.ts";
 export { appendBuildLog, buildLogChannel, readBuildLog } from "./build-logs.ts";
 export { foldRequestLogs } from "./fold-request-logs.ts";
 export { itemUsage } from "./items/item-usage.ts";
-export { latestCalled, latestCallers } from "./items/latest-usage.ts";
+export { latestCallers } from "./items/latest-callers.ts";
 export type {
   Outcome,
   RequestLogDetail,
@@ -25,6 +25,6 @@ export {
 } from "./server-logs.ts";
 export { sessionStats, sessionTimeseries, userStats, userTimeseries } from "./sessions/activity.ts";
 export { listSessions } from "./sessions/list-sessions.ts";
-export { listUsers, readUser } from "./sessions/list-users.ts";
-export { sessionUsage } from "./sessions/session-usage.ts";
+export { listUsers } from "./sessions/list-users.ts";
+export { sessionUsage, userUsage } from "./sessions/session-usage.ts";
 export { writeRequestLogs } from "./write-request-logs.ts";

@@ -66,18 +66,25 @@ export function searchCondition(query: LogQuery, conditions: Conditions, columns
 const isAscii = /^\p{ASCII}*$/u;
 
 /** What a row is searched by (VAL-5). */
-const searchedColumns = ["method", "target", "error_message", "client_name", "session", "principal"];
+export const searchedColumns: readonly string[] = [
+  "method",
+  "target",
+  "error_message",
+  "client_name",
+  "session",
+  "principal",
+];
 
 /** A LIKE pattern for texts that contain the given one. */
 export function searchPattern(search: string): string {
   return `%${search.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&")}%`;
 }
 
-/** All conditions on a row of `request_log` except its time. */
-export function rowCondition(query: LogQuery, conditions: Conditions): string {
+/** All conditions on a row of `request_log` except its time. `searched`: columns that the search can be found in. */
+export function rowCondition(query: LogQuery, conditions: Conditions, searched = searchedColumns): string {
   return [
     scopeCondition(query, conditions, ofRows),
     methodCondition(query, conditions, ofRows),
-    searchCondition(query, conditions, searchedColumns),
+    searchCondition(query, conditions, searched),
   ].join(" AND ");
 }

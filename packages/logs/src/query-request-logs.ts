@@ -84,7 +84,7 @@ async function searchPage(pool: Pool, query: LogQuery, period: Period): Promise<
   const need = query.limit + 1;
   for (let wanted = query.offset + need; ; wanted *= 8) {
     const found = await searchWindows(pool, query, period, wanted);
-    const rows = await readRows(pool, query, found.windows, query.offset, need);
+    const rows = await readRows(pool, query, found.windows, query.offset, need, found.columns);
     if (rows.length >= need || found.isWhole) return rows;
   }
 }
@@ -115,6 +115,7 @@ async function readRows(
   windows: readonly Window[],
   skip: number,
   need: number,
+  searched?: readonly string[],
 ): Promise<Row[]> {
   const oldest = windows.at(-1);
   if (!oldest) return [];
@@ -124,7 +125,7 @@ async function readRows(
   // Plain parameters, so that the planner prunes the partitions of other days.
   const bounds = `time >= ${conditions.value(new Date(oldest.from))}
     ${end === null ? "" : `AND time < ${conditions.value(new Date(end))}`}`;
-  const condition = `project_id = ${project} AND ${bounds} AND ${rowCondition(query, conditions)}`;
+  const condition = `project_id = ${project} AND ${bounds} AND ${rowCondition(query, conditions, searched)}`;
   const order = "ORDER BY time DESC, id DESC";
   const limit = `${order} LIMIT ${need} OFFSET ${skip}`;
   if (windows.length === 1) {

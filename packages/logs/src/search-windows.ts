@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { type Location, locateRows, type Window } from "./locate-rows.ts";
-import { searchPattern } from "./log-filter.ts";
+import { searchedColumns, searchPattern } from "./log-filter.ts";
 import type { LogQuery } from "./log-query.schema.ts";
 import { floorToMinute } from "./rollups.ts";
 
@@ -8,20 +8,28 @@ import { floorToMinute } from "./rollups.ts";
 type Found = { windows: Window[]; since: number | null };
 type Period = Window & { now: number };
 
+/** What each part looks through, in the order of `searchWindows`. */
+const columnsOf = [
+  ["method", "target"],
+  ["client_name", "session", "principal"],
+  ["error_message"],
+  searchedColumns,
+] as const;
+
 const slotMs = 600_000;
 const maxRecentSlots = 1000;
 
 /**
  * Finds the periods that can contain the newest `wanted` rows of a search, newest first. The text is matched against
  * names that are stored once each (series, callers, error messages), which lead to the periods of their rows. The caller
- * tests the rows of these periods against the whole query. A text that no name contains costs no row.
+ * tests the rows of these periods against the whole query, a search on `columns`. A text that no name contains costs no row.
  */
 export async function searchWindows(
   pool: Pool,
   query: LogQuery,
   period: Period,
   wanted: number,
-): Promise<Pick<Location, "windows" | "isWhole">> {
+): Promise<Pick<Location, "windows" | "isWhole"> & { columns: readonly string[] }> {
   const parts = await Promise.all([
     bySeries(pool, query, period, wanted),
     byCaller(pool, query, period, wanted),
@@ -35,7 +43,11 @@ export async function searchWindows(
     parts.flatMap((part) => part.windows),
     { from, to: period.to },
   );
-  return { windows, isWhole: parts.every((part) => part.since === null) };
+  // A part that found nothing at all has no row that its columns would find: testing them costs more than reading.
+  const columns = parts.flatMap((part, at) =>
+    part.windows.length > 0 || part.since !== null ? (columnsOf[at] ?? []) : [],
+  );
+  return { windows, isWhole: parts.every((part) => part.since === null), columns: [...new Set(columns)] };
 }
 
 async function bySeries(pool: Pool, query: LogQuery, period: Period, wanted: number): Promise<Found> {

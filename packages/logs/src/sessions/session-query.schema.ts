@@ -72,10 +72,10 @@ export type UsageItem = {
   p95Ms: number;
 };
 
-export type SessionUsage = {
+export type Usage = {
   /** Most frequent first. */
   data: UsageItem[];
-  /** How many of the session's calls `data` covers: the latest ones. */
+  /** How many calls `data` covers: the latest ones. */
   counted: number;
 };
 

@@ -6,12 +6,12 @@ import {
   listSessions,
   listUsers,
   type RequestLogRow,
-  readUser,
   sessionStats,
   sessionTimeseries,
   sessionUsage,
   userStats,
   userTimeseries,
+  userUsage,
   writeRequestLogs,
 } from "../index.ts";
 import { requestLogRow } from "../testing/rows.ts";
@@ -217,7 +217,7 @@ describe("sessions of both eras", () => {
     );
     await foldAll({ maxNewCallers: 5 });
     expect(await sessionsOf(projectId)).toHaveLength(5);
-    expect(await readUser(database.pool, { projectId, principal: "user:1", timeRange: "24h" })).toMatchObject({
+    expect((await userUsage(database.pool, { projectId, principal: "user:1", timeRange: "24h" }))?.user).toMatchObject({
       calls: 20,
     });
   });
@@ -306,9 +306,10 @@ describe("lists", () => {
       listSessions(database.pool, { projectId, timeRange, principal: "user:0" });
     expect((await mine("24h")).data.map(({ id }) => id)).toEqual(["s0"]);
     expect((await mine("7d")).data.map(({ id }) => id)).toEqual(["s0", "old"]);
-    const user = (timeRange: "24h" | "7d") => readUser(database.pool, { projectId, principal: "user:0", timeRange });
-    expect([(await user("24h"))?.calls, (await user("7d"))?.calls]).toEqual([1, 2]);
-    expect(await readUser(database.pool, { projectId, principal: "user:none", timeRange: "24h" })).toBeNull();
+    const user = (timeRange: "24h" | "7d") => userUsage(database.pool, { projectId, principal: "user:0", timeRange });
+    expect([(await user("24h"))?.user.calls, (await user("7d"))?.user.calls]).toEqual([1, 2]);
+    expect([(await user("24h"))?.usage.counted, (await user("7d"))?.usage.counted]).toEqual([1, 2]);
+    expect(await userUsage(database.pool, { projectId, principal: "user:none", timeRange: "24h" })).toBeNull();
     expect(await sessionStats(database.pool, { projectId })).toMatchObject({ sessions: 230 });
     expect(await sessionStats(database.pool, { projectId, timeRange: "7d" })).toMatchObject({ sessions: 231 });
     expect(await userStats(database.pool, { projectId })).toEqual({ users: 230, newUsers: 229 });
@@ -351,7 +352,7 @@ describe("lists", () => {
         durationMs: 1 + at,
       }),
     );
-    await write([...rows, ...rows.map((row) => ({ ...row, id: randomUUID(), session: "other" }))]);
+    await write([...rows, ...rows.map((row) => ({ ...row, id: randomUUID(), session: "other", principal: "user:2" }))]);
     await foldAll();
     const found = await sessionUsage(database.pool, { projectId: project, sessionId: "busy" });
     expect(found?.session).toMatchObject({ calls: 40, errors: 5 });
@@ -359,6 +360,11 @@ describe("lists", () => {
     expect(found?.usage.data).toEqual([
       { method: "tools/call", target: "often", calls: 30, errors: 0, p50Ms: 20, p95Ms: 39 },
       { method: "tools/call", target: "rare", calls: 10, errors: 5, p50Ms: 17, p95Ms: 37 },
+    ]);
+    const user = await userUsage(database.pool, { projectId: project, principal: "user:1", timeRange: "24h" });
+    expect(user?.usage.data.map(({ target, calls }) => [target, calls])).toEqual([
+      ["often", 30],
+      ["rare", 10],
     ]);
     expect(await sessionUsage(database.pool, { projectId: randomUUID(), sessionId: "busy" })).toBeNull();
     for (const id of ["none", "~1~1", "~x", "'; --"])

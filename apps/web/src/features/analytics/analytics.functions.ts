@@ -2,15 +2,14 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { notFound } from "@towpath/core/errors";
 import {
-  latestCalled,
   listSessions,
   listUsers,
-  readUser,
   sessionStats,
   sessionTimeseries,
   sessionUsage,
   userStats,
   userTimeseries,
+  userUsage,
 } from "@towpath/logs";
 import { type TimeRange, timeRangeSchema } from "@towpath/logs/schema";
 import {
@@ -106,12 +105,10 @@ const getUserUsage = createServerFn({ method: "GET" })
   .validator(ofProject({ principal: z.string().min(1).max(256), timeRange: timeRangeSchema.default("24h") }))
   .handler(async ({ context, data }) => {
     const query = { projectId: context.project.id, principal: data.principal, timeRange: data.timeRange };
-    const [found, usage] = await readRequestLogs((pool) =>
-      Promise.all([readUser(pool, query), latestCalled(pool, query)]),
-    );
-    const [user] = found ? await namePrincipals(context.ctx, context.organization.slug, [found]) : [];
-    if (!user) throw notFound("user");
-    return { user, usage };
+    const found = await readRequestLogs((pool) => userUsage(pool, query));
+    const [user] = found ? await namePrincipals(context.ctx, context.organization.slug, [found.user]) : [];
+    if (!found || !user) throw notFound("user");
+    return { user, usage: found.usage };
   });
 
 export type NamedSession = WithPrincipal<SessionEntry>;

@@ -1,27 +1,18 @@
+import type { UsageItem } from "@towpath/logs/sessions";
 import { formatCount } from "~/ui/figure.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatDuration } from "~/ui/time.tsx";
 
-export type UsageRow = {
-  readonly method: string | null;
-  readonly target: string | null;
-  readonly calls: number;
-  readonly errors: number;
-  readonly p50Ms?: number;
-  readonly p95Ms?: number;
-};
-
 /** What was called, how often, with how many errors and how fast. */
-export function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
-  const timed = rows.some((row) => row.p50Ms !== undefined);
+export function UsageTable({ rows }: { rows: readonly UsageItem[] }) {
   return (
     <Table label="Usage">
       <TableHead>
         <Th className="w-1/2">What was called</Th>
         <Th className="text-right">Calls</Th>
         <Th className="text-right">Errors</Th>
-        {timed && <Th className="text-right">Median</Th>}
-        {timed && <Th className="text-right">95th percentile</Th>}
+        <Th className="text-right">Median</Th>
+        <Th className="text-right">95th percentile</Th>
       </TableHead>
       <TableBody>
         {rows.map((row) => (
@@ -35,16 +26,12 @@ export function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
             <Td label="Errors" className="tabular sm:text-right">
               <span className={row.errors > 0 ? "text-bad" : "text-muted"}>{formatCount(row.errors)}</span>
             </Td>
-            {timed && (
-              <Td label="Median" className="tabular text-muted sm:text-right">
-                {formatDuration(row.p50Ms ?? Number.NaN)}
-              </Td>
-            )}
-            {timed && (
-              <Td label="95th percentile" className="tabular text-muted sm:text-right">
-                {formatDuration(row.p95Ms ?? Number.NaN)}
-              </Td>
-            )}
+            <Td label="Median" className="tabular text-muted sm:text-right">
+              {formatDuration(row.p50Ms)}
+            </Td>
+            <Td label="95th percentile" className="tabular text-muted sm:text-right">
+              {formatDuration(row.p95Ms)}
+            </Td>
           </Tr>
         ))}
       </TableBody>

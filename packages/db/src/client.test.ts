@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { migrateDatabase, openDatabase } from "./client.ts";
+import { createTestDatabase, type TestDatabase } from "./testing/test-database.ts";
+
+let database: TestDatabase;
+const name = `test_${randomBytes(6).toString("hex")}`;
+const role = `${name}_role`;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.pool.query(`CREATE ROLE ${role} LOGIN`);
+  await database.pool.query(`CREATE DATABASE ${name} TEMPLATE template0`);
+});
+afterAll(async () => {
+  await database.pool.query(`DROP DATABASE ${name} WITH (FORCE)`);
+  await database.pool.query(`DROP ROLE ${role}`);
+  await database.close();
+});
+
+/** The new database, as its superuser or as a role that may not create extensions. */
+function urlOf(user?: string): string {
+  const url = new URL(database.url.replace(/\/[^/?]*\?/, `/${name}?`).replace("@/", "@socket/"));
+  if (user) url.username = user;
+  return url.href.replace("@socket/", "@/");
+}
+
+test("OPS-1 a database that refuses an extension stops the start with a text that names it and the remedy", async () => {
+  const refusal = await migrateDatabase(urlOf(role)).catch((error: unknown) => String(error));
+  expect(refusal).toMatch(/needs the PostgreSQL extension pg_trgm.*permission denied.*GRANT CREATE ON DATABASE/s);
+});
+
+test("OPS-1 a role that is no superuser migrates, if it may create in the database", async () => {
+  const { pool, close } = openDatabase(urlOf());
+  try {
+    await pool.query(`GRANT CREATE ON DATABASE ${name} TO ${role}; ALTER SCHEMA public OWNER TO ${role}`);
+    await migrateDatabase(urlOf(role));
+    const { rows } = await pool.query("SELECT to_regclass('request_log') IS NOT NULL AS migrated");
+    expect(rows).toEqual([{ migrated: true }]);
+  } finally {
+    await close();
+  }
+});
