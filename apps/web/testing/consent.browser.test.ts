@@ -90,6 +90,20 @@ test("GW-5 AUTH-1 from a client's link through sign-in to consent and back, by k
   expect((await exchange(clientId, answer.get("code") ?? "")).status).toBe(200);
 });
 
+test("GW-5 a client that opened a window of its own still knows it when it comes back", async () => {
+  await signIn(context, site.url, owner);
+  const { url } = await connectingClient("Window app");
+  await page.goto(redirectUri);
+  const opened = context.waitForEvent("page");
+  await page.evaluate((address) => void window.open(address), url);
+  const popup = await opened;
+  await popup.getByRole("button", { name: "Allow" }).click();
+  await popup.getByText("back at the client").waitFor();
+  expect(await popup.evaluate(() => window.opener !== null)).toBe(true);
+  const response = await owner.visitor.get(`/${owner.organization.slug}/servers`);
+  expect(response.headers.get("cross-origin-opener-policy")).toBe("same-origin");
+});
+
 test("GW-5 canceling tells the client, and the same request can't be answered again", async () => {
   await signIn(context, site.url, owner);
   const { url } = await connectingClient("Canceled app");

@@ -6,12 +6,13 @@ import { asTowpathError } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";
 
 /** Creates the request's CSP nonce and sets the security headers of the response. Must run first. */
-export const documentHeaders = createMiddleware().server(async ({ next, handlerType }) => {
+export const documentHeaders = createMiddleware().server(async ({ next, handlerType, request }) => {
   const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))));
   const result = await next({ context: { nonce, handlerType } });
   const { config } = services();
   const headers = writableHeaders(result);
   for (const [name, value] of Object.entries(securityHeaders(config.baseUrl))) headers.set(name, value);
+  if (signInPath.test(new URL(request.url).pathname)) headers.set("cross-origin-opener-policy", "unsafe-none");
   if (headers.get("content-type")?.startsWith("text/html")) {
     headers.set("content-security-policy", contentSecurityPolicy(nonce, config.gitHub?.url ?? null));
   }
@@ -53,6 +54,12 @@ export const repeatedCookie = createMiddleware().server(async ({ next, request }
 });
 
 const forgetCookies = { "clear-site-data": '"cookies"', "cache-control": "private, no-store" };
+
+/**
+ * From an OAuth client to its consent page, sign-in included. Clients open these in a window of their own and wait for
+ * it to come back, which the stricter opener policy would prevent: it separates the window from its opener for good.
+ */
+const signInPath = /^\/(oauth|login|signup|provider|api\/auth)(\/|$)/;
 
 /** Headers of every response. */
 function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
