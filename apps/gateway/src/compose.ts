@@ -22,6 +22,7 @@ import { createGateway } from "./gateway.ts";
 import { createAuthorizationServer } from "./oauth/authorization-server.ts";
 import { Metrics, type Reading } from "./platform/metrics.ts";
 import { createPages, type Report } from "./platform/pages.ts";
+import { createRunnerMetrics } from "./platform/runner-metrics.ts";
 import { createAccessTokens } from "./policy/access-tokens.ts";
 import { Capacity } from "./policy/capacity.ts";
 import { Connections } from "./policy/connections.ts";
@@ -132,7 +133,7 @@ export async function startGateway(
   const platform = createPages(async () => {
     const [own, ...others] = await Promise.all([report(), ...(peers.count > 0 ? [peers.ask({ kind: "report" })] : [])]);
     return [own, ...(others.flat() as Report[])];
-  });
+  }, createRunnerMetrics(runner));
 
   const server = createHttpServer(
     createGateway({

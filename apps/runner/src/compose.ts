@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
-import { openDatabase } from "@towpath/db";
+import { type Database, openDatabase } from "@towpath/db";
 import { writeServerLogs } from "@towpath/logs";
 import {
   assertNoRunner,
@@ -9,13 +10,13 @@ import {
   RunnerError,
   type RunnerHandlers,
 } from "@towpath/runner-api";
-import { createSandboxDriver, type Isolation, type RuntimeDriver } from "@towpath/runtime";
+import { createSandboxDriver, type Isolation, type Limits, type RuntimeDriver } from "@towpath/runtime";
 import { checkMasterKeys, createSecretBox, versionsOf } from "@towpath/secrets";
 import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
-import { existingDeployments, readDeployment, type StoredDeployment } from "./deployments/deployment.store.ts";
-import { serverOfDeployment } from "./deployments/server-of-deployment.ts";
+import { existingDeployments, readDeployment, recentlyRun, type StoredDeployment } from "./deployments/deployment.store.ts";
+import { interpreterOf, serverOfDeployment } from "./deployments/server-of-deployment.ts";
 import { nextIdentity, type RunnerIdentity } from "./identity.ts";
 import { adoptInstances, memoOf } from "./instances/adopt.ts";
 import { instanceStore } from "./instances/instance.store.ts";
@@ -26,6 +27,7 @@ import { startLayerEviction } from "./layer-eviction.ts";
 import { serverLog } from "./logs/server-log.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
 import { Places } from "./places/places.ts";
+import { PrewarmPool } from "./prewarm/prewarm-pool.ts";
 
 const closeWithinMs = 1500;
 
@@ -54,10 +56,21 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     if (deployment === null) throw new RunnerError("not_found", "There is no such deployment.");
     return deployment;
   };
-  const pool = new InstancePool({
+  const places = new Places(config.budget, config.placeWaitMs);
+  const prewarm = new PrewarmPool({
     driver: runtime,
+    maxBytes: config.prewarmShare * config.budget.memoryBytes,
+    freeBytes: () => config.budget.memoryBytes - places.memoryBytes,
+    isBusy: () => places.isStarting,
+    assumedBytes: config.budget.startReserveBytes,
+    startTimeoutMs: config.timing.startTimeoutMs,
+    existing: (ids) => existingDeployments(database.db, ids),
+    onError: complain("an interpreter could not be prewarmed"),
+  });
+  const pool = new InstancePool({
+    start: (server, spec, onOutput) => prewarm.start(server, spec, onOutput),
     timing: config.timing,
-    places: new Places(config.budget, config.placeWaitMs),
+    places,
     record,
     onError: complain("a server could not be started"),
     existing: (ids) => existingDeployments(database.db, ids),
@@ -75,7 +88,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       const ids = { projectId: deployment.projectId, deploymentId };
       record.decrypted({ ...deployment, versions: versionsOf(deployment.stored) });
       const memo = memoOf(deployment, server.limits.memoryBytes, values);
-      return { server, log: serverLog(ids, lines.push, redactor), redact: redactor.text, memo };
+      return { server, label: deployment.slug, log: serverLog(ids, lines.push, redactor), redact: redactor.text, memo };
     },
   });
   const adopted = await adoptInstances({ driver: runtime, store, record, pool, pushLine: lines.push });
@@ -83,7 +96,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   // Only now: adoption would end the self-test's sandboxes as leftovers.
   const tested = runtime.selfTest().then((isolation) => reportIsolation(isolation, log));
   tested.catch(complain("the isolation of this host could not be tested"));
-  const api = createRunnerApi(handlersOf(pool, runtime), complain("a request failed"));
+  void expectRecent(database.db, prewarm, config.limits).catch(complain("recent servers could not be read"));
+  const api = createRunnerApi(handlersOf(pool, prewarm, runtime), complain("a request failed"));
   const address = await api.listen(config.address);
   const reports = startIsolationReports(
     database.db,
@@ -91,14 +105,14 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     complain("the isolation of this host could not be recorded"),
   );
   const { layers } = openArtifacts(config.dataDirectory);
-  const eviction = startLayerEviction(layers, pool, deployments, complain("unpacked layers could not be removed"));
+  const eviction = startLayerEviction(layers, pool, prewarm, deployments, complain("unpacked layers could not be removed"));
   return {
     address,
     async close() {
       eviction.stop();
       void api.close();
       // Concurrently: the pool's close waits for servers that are still starting, which the driver's close ends.
-      const stopped = pool.close();
+      const stopped = Promise.all([pool.close(), prewarm.close()]);
       await Promise.race([
         stopped,
         new Promise((resolve) => setTimeout(resolve, config.timing.hurriedGraceMs + 500).unref()),
@@ -113,7 +127,23 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   };
 }
 
-function handlersOf(pool: InstancePool, runtime: RuntimeDriver): RunnerHandlers {
+const recentMs = 24 * 3_600_000;
+const maxRecent = 100;
+
+/** Prewarms for the servers that ran lately, because their next start is the most likely one. */
+async function expectRecent(db: Database, prewarm: PrewarmPool, limits: Limits): Promise<void> {
+  for (const { deploymentId, startedAt } of await recentlyRun(db, {
+    since: new Date(Date.now() - recentMs),
+    limit: maxRecent,
+  })) {
+    const deployment = await readDeployment(db, deploymentId);
+    if (deployment === null) continue;
+    const { organizationId, slug: label } = deployment;
+    prewarm.expect({ organizationId, label, deploymentId }, interpreterOf(deployment, limits), startedAt);
+  }
+}
+
+function handlersOf(pool: InstancePool, prewarm: PrewarmPool, runtime: RuntimeDriver): RunnerHandlers {
   return {
     ensure: ({ deploymentId }) => pool.lease(deploymentId),
     verify: ({ deploymentId }) => pool.verify(deploymentId),
@@ -124,6 +154,7 @@ function handlersOf(pool: InstancePool, runtime: RuntimeDriver): RunnerHandlers 
     isRunning: async ({ deploymentId, instanceId }) => ({ isRunning: await pool.isRunning(deploymentId, instanceId) }),
     list: async () => ({ instances: await pool.list() }),
     isolation: () => runtime.selfTest(),
+    prewarm: async () => prewarm.report(),
     health: async () => ({ status: "ok" }),
   };
 }
@@ -138,6 +169,8 @@ function sandboxDriver(config: RunnerConfig, { generation }: RunnerIdentity, log
     stateDirectory: config.runDirectory,
     instanceDirectory: `${config.runDirectory}/i`,
     layers: openArtifacts(config.dataDirectory).layers,
+    // On the file system of the layers, of which it has hard links.
+    codeDirectory: join(config.dataDirectory, "cache", "code"),
     uv: config.uv,
     ...config.isolation,
     shim: { generation, waitMs: config.adoptWithinMs, onSuperseded },

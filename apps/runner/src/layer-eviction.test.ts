@@ -26,10 +26,12 @@ test("LOG-6 RUN-8 unpacked layers of running servers stay; others are removed fr
   };
   const deployment = { layers: { pythonVersion: "3.12.1", dependencies, code } };
   const read = async (id: string) => (id === "running" ? (deployment as never) : null);
-  const inUse = await layersInUse(pool as never, read);
+  const nothing = { layersInUse: () => [] };
+  const inUse = await layersInUse(pool as never, nothing, read);
   expect(inUse).toEqual(new Set([dependencies, code]));
+  expect(await layersInUse(pool as never, { layersInUse: () => [unused] }, read)).toContain(unused);
   expect(await layers.evict({ inUse, unusedForMs: 3_600_000 })).toEqual([unused]);
   expect(await readFile(join(await layers.get(unused), "file"), "utf8")).toBe("c");
   const failing = async () => Promise.reject(new Error("the database is away"));
-  await expect(layersInUse(pool as never, failing)).rejects.toThrow("the database is away");
+  await expect(layersInUse(pool as never, nothing, failing)).rejects.toThrow("the database is away");
 });

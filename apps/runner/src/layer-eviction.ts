@@ -5,14 +5,20 @@ import type { InstancePool } from "./instances/instance-pool.ts";
 const everyMs = 600_000;
 const unusedForMs = 6 * 3_600_000;
 
+/** What waits for a server uses its dependency layer too. */
+type PrewarmedLayers = { layersInUse(): readonly string[] };
 type Read = (deploymentId: string) => Promise<StoredDeployment | null>;
 
 /**
  * Digests of the layers of all servers on this host.
  * @throws if a deployment can't be read, because none may be missing
  */
-export async function layersInUse(pool: Pick<InstancePool, "list">, read: Read): Promise<ReadonlySet<string>> {
-  const inUse = new Set<string>();
+export async function layersInUse(
+  pool: Pick<InstancePool, "list">,
+  prewarmed: PrewarmedLayers,
+  read: Read,
+): Promise<ReadonlySet<string>> {
+  const inUse = new Set(prewarmed.layersInUse());
   for (const { deploymentId } of await pool.list()) {
     const deployment = await read(deploymentId);
     // A server whose deployment was deleted ends within seconds.
@@ -27,12 +33,13 @@ export async function layersInUse(pool: Pick<InstancePool, "list">, read: Read):
 export function startLayerEviction(
   layers: LayerCache,
   pool: Pick<InstancePool, "list">,
+  prewarmed: PrewarmedLayers,
   read: Read,
   onError: (error: unknown) => void,
 ): { stop(): void } {
   const evict = async () => {
     try {
-      await layers.evict({ inUse: await layersInUse(pool, read), unusedForMs });
+      await layers.evict({ inUse: await layersInUse(pool, prewarmed, read), unusedForMs });
     } catch (error) {
       onError(error);
     }

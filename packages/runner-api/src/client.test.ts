@@ -136,6 +136,7 @@ test("RUN-1 details of the runner's internal errors stay in its log", async () =
     isRunning: fail,
     list: fail,
     isolation: fail,
+    prewarm: fail,
     health: fail,
   };
   const api = createRunnerApi(handlers, (error) => logged.push(error));

@@ -3,6 +3,7 @@ import { errors, Pool } from "undici";
 import {
   failureSchema,
   type LeasedInstance,
+  type PrewarmReport,
   type RunnerAnswer,
   type RunnerCall,
   RunnerError,
@@ -33,6 +34,8 @@ export type RunnerClient = {
   list(options?: CallOptions): Promise<readonly RunnerInstance[]>;
   /** What protects servers on the runner's host. */
   isolation(options?: CallOptions): Promise<IsolationReport>;
+  /** Interpreters that wait for a server, and how often they were of use. */
+  prewarm(options?: CallOptions): Promise<PrewarmReport>;
   /** Resolves if the runner answers. */
   health(options?: CallOptions): Promise<void>;
   /** Ends all connections; running calls reject. */
@@ -55,6 +58,7 @@ export function createRunnerClient(address: RunnerAddress, { timeoutMs }: { time
       return (await transport.call("list", {}, options)).instances;
     },
     isolation: (options) => transport.call("isolation", {}, options),
+    prewarm: (options) => transport.call("prewarm", {}, options),
     async health(options) {
       await transport.call("health", {}, options);
     },

@@ -41,6 +41,21 @@ const runnerInstanceSchema = z.object({
 });
 export type RunnerInstance = z.infer<typeof runnerInstanceSchema>;
 
+const prewarmReportSchema = z.object({
+  /** Interpreters that wait for a server. */
+  ready: z.number(),
+  memoryBytes: z.number(),
+  /** The most memory that they may use; 0: none are prewarmed. */
+  maxMemoryBytes: z.number(),
+  /** Starts from one of them, since the runner's start. */
+  hits: z.number(),
+  /** Starts that imported as usual, by reason. */
+  misses: z.record(z.string(), z.number()),
+  /** Interpreters that ended by themselves while they waited. */
+  died: z.number(),
+});
+export type PrewarmReport = z.infer<typeof prewarmReportSchema>;
+
 /** Every call: its method, its path and the body of a 200. Requests have no body. */
 export const runnerCalls = {
   ensure: { method: "POST", path: "/v1/deployments/:deploymentId/ensure", answer: leasedInstanceSchema },
@@ -53,6 +68,7 @@ export const runnerCalls = {
   },
   list: { method: "GET", path: "/v1/instances", answer: z.object({ instances: z.array(runnerInstanceSchema) }) },
   isolation: { method: "GET", path: "/v1/isolation", answer: isolationReportSchema },
+  prewarm: { method: "GET", path: "/v1/prewarm", answer: prewarmReportSchema },
   health: { method: "GET", path: "/healthz", answer: z.object({ status: z.literal("ok") }) },
 } as const satisfies Record<string, { method: "GET" | "POST"; path: string; answer: z.ZodType }>;
 

@@ -1,6 +1,7 @@
 export { createRunnerClient, type RunnerClient } from "./client.ts";
 export {
   type LeasedInstance,
+  type PrewarmReport,
   RunnerError,
   type RunnerErrorCode,
   type RunnerInstance,

@@ -1,4 +1,5 @@
 import type { Exit, Isolation, Limits, Network, OutputSink, RunOptions, RuntimeDriver, StartResult } from "./port.ts";
+import type { PrewarmLaunch, PrewarmOutcome } from "./prewarm/prewarm-server.ts";
 
 // What a driver of this host consists of, below the port: commands, mounts and directories. Internal to this package.
 
@@ -22,6 +23,8 @@ export type SandboxSpec = {
    * (an organization's cache). Without one, each sandbox has its own user.
    */
   readonly identity?: string;
+  /** Gives it a standard input, see `RunningProcess.sendInput`; else that is empty. */
+  readonly input?: boolean;
 };
 
 /** A server's command and the directory of its socket. */
@@ -50,6 +53,11 @@ export type Engine = {
   run(spec: SandboxSpec, options: RunOptions): Promise<Exit>;
   /** Starts a server and waits until its socket answers. Never throws for what the server does. */
   start(launch: Launch, onOutput: OutputSink): Promise<StartResult>;
+  /**
+   * Starts an interpreter that waits, frozen, for its server. Null if this engine or host can't: it takes control groups
+   * that limit memory and processes and freeze.
+   */
+  prewarm(launch: PrewarmLaunch): Promise<PrewarmOutcome | null>;
   /** See `RuntimeDriver`. */
   readonly adopt: RuntimeDriver["adopt"];
   /** Ends everything that this engine started or adopted and removes its cgroups and namespaces. */
@@ -68,6 +76,11 @@ export type HostDriverConfig = {
   /** Parent of the instances' directories with their sockets. Keep it short: a socket's path has at most 107 bytes. */
   readonly instanceDirectory: string;
   readonly layers: HostLayers;
+  /**
+   * Parent of the code of servers that were prewarmed, on the file system of the layers. Without it, this driver
+   * prewarms nothing.
+   */
+  readonly codeDirectory?: string;
   /** Path of uv, which finds the Pythons of this host. TOWPATH_UV. */
   readonly uv: string;
   /** For drivers that build. */

@@ -1,13 +1,14 @@
 import { readdir } from "node:fs/promises";
 import { HostBuilds } from "./build/host-builds.ts";
-import type { Engine, HostDriverConfig, HostLayers } from "./engine.ts";
-import { SandboxError } from "./errors.ts";
-import type { RuntimeDriver, ServerSpec } from "./port.ts";
+import type { Engine, HostDriverConfig } from "./engine.ts";
+import type { RuntimeDriver } from "./port.ts";
+import { HostPrewarm, socketDirectoryName } from "./prewarm/host-prewarm.ts";
 import { removeDirectory } from "./process/remove-directory.ts";
 import { retryFailedSandbox } from "./process/retry-failed-sandbox.ts";
-import { installedPythons, pythonOf, resolvePython } from "./python/resolve-python.ts";
+import { installedPythons, resolvePython } from "./python/resolve-python.ts";
 import { createSandboxEngine, type SandboxEngineConfig } from "./sandbox/engine.ts";
-import { harnessDirectory, type ServerFiles, serverSandboxSpec } from "./server/server-spec.ts";
+import { serverFiles } from "./server/server-files.ts";
+import { serverSandboxSpec } from "./server/server-spec.ts";
 
 export type SandboxDriverConfig = SandboxEngineConfig & HostDriverConfig;
 
@@ -18,6 +19,7 @@ export const createSandboxDriver = (config: SandboxDriverConfig): RuntimeDriver 
 /** Implements the driver port on an engine of this host: resolves layers and Pythons to commands and mounts. */
 export function createHostDriver(engine: Engine, config: HostDriverConfig): RuntimeDriver {
   const builds = new HostBuilds(engine, config);
+  const prewarmed = new HostPrewarm(engine, config);
   return {
     name: engine.name,
     selfTest: () => engine.selfTest(),
@@ -31,13 +33,15 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
         (result) => !result.ok && result.cause === "exited",
       );
     },
+    prewarm: (spec) => prewarmed.start(spec),
     pythons: () => installedPythons(config.uv),
     findPython: async (request) => (await resolvePython({ uv: config.uv, version: request }))?.version ?? null,
     openBuild: (spec) => builds.open(spec),
     removeLostBuilds: () => builds.removeLost(),
     async adopt(claim) {
       const adopted = await engine.adopt(claim);
-      const inUse = new Set(adopted.map(({ handle }) => directoryNameOf(handle.instanceId)));
+      const inUse = new Set(adopted.map(({ handle }) => socketDirectoryName(handle)));
+      await prewarmed.adopt(adopted.map(({ handle }) => handle));
       const present = await readdir(config.instanceDirectory).catch(() => []);
       // The engine has unmounted them. What can't be removed now does no harm.
       const leftovers = present.filter((name) => !inUse.has(name));
@@ -52,28 +56,3 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
 
 /** The last 12 digits of a UUIDv7 are random; the path must stay short. */
 const directoryNameOf = (instanceId: string) => instanceId.slice(-12);
-
-async function serverFiles({ layers, pythonVersion }: ServerSpec, config: HostDriverConfig): Promise<ServerFiles> {
-  const [python, dependencies, code] = await Promise.all([
-    pythonOf(pythonVersion, config.uv),
-    layerPath(config.layers, layers.dependencies),
-    layerPath(config.layers, layers.code),
-  ]);
-  return { python, dependencies, code, harness: config.harness ?? harnessDirectory };
-}
-
-const layerProblems: Readonly<Record<string, string>> = {
-  not_found: "Its build is no longer stored. Redeploy it.",
-  digest_mismatch: "Its stored build is damaged. Redeploy it.",
-};
-
-async function layerPath(layers: HostLayers, digest: string): Promise<string> {
-  try {
-    return await layers.get(digest);
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    const message = layerProblems[code];
-    if (message === undefined) throw error;
-    throw new SandboxError("layer_unavailable", message, { cause: error });
-  }
-}

@@ -15,6 +15,7 @@ export type {
   Exit,
   HarnessStatus,
   InstanceHandle,
+  InstanceSpec,
   Isolation,
   Limits,
   OutputSink,
@@ -25,6 +26,7 @@ export type {
   VolumeMount,
 } from "./port.ts";
 export { inspectPath } from "./port.ts";
+export type { Prewarmed, PrewarmObstacle, PrewarmResult, PrewarmSpec } from "./prewarm/prewarm-port.ts";
 export { lineCutNote } from "./process/lines.ts";
 export { removeDirectory } from "./process/remove-directory.ts";
 export { cloudEnvironment } from "./server/server-spec.ts";

@@ -1,4 +1,5 @@
 import type { Endpoint } from "@towpath/runner-api/endpoint";
+import type { PrewarmObstacle, PrewarmResult, PrewarmSpec } from "./prewarm/prewarm-port.ts";
 
 export type Limits = {
   /** Bytes of memory, for all processes of the sandbox together. */
@@ -171,6 +172,8 @@ export type HarnessStatus =
       readonly kind: string;
       readonly frameworks: Readonly<Record<string, string>>;
       readonly importMs: number;
+      /** Of a start from a prewarmed interpreter: whether what it had imported was used, else why not. */
+      readonly prewarm?: "used" | PrewarmObstacle | undefined;
     }
   | {
       readonly state: "failed";
@@ -197,7 +200,13 @@ type HarnessFailureCode =
   | "mcp_version_mismatch";
 
 export type StartResult =
-  | { readonly ok: true; readonly handle: InstanceHandle; readonly startMs: number }
+  | {
+      readonly ok: true;
+      readonly handle: InstanceHandle;
+      readonly startMs: number;
+      /** See `HarnessStatus`; the server itself could have written it. */
+      readonly prewarm?: "used" | PrewarmObstacle;
+    }
   | {
       readonly ok: false;
       /**
@@ -248,6 +257,11 @@ export type RuntimeDriver = {
    * for the owner of the server
    */
   start(spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult>;
+  /**
+   * Starts an interpreter that imports the frameworks of a dependency layer and waits, frozen, to become a server.
+   * @throws SandboxError as `start` does
+   */
+  prewarm(spec: PrewarmSpec): Promise<PrewarmResult>;
   /**
    * Takes over the servers of an earlier runner that is gone. Call it once, before anything else. `claim` returns the
    * sink for a server's output; servers for which it returns null are ended, with all other leftovers.

@@ -11,6 +11,11 @@ if __name__ == "__main__":
     if not __package__:
         sys.path.insert(0, os.path.dirname(here))
 
+    if sys.argv[1:2] == ["--prewarm-status"]:
+        from towpath_runner.prewarm import prewarm
+
+        sys.exit(prewarm(sys.argv[2]))
+
     from towpath_runner.main import main
 
     sys.exit(main(sys.argv[1:]))

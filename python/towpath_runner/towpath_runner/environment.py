@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 
 from towpath_runner.output import mark_output
 from towpath_runner.request_id import carry_into_threads
@@ -30,11 +31,14 @@ _FIXED = {
 }
 
 
+def default_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables to add to an environment before a server's file runs."""
+    return {name: value for name, value in _DEFAULTS.items() if name not in environment} | _FIXED
+
+
 def prepare_process(script: str) -> None:
     """Sets environment, arguments and output as for `python script`, but with line buffering and marks of requests."""
-    for name, value in _DEFAULTS.items():
-        os.environ.setdefault(name, value)
-    os.environ.update(_FIXED)
+    os.environ.update(default_variables(os.environ))
     # It is only for our own start (see README): scripts that the server runs must find their siblings.
     os.environ.pop("PYTHONSAFEPATH", None)
     # A server that parses its command line must not see our arguments.

@@ -30,15 +30,19 @@ class Target:
     inspect_path: str | None
 
 
-def main(arguments: list[str]) -> int:
-    """Serves until a signal ends it. Returns the exit status: 0, or 1 if the status file says `failed`."""
+def main(arguments: list[str], guard: ImportGuard | None = None) -> int:
+    """Serves until a signal ends it. Returns the exit status: 0, or 1 if the status file says `failed`.
+
+    `guard`: the one with which frameworks have been imported already (prewarm.py).
+    """
     options = _parse(arguments)
     status = StatusFile(options.status)
     status.clear()
     # Made absolute now: the server's code may change the working directory.
     socket_path = os.path.abspath(options.socket)
     try:
-        _run(options.entrypoint, socket_path, options.inspect_path, status)
+        target = Target(socket_path, options.inspect_path)
+        _run(options.entrypoint, target, guard or ImportGuard(), lambda *ready: status.ready(*ready, options.prewarm))
     except Failure as failure:
         status.failed(failure)
         print(failure.message, file=sys.stderr)
@@ -48,28 +52,35 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def entrypoint_of(arguments: list[str]) -> str:
+    """The entrypoint among the arguments of `main`."""
+    entrypoint: str = _parse(arguments).entrypoint
+    return entrypoint
+
+
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="towpath_runner", description="Serves a Python MCP server on a unix socket.")
     parser.add_argument("--entrypoint", required=True, help="file.py or file.py:object, from the working directory")
     parser.add_argument("--socket", required=True, help="path of the unix socket; MCP is at /mcp")
     parser.add_argument("--status", required=True, help="path of the status file, written once")
     parser.add_argument("--inspect-path", help="for builds: also serve MCP here, bypassing the sign-in")
+    parser.add_argument("--prewarm", help="for the status: `used`, or why a prewarmed interpreter could not be")
     return parser.parse_args(arguments)
 
 
-def _run(text: str, socket_path: str, inspect_path: str | None, status: StatusFile) -> None:
+def _run(text: str, target: Target, guard: ImportGuard, on_ready: Callable[[str, dict[str, str], int], None]) -> None:
     entrypoint = parse_entrypoint(text, os.getcwd())
     prepare_process(entrypoint.path)
     started = time.perf_counter()
-    with ImportGuard():
+    with guard:
         module = _diagnosed(entrypoint, "import_failed", lambda: load_module(entrypoint))
         name, value = choose(module, entrypoint)
         # A synchronous factory is called outside the event loop, because it may use asyncio.run.
         made = value if kind_of(value) is not None else _call_factory(name, value, entrypoint)
     import_ms = round((time.perf_counter() - started) * 1000)
     subject = f"`{name}`" if made is value else f"What `{name}` returned"
-    target = Target(socket_path, inspect_path)
-    asyncio.run(_serve(subject, made, entrypoint, target, lambda kind: _ready(status, kind, import_ms)))
+    serving = _serve(subject, made, entrypoint, target, lambda kind: on_ready(kind, framework_versions(), import_ms))
+    asyncio.run(serving)
 
 
 def _diagnosed(entrypoint: Entrypoint, otherwise: str, action: Callable[[], Any]) -> Any:
@@ -130,7 +141,3 @@ async def _awaited(pending: Any, entrypoint: Entrypoint) -> Any:
         raise
     except BaseException as error:
         raise diagnose(error, entrypoint, "factory_failed") from None
-
-
-def _ready(status: StatusFile, kind: str, import_ms: int) -> None:
-    status.ready(kind, framework_versions(), import_ms)

@@ -41,9 +41,18 @@ class StatusFile:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)
 
-    def ready(self, kind: str, frameworks: dict[str, str], import_ms: int) -> None:
+    def ready(self, kind: str, frameworks: dict[str, str], import_ms: int, prewarm: str | None = None) -> None:
         """Call it only when the socket accepts connections and the lifespan has started."""
-        self._write({"state": "ready", "kind": kind, "frameworks": frameworks, "importMs": import_ms})
+        status: dict[str, object] = {"state": "ready", "kind": kind, "frameworks": frameworks, "importMs": import_ms}
+        self._write(status if prewarm is None else status | {"prewarm": prewarm})
+
+    def prewarmed(self) -> None:
+        """The frameworks are imported; the process waits for its server."""
+        self._write({"state": "prewarmed"})
+
+    def unsuitable(self, reason: str) -> None:
+        """The environment's interpreters can't be prewarmed."""
+        self._write({"state": "unsuitable", "reason": reason})
 
     def failed(self, failure: Failure) -> None:
         self._write(

@@ -15,10 +15,11 @@ export type Report = {
 /**
  * The gateway's own pages: `/`, `/-/healthz` (200 as soon as routes are known, 503 before) and `/-/metrics` (asked
  * from this machine and not through a proxy only). They live under `/-/`, which no server's label can be. `reports`
- * asks every process that shares the port.
+ * asks every process that shares the port; `runnerMetrics` is added to the metrics, empty without a runner.
  */
 export function createPages(
   reports: () => Promise<Report[]>,
+  runnerMetrics: () => Promise<string>,
 ): (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void> {
   return async (request, response, path) => {
     const reply = (status: number, type: string, text: string) => {
@@ -40,8 +41,9 @@ export function createPages(
       }
       case "/-/metrics": {
         if (!isFromThisMachine(request)) break;
-        const snapshots = (await reports()).map(({ metrics }) => metrics);
-        return reply(200, "text/plain; version=0.0.4", await mergedMetrics(snapshots));
+        const [all, runner] = await Promise.all([reports(), runnerMetrics()]);
+        const own = await mergedMetrics(all.map(({ metrics }) => metrics));
+        return reply(200, "text/plain; version=0.0.4", `${own.trimEnd()}\n${runner}`);
       }
     }
     reply(404, "text/plain", "Nothing is served here.\n");

@@ -1,8 +1,8 @@
 import { type Layers, layersSchema } from "@towpath/core/build/contract";
 import type { Database, DatabaseClient } from "@towpath/db";
-import { branch, build, deployment, project } from "@towpath/db/schema";
+import { branch, build, deployment, instance, project } from "@towpath/db/schema";
 import { readDeploymentSecrets, type StoredSecrets } from "@towpath/secrets";
-import { eq, inArray } from "drizzle-orm";
+import { desc, eq, gt, inArray, max } from "drizzle-orm";
 import { z } from "zod";
 
 /** What the runner needs to start a deployment's server. */
@@ -52,6 +52,22 @@ export async function readDeployment(
     layers: layersSchema.parse(row.layers),
     stored,
   };
+}
+
+/** Deployments whose servers last ran, newest first, each with the time of its newest start. */
+export async function recentlyRun(
+  db: Database,
+  { since, limit }: { readonly since: Date; readonly limit: number },
+): Promise<{ readonly deploymentId: string; readonly startedAt: Date }[]> {
+  const startedAt = max(instance.startedAt);
+  const rows = await db
+    .select({ deploymentId: instance.deploymentId, startedAt })
+    .from(instance)
+    .where(gt(instance.startedAt, since))
+    .groupBy(instance.deploymentId)
+    .orderBy(desc(startedAt))
+    .limit(limit);
+  return rows.map((row) => ({ ...row, startedAt: row.startedAt ?? since }));
 }
 
 /** Which of these deployments still exist. */

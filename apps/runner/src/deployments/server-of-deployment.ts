@@ -21,7 +21,6 @@ export type ServerSources = {
  * @throws DeploymentUnusable if one can't be decrypted
  */
 export function serverOfDeployment(deployment: StoredDeployment, sources: ServerSources): OpenedServer {
-  const { pythonVersion, dependencies, code } = deployment.layers;
   const secrets = secretValues(deployment.stored, sources.box);
   const environment = cloudEnvironment(
     {
@@ -33,16 +32,15 @@ export function serverOfDeployment(deployment: StoredDeployment, sources: Server
     secrets,
   );
   const { entrypoint } = deployment;
-  const layers = { dependencies, code };
-  const server = {
-    layers,
-    pythonVersion,
-    entrypoint,
-    environment,
-    limits: sources.limits,
-    network: "internet",
-  } as const;
-  return { server, secrets };
+  return { server: { ...interpreterOf(deployment, sources.limits), entrypoint, environment }, secrets };
+}
+
+/** What is known of a deployment's server without its environment. */
+export function interpreterOf(
+  { layers: { pythonVersion, dependencies, code } }: Pick<StoredDeployment, "layers">,
+  limits: Limits,
+): Pick<ServerSpec, "layers" | "pythonVersion" | "limits" | "network"> {
+  return { layers: { dependencies, code }, pythonVersion, limits, network: "internet" };
 }
 
 function secretValues({ secrets, dataKey }: StoredSecrets, box: SecretBox): Record<string, string> {

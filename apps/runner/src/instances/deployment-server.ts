@@ -186,7 +186,7 @@ export class DeploymentServer {
     await places.take(this.#seat(organizationId));
     const placedAt = performance.now();
     try {
-      await this.#startInPlace();
+      await this.#startInPlace(organizationId);
       return { placeMs: placedAt - begun, startMs: performance.now() - placedAt };
     } catch (error) {
       places.release(deploymentId);
@@ -211,7 +211,7 @@ export class DeploymentServer {
     await this.#mutex.run(() => this.#stop("another server needed its place", hurriedGraceMs, 0));
   }
 
-  async #startInPlace(): Promise<void> {
+  async #startInPlace(organizationId: string): Promise<void> {
     const { deploymentId, record, places } = this.#parts;
     const opened = await this.#open();
     // Closed while it waited.
@@ -221,7 +221,7 @@ export class DeploymentServer {
     this.#instance = instance;
     this.#memoryBytes = null;
     this.#canFreeze = true;
-    const failure = await launch(instance, opened, this.#parts);
+    const failure = await launch(instance, opened, { organizationId, deploymentId }, this.#parts);
     if (failure !== null) throw this.#startFailed(instance, failure);
     this.#watch(instance);
     // The start has ended and its memory is known, so another start may begin.

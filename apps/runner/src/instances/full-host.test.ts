@@ -34,13 +34,14 @@ function lightPool(change: Change = {}) {
     ...change.budget,
   };
   const pool = new InstancePool({
-    driver: light.driver,
+    start: (_server, spec, onOutput) => light.driver.start(spec, onOutput),
     timing: { ...quickTiming, stopAfterMs: 60_000, ...change.timing },
     places: new Places(budget, change.waitMs ?? 20_000),
     record: { started: () => {}, changed: () => {}, decrypted: () => {}, close: async () => {} },
     owner: async (deploymentId) => deploymentId.split("-")[0] ?? "",
     open: async () => ({
       server: tinyServer.server("serve"),
+      label: "light",
       log: { output: () => () => {}, platform: () => {} },
       redact: (text) => text,
     }),

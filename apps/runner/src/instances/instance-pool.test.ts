@@ -70,7 +70,7 @@ function poolOf(
 ): { pool: InstancePool; opened: () => number } {
   let opened = 0;
   const pool = new InstancePool({
-    driver,
+    start: (_server, spec, onOutput) => driver.start(spec, onOutput),
     timing: { ...quickTiming, ...change },
     places: new Places(
       { maxInstances, maxStarting: 4, memoryBytes: 2 ** 40, startReserveBytes: 2 ** 20, maxShare: 0.75 },
@@ -83,7 +83,7 @@ function poolOf(
     async open(deploymentId) {
       opened += 1;
       const ids = { projectId: deploymentId, deploymentId };
-      return { server: serverOf(deploymentId), log: serverLog(ids, lines.push, redactor), redact: redactor.text };
+      return { server: serverOf(deploymentId), label: deploymentId, log: serverLog(ids, lines.push, redactor), redact: redactor.text };
     },
   });
   pools.push(pool);

@@ -1,14 +1,14 @@
 import { type LeasedInstance, RunnerError, type RunnerInstance } from "@towpath/runner-api";
-import type { RuntimeDriver } from "@towpath/runtime";
 import type { InstanceTiming } from "../config.ts";
 import type { Places } from "../places/places.ts";
 import { DeploymentServer } from "./deployment-server.ts";
 import type { Instance, OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
+import type { LaunchParts } from "./launch.ts";
 import { verifiedLease } from "./verify.ts";
 
 export type InstancePoolParts = {
-  readonly driver: RuntimeDriver;
+  readonly start: LaunchParts["start"];
   readonly timing: InstanceTiming;
   readonly places: Places;
   readonly record: InstanceRecord;
@@ -100,10 +100,10 @@ export class InstancePool {
   #server(deploymentId: string): DeploymentServer {
     const known = this.#servers.get(deploymentId);
     if (known !== undefined) return known;
-    const { driver, timing, record, places, owner, open, onError } = this.#parts;
+    const { start, timing, record, places, owner, open, onError } = this.#parts;
     const server = new DeploymentServer({
       deploymentId,
-      driver,
+      start,
       timing,
       record,
       onError,

@@ -16,6 +16,8 @@ export type InstanceContext = {
 /** What is needed to start a deployment's server; read again for each start. */
 export type OpenedDeployment = Omit<InstanceContext, "memoryBytes"> & {
   readonly server: ServerSpec;
+  /** Host label of its route. */
+  readonly label: string;
   /** For a later runner, see adopt.ts. */
   readonly memo?: string;
 };
@@ -85,9 +87,10 @@ export class Instance {
     return this.#context.log.output(this.id);
   }
 
-  ready(handle: InstanceHandle, startMs: number): void {
+  ready(handle: InstanceHandle, startMs: number, wasPrewarmed: boolean): void {
     this.#becomeReady(handle, new Date());
-    this.#say("info", `Started in ${Math.round(startMs)} ms.`);
+    const how = wasPrewarmed ? ", with the frameworks imported ahead of time" : "";
+    this.#say("info", `Started in ${Math.round(startMs)} ms${how}.`);
   }
 
   become(state: "ready" | "frozen" | "stopping"): void {

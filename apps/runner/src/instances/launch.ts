@@ -1,9 +1,11 @@
-import { type Exit, type RuntimeDriver, SandboxError, type StartResult } from "@towpath/runtime";
+import { type Exit, type InstanceSpec, type OutputSink, SandboxError, type StartResult } from "@towpath/runtime";
 import type { InstanceTiming } from "../config.ts";
+import type { ServerIdentity } from "../prewarm/demand.ts";
 import type { Instance, OpenedDeployment } from "./instance.ts";
 
 export type LaunchParts = {
-  readonly driver: RuntimeDriver;
+  /** As the driver's `start`, of which it may make use or not. */
+  readonly start: (server: ServerIdentity, spec: InstanceSpec, onOutput: OutputSink) => Promise<StartResult>;
   readonly timing: InstanceTiming;
   /** Gets errors of the platform, for its own log; users see only a general message. */
   readonly onError: (error: unknown) => void;
@@ -25,14 +27,16 @@ const publicErrors: Readonly<Partial<Record<SandboxError["code"], LaunchFailure[
 };
 const sandboxFailed = "its sandbox could not be set up. Try again; if it keeps failing, ask the operator.";
 
-/** Starts an instance with the driver. Null when it is ready. */
+/** Starts an instance. Null when it is ready. */
 export async function launch(
   instance: Instance,
   opened: OpenedDeployment,
-  { driver, timing, onError }: LaunchParts,
+  server: Omit<ServerIdentity, "label">,
+  { start, timing, onError }: LaunchParts,
 ): Promise<LaunchFailure | null> {
   try {
-    const result = await driver.start(
+    const result = await start(
+      { ...server, label: opened.label },
       {
         instanceId: instance.id,
         server: opened.server,
@@ -42,7 +46,7 @@ export async function launch(
       instance.output(),
     );
     if (result.ok) {
-      instance.ready(result.handle, result.startMs);
+      instance.ready(result.handle, result.startMs, result.prewarm === "used");
       return null;
     }
     const reason = describeStartFailure(result, timing.startTimeoutMs, instance.memoryLimit);

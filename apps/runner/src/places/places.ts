@@ -74,6 +74,18 @@ export class Places {
     return this.#waiting.size > 0;
   }
 
+  /** Whether a server starts or waits to. */
+  get isStarting(): boolean {
+    return this.isContended || [...this.#held.values()].some((seat) => seat.look().phase === "starting");
+  }
+
+  /** Memory in use, with the reserve for each server that has not been measured or waits to start. */
+  get memoryBytes(): number {
+    const { startReserveBytes } = this.#budget;
+    const held = [...this.#held.values()].map((seat) => seat.look().memoryBytes ?? startReserveBytes);
+    return held.reduce((sum, bytes) => sum + bytes, this.#waiting.size * startReserveBytes);
+  }
+
   /** Admits and evicts as decided. Call it whenever a seat has changed, and periodically. */
   settle(): void {
     const { admit, evict } = decide(this.#view());

@@ -35,10 +35,19 @@ export function runnerContract(name: string, open: () => Promise<ContractSubject
       () => runner,
       () => subject,
     );
+    prewarmTest(() => runner);
     refusalTests(
       () => runner,
       () => subject,
     );
+  });
+}
+
+function prewarmTest(runner: () => RunnerClient): void {
+  test("RUN-3 the runner says how many interpreters wait for a server, and how often they were of use", async () => {
+    const report = await runner().prewarm();
+    expect(report.ready).toBeGreaterThanOrEqual(0);
+    expect(report.memoryBytes).toBeLessThanOrEqual(report.maxMemoryBytes);
   });
 }
 

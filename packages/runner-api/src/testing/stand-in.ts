@@ -75,6 +75,7 @@ export function createRunnerStandIn(address: RunnerAddress): RunnerStandIn {
       }),
       list: async () => ({ instances: [...running].map(([deploymentId, id]) => described(deploymentId, id)) }),
       isolation: async () => ({ trusted: true, checks: [], exceptions: [], problems: [] }),
+      prewarm: async () => ({ ready: 0, memoryBytes: 0, maxMemoryBytes: 0, hits: 0, misses: {}, died: 0 }),
       health: async () => ({ status: "ok" }),
     }),
     (error) => {

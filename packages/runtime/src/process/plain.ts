@@ -37,7 +37,7 @@ export async function spawnPlain(
   const cwd = hostPath(spec, spec.workingDirectory);
   const group = `${await host.owner()}.${randomUUID()}`;
   // A process group of its own, so that everything in it can be signaled.
-  const command = { file, argv, env, cwd, stdio: ["ignore", "out", "out"], ownGroup: true } as const;
+  const command = { file, argv, env, cwd, stdio: [spec.input === true ? "in" : "ignore", "out", "out"], ownGroup: true } as const;
   return plainProcess(await host.spawn(command, group), group, reader);
 }
 
@@ -63,6 +63,8 @@ export function plainProcess(hosted: HostedProcess, group: string, reader: Outpu
     restorable: { kind: "plain", group, pid },
     ended: finish(),
     isAlive: () => isRunning(pid),
+    sendInput: (text) => hosted.write(0, text, true),
+    limit: async () => false,
     terminate: async () => hosted.signal("SIGTERM"),
     kill: () => signalAll("SIGKILL"),
     isFrozen: () => isStopped(pid),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { SandboxSpec } from "../engine.ts";
-import type { Exit, OutputStream } from "../port.ts";
+import type { Exit, Limits, OutputStream } from "../port.ts";
 
 /** How often the kernel enforced a limit; null where it neither enforces nor counts. */
 export type LimitEvents = {
@@ -37,6 +37,10 @@ export type RunningProcess = {
   readonly ended: Promise<Exit>;
   /** False as soon as the command begins to exit, before that is reported. */
   isAlive(): Promise<boolean>;
+  /** Writes to its standard input and closes it. Only if its spec has `input`. */
+  sendInput(text: string): void;
+  /** Replaces the limits that control groups enforce: memory, processes, CPU. False if one could not be set. */
+  limit(limits: Limits): Promise<boolean>;
   /** SIGTERM to the command. */
   terminate(): Promise<void>;
   /** SIGKILL to everything that it started. */

@@ -89,7 +89,8 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
   };
 }
 
-function checkSpec(spec: SandboxSpec): void {
+/** @throws SandboxError `invalid_spec` for what can't be expressed safely */
+export function checkSpec(spec: Pick<SandboxSpec, "argv" | "env" | "workingDirectory" | "mounts">): void {
   const strings = [
     ...spec.argv,
     spec.workingDirectory,

@@ -18,6 +18,8 @@ export type Cgroup = {
   /** See `Restorable.thaw`. */
   readonly thawFiles: readonly (readonly [path: string, value: string])[];
   add(pid: number): Promise<void>;
+  /** Replaces the limits. False if one of them can't be set; memory below what is in use is one such case. */
+  limit(limits: Limits): Promise<boolean>;
   freeze(): Promise<boolean>;
   thaw(): Promise<void>;
   isFrozen(): Promise<boolean>;
@@ -64,17 +66,21 @@ async function directoriesOf(
 /** Creates the groups and sets the limits; `limits` tells which of them the host enforces. */
 export async function createCgroup(layout: CgroupLayout, name: string, limits: Limits): Promise<Cgroup> {
   const directories = await directoriesOf(layout, name, makeDirectory);
+  return cgroupIn(directories, await setLimits(directories, limits));
+}
+
+async function setLimits(directories: Directories, limits: Limits): Promise<Cgroup["limits"]> {
   const { unified, controllers } = directories;
   const quota = String(Math.max(1000, Math.round(limits.cpus * cpuPeriodMicroseconds)));
   const memoryV2 = controllers.includes("memory") ? unified : null;
   const pidsDirectory = controllers.includes("pids") ? unified : directories.pids;
-  return cgroupIn(directories, {
+  return {
     memory: await setMemory(memoryV2, directories.memory, limits.memoryBytes),
     processes: pidsDirectory !== null && (await write(`${pidsDirectory}/pids.max`, String(limits.processes))),
     cpu: controllers.includes("cpu")
       ? await write(`${unified}/cpu.max`, `${quota} ${cpuPeriodMicroseconds}`)
       : directories.cpu !== null && (await write(`${directories.cpu}/cpu.cfs_quota_us`, quota)),
-  });
+  };
 }
 
 /** Opens the groups that an earlier runner created. `held`: the limits that it could set. */
@@ -94,6 +100,10 @@ function cgroupIn(directories: Directories, limits: Cgroup["limits"]): Cgroup {
     thawFiles: freezer === null ? [] : [[`${freezer}/freezer.state`, "THAWED"]],
     async add(pid) {
       for (const path of all) await writeFile(`${path}/cgroup.procs`, String(pid));
+    },
+    async limit(changed) {
+      const { memory, processes, cpu } = await setLimits(directories, changed);
+      return memory && processes && cpu;
     },
     freeze: () =>
       freezesV2
@@ -148,6 +158,8 @@ async function setMemory(unified: string | null, v1: string | null, bytes: numbe
     return await write(`${unified}/memory.max`, String(bytes));
   }
   if (v1 === null) return false;
+  // It must never be below the other: first when that is raised, last when it is lowered.
+  await write(`${v1}/memory.memsw.limit_in_bytes`, String(bytes));
   const set = await write(`${v1}/memory.limit_in_bytes`, String(bytes));
   // If swap is accounted, memory and swap together get the same limit. Else disable swapping, which would exceed it.
   if (!(await write(`${v1}/memory.memsw.limit_in_bytes`, String(bytes)))) await write(`${v1}/memory.swappiness`, "0");

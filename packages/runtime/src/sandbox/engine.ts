@@ -10,6 +10,7 @@ import { spawnPlain } from "../process/plain.ts";
 import { runToEnd } from "../process/run-to-end.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { ownerRuns } from "../process/tree.ts";
+import { prewarmServer } from "../prewarm/prewarm-server.ts";
 import { startServer } from "../server/start-server.ts";
 import { adoptServers, keepServer } from "../shim/adopt.ts";
 import { createShim, type ShimConfig } from "../shim/client.ts";
@@ -38,6 +39,8 @@ type Prepared = {
   /** The current state: a network that was unavailable at first may work by now. */
   readonly isolation: () => Isolation;
   readonly usesHostPaths: boolean;
+  /** Control groups enforce all limits and freeze: limits can be changed, and a waiting process takes no CPU. */
+  readonly canPrewarm: boolean;
   /** Null: nothing may run, for the reasons in `isolation`. */
   readonly spawn: Spawner | null;
 };
@@ -76,6 +79,16 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
       return started;
     };
   };
+  const know = (
+    handle: InstanceHandle,
+    { restorable }: RunningProcess,
+    { instanceId, socketDirectory, memo }: Pick<Launch, "instanceId" | "socketDirectory" | "memo">,
+  ) => {
+    if (shim !== null && memo !== undefined)
+      keepServer(shim, { instanceId, socketDirectory, memo, running: restorable });
+    handles.add(handle);
+    void handle.exited.then(() => handles.delete(handle));
+  };
   return {
     name: "sandbox",
     selfTest: async () => (await ready()).isolation(),
@@ -84,20 +97,36 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
     async start(launch: Launch, onOutput) {
       const spawn = await spawner();
       const directory = await makeSocketDirectory(launch.socketDirectory, host.root, await processes.owner());
-      let running: RunningProcess | null = null;
-      const spawnAndKnow: Spawner = async (sandbox, reader) => {
-        running = await spawn(sandbox, reader);
+      const spawned: RunningProcess[] = [];
+      const spawnAndKeep: Spawner = async (sandbox, reader) => {
+        const running = await spawn(sandbox, reader);
+        spawned.push(running);
         return running;
       };
-      const result = await startServer(spawnAndKnow, directory, launch, onOutput, floodLimits);
-      if (result.ok) {
-        const { instanceId, socketDirectory, memo } = launch;
-        if (shim !== null && running !== null && memo !== undefined)
-          keepServer(shim, { instanceId, socketDirectory, memo, running: (running as RunningProcess).restorable });
-        handles.add(result.handle);
-        void result.handle.exited.then(() => handles.delete(result.handle));
-      }
+      const result = await startServer(spawnAndKeep, directory, launch, onOutput, floodLimits);
+      const [running] = spawned;
+      if (result.ok && running !== undefined) know(result.handle, running, launch);
       return result;
+    },
+    async prewarm(launch) {
+      if (!(await ready()).canPrewarm) return null;
+      const spawn = await spawner();
+      const { socketDirectory } = launch;
+      const directory = await makeSocketDirectory(socketDirectory, host.root, await processes.owner());
+      const outcome = await prewarmServer(spawn, directory, launch, floodLimits);
+      if (!outcome.ok) return outcome;
+      const { interpreter } = outcome;
+      return {
+        ok: true,
+        interpreter: {
+          ...interpreter,
+          async claim(claimed, onOutput) {
+            const result = await interpreter.claim(claimed, onOutput);
+            if ("ok" in result && result.ok) know(result.handle, interpreter.running, { ...claimed, socketDirectory });
+            return result;
+          },
+        },
+      };
     },
     async adopt(claim) {
       if (shim === null) return [];
@@ -179,9 +208,10 @@ async function prepare(
       throw new SandboxError("network_unavailable", noNetwork(checks));
     return spawnWith(internet, enforcedBy(limits))(spec, reader);
   };
-  if (sandboxed) return { isolation, usesHostPaths: false, spawn };
+  const canPrewarm = sandboxed && limits.length > 0 && limits.every(({ ok }) => ok);
+  if (sandboxed) return { isolation, usesHostPaths: false, canPrewarm, spawn };
   const plain: Spawner = (spec, reader) => spawnPlain(spec, reader, processes);
-  return { isolation, usesHostPaths: true, spawn: config.allowUnsandboxed ? plain : null };
+  return { isolation, usesHostPaths: true, canPrewarm, spawn: config.allowUnsandboxed ? plain : null };
 }
 
 const passes = (check: Check) => check.ok || !check.required;

@@ -22,10 +22,11 @@ export async function launchSandbox(
   command: SandboxCommand,
   processes: ProcessHost,
   group: string,
+  hasInput = false,
 ): Promise<LaunchedSandbox> {
   const options = { content: `${command.options.join("\0")}\0` };
   // Standard streams, then optionsDescriptor, statusDescriptor and blockDescriptor.
-  const fixed: Stdio[] = ["ignore", "out", "out", options, "out", "in"];
+  const fixed: Stdio[] = [hasInput ? "in" : "ignore", "out", "out", options, "out", "in"];
   const data = command.data.map((content) => ({ content }));
   if (fixed.length !== firstDataDescriptor) throw new Error("The descriptors do not match those in arguments.ts.");
   const monitor = await processes.spawn(

@@ -59,7 +59,7 @@ export async function spawnSandboxed(
       withoutCgroup: { memory: !cgroup.limits.memory, processes: !cgroup.limits.processes },
       hostResolver: network === "host" ? await readFile("/etc/resolv.conf", "utf8") : "",
     };
-    launched = await launchSandbox(sandboxCommand(spec, host, plan), processes, group);
+    launched = await launchSandbox(sandboxCommand(spec, host, plan), processes, group, spec.input);
     await cgroup.add(launched.firstPid);
     if (network === "slirp") connection = await connectNetwork(networkContext, launched.firstPid);
     await launched.release();
@@ -160,6 +160,8 @@ function supervise(
       const [command] = await childrenOf(firstPid);
       return command !== undefined && (await isRunning(command));
     },
+    sendInput: (text) => monitor.write(0, text, true),
+    limit: (limits) => cgroup.limit(limits),
     async terminate() {
       // The first process only waits for the command; the command is its child.
       for (const pid of await childrenOf(firstPid)) signalProcess(pid, "SIGTERM");

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { z } from "zod";
 import type { HarnessStatus } from "../port.ts";
+import { prewarmObstacles } from "../prewarm/prewarm-port.ts";
 import { storableText } from "../process/lines.ts";
 
 const maxStatusBytes = 256 * 1024;
@@ -15,6 +16,7 @@ const harnessStatusSchema = z.discriminatedUnion("state", [
     kind: text,
     frameworks: z.record(text, text),
     importMs: z.number(),
+    prewarm: z.enum(["used", ...prewarmObstacles]).optional(),
   }),
   z.object({
     state: z.literal("failed"),
@@ -39,11 +41,24 @@ const harnessStatusSchema = z.discriminatedUnion("state", [
   }),
 ]);
 
+const prewarmStatusSchema = z.discriminatedUnion("state", [
+  /** It has imported the frameworks and waits for its server. */
+  z.object({ state: z.literal("prewarmed") }),
+  z.object({ state: z.literal("unsuitable"), reason: text }),
+]);
+export type PrewarmStatus = z.infer<typeof prewarmStatusSchema>;
+
+/** What the harness said; null while it has said nothing (or nothing that is well-formed). */
+export const readHarnessStatus = (path: string): Promise<HarnessStatus | null> => readStatus(path, harnessStatusSchema);
+
+/** The same of an interpreter that has no server yet. */
+export const readPrewarmStatus = (path: string): Promise<PrewarmStatus | null> => readStatus(path, prewarmStatusSchema);
+
 /**
- * Reads what the harness said; null while it has said nothing (or nothing that is well-formed). The file is the
- * tenant's: it is not followed when it is a link, not waited for when it is a pipe, not read beyond a limit.
+ * The file is the tenant's: it is not followed when it is a link, not waited for when it is a pipe, not read beyond a
+ * limit.
  */
-export async function readHarnessStatus(path: string): Promise<HarnessStatus | null> {
+async function readStatus<Status>(path: string, schema: z.ZodType<Status>): Promise<Status | null> {
   let file: Awaited<ReturnType<typeof open>>;
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -54,7 +69,7 @@ export async function readHarnessStatus(path: string): Promise<HarnessStatus | n
     const { size } = await file.stat().then((stats) => (stats.isFile() ? stats : { size: 0 }));
     if (size === 0 || size > maxStatusBytes) return null;
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
-    const status = harnessStatusSchema.safeParse(JSON.parse(buffer.subarray(0, bytesRead).toString("utf8")));
+    const status = schema.safeParse(JSON.parse(buffer.subarray(0, bytesRead).toString("utf8")));
     return status.success ? status.data : null;
   } catch {
     return null;

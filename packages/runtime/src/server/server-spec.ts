@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { SandboxSpec } from "../engine.ts";
 import { inspectPath, type ServerSpec } from "../port.ts";
 import { pythonMount, type ResolvedPython } from "../python/resolve-python.ts";
-import { sandboxHome } from "../sandbox/arguments.ts";
+import { checkSpec, sandboxHome } from "../sandbox/arguments.ts";
 
 // Where a server finds its things. The same on every host and in every driver, so that layers need no relocation.
 
@@ -69,6 +69,24 @@ export function serverSandboxSpec(server: ServerSpec, files: ServerFiles): Sandb
     limits: server.limits,
     network: server.network,
   };
+}
+
+/**
+ * The command of an interpreter that waits for its server. It sees what the server will see; `files.code` is empty for
+ * now. Pure.
+ */
+export function prewarmSandboxSpec(server: Pick<ServerSpec, "limits" | "network">, files: ServerFiles): SandboxSpec {
+  const layers = { dependencies: "", code: "" };
+  const later = serverSandboxSpec({ ...server, layers, pythonVersion: "", entrypoint: "", environment: {} }, files);
+  const [python] = later.argv;
+  return { ...later, argv: [python, "-m", "towpath_runner", "--prewarm-status", `${runtimeDirectory}/${statusName}`] };
+}
+
+/** What such an interpreter gets to become the server: as in its ordinary start. Pure. */
+export function prewarmedStart(server: ServerSpec, files: ServerFiles): Pick<SandboxSpec, "env"> & { arguments: string[] } {
+  const spec = serverSandboxSpec(server, files);
+  checkSpec(spec);
+  return { env: spec.env, arguments: spec.argv.slice(["python", "-m", "towpath_runner"].length) };
 }
 
 /** Environment that tells a server where it runs (RUN-4). The build's inspection gets the same. */

@@ -43,14 +43,31 @@ export async function startServer(
     await directory.remove();
     throw error;
   }
-  const { handle, exited } = superviseServer(running, directory, launch.instanceId, gate);
-  const outcome = await firstOutcome(directory, running.ended, launch.startTimeoutMs);
-  if (outcome.kind === "ready") return { ok: true, startMs: performance.now() - startedAt, handle };
+  const { instanceId, startTimeoutMs } = launch;
+  return await awaitServer(running, directory, { instanceId, startTimeoutMs, startedAt }, gate);
+}
+
+/**
+ * Waits until a started process serves; ends it if it does not.
+ * @param start.startedAt by performance.now()
+ */
+export async function awaitServer(
+  running: RunningProcess,
+  directory: SocketDirectory,
+  start: { readonly instanceId: string; readonly startTimeoutMs: number; readonly startedAt: number },
+  gate: FloodGate,
+): Promise<StartResult> {
+  const { handle, exited } = superviseServer(running, directory, start.instanceId, gate);
+  const outcome = await outcomeOf(directory, running.ended, start.startTimeoutMs, () => finalStatus(directory));
+  if (typeof outcome !== "string" && outcome.state === "ready") {
+    const { prewarm } = outcome;
+    const startMs = performance.now() - start.startedAt;
+    return { ok: true, startMs, handle, ...(prewarm === undefined ? {} : { prewarm }) };
+  }
   await running.kill();
   const exit = await exited;
-  const status = outcome.kind === "failed" ? outcome.status : null;
-  if (status !== null) return { ok: false, cause: "harness", status, exit };
-  return { ok: false, cause: outcome.kind === "timeout" ? "timeout" : "exited", status: null, exit };
+  if (typeof outcome !== "string") return { ok: false, cause: "harness", status: outcome, exit };
+  return { ok: false, cause: outcome, status: null, exit };
 }
 
 /** The handle of a running server. `isFrozen`: as an earlier process of the platform left it. */
@@ -74,22 +91,29 @@ export function superviseServer(
   return { handle: instanceHandle(instanceId, socketPath, running, exited, isFrozen), exited };
 }
 
-type Outcome =
-  | { readonly kind: "ready" | "exited" | "timeout" }
-  | { readonly kind: "failed"; readonly status: Extract<HarnessStatus, { state: "failed" }> };
+/** What the harness says at the end of the start: `ready` counts once the socket answers. */
+async function finalStatus(directory: SocketDirectory): Promise<HarnessStatus | null> {
+  const status = await readHarnessStatus(`${directory.shared}/${statusName}`);
+  return status?.state === "ready" && !(await takeSocket(directory)) ? null : status;
+}
 
-async function firstOutcome(directory: SocketDirectory, ended: Promise<Exit>, timeoutMs: number): Promise<Outcome> {
-  const outcome = Promise.withResolvers<Outcome>();
-  const look = async () => {
-    const status = await readHarnessStatus(`${directory.shared}/${statusName}`);
-    if (status?.state === "failed") outcome.resolve({ kind: "failed", status });
-    if (status?.state === "ready" && (await takeSocket(directory))) outcome.resolve({ kind: "ready" });
+/** What `look` finds first; else how it ended without. */
+export async function outcomeOf<Status extends object>(
+  directory: SocketDirectory,
+  ended: Promise<Exit>,
+  timeoutMs: number,
+  look: () => Promise<Status | null>,
+): Promise<Status | "exited" | "timeout"> {
+  const outcome = Promise.withResolvers<Status | "exited" | "timeout">();
+  const lookOnce = async () => {
+    const status = await look();
+    if (status !== null) outcome.resolve(status);
   };
-  const timer = setTimeout(() => outcome.resolve({ kind: "timeout" }), timeoutMs);
+  const timer = setTimeout(() => outcome.resolve("timeout"), timeoutMs);
   // It may have written its status just before it exited.
-  void ended.then(look).then(() => outcome.resolve({ kind: "exited" }));
+  void ended.then(lookOnce).then(() => outcome.resolve("exited"));
   const looking = new AbortController();
-  void checkOnChanges(directory.shared, look, looking.signal);
+  void checkOnChanges(directory.shared, lookOnce, looking.signal);
   try {
     return await outcome.promise;
   } finally {

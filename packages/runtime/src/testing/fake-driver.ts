@@ -46,6 +46,7 @@ export function createFakeEngine(config: { readonly floodLimits?: FloodLimits } 
       }
       return result;
     },
+    prewarm: async () => null,
     adopt: async () => [],
     async close() {
       await Promise.all([...handles].map((handle) => handle.stop(0)));

@@ -1,4 +1,4 @@
-import { mkdir, rename, symlink } from "node:fs/promises";
+import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { fileURLToPath } from "node:url";
 import type { Endpoint } from "@towpath/runner-api/endpoint";
@@ -23,6 +23,7 @@ export const tinyServer = {
     return {
       instanceDirectory: `${directory}/i`,
       harness: this.directory,
+      codeDirectory: `${directory}/code`,
       uv: "uv",
       layers: {
         async get(digest) {
@@ -101,6 +102,7 @@ async function makeLayers(directory: string): Promise<Readonly<Record<string, st
   const [dependencies, code] = [`${directory}/dependencies`, `${directory}/code`];
   await mkdir(`${dependencies}/bin`, { recursive: true });
   await mkdir(code, { recursive: true });
+  await writeFile(`${code}/server.py`, "");
   await symlink("/usr/bin/python3", `${dependencies}/bin/python`).catch(() => {});
   return { [layers.dependencies]: dependencies, [layers.code]: code };
 }

@@ -10,8 +10,10 @@ from http.server import BaseHTTPRequestHandler
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--entrypoint", default="server.py:mcp")
-parser.add_argument("--socket", required=True)
-parser.add_argument("--status", required=True)
+parser.add_argument("--socket")
+parser.add_argument("--status")
+parser.add_argument("--prewarm")
+parser.add_argument("--prewarm-status")
 options = parser.parse_args()
 
 
@@ -22,6 +24,31 @@ def say(status):
     os.rename(temporary, options.status)
 
 
+def prewarmed():
+    """Waits for its server as the harness does; meanwhile a thread is busy, which only freezing stops."""
+    import threading
+
+    waiting = True
+
+    def spin():
+        while waiting:
+            pass
+
+    print("prewarming", flush=True)
+    threading.Thread(target=spin, daemon=True).start()
+    options.status = options.prewarm_status
+    say({"state": "prewarmed"})
+    text = sys.stdin.read()
+    waiting = False
+    if not text:
+        sys.exit(0)
+    claim = json.loads(text)
+    directory = os.environ["PWD"]
+    os.environ.clear()
+    os.environ.update({"PWD": directory, **claim["env"]})
+    return parser.parse_args(claim["arguments"])
+
+
 class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -29,6 +56,14 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/environment":
             body = json.dumps(dict(os.environ))
+        elif self.path == "/code":
+            body = json.dumps(sorted(os.listdir("/app/src")))
+        elif self.path == "/write-code":
+            try:
+                open("/app/src/new", "w").close()
+                body = "written"
+            except OSError as error:
+                body = error.strerror
         elif self.path == "/crash":
             os._exit(3)
         elif self.path.startswith("/allocate/"):
@@ -68,6 +103,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
 
 kept = []
+status = {"state": "ready", "kind": "asgi", "frameworks": {"tiny": "1"}, "importMs": 1}
+if options.prewarm_status:
+    options = prewarmed()
+    status["prewarm"] = "used"
 mode = os.environ.get("TINY_MODE", "serve")
 print("starting in mode", mode, flush=True)
 if mode == "exit":
@@ -102,5 +141,5 @@ if mode == "flood":
 
     threading.Thread(target=flood, daemon=True).start()
 with Server(options.socket, Handler) as server:
-    say({"state": "ready", "kind": "asgi", "frameworks": {"tiny": "1"}, "importMs": 1})
+    say(status)
     server.serve_forever()

@@ -1,0 +1,106 @@
+import type { ServerSpec } from "@towpath/runtime";
+import type { Demand } from "./plan.ts";
+
+/** What a prewarmed interpreter depends on. Servers of one organization with the same one can use the same. */
+export type Kind = {
+  readonly organizationId: string;
+  readonly server: Pick<ServerSpec, "layers" | "pythonVersion" | "network" | "limits">;
+};
+
+export type ServerIdentity = {
+  readonly organizationId: string;
+  /** Host label of its route: all deployments of a server have the same. */
+  readonly label: string;
+  readonly deploymentId: string;
+};
+
+type Entry = {
+  readonly kind: Kind;
+  /** By label. */
+  readonly servers: Map<string, { deploymentId: string; lastUsedAt: number; running: number }>;
+  bytes: number | null;
+};
+
+const forgetAfterMs = 7 * 24 * 3_600_000;
+const maxKinds = 1000;
+
+/** The same for all servers that can use the same interpreter. */
+export function kindName({ organizationId, server }: Kind): string {
+  const { layers, pythonVersion, network, limits } = server;
+  return [organizationId, layers.dependencies, pythonVersion, network, limits.tmpBytes, limits.fileBytes].join(" ");
+}
+
+/** Remembers for a week which kinds the servers of this host needed. Times by Date.now(). */
+export class DemandRecord {
+  readonly #entries = new Map<string, Entry>();
+
+  /** A server of this kind starts or, with `at`, is known to have run. Returns what to call when it ends. */
+  used({ label, deploymentId }: ServerIdentity, kind: Kind, at = Date.now()): { started(): void; ended(): void } {
+    const name = kindName(kind);
+    const entry = this.#entries.get(name) ?? { kind, servers: new Map(), bytes: null };
+    this.#entries.set(name, entry);
+    const server = entry.servers.get(label) ?? { deploymentId, lastUsedAt: at, running: 0 };
+    server.deploymentId = deploymentId;
+    server.lastUsedAt = Math.max(server.lastUsedAt, at);
+    entry.servers.set(label, server);
+    // A server has one kind at a time: a push may have brought another dependency layer.
+    for (const [other, { kind: its, servers }] of this.#entries)
+      if (other !== name && its.organizationId === kind.organizationId) servers.delete(label);
+    this.#forget();
+    return {
+      started() {
+        server.running += 1;
+      },
+      ended() {
+        server.running -= 1;
+        server.lastUsedAt = Date.now();
+      },
+    };
+  }
+
+  deploymentIds(): string[] {
+    return [...this.#entries.values()].flatMap(({ servers }) => [...servers.values()].map((each) => each.deploymentId));
+  }
+
+  /** Their servers need nothing any more. */
+  forget(deploymentIds: readonly string[]): void {
+    for (const { servers } of this.#entries.values())
+      for (const [label, { deploymentId }] of servers) if (deploymentIds.includes(deploymentId)) servers.delete(label);
+    this.#forget();
+  }
+
+  measured(name: string, bytes: number): void {
+    const entry = this.#entries.get(name);
+    if (entry !== undefined) entry.bytes = bytes;
+  }
+
+  kind(name: string): Kind | undefined {
+    return this.#entries.get(name)?.kind;
+  }
+
+  /** `assumedBytes`: the memory of one of a kind that has not been measured. */
+  demands(assumedBytes: number): Demand[] {
+    this.#forget();
+    return [...this.#entries].map(([kind, entry]) => ({
+      kind,
+      organizationId: entry.kind.organizationId,
+      idleServers: [...entry.servers.values()].filter(({ running }) => running === 0).length,
+      lastUsedAt: lastUseOf(entry),
+      bytes: entry.bytes ?? assumedBytes,
+    }));
+  }
+
+  #forget(): void {
+    const since = Date.now() - forgetAfterMs;
+    for (const [name, { servers }] of this.#entries) {
+      for (const [label, { running, lastUsedAt }] of servers)
+        if (running === 0 && lastUsedAt < since) servers.delete(label);
+      if (servers.size === 0) this.#entries.delete(name);
+    }
+    if (this.#entries.size <= maxKinds) return;
+    const oldest = [...this.#entries].sort(([, a], [, b]) => lastUseOf(a) - lastUseOf(b))[0];
+    if (oldest !== undefined) this.#entries.delete(oldest[0]);
+  }
+}
+
+const lastUseOf = ({ servers }: Entry) => Math.max(0, ...[...servers.values()].map(({ lastUsedAt }) => lastUsedAt));

@@ -1,0 +1,44 @@
+import type { HostDriverConfig, HostLayers } from "../engine.ts";
+import { SandboxError } from "../errors.ts";
+import type { ServerSpec } from "../port.ts";
+import { pythonOf } from "../python/resolve-python.ts";
+import { harnessDirectory, type ServerFiles } from "./server-spec.ts";
+
+/** Finds what a server is made of. @throws SandboxError `layer_unavailable`, `python_unavailable` */
+export async function serverFiles(server: ServerSpec, config: HostDriverConfig): Promise<ServerFiles> {
+  const { layers, pythonVersion } = server;
+  const [files, code] = await Promise.all([
+    interpreterFiles(layers.dependencies, pythonVersion, config),
+    layerPath(config.layers, layers.code),
+  ]);
+  return { ...files, code };
+}
+
+/** The same without the code. */
+export async function interpreterFiles(
+  dependencyLayer: string,
+  pythonVersion: string,
+  config: HostDriverConfig,
+): Promise<Omit<ServerFiles, "code">> {
+  const [python, dependencies] = await Promise.all([
+    pythonOf(pythonVersion, config.uv),
+    layerPath(config.layers, dependencyLayer),
+  ]);
+  return { python, dependencies, harness: config.harness ?? harnessDirectory };
+}
+
+const layerProblems: Readonly<Record<string, string>> = {
+  not_found: "Its build is no longer stored. Redeploy it.",
+  digest_mismatch: "Its stored build is damaged. Redeploy it.",
+};
+
+async function layerPath(layers: HostLayers, digest: string): Promise<string> {
+  try {
+    return await layers.get(digest);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const message = layerProblems[code];
+    if (message === undefined) throw error;
+    throw new SandboxError("layer_unavailable", message, { cause: error });
+  }
+}

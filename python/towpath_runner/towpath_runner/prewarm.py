@@ -1,0 +1,170 @@
+"""Imports the frameworks ahead of time, then waits for the server that this process is to become (decision 021).
+
+The process starts in the sandbox of a later server, with an empty application directory and none of the server's
+variables, and is frozen. When a server is assigned to it, the runner puts the code into the directory, writes one JSON
+document to its standard input, `{"env": {...}, "arguments": [...]}`, and closes it. The process then goes on as an
+ordinary start would after the imports. Where these could have gone differently for this server, it executes the
+ordinary start instead, in the same sandbox.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.util
+import json
+import os
+import site
+import sys
+from typing import Any, NoReturn
+
+from towpath_runner.entrypoint import package_of, parse_entrypoint
+from towpath_runner.environment import default_variables
+from towpath_runner.environment_reads import EnvironmentReads
+from towpath_runner.guard import ImportGuard
+from towpath_runner.main import entrypoint_of, main
+from towpath_runner.status import Failure, StatusFile
+
+#: What serving a server imports, tried in this order. Packages that are not installed are skipped.
+_MODULES = (
+    "anyio._backends._asyncio",
+    "uvicorn.lifespan.on",
+    "uvicorn.protocols.http.auto",
+    "starlette.applications",
+    "mcp.server.streamable_http_manager",
+    "mcp.server.transport_security",
+    "mcp.server.lowlevel",
+    "fastmcp.server.server",
+    "fastmcp.server.http",
+    "towpath_runner.adapt",
+    "towpath_runner.inspection",
+    "towpath_runner.serve",
+)
+
+#: Used only where `fastmcp`, which most servers of such an environment use instead, is not installed.
+_SDK_MODULES = ("mcp.server.fastmcp", "mcp.server.mcpserver")
+
+#: Files in `site-packages` whose code is the same with and without the server's code.
+_HARMLESS_PTH = ("_virtualenv.pth", "distutils-precedence.pth")
+
+
+def prewarm(status_path: str) -> int:
+    """Imports, waits, and serves. Returns the exit status of the server; 0 if no server came."""
+    claims = _take_input()
+    status = StatusFile(status_path)
+    before_imports = set(sys.modules)
+    os.environ.update(default_variables(os.environ))
+    environment = dict(os.environ)
+    guard = ImportGuard()
+    with EnvironmentReads() as reads, guard:
+        _import_frameworks()
+    reason = _unsuitable()
+    if reason is not None:
+        status.unsuitable(reason)
+        return 0
+    # No collection has to go through what the imports have left.
+    gc.collect()
+    gc.freeze()
+    status.prewarmed()
+    with open(claims, encoding="utf-8") as stream:
+        text = stream.read()
+    if not text:
+        return 0
+    claim: dict[str, Any] = json.loads(text)
+    variables: dict[str, str] = claim["env"]
+    arguments: list[str] = claim["arguments"]
+    after = variables | default_variables(variables)
+    obstacle = _obstacle(arguments, set(sys.modules) - before_imports)
+    if obstacle is None and reads.matter(environment, after):
+        obstacle = "environment"
+    if obstacle is not None:
+        _start_anew(variables, [*arguments, f"--prewarm={obstacle}"])
+    os.environ.clear()
+    os.environ.update(after | reads.written)
+    _add_site_paths()
+    return main([*arguments, "--prewarm=used"], guard)
+
+
+def _take_input() -> int:
+    """Moves standard input out of the way of what is imported; it is then as in an ordinary start."""
+    taken = os.dup(0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    return taken
+
+
+def _import_frameworks() -> None:
+    modules = list(_MODULES)
+    if importlib.util.find_spec("fastmcp") is None:
+        modules += _SDK_MODULES
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
+    fastmcp = sys.modules.get("fastmcp")
+    if fastmcp is not None:
+        # FastMCP 3 and 4 import most of themselves when the class is first accessed.
+        getattr(fastmcp, "FastMCP", None)
+
+
+def _unsuitable() -> str | None:
+    """Why this environment's interpreters can't be prewarmed; None if they can."""
+    if not any(name in sys.modules for name in ("fastmcp", "mcp", "uvicorn")):
+        return "no known framework is installed"
+    for module in ("sitecustomize", "usercustomize"):
+        path = getattr(sys.modules.get(module), "__file__", None) or ""
+        if path.startswith(sys.prefix + os.sep):
+            return f"it has a module {module}, which runs before the server's variables are known"
+    for path in (path for directory in site.getsitepackages() for path in _pth_files(directory)):
+        if os.path.basename(path) not in _HARMLESS_PTH and any(_is_code(line) for line in _lines(path)):
+            return f"{os.path.basename(path)} runs code when Python starts"
+    return None
+
+
+def _obstacle(arguments: list[str], imported: set[str]) -> str | None:
+    """Why the ordinary start would have imported something else for this code; None if it would not."""
+    if os.path.exists(".env"):
+        # FastMCP reads it while it is imported.
+        return "dotenv"
+    try:
+        entrypoint = parse_entrypoint(entrypoint_of(arguments), os.getcwd())
+    except Failure:
+        # The ordinary way reports it.
+        return None
+    taken = {name.partition(".")[0] for name in imported}
+    for directory in {package_of(entrypoint)[0], entrypoint.root}:
+        if any(name.partition(".")[0] in taken for name in os.listdir(directory)):
+            return "shadowed"
+    return None
+
+
+def _start_anew(variables: dict[str, str], arguments: list[str]) -> NoReturn:
+    python = sys.orig_argv[0]
+    os.execve(python, [python, "-m", "towpath_runner", *arguments], variables)
+
+
+def _add_site_paths() -> None:
+    """Adds directories of the code that `.pth` files name: they did not exist when Python looked."""
+    for directory in site.getsitepackages():
+        if directory not in sys.path:
+            continue
+        named = [os.path.join(directory, line.strip()) for path in _pth_files(directory) for line in _lines(path)]
+        known = {*sys.path, os.getcwd()}
+        at = sys.path.index(directory) + 1
+        sys.path[at:at] = [path for path in dict.fromkeys(named) if path not in known and os.path.isdir(path)]
+
+
+def _pth_files(directory: str) -> list[str]:
+    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+    return [os.path.join(directory, name) for name in names if name.endswith(".pth")]
+
+
+def _lines(path: str) -> list[str]:
+    with open(path, encoding="utf-8-sig", errors="replace") as stream:
+        return [line for line in stream.read().splitlines() if line.strip() and not line.startswith("#")]
+
+
+def _is_code(line: str) -> bool:
+    return line.startswith(("import ", "import\t"))
