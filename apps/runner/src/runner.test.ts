@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { chmod, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { openArtifacts } from "@towpath/artifacts";
@@ -147,6 +147,18 @@ runnerContract("the runner with sandboxes", async () => {
   return { address, ...deployments, close: async () => void (await stopRunner()) };
 });
 
+/** Processes that were started ahead of time, of this test's runner or left by it. */
+async function prewarmedInterpreters(): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir("/proc")) {
+    const line = /^\d+$/.test(name) ? await readFile(`/proc/${name}/cmdline`, "utf8").catch(() => "") : "";
+    if (!line.startsWith("/app/.venv/bin/python\0-m\0towpath_runner\0--prewarm-status")) continue;
+    const mounts = await readFile(`/proc/${name}/mountinfo`, "utf8").catch(() => "");
+    if (mounts.includes(directory)) found.push(Number(name));
+  }
+  return found;
+}
+
 describe("the process", () => {
   let client: RunnerClient;
   beforeAll(() => {
@@ -238,6 +250,54 @@ describe("the process", () => {
     expect((await decryptions()).rows).toHaveLength(1);
     await client.stop(deploymentId);
     expect(await tinyServer.get(lease.endpoint)).toBeNull();
+  });
+
+  test("RUN-3 RUN-8 a server starts from a prewarmed interpreter, and a runner that is killed leaves none of those that wait", async () => {
+    const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
+    const { deploymentId } = deployed;
+    const binding = { projectId: deployed.projectId, keyName: "API_TOKEN", version: 1, environments: ["production"] };
+    const ciphertext = createSecretBox("x".repeat(32)).encrypt("long-enough-token", binding);
+    await database.db.insert(secret).values({ id: newId(), ...binding, ciphertext });
+    await database.pool.query("DELETE FROM instance");
+    await startRunner();
+    const ordinary = await client.ensure(deploymentId);
+    const environmentOfServer = async (lease: typeof ordinary) =>
+      JSON.parse((await tinyServer.get(lease.endpoint, "/print")) ?? "null").environment;
+    const expected = await environmentOfServer(ordinary);
+    await client.stop(deploymentId);
+    const waiting = async () => (await client.prewarm()).ready;
+    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+    // It knows nothing of the server.
+    const [pid = 0] = await prewarmedInterpreters();
+    expect(await readFile(`/proc/${pid}/environ`, "utf8")).not.toMatch(/API_TOKEN|TOWPATH_CLOUD/);
+    expect(await readdir(`/proc/${pid}/root/app/src`)).toEqual([]);
+
+    const lease = await client.ensure(deploymentId);
+    expect(await client.prewarm()).toMatchObject({ hits: 1, misses: { none_ready: 1 } });
+    expect(await environmentOfServer(lease)).toEqual(expected);
+    const logged = () => database.pool.query("SELECT line FROM server_log WHERE instance_id = $1", [lease.instanceId]);
+    await expect.poll(async () => (await logged()).rows).toContainEqual({ line: "token [API_TOKEN]" });
+    expect((await logged()).rows).toContainEqual({ line: expect.stringContaining("imported ahead of time") });
+
+    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+    // That of the server and the one that waits.
+    const before = await prewarmedInterpreters();
+    expect(before).toHaveLength(2);
+    const killed = new Promise((resolve) => runner?.once("exit", resolve));
+    runner?.kill("SIGKILL");
+    await killed;
+    await startRunner();
+    expect(await client.ensure(deploymentId)).toMatchObject({ instanceId: lease.instanceId, state: "ready" });
+    expect(await environmentOfServer(lease)).toEqual(expected);
+    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+    const after = await prewarmedInterpreters();
+    expect(after).toHaveLength(2);
+    expect(after.filter((each) => before.includes(each))).toHaveLength(1);
+    expect(await readdir(join(directory, "cache/code"))).toHaveLength(2);
+    await client.stop(deploymentId);
+    await expect.poll(() => readdir(join(directory, "cache/code"))).toHaveLength(1);
+    await stopRunner();
+    expect(await prewarmedInterpreters()).toEqual([]);
   });
 
   test("RUN-4 a secret that cannot be decrypted is an error, never an empty value; missing layers say what to do", async () => {

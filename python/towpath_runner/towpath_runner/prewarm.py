@@ -71,7 +71,8 @@ def prewarm(status_path: str) -> int:
     if not text:
         return 0
     claim: dict[str, Any] = json.loads(text)
-    variables: dict[str, str] = claim["env"]
+    # The sandbox sets PWD, also in an ordinary start.
+    variables: dict[str, str] = {name: environment[name] for name in ("PWD",) if name in environment} | claim["env"]
     arguments: list[str] = claim["arguments"]
     after = variables | default_variables(variables)
     obstacle = _obstacle(arguments, set(sys.modules) - before_imports)
