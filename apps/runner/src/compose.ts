@@ -15,7 +15,12 @@ import { checkMasterKeys, createSecretBox, versionsOf } from "@towpath/secrets";
 import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
-import { existingDeployments, readDeployment, recentlyRun, type StoredDeployment } from "./deployments/deployment.store.ts";
+import {
+  existingDeployments,
+  readDeployment,
+  recentlyRun,
+  type StoredDeployment,
+} from "./deployments/deployment.store.ts";
 import { interpreterOf, serverOfDeployment } from "./deployments/server-of-deployment.ts";
 import { nextIdentity, type RunnerIdentity } from "./identity.ts";
 import { adoptInstances, memoOf } from "./instances/adopt.ts";
@@ -105,7 +110,13 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     complain("the isolation of this host could not be recorded"),
   );
   const { layers } = openArtifacts(config.dataDirectory);
-  const eviction = startLayerEviction(layers, pool, prewarm, deployments, complain("unpacked layers could not be removed"));
+  const eviction = startLayerEviction(
+    layers,
+    pool,
+    prewarm,
+    deployments,
+    complain("unpacked layers could not be removed"),
+  );
   return {
     address,
     async close() {

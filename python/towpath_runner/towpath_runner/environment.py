@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Mapping
@@ -36,6 +37,13 @@ def default_variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in _DEFAULTS.items() if name not in environment} | _FIXED
 
 
+@functools.cache
+def prepare_output() -> None:
+    """Marks output with the requests that it belongs to. Call it before anything that may keep a stream is imported."""
+    mark_output()
+    carry_into_threads()
+
+
 def prepare_process(script: str) -> None:
     """Sets environment, arguments and output as for `python script`, but with line buffering and marks of requests."""
     os.environ.update(default_variables(os.environ))
@@ -43,8 +51,7 @@ def prepare_process(script: str) -> None:
     os.environ.pop("PYTHONSAFEPATH", None)
     # A server that parses its command line must not see our arguments.
     sys.argv[:] = [script]
-    mark_output()
-    carry_into_threads()
+    prepare_output()
     # Last on the path: the repository's modules take precedence over this package's directory.
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != ours] + [ours]

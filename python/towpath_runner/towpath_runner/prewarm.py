@@ -19,7 +19,7 @@ import sys
 from typing import Any, NoReturn
 
 from towpath_runner.entrypoint import package_of, parse_entrypoint
-from towpath_runner.environment import default_variables
+from towpath_runner.environment import default_variables, prepare_output
 from towpath_runner.environment_reads import EnvironmentReads
 from towpath_runner.guard import ImportGuard
 from towpath_runner.main import entrypoint_of, main
@@ -55,6 +55,7 @@ def prewarm(status_path: str) -> int:
     before_imports = set(sys.modules)
     os.environ.update(default_variables(os.environ))
     environment = dict(os.environ)
+    prepare_output()
     guard = ImportGuard()
     with EnvironmentReads() as reads, guard:
         _import_frameworks()

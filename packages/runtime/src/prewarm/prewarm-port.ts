@@ -35,7 +35,11 @@ export type Prewarmed = {
    * @throws SandboxError `invalid_spec` if the server is another organization's or needs another interpreter;
    *   `layer_unavailable`
    */
-  claim(organizationId: string, spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult | { obstacle: PrewarmObstacle }>;
+  claim(
+    organizationId: string,
+    spec: InstanceSpec,
+    onOutput: OutputSink,
+  ): Promise<StartResult | { obstacle: PrewarmObstacle }>;
   memoryBytes(): Promise<number | null>;
   /** Ends it; does nothing once it has been claimed. */
   end(): Promise<void>;

@@ -37,7 +37,14 @@ export async function spawnPlain(
   const cwd = hostPath(spec, spec.workingDirectory);
   const group = `${await host.owner()}.${randomUUID()}`;
   // A process group of its own, so that everything in it can be signaled.
-  const command = { file, argv, env, cwd, stdio: [spec.input === true ? "in" : "ignore", "out", "out"], ownGroup: true } as const;
+  const command = {
+    file,
+    argv,
+    env,
+    cwd,
+    stdio: [spec.input === true ? "in" : "ignore", "out", "out"],
+    ownGroup: true,
+  } as const;
   return plainProcess(await host.spawn(command, group), group, reader);
 }
 

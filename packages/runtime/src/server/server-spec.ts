@@ -83,7 +83,10 @@ export function prewarmSandboxSpec(server: Pick<ServerSpec, "limits" | "network"
 }
 
 /** What such an interpreter gets to become the server: as in its ordinary start. Pure. */
-export function prewarmedStart(server: ServerSpec, files: ServerFiles): Pick<SandboxSpec, "env"> & { arguments: string[] } {
+export function prewarmedStart(
+  server: ServerSpec,
+  files: ServerFiles,
+): Pick<SandboxSpec, "env"> & { arguments: string[] } {
   const spec = serverSandboxSpec(server, files);
   checkSpec(spec);
   return { env: spec.env, arguments: spec.argv.slice(["python", "-m", "towpath_runner"].length) };
