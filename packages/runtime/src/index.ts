@@ -26,7 +26,7 @@ export type {
   VolumeMount,
 } from "./port.ts";
 export { inspectPath } from "./port.ts";
-export type { Prewarmed, PrewarmObstacle, PrewarmResult, PrewarmSpec } from "./prewarm/prewarm-port.ts";
+export type { Prewarmed, PrewarmSpec } from "./prewarm/prewarm-port.ts";
 export { lineCutNote } from "./process/lines.ts";
 export { removeDirectory } from "./process/remove-directory.ts";
 export { cloudEnvironment } from "./server/server-spec.ts";

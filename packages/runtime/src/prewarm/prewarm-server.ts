@@ -15,7 +15,7 @@ export type PrewarmLaunch = {
 };
 
 /** The server that an interpreter is to become. */
-export type ClaimLaunch = {
+type ClaimLaunch = {
   readonly instanceId: string;
   readonly limits: Limits;
   /** What the harness gets: the environment and the arguments of an ordinary start. */
