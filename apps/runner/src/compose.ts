@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
-import { type Database, openDatabase } from "@towpath/db";
+import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { writeServerLogs } from "@towpath/logs";
 import {
   assertNoRunner,
@@ -101,7 +101,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   // Only now: adoption would end the self-test's sandboxes as leftovers.
   const tested = runtime.selfTest().then((isolation) => reportIsolation(isolation, log));
   tested.catch(complain("the isolation of this host could not be tested"));
-  void expectRecent(database.db, prewarm, config.limits).catch(complain("recent servers could not be read"));
+  void expectRecent(database, prewarm, config.limits).catch(complain("recent servers could not be read"));
   const api = createRunnerApi(handlersOf(pool, prewarm, runtime), complain("a request failed"));
   const address = await api.listen(config.address);
   const reports = startIsolationReports(
@@ -142,12 +142,12 @@ const recentMs = 24 * 3_600_000;
 const maxRecent = 100;
 
 /** Prewarms for the servers that ran lately, because their next start is the most likely one. */
-async function expectRecent(db: Database, prewarm: PrewarmPool, limits: Limits): Promise<void> {
-  for (const { deploymentId, startedAt } of await recentlyRun(db, {
+async function expectRecent(database: DatabaseClient, prewarm: PrewarmPool, limits: Limits): Promise<void> {
+  for (const { deploymentId, startedAt } of await recentlyRun(database.db, {
     since: new Date(Date.now() - recentMs),
     limit: maxRecent,
   })) {
-    const deployment = await readDeployment(db, deploymentId);
+    const deployment = await readDeployment(database, deploymentId);
     if (deployment === null) continue;
     const { organizationId, slug: label } = deployment;
     prewarm.expect({ organizationId, label, deploymentId }, interpreterOf(deployment, limits), startedAt);

@@ -255,9 +255,7 @@ describe("the process", () => {
   test("RUN-3 RUN-8 a server starts from a prewarmed interpreter, and a runner that is killed leaves none of those that wait", async () => {
     const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
     const { deploymentId } = deployed;
-    const binding = { projectId: deployed.projectId, keyName: "API_TOKEN", version: 1, environments: ["production"] };
-    const ciphertext = createSecretBox("x".repeat(32)).encrypt("long-enough-token", binding);
-    await database.db.insert(secret).values({ id: newId(), ...binding, ciphertext });
+    await seedSecrets(database.db, box, deployed.projectId, { API_TOKEN: "long-enough-token" });
     await database.pool.query("DELETE FROM instance");
     await startRunner();
     const ordinary = await client.ensure(deploymentId);

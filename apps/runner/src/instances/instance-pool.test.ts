@@ -83,7 +83,12 @@ function poolOf(
     async open(deploymentId) {
       opened += 1;
       const ids = { projectId: deploymentId, deploymentId };
-      return { server: serverOf(deploymentId), label: deploymentId, log: serverLog(ids, lines.push, redactor), redact: redactor.text };
+      return {
+        server: serverOf(deploymentId),
+        label: deploymentId,
+        log: serverLog(ids, lines.push, redactor),
+        redact: redactor.text,
+      };
     },
   });
   pools.push(pool);
