@@ -37,6 +37,8 @@ import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
 import { RouteTable } from "./route/route-table.ts";
 import { closeHttpServer, createHttpServer } from "./server.ts";
+import { SpanExporter } from "./tracing/span-exporter.ts";
+import { createTracer } from "./tracing/tracer.ts";
 import { noPeers, type Peers } from "./workers/peers.ts";
 
 /** Of the gateway as a whole, besides one for each worker that listens; a worker has two at least. */
@@ -46,6 +48,9 @@ const maxDatabaseConnections = 4;
 const usesEveryMs = 30_000;
 /** Longer than a database takes that is there. */
 const keysWithinMs = 1000;
+
+/** Time that the last spans have when the gateway stops. */
+const lastSpansMs = 500;
 
 export type RunningGateway = {
   server: Server;
@@ -104,7 +109,10 @@ export async function startGateway(
     onProblem: (error) => log.debug({ err: error }, "cannot listen to the database"),
   });
   const spool = await Spool.open(join(config.stateDirectory, "spool"), { maxBytes: maxSpoolBytes * config.share });
-  const recorder = new Recorder({ pool, spool, log, share: config.share });
+  const exporter =
+    config.otlp && new SpanExporter({ settings: config.otlp, log, share: config.share, worker: config.workerIndex });
+  const tracer = exporter && createTracer(exporter, config.otlp?.sampleRatio ?? 0);
+  const recorder = new Recorder({ pool, spool, log, share: config.share, onRecorded: tracer?.end });
   const upstreams = new Upstreams();
   const runner = createRunnerClient(config.runner, { timeoutMs: config.holdMs * 2 });
   const leases = new Leases({ runner, upstreams });
@@ -122,6 +130,7 @@ export async function startGateway(
     { name: "routes", help: "Labels that are served", kind: "gauge", read: () => routes.size, merged: "max" },
     ...readingsOf({ config, leases, upstreams, connections, capacity, pendingCalls }),
     ...logReadings({ recorder, refusalLimit, spool }),
+    ...(exporter?.readings ?? []),
   ]);
   const report = async (): Promise<Report> => ({
     health: { ok: routes.isLoaded, routes: routes.size, database: feed.isFresh() },
@@ -152,6 +161,7 @@ export async function startGateway(
       recorder,
       refusalLimit,
       metrics,
+      tracer,
       platform,
       log,
     }),
@@ -182,7 +192,13 @@ export async function startGateway(
       pendingCalls.stop();
       leases.stop();
       clearInterval(usesTimer);
-      await Promise.all([recorder.stop(), upstreams.destroy(), runner.close(), authorizationServer.close()]);
+      await Promise.all([
+        recorder.stop(),
+        exporter?.stop(lastSpansMs),
+        upstreams.destroy(),
+        runner.close(),
+        authorizationServer.close(),
+      ]);
       // A database that hangs does not answer a goodbye either.
       await Promise.race([Promise.all([notifications.close(), pool.end()]), sleep(500, undefined, { ref: false })]);
     },

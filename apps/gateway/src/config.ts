@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { CapacityLimits } from "./policy/capacity.ts";
 import { type ConnectionLimits, parseAddresses } from "./policy/connections.ts";
 import { parseServerUrl } from "./route/server-address.ts";
+import { type OtlpSettings, parseOtlpEndpoint, parseOtlpHeaders } from "./tracing/otlp-settings.ts";
 
 const port = z.coerce.number().int().min(0).max(65535);
 const count = z.coerce.number().int().min(1, "must be 1 or more");
@@ -54,6 +55,12 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_SERVER: count.optional(),
   /** MiB of request bodies that are held at a time; one server's at most half of it. */
   TOWPATH_GATEWAY_MAX_BODY_MIB: z.coerce.number().int().min(minBodyMiB, `must be ${minBodyMiB} or more`).default(256),
+  /** Base URL of an OpenTelemetry collector (OTLP/HTTP); empty: requests are not traced. */
+  TOWPATH_OTLP_ENDPOINT: z.string().default("").transform(parsedBy(parseOtlpEndpoint)),
+  /** `name=value` pairs, separated by commas, values percent-encoded. */
+  TOWPATH_OTLP_HEADERS: z.string().default("").transform(parsedBy(parseOtlpHeaders)),
+  /** Part of the traces that begin at the gateway; a client's own decision wins. */
+  TOWPATH_OTLP_SAMPLE_RATIO: z.coerce.number().min(0).max(1).default(1),
   /** Processes that share the port, and the limits above. */
   TOWPATH_GATEWAY_WORKERS: count.max(64).optional(),
   /** Set by the gateway itself, for its workers: which of them this is. */
@@ -150,6 +157,8 @@ export type GatewayConfig = {
   allowedOrigins: string[];
   connections: ConnectionLimits;
   capacity: CapacityLimits;
+  /** Null: off. */
+  otlp: OtlpSettings | null;
 };
 
 /**
@@ -184,6 +193,11 @@ export function readConfig(
     serverAddress: values.TOWPATH_SERVER_URL,
     holdMs: values.TOWPATH_GATEWAY_HOLD_MS,
     ...connectionLimits(values, openFiles),
+    otlp: values.TOWPATH_OTLP_ENDPOINT && {
+      url: values.TOWPATH_OTLP_ENDPOINT,
+      headers: values.TOWPATH_OTLP_HEADERS,
+      sampleRatio: values.TOWPATH_OTLP_SAMPLE_RATIO,
+    },
     allowedOrigins: values.TOWPATH_GATEWAY_ORIGINS.split(",")
       .map((origin) => origin.trim())
       .filter(Boolean),

@@ -87,7 +87,7 @@ test("GW-7 each refusal of the gateway is a row with the reason that the client 
   const server = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
   const key = await storeApiKey(rig, server.organizationId);
   const bearer = `Authorization: ${key.bearer.authorization}`;
-  await expectRefusal(server, await raw(server), { status: 401, refusal: "unauthorized" });
+  await expectRefusal(server, await raw(server), { status: 401, refusal: "sign_in_required" });
   const wrong = "Authorization: Bearer nothing.of.value";
   await expectRefusal(server, await raw(server, [wrong]), { status: 401, refusal: "unauthorized" });
   const foreign = await raw(server, [bearer, "Origin: https://evil.example"]);
@@ -130,7 +130,12 @@ test("GW-7 a refusal by an unknown server tells its id too, and nothing else tha
   const unknown = { ...server, label: `${server.label}-not` };
   const [there, nowhere] = [await raw(server), await raw(unknown)];
   expect(idIn(nowhere)).toMatch(uuidV7);
-  const without = (answer: string) => answer.replace(idIn(answer), "").replace(/^Date: .*$/m, "");
+  // The sign-in metadata is named after what was asked for.
+  const without = (answer: string) =>
+    answer
+      .replace(idIn(answer), "")
+      .replace(/^Date: .*$/m, "")
+      .replace(`${server.label}-not/`, `${server.label}/`);
   expect(without(nowhere)).toBe(without(there));
 });
 

@@ -35,6 +35,8 @@ import { newRequestId, requestIdHeader } from "./record/request-id.ts";
 import { rowsOf } from "./record/rows.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
+import { traceparentOf } from "./tracing/trace-context.ts";
+import type { Tracer } from "./tracing/tracer.ts";
 
 export type GatewayParts = ProxyParts & {
   serverAddress: ServerAddress;
@@ -46,6 +48,8 @@ export type GatewayParts = ProxyParts & {
   openResponses: OpenResponses;
   capacity: Capacity;
   refusalLimit: RefusalLimit;
+  /** Null: requests are not traced. */
+  tracer: Tracer | null;
   /** The gateway's own pages (text, health, metrics). */
   platform: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
 };
@@ -76,6 +80,7 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
   if (oauth) return answerSignIn(parts, { endpoint: oauth, request, response });
   const target = findTarget(parts, destination);
   const exchange = target.found && beginExchange(target.found, request, { ...begun, isMcp: target.isMcp });
+  if (exchange?.isMcp) exchange.trace = parts.tracer?.begin(exchange.traceparent) ?? null;
 
   let admitted: AdmittedRequest | null = null;
   let isAwaited = false;
@@ -185,7 +190,13 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   const admission = parts.capacity.admit(route.projectId, response);
   const forwarded = forwardedHeaders(parts.serverAddress, label, { request, proxies: parts.proxies });
   forwarded.push(requestIdHeader, exchange.id);
-  const passed = headersForServer(request.rawHeaders, { principal, forwarded, site });
+  if (exchange.trace) forwarded.push("traceparent", traceparentOf(exchange.trace));
+  const passed = headersForServer(request.rawHeaders, {
+    principal,
+    forwarded,
+    site,
+    isTraced: exchange.trace !== null,
+  });
   const body = await readBody(request, admission);
   if (body === null) return null;
   addBody(exchange, body, request);
@@ -219,7 +230,9 @@ function record(parts: GatewayParts, { exchange, admitted, isAwaited }: Ended): 
 function recordRefused(parts: GatewayParts, exchange: Exchange): void {
   for (const row of rowsOf(exchange)) {
     const kept = parts.refusalLimit.admit(row);
-    if (kept) parts.recorder.add(kept);
+    if (!kept) continue;
+    parts.recorder.add(kept);
+    parts.tracer?.end(exchange, [kept]);
   }
 }
 

@@ -57,6 +57,14 @@ function needsHandling(name: string): boolean {
   return letter >= 0 && letter < 26 && ((handledInitials >> letter) & 1) === 1;
 }
 
+type PassedOn = {
+  principal: Principal;
+  forwarded: readonly string[];
+  site: Site;
+  /** `forwarded` has a `traceparent` of ours, in the place of the client's. */
+  isTraced?: boolean;
+};
+
 /**
  * The headers that the server gets, from a request's raw headers. In towpath-cloud mode (`principal.actor` is set)
  * the caller's Authorization stays behind and `towpath-actor*` says who it is; client-sent copies never pass.
@@ -66,7 +74,7 @@ function needsHandling(name: string): boolean {
  */
 export function headersForServer(
   raw: readonly string[],
-  { principal, forwarded, site }: { principal: Principal; forwarded: readonly string[]; site: Site },
+  { principal, forwarded, site, isTraced = false }: PassedOn,
 ): string[] {
   const headers: string[] = [];
   let named: Set<string> | null = null;
@@ -87,6 +95,7 @@ export function headersForServer(
       throw new GatewayError("unknown_host", "The request names two hosts.");
     }
     if (lower === "authorization" && principal.actor) continue;
+    if (isTraced && lower === "traceparent") continue;
     if (isReserved(lower)) continue;
     if (lower === "cookie") {
       const kept = cookiesForServer(value, site);

@@ -13,6 +13,7 @@ import { headerOf } from "../forward/headers.ts";
 import type { GatewayError } from "../gateway-error.ts";
 import type { Session } from "../policy/sessions.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
+import type { TraceContext } from "../tracing/trace-context.ts";
 import { captureBytes } from "./redact.ts";
 
 /** One HTTP exchange with a server as it is observed, to become request-log rows (GW-7). */
@@ -32,6 +33,8 @@ export type Exchange = {
   body: Buffer | null;
   requestBytes: number;
   readonly traceparent: string | undefined;
+  /** Its span; null when it is not traced. */
+  trace: TraceContext | null;
   readonly userAgent: string | undefined;
   /** Set on a request for the rest of a stream that ended early. */
   readonly lastEventId: string | undefined;
@@ -82,6 +85,7 @@ export function beginExchange(route: Route, request: IncomingMessage, begun: Beg
     body: null,
     requestBytes: 0,
     traceparent: headerOf(request, "traceparent"),
+    trace: null,
     userAgent: headerOf(request, "user-agent"),
     lastEventId: headerOf(request, "last-event-id"),
     time,

@@ -20,6 +20,9 @@ const firstDoubtMs = 1000;
 const maxDoubtMs = 60_000;
 const closeWithinMs = 800;
 
+/** Gets the rows of each exchange once, when they are recorded. */
+type OnRecorded = (exchange: Exchange, rows: readonly RequestLogRow[]) => void;
+
 /** Numbers since the start: rows in the database, on disk, lost, and put aside as the database refuses them. */
 export type RecorderCounters = { written: number; spooled: number; dropped: number; refused: number };
 
@@ -37,6 +40,7 @@ export class Recorder {
   readonly counters: RecorderCounters = { written: 0, spooled: 0, dropped: 0, refused: 0 };
   readonly #spool: Spool;
   readonly #log: Logger;
+  readonly #onRecorded: OnRecorded | undefined;
   readonly #writer: BatchWriter<Held>;
   #turn: Held[] = [];
   #turnLines: SpoolLine[] = [];
@@ -49,10 +53,11 @@ export class Recorder {
   #replayTimer: NodeJS.Timeout | undefined;
 
   /** `share`: the part of the bounds in memory that is this process's. */
-  constructor(parts: { pool: Pool; spool: Spool; log: Logger; share?: number }) {
+  constructor(parts: { pool: Pool; spool: Spool; log: Logger; share?: number; onRecorded?: OnRecorded | undefined }) {
     const { pool, log, share = 1 } = parts;
     this.#spool = parts.spool;
     this.#log = log;
+    this.#onRecorded = parts.onRecorded;
     this.#writer = new BatchWriter<Held>({
       maxRows: maxHeldRows * share,
       maxBytes: maxHeldBytes * share,
@@ -95,7 +100,9 @@ export class Recorder {
   record(exchange: Exchange): void {
     if (exchange.isRecorded) return;
     exchange.isRecorded = true;
-    for (const row of rowsOf(exchange)) this.add(row);
+    const rows = rowsOf(exchange);
+    for (const row of rows) this.add(row);
+    this.#onRecorded?.(exchange, rows);
   }
 
   add(uncut: RequestLogRow): void {

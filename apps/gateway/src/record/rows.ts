@@ -49,7 +49,7 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     clientVersion: client.version,
     session: exchange.session,
     principal: exchange.principal,
-    traceId: traceIdOf(exchange.traceparent),
+    traceId: exchange.trace?.traceId ?? traceIdOf(exchange.traceparent),
     ...payloadsOf(exchange, message, answer),
   };
 }

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { Agent } from "undici";
+import type { Reading } from "../platform/metrics.ts";
+import type { OtlpSettings } from "./otlp-settings.ts";
+import { otlpJson, type Span } from "./span.ts";
+
+const flushMs = 1000;
+/** A batch takes about a millisecond to write out. */
+const batchSpans = 128;
+const maxQueuedSpans = 4096;
+const requestMs = 10_000;
+const firstPauseMs = 1000;
+const maxPauseMs = 30_000;
+
+/**
+ * Sends spans to an OpenTelemetry collector (OTLP/HTTP, JSON), off the path of requests. Waits for a collector that is
+ * away with a bounded queue; what finds no room in it, and what the collector refuses, is dropped and counted.
+ */
+export class SpanExporter {
+  /** Numbers since the start. */
+  readonly counters = { exported: 0, dropped: 0 };
+  readonly #settings: OtlpSettings;
+  readonly #resource: Readonly<Record<string, string>>;
+  readonly #log: Logger;
+  readonly #maxQueued: number;
+  // Its own connections: the collector must not take those of servers.
+  readonly #agent = new Agent({ connections: 1, headersTimeout: requestMs, bodyTimeout: requestMs });
+  readonly #stopped = new AbortController();
+  #queue: Span[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> | null = null;
+  #isAway = false;
+
+  /** `share`: the part of the queue that is this process's. `worker`: its number. */
+  constructor(parts: { settings: OtlpSettings; log: Logger; share: number; worker: number }) {
+    this.#settings = parts.settings;
+    this.#log = parts.log;
+    this.#maxQueued = Math.max(batchSpans, Math.floor(maxQueuedSpans * parts.share));
+    const instance = `${process.pid}-${parts.worker}`;
+    this.#resource = { "service.name": "towpath-gateway", "service.instance.id": instance };
+  }
+
+  get readings(): Reading[] {
+    const { counters } = this;
+    const dropped = "Spans lost: the queue was full, or the collector refused them";
+    return [
+      { name: "spans_exported", help: "Spans that the collector has", kind: "counter", read: () => counters.exported },
+      { name: "spans_dropped", help: dropped, kind: "counter", read: () => counters.dropped },
+      { name: "spans_queued", help: "Spans that wait for it", kind: "gauge", read: () => this.#queue.length },
+    ];
+  }
+
+  push(span: Span): void {
+    if (this.#queue.length >= this.#maxQueued) {
+      this.counters.dropped++;
+      return;
+    }
+    this.#queue.push(span);
+    if (this.#queue.length >= batchSpans && !this.#isAway) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), flushMs).unref();
+  }
+
+  /** Sends what waits, for at most `withinMs`, and closes the connection. */
+  async stop(withinMs: number): Promise<void> {
+    clearTimeout(this.#timer);
+    if (!this.#isAway) this.#flush();
+    const timer = setTimeout(() => this.#stopped.abort(), this.#isAway ? 0 : withinMs);
+    await this.#sending;
+    clearTimeout(timer);
+    this.counters.dropped += this.#queue.length;
+    await this.#agent.destroy();
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = null;
+    });
+  }
+
+  async #send(): Promise<void> {
+    let pauseMs = firstPauseMs;
+    while (this.#queue.length > 0 && !this.#stopped.signal.aborted) {
+      // They stay in the queue until the collector has them: it alone bounds what is held.
+      const batch = this.#queue.slice(0, batchSpans);
+      const outcome = await this.#post(batch);
+      if (outcome === "away") {
+        await sleep(pauseMs, undefined, { signal: this.#stopped.signal, ref: false }).catch(() => {});
+        pauseMs = Math.min(pauseMs * 2, maxPauseMs);
+        continue;
+      }
+      pauseMs = firstPauseMs;
+      this.#queue = this.#queue.slice(batch.length);
+      this.counters[outcome === "taken" ? "exported" : "dropped"] += batch.length;
+    }
+  }
+
+  /** "away": the same batch may be taken later (OTLP specification, "Retryable Response Codes"). */
+  async #post(batch: readonly Span[]): Promise<"taken" | "refused" | "away"> {
+    const { url, headers } = this.#settings;
+    try {
+      const { statusCode, body } = await this.#agent.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: otlpJson(batch, this.#resource),
+        signal: this.#stopped.signal,
+      });
+      await body.dump();
+      if (statusCode < 300) return this.#noted(null, "taken");
+      const isPassing = statusCode === 429 || (statusCode >= 502 && statusCode <= 504);
+      return this.#noted(`it answered with HTTP ${statusCode}`, isPassing ? "away" : "refused");
+    } catch (error) {
+      return this.#noted(error instanceof Error ? error.message : String(error), "away");
+    }
+  }
+
+  /** Logs a change only, and never the headers, which hold credentials. */
+  #noted<Outcome>(problem: string | null, outcome: Outcome): Outcome {
+    if ((problem !== null) !== this.#isAway && !this.#stopped.signal.aborted) {
+      this.#isAway = problem !== null;
+      const { origin } = this.#settings.url;
+      if (problem === null) this.#log.info({ collector: origin }, "spans are exported again");
+      else this.#log.warn({ collector: origin, problem }, "spans cannot be exported; calls are not affected");
+    }
+    return outcome;
+  }
+}

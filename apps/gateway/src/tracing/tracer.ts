@@ -1,0 +1,28 @@
+import type { RequestLogRow } from "@towpath/logs";
+import type { Exchange } from "../record/exchange.ts";
+import type { SpanExporter } from "./span-exporter.ts";
+import { beginTrace, newSpanId, type TraceContext } from "./trace-context.ts";
+
+/** Makes a span of each MCP request that is sampled (LOG-4). */
+export type Tracer = {
+  /** The span of a request that begins; null when it is not sampled. */
+  begin: (traceparent: string | undefined) => TraceContext | null;
+  /** Takes the rows of a request that has ended: each is a span. What carries no MCP message, as a GET stream, is none. */
+  end: (exchange: Exchange, rows: readonly RequestLogRow[]) => void;
+};
+
+export function createTracer(exporter: SpanExporter, sampleRatio: number): Tracer {
+  return {
+    begin: (traceparent) => beginTrace(traceparent, sampleRatio),
+    end({ trace, peek, userAgent }, rows) {
+      if (!trace) return;
+      for (const [at, whole] of rows.entries()) {
+        if (whole.method === null && whole.refusal === null) continue;
+        // Payloads are no part of a span, and must not be held in memory while a collector is away.
+        const { requestPayload: _request, responsePayload: _response, ...row } = whole;
+        const rpcId = rows.length === 1 ? peek.id : (peek.messages[at]?.id ?? null);
+        exporter.push({ trace: at === 0 ? trace : { ...trace, spanId: newSpanId() }, rpcId, userAgent, row });
+      }
+    },
+  };
+}
