@@ -1,6 +1,6 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject } from "@towpath/core/testing";
-import { project, requestLog, secret } from "@towpath/db/schema";
+import { auditLog, build, deployment, project, requestLog, route, secret } from "@towpath/db/schema";
 import { writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
@@ -86,4 +86,39 @@ test("KEY-1 a new value set in the dashboard keeps a preview-only variable out o
   const [row] = await site.db.select().from(secret).where(eq(secret.projectId, own.id));
   expect(row).toMatchObject({ version: 2, environments: ["preview"] });
   await page.getByText("Only preview").waitFor();
+});
+
+test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may be shown, and what to redeploy", async () => {
+  await goTo("settings");
+  await page.getByLabel("Name of variable 1", { exact: true }).fill("REGION");
+  await page.getByLabel("Value of REGION", { exact: true }).fill("north by northwest");
+  await page.getByRole("checkbox", { name: "Production" }).click();
+  await page.getByRole("checkbox", { name: /^Sensitive/ }).click();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Save variables" }).click();
+  await page.getByRole("button", { name: "Show REGION", exact: true }).click();
+  await page.getByText("north by northwest").waitFor();
+  await page.getByRole("button", { name: "Hide REGION", exact: true }).click();
+  await page.getByText("north by northwest").waitFor({ state: "detached" });
+  const audited = await site.db.select().from(auditLog).where(eq(auditLog.action, "secret.decrypt"));
+  expect(audited).toMatchObject([{ projectId: own.id, subject: "REGION", detail: { reason: "reveal" } }]);
+  const [row] = await site.db.select().from(secret).where(eq(secret.keyName, "REGION"));
+  expect(row).toMatchObject({ environments: ["preview"], sensitive: false });
+  const saved = { ...key(), secrets: [{ keyName: "HIDDEN_KEY", secretValue: "hidden", sensitive: true }] };
+  expect((await callServerFunction(member.visitor, "settings.saveVariables", "POST", saved)).status).toBe(200);
+  const hidden = { ...key(), keyName: "HIDDEN_KEY" };
+  expect((await callServerFunction(member.visitor, "settings.revealVariable", "POST", hidden)).status).toBe(409);
+  const [main, one] = [
+    { projectId: own.id, branchId: own.branchId },
+    { id: newId(), secretVersionIds: [] },
+  ];
+  const live = { ...main, id: newId(), buildId: one.id, environment: "production", slug: own.name };
+  const made = { commitSha: "a".repeat(40), trigger: "push", sequence: 1, entrypoint: "echo.py", status: "succeeded" };
+  await site.db.insert(build).values({ ...main, ...one, ...made });
+  await site.db.insert(deployment).values(live);
+  await site.db.insert(route).values({ ...main, label: own.name, deploymentId: live.id, sequence: 1 });
+  await goTo("settings");
+  await page.getByText("Changed since the live deployment of main: redeploy to apply").waitFor();
+  await page.getByRole("button", { name: "Redeploy main" }).waitFor();
+  expect(await page.content()).not.toContain("north by northwest");
 });

@@ -8,7 +8,7 @@ import {
   updateProject,
 } from "@towpath/core/project";
 import { entrypointSchema, requirementsSchema } from "@towpath/core/project/schema";
-import { deleteSecret, listSecrets, setSecrets } from "@towpath/core/secret";
+import { decryptSecret, deleteSecret, listChangedSecrets, listSecrets, setSecrets } from "@towpath/core/secret";
 import { setSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
@@ -67,6 +67,18 @@ export const removeVariable = createServerFn({ method: "POST" })
     await deleteSecret({ ctx: context.ctx, input: data });
   });
 
+/** The value of a variable that isn't sensitive; the audit log says who has read it (KEY-1, KEY-2). */
+export const revealVariable = createServerFn({ method: "POST" })
+  .middleware([projectAccess("secret.decrypt")])
+  .validator(input(projectKeySchema.extend({ keyName: z.string().min(1).max(255) })))
+  .handler(({ context, data }) => decryptSecret({ ctx: context.ctx, input: data }));
+
+/** Live deployments that run with other variables than the project has now. */
+const getChangedVariables = createServerFn({ method: "GET" })
+  .middleware([projectAccess("secret.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => listChangedSecrets({ ctx: context.ctx, input: data }));
+
 /** Deletes the project with everything that belongs to it (PRJ-11). */
 export const removeProject = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.delete")])
@@ -80,6 +92,14 @@ export const captureChangeQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "capture-change"],
     queryFn: ({ signal }): Promise<CaptureChange | null> => getCapture({ data: key, signal }),
+    ...projectCache,
+  });
+
+/** Below the key of the variables, so that a change of these refetches it. */
+export const changedVariablesQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "variables", "changed"],
+    queryFn: ({ signal }) => getChangedVariables({ data: key, signal }),
     ...projectCache,
   });
 

@@ -9,6 +9,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { ValueControl, WithError } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { RevealVariable } from "./reveal-variable.tsx";
 import { removeVariable, saveVariables } from "./settings.functions.ts";
 
 type Changed = () => Promise<void>;
@@ -33,6 +34,11 @@ export function VariableList({
               Changed <RelativeTime time={variable.updatedAt} />
             </p>
           </div>
+          {variable.sensitive ? (
+            <Badge>Sensitive</Badge>
+          ) : (
+            <RevealVariable projectKey={projectKey} keyName={variable.keyName} key={variable.updatedAt} />
+          )}
           {variable.environments.length === 1 ? <Badge>{`Only ${variable.environments[0]}`}</Badge> : null}
           <div className="flex gap-2">
             <ReplaceVariable projectKey={projectKey} keyName={variable.keyName} onReplaced={onChanged} />

@@ -1,12 +1,15 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { type SecretEnvironment, secretEnvironments } from "@towpath/core/secret/schema";
 import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Checkbox } from "~/ui/checkbox.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { useVariables } from "../onboarding/use-variables.ts";
 import { EnvironmentVariables } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { ChangedVariables } from "./changed-variables.tsx";
 import { type Saved, SavedNote } from "./saved-note.tsx";
 import { saveVariables, variablesQuery } from "./settings.functions.ts";
 import { VariableList } from "./variable-list.tsx";
@@ -32,9 +35,10 @@ export function VariableSettings({
     <Card id="variables" className="scroll-mt-24">
       <CardHeader
         title="Environment variables"
-        description="Values are stored encrypted and are not shown again. A server keeps its old variables until the next deployment. In logs, values of six characters or more are replaced by their names."
+        description="Values are stored encrypted; sensitive ones are not shown again. A server keeps its old variables until the next deployment. In logs, values of six characters or more are replaced by their names."
       />
       <CardBody className="flex flex-col gap-5">
+        <ChangedVariables projectKey={projectKey} />
         {variables.length === 0 ? (
           <p className="rounded-md border border-dashed px-4 py-5 text-center text-sm text-muted">
             No variables yet. Add those that your code reads from its environment.
@@ -61,14 +65,22 @@ function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; onAdded
   const variables = useVariables([]);
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  const [environments, setEnvironments] = useState<readonly SecretEnvironment[]>(secretEnvironments);
+  const [sensitive, setSensitive] = useState(true);
   const submit = async () => {
     variables.showAllProblems();
     if (!variables.isValid) return;
     if (variables.filled.length === 0) return setFailure("Enter a name and a value first.");
+    if (environments.length === 0) return setFailure("Choose at least one environment.");
     setBusy(true);
     setFailure(null);
     try {
-      await saveVariables({ data: { ...projectKey, secrets: [...variables.filled] } });
+      await saveVariables({
+        data: {
+          ...projectKey,
+          secrets: variables.filled.map((each) => ({ ...each, environments: [...environments], sensitive })),
+        },
+      });
       await onAdded();
     } catch (error) {
       setFailure(failureText(error));
@@ -89,8 +101,25 @@ function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; onAdded
       <EnvironmentVariables
         variables={variables}
         legend="Add variables"
-        note="New variables apply to production and previews. An existing name gets the new value and keeps its environments."
+        note="An existing name gets the new value and what you choose below."
       />
+      <fieldset className="flex flex-wrap gap-x-5 gap-y-2">
+        <legend className="mb-1.5 text-sm font-medium">Environments</legend>
+        {secretEnvironments.map((each) => (
+          <Checkbox
+            key={each}
+            checked={environments.includes(each)}
+            onChange={(chosen) =>
+              setEnvironments(chosen ? [...environments, each] : environments.filter((other) => other !== each))
+            }
+          >
+            {each === "production" ? "Production" : "Previews"}
+          </Checkbox>
+        ))}
+      </fieldset>
+      <Checkbox checked={sensitive} onChange={setSensitive}>
+        Sensitive: nobody can see the value again
+      </Checkbox>
       {failure ? (
         <Callout tone="bad" title="The variables were not saved">
           {failure}

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
-import { variablesQuery } from "~/features/settings/settings.functions.ts";
+import { changedVariablesQuery, variablesQuery } from "~/features/settings/settings.functions.ts";
 import { SettingsPage } from "~/features/settings/settings-page.tsx";
 import { SettingsError, SettingsPending } from "~/features/settings/settings-states.tsx";
 
@@ -11,6 +11,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
     if (!permissions.includes("project.update")) return;
     await Promise.all([
       context.queryClient.ensureQueryData(variablesQuery(params)),
+      context.queryClient.ensureQueryData(changedVariablesQuery(params)),
       context.queryClient.ensureQueryData(branchesQuery(params)),
     ]);
   },

@@ -1,0 +1,34 @@
+import { Eye, EyeOff } from "lucide-react";
+import { useState } from "react";
+import { IconButton } from "~/ui/icon-button.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { revealVariable } from "./settings.functions.ts";
+
+/** Shows and hides the value of a variable that isn't sensitive. Each time that it is read is in the audit log. */
+export function RevealVariable({ projectKey, keyName }: { projectKey: ProjectKey; keyName: string }) {
+  const [value, setValue] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const toggle = async () => {
+    if (busy) return;
+    if (value !== null) return setValue(null);
+    setBusy(true);
+    try {
+      setValue((await revealVariable({ data: { ...projectKey, keyName } })).secretValue);
+    } catch (error) {
+      toast.error(failureText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <span className="flex min-w-0 items-center gap-1.5">
+      <output className="max-h-40 min-w-0 overflow-auto font-mono text-xs break-all whitespace-pre-wrap">
+        {value}
+      </output>
+      <IconButton label={`${value === null ? "Show" : "Hide"} ${keyName}`} onClick={() => void toggle()}>
+        {value === null ? <Eye aria-hidden /> : <EyeOff aria-hidden />}
+      </IconButton>
+    </span>
+  );
+}
