@@ -1,0 +1,216 @@
+// A server's first call when nothing of it runs: from a prewarmed interpreter, with an ordinary start, and bare Python,
+// by turns in one run. Then many deployed servers that are all stopped: what waits for them costs, with and without.
+// Arguments: rounds (default 7), deployed servers (default 0: without that part), frameworks by name (default all).
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { glob, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePorts, instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { median, type Series, timed } from "./measure.ts";
+
+const [rounds = "7", servers = "0", ...only] = process.argv.slice(2);
+const source = (imported: string, run: string) => `from ${imported} as Server
+
+mcp = Server("Bench")
+
+
+@mcp.tool()
+def word() -> str:
+    return "bench"
+
+
+if __name__ == "__main__":
+    import sys
+
+    ${run}
+`;
+const sdkRun = "import uvicorn; uvicorn.run(mcp.streamable_http_app(), port=int(sys.argv[1]), log_level='error')";
+const fastmcp = source(
+  "fastmcp import FastMCP",
+  "mcp.run(transport='http', host='127.0.0.1', port=int(sys.argv[1]), show_banner=False)",
+);
+const frameworks: Readonly<Record<string, { readonly requirement: string; readonly code: string }>> = {
+  "fastmcp-2": { requirement: "fastmcp>=2,<3", code: fastmcp },
+  "fastmcp-3": { requirement: "fastmcp>=3,<4", code: fastmcp },
+  "fastmcp-4": { requirement: "fastmcp>=4,<5", code: fastmcp },
+  "mcp-1": { requirement: "mcp>=1,<2", code: source("mcp.server.fastmcp import FastMCP", sdkRun) },
+  "mcp-2": { requirement: "mcp>=2,<3", code: source("mcp.server import MCPServer", sdkRun) },
+};
+const leaseMs = 500;
+const stopAfterMs = 1500;
+const request = {
+  method: "POST",
+  headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+  body: JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "1" } },
+  }),
+};
+
+async function call(url: string): Promise<void> {
+  const response = await fetch(url, request);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${response.status}: ${text}`);
+}
+
+type Platform = Awaited<ReturnType<typeof open>>;
+
+async function open(share: string) {
+  const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
+  const instance = await startTowpath(dataDirectory, await instancePorts(), {
+    TOWPATH_FREEZE_AFTER_MS: "300",
+    TOWPATH_STOP_AFTER_MS: String(stopAfterMs),
+    TOWPATH_LEASE_MS: String(leaseMs),
+    TOWPATH_PREWARM_SHARE: share,
+  });
+  return { dataDirectory, instance };
+}
+
+async function deploy({ dataDirectory }: Platform, directory: string, name: string): Promise<void> {
+  const done = await towpath("deploy", directory, "--name", name, "--public", "--data-dir", dataDirectory);
+  if (done.status !== 0) throw new Error(done.stdout + done.stderr);
+}
+
+async function metric({ instance }: Platform, name: string): Promise<number> {
+  const url = new URL("/-/metrics", instance.serversUrl);
+  const text = await (await fetch(url)).text();
+  return Number(new RegExp(`^towpath_prewarm_${name} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
+}
+
+/** Bare Python with the same packages, from spawning it to its first answer. */
+async function startBare(python: string, directory: string): Promise<number> {
+  const [port = 0] = await freePorts(1);
+  const begun = performance.now();
+  const env = { PATH: process.env.PATH };
+  const child = spawn(python, [join(directory, "server.py"), String(port)], { stdio: "ignore", env });
+  const answers = () =>
+    call(`http://127.0.0.1:${port}/mcp`).then(
+      () => true,
+      () => false,
+    );
+  while (!(await answers())) await sleep(2);
+  const took = performance.now() - begun;
+  child.kill("SIGKILL");
+  await once(child, "close");
+  return took;
+}
+
+/** A virtual environment that sees the packages of the layer in which `directory`'s requirement was installed. */
+async function bareEnvironment({ dataDirectory }: Platform, known: Set<string>, name: string): Promise<string> {
+  for await (const file of glob("cache/layers/boot-*/*/pyvenv.cfg", { cwd: dataDirectory })) {
+    const layer = dirname(join(dataDirectory, file));
+    if (known.has(layer)) continue;
+    known.add(layer);
+    const environment = join(dataDirectory, `bare-${name}`);
+    const child = spawn("uv", ["venv", "--quiet", "--clear", "--python", "3.11", environment], { stdio: "inherit" });
+    await once(child, "close");
+    const [version = ""] = await readdir(join(layer, "lib"));
+    const packages = join("lib", version, "site-packages");
+    await writeFile(join(environment, packages, "layer.pth"), join(layer, packages));
+    return join(environment, "bin", "python");
+  }
+  throw new Error("there is no new dependency layer");
+}
+
+const percentile95 = (values: readonly number[]) =>
+  [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN;
+
+function print(title: string, series: readonly Series[]): void {
+  const line = (...cells: string[]) =>
+    process.stdout.write(
+      `${cells[0]?.padEnd(44)}${cells
+        .slice(1)
+        .map((cell) => cell.padStart(12))
+        .join("")}\n`,
+    );
+  process.stdout.write(`\n${title}\n`);
+  line("", "median ms", "p95 ms", "runs");
+  for (const { what, values } of series)
+    line(what, median(values).toFixed(0), percentile95(values).toFixed(0), String(values.length));
+}
+
+async function firstCalls(platforms: readonly [Platform, Platform]): Promise<void> {
+  const known = new Set<string>();
+  for (const [name, { requirement, code }] of Object.entries(frameworks)) {
+    if (only.length > 0 && !only.includes(name)) continue;
+    const directory = join(await mkdtemp(join(tmpdir(), "towpath-bench-server-")));
+    await writeFile(join(directory, "server.py"), code);
+    await writeFile(join(directory, "requirements.txt"), `${requirement}\nuvicorn\n`);
+    for (const platform of platforms) await deploy(platform, directory, `bench-${name}`);
+    const python = await bareEnvironment(platforms[0], known, name);
+    const urls = platforms.map(({ instance }) => `${instance.serversUrl}/bench-${name}/mcp`);
+    const [bare, ordinary, prewarmed]: [number[], number[], number[]] = [[], [], []];
+    const hitsBefore = await metric(platforms[1], "hits_total");
+    for (let round = 0; round < Number(rounds); round++) {
+      await sleep(leaseMs + stopAfterMs + 4000);
+      bare.push(await startBare(python, directory));
+      ordinary.push(await timed(() => call(urls[0] ?? "")));
+      prewarmed.push(await timed(() => call(urls[1] ?? "")));
+    }
+    const hits = (await metric(platforms[1], "hits_total")) - hitsBefore;
+    print(`${name}: first call of a stopped server`, [
+      { what: "bare python server.py", values: bare },
+      { what: "ordinary start", values: ordinary },
+      { what: `prewarmed (${hits} of ${rounds} found one)`, values: prewarmed },
+    ]);
+  }
+}
+
+/** Ticks of CPU, in hundredths of a second, and PSS in bytes of the instance's Python interpreters. */
+async function pythonCost(): Promise<{ count: number; pssBytes: number; cpuTicks: number }> {
+  const total = { count: 0, pssBytes: 0, cpuTicks: 0 };
+  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+    const read = (file: string) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "");
+    if (!(await read("cmdline")).startsWith("/app/.venv/bin/python\0-m\0towpath_runner\0--prewarm")) continue;
+    const fields = (await read("stat")).split(") ")[1]?.split(" ") ?? [];
+    total.count += 1;
+    total.cpuTicks += Number(fields[11]) + Number(fields[12]);
+    total.pssBytes += Number(/^Pss:\s+(\d+)/m.exec(await read("smaps_rollup"))?.[1] ?? 0) * 1024;
+  }
+  return total;
+}
+
+/** Many servers of one dependency layer and several others, all stopped. */
+async function idleServers(platforms: readonly [Platform, Platform], count: number): Promise<void> {
+  const rows: string[] = [];
+  for (const [what, platform] of [
+    ["without", platforms[0]],
+    ["with", platforms[1]],
+  ] as const) {
+    const kinds = Object.values(frameworks);
+    for (let index = 0; index < count; index++) {
+      const { requirement, code } = kinds[index % kinds.length] ?? { requirement: "", code: "" };
+      const directory = await mkdtemp(join(tmpdir(), "towpath-bench-server-"));
+      await writeFile(join(directory, "server.py"), `${code}# ${index}\n`);
+      await writeFile(join(directory, "requirements.txt"), `${requirement}\nuvicorn\n`);
+      await deploy(platform, directory, `idle-${index}`);
+    }
+    await sleep(leaseMs + stopAfterMs + 30_000);
+    const before = await pythonCost();
+    await sleep(10_000);
+    const after = await pythonCost();
+    const mebibytes = (after.pssBytes / 2 ** 20).toFixed(0);
+    const percent = (after.cpuTicks - before.cpuTicks) / 10;
+    rows.push(
+      `${what.padEnd(12)}${String(after.count).padStart(16)}${mebibytes.padStart(12)}${percent.toFixed(2).padStart(8)}`,
+    );
+  }
+  process.stdout.write(
+    `\n${count} deployed servers, all stopped\nprewarming  interpreters    PSS MiB   CPU %\n${rows.join("\n")}\n`,
+  );
+}
+
+const platforms = [await open("0"), await open("0.1")] as const;
+try {
+  await firstCalls(platforms);
+  if (Number(servers) > 0) await idleServers(platforms, Number(servers));
+} finally {
+  for (const { instance, dataDirectory } of platforms) {
+    await instance.stop();
+    await rm(dataDirectory, { recursive: true });
+  }
+}
