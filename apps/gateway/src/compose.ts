@@ -16,6 +16,7 @@ import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
+import { createAssertIdentity } from "./forward/assertions.ts";
 import { Leases } from "./forward/leases.ts";
 import { Upstreams } from "./forward/upstreams.ts";
 import { createGateway } from "./gateway.ts";
@@ -98,7 +99,8 @@ export async function startGateway(
   const members = createMembershipChecker(pool);
   const grants = createGrantChecker(pool);
   const { issuer, secret, serverAddress } = config;
-  const accessTokens = createAccessTokens(createSigningKeys({ pool, secret, issuer }));
+  const signingKeys = createSigningKeys({ pool, secret, issuer });
+  const accessTokens = createAccessTokens(signingKeys);
   const authorizationServer = createAuthorizationServer(issuer);
   const credentialsChanged = (known: { forget: () => void }) => () => {
     known.forget();
@@ -151,7 +153,8 @@ export async function startGateway(
       allowedOrigins: config.allowedOrigins,
       holdMs: config.holdMs,
       routes,
-      authenticate: createAuthenticate({ apiKeys, members, accessTokens, grants, serverAddress, secret }),
+      authenticate: createAuthenticate({ apiKeys, members, accessTokens, grants, serverAddress, signingKeys }),
+      assertIdentity: createAssertIdentity(signingKeys, serverAddress),
       openResponses,
       capacity,
       proxies: config.connections.proxies,

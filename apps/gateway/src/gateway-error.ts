@@ -196,3 +196,12 @@ export function sendError(
   response.end(body);
   return body.length;
 }
+
+/** A check or signature that needs the database can't be made. */
+export function credentialsUnavailable(): GatewayError {
+  return new GatewayError(
+    "credentials_unavailable",
+    "The credentials cannot be checked at the moment. Try again shortly.",
+    { "retry-after": "2" },
+  );
+}

@@ -4,7 +4,7 @@ import { signAdminJwt, signUserJwt } from "@towpath/auth/credentials";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { answerEmpty, connectLegacy, connectModern, postTo, rpc, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, type DeployedServer, type Rig, secret, setAccess } from "./testing/rig.ts";
+import { createRig, type DeployedServer, type Rig, setAccess } from "./testing/rig.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ async function join({ organizationId, projectId }: DeployedServer, role: string)
   await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'U', $1::uuid::text)`, [userId]);
   const member = [randomUUID(), organizationId, userId, role];
   await pool.query("INSERT INTO member (id, organization_id, user_id, role) VALUES ($1, $2, $3, $4)", member);
-  const { token } = await signUserJwt({ secret, projectId, userId });
+  const { token } = await signUserJwt(rig.signingKeys, { projectId, userId });
   return { userId, bearer: { authorization: `Bearer ${token}` } };
 }
 
@@ -74,8 +74,8 @@ test("GW-15 an admin JWT has the role of its user; one of nobody's passes", asyn
   const [owner, member] = [await join(server, "owner"), await join(server, "member")];
   const { projectId } = server;
   const tokens = await Promise.all(
-    [owner.userId, member.userId, undefined].map((userId) =>
-      signAdminJwt({ secret, projectId, ...(userId && { userId }) }),
+    [owner.userId, member.userId, null].map((userId) =>
+      signAdminJwt(rig.signingKeys, { projectId, userId, generation: 0 }),
     ),
   );
   const bearers = tokens.map(({ token }) => ({ bearer: { authorization: `Bearer ${token}` } }));

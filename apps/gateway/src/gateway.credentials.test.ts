@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { newApiKey, signAdminJwt, signUserJwt } from "@towpath/auth/credentials";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { addMember, rpc, storeApiKey } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, secret, until } from "./testing/rig.ts";
+import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -80,10 +80,10 @@ test("GW-4 a removed member's streams end, by an own token and by an admin JWT",
     await addMember(rig, organizationId),
   ];
   const tokens = [
-    await signUserJwt({ secret, projectId, userId: removed }),
-    await signAdminJwt({ secret, projectId, userId: demoted }),
-    await signUserJwt({ secret, projectId, userId: kept }),
-    await signAdminJwt({ secret, projectId }),
+    await signUserJwt(rig.signingKeys, { projectId, userId: removed }),
+    await signAdminJwt(rig.signingKeys, { projectId, userId: demoted, generation: 0 }),
+    await signUserJwt(rig.signingKeys, { projectId, userId: kept }),
+    await signAdminJwt(rig.signingKeys, { projectId, userId: null, generation: 0 }),
   ];
   const streams = await Promise.all(tokens.map(({ token }) => openStream(server, bearer(token))));
   const ended = () => streams.map(({ state }) => state.ended);
@@ -143,7 +143,7 @@ test("GW-7 GW-11 a person who calls is seen as the user, by the server and in th
   );
   const { projectId, organizationId } = server;
   const userId = await addMember(rig, organizationId);
-  const { token } = await signUserJwt({ secret, projectId, userId });
+  const { token } = await signUserJwt(rig.signingKeys, { projectId, userId });
   const answer = await fetch(server.url, { method: "POST", headers: bearer(token), body: rpc() });
   expect(answer.status).toBe(200);
   const text = seen.join("\n");
@@ -181,8 +181,8 @@ test("GW-1 GW-4 nobody can tell a private server from an absent name, with or wi
   const userId = await addMember(rig, own.organizationId);
   const valid = [
     (await storeKey(own.organizationId)).bearer,
-    bearer((await signAdminJwt({ secret, projectId: own.projectId })).token),
-    bearer((await signUserJwt({ secret, projectId: own.projectId, userId })).token),
+    bearer((await signAdminJwt(rig.signingKeys, { projectId: own.projectId, userId: null, generation: 0 })).token),
+    bearer((await signUserJwt(rig.signingKeys, { projectId: own.projectId, userId })).token),
   ];
   const invalid: Partial<Bearer>[] = [{}, bearer("nope"), bearer(newApiKey().key), { authorization: "Basic eDp5" }];
   const preflight = { method: "OPTIONS", body: null };

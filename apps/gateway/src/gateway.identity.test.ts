@@ -1,8 +1,14 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { createSigningKeys, signAdminJwt, signUserJwt } from "@towpath/auth/credentials";
+import { createLocalJWKSet, decodeJwt, type JWK, jwtVerify } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createAssertIdentity } from "./forward/assertions.ts";
 import { asHeaderValue } from "./forward/identity.ts";
-import { addMember, rpc, sendRaw, statusOf, storeApiKey } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig } from "./testing/rig.ts";
+import type { Principal } from "./policy/credentials.ts";
+import type { Route } from "./read-model/routes.ts";
+import { addMember, postTo, rpc, sendRaw, statusOf, storeApiKey } from "./testing/clients.ts";
+import { createRig, type DeployedServer, type Rig, secret, until } from "./testing/rig.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -127,3 +133,138 @@ test.each(["towpath-cloud", "towpath-public", "passthrough"] as const)(
     }
   },
 );
+
+/** The assertion that a server got with a request. */
+async function assertionFor(server: DeployedServer, lines: readonly string[]): Promise<string | undefined> {
+  const headers = await sentTo(server, lines);
+  if (typeof headers === "number") throw new Error(`refused with ${headers}`);
+  const found = headers.filter(([name]) => /assertion/i.test(name));
+  expect(found.length).toBeLessThanOrEqual(1);
+  return found[0]?.[1];
+}
+
+async function verified(token: string, audience: string) {
+  const published = createLocalJWKSet((await rig.signingKeys.published()) as { keys: JWK[] });
+  const { payload } = await jwtVerify(token, published, {
+    issuer: rig.config.issuer,
+    audience,
+    typ: "towpath-identity+jwt",
+    algorithms: ["ES256"],
+  });
+  return payload;
+}
+
+const publicUrl = ({ label }: DeployedServer) => `http://localhost:8080/${label}/mcp`;
+
+test("GW-11 a server that asks for it gets a signed assertion, for this server and this caller only", async () => {
+  const server = await rig.deploy(echoHeaders, { authMode: "towpath-cloud", identityAssertion: true });
+  const { organizationId, projectId } = server;
+  const userId = await addMember(rig, organizationId, { email: "zoë@example.com" });
+  const person = authorizationOf(await storeApiKey(rig, organizationId, { userId }));
+  const shared = await storeApiKey(rig, organizationId);
+  const token = (await assertionFor(server, [person, "towpath-assertion: forged"])) ?? "";
+  const claims = await verified(token, publicUrl(server));
+  expect(claims).toMatchObject({
+    sub: `user:${userId}`,
+    type: "user",
+    organization: organizationId,
+    project: projectId,
+    user: userId,
+    role: "member",
+    email: "zoë@example.com",
+    email_verified: false,
+  });
+  expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(60);
+  await expect(verified(token, "http://localhost:8080/another/mcp")).rejects.toThrow("aud");
+  const ofKey = await verified((await assertionFor(server, [authorizationOf(shared)])) ?? "", publicUrl(server));
+  expect(ofKey).toMatchObject({ sub: `key:${shared.id}`, type: "api-key" });
+  expect(Object.keys(ofKey)).not.toEqual(expect.arrayContaining(["email"]));
+  // It opens nothing here: neither as an admin's nor as a user's token.
+  expect(await sentTo(server, [`Authorization: Bearer ${token}`])).toBe(401);
+
+  // Not another signature for each request, but one as soon as what it says has changed.
+  expect(await assertionFor(server, [person])).toBe(token);
+  await rig.database.pool.query("UPDATE member SET role = 'admin' WHERE user_id = $1", [userId]);
+  await until(async () => decodeJwt((await assertionFor(server, [person])) ?? "").role === "admin");
+});
+
+test("GW-11 a server that asks for none, and one whose callers are not known, gets no assertion", async () => {
+  const silent = await rig.deploy(echoHeaders, { authMode: "towpath-cloud" });
+  const credentials = [authorizationOf(await storeApiKey(rig, silent.organizationId))];
+  expect(await assertionFor(silent, credentials)).toBeUndefined();
+  for (const authMode of ["towpath-public", "passthrough"] as const) {
+    const server = await rig.deploy(echoHeaders, { authMode, identityAssertion: true });
+    expect(await assertionFor(server, ["towpath-assertion: forged"])).toBeUndefined();
+  }
+});
+
+test("GW-11 an assertion is renewed at half of its life, each caller and server has its own, and failures are not kept", async () => {
+  let now = Date.now();
+  const { pool } = rig.database;
+  const settings = { pool, secret, issuer: rig.config.issuer, now: () => now };
+  const assertIdentity = createAssertIdentity(createSigningKeys(settings), rig.config.serverAddress, () => now);
+  const route = (label: string): Route => ({
+    label,
+    organizationId: randomUUID(),
+    projectId: randomUUID(),
+    target: { kind: "deployment", deploymentId: randomUUID() },
+    authMode: "towpath-cloud",
+    capturePayloads: false,
+    access: null,
+    adminJwtGeneration: 0,
+    identityAssertion: true,
+  });
+  const [one, two] = [route("one"), route("two")];
+  const principal = (id: string): Principal => ({
+    id,
+    actor: { type: "api-key", organizationId: one.organizationId, member: null },
+    credential: null,
+  });
+
+  await pool.query("ALTER TABLE jwks RENAME TO jwks_away");
+  await expect(assertIdentity(one, principal("key:1"))).rejects.toMatchObject({ status: 503 });
+  await pool.query("ALTER TABLE jwks_away RENAME TO jwks");
+  const first = await assertIdentity(one, principal("key:1"));
+  expect(first).not.toBeNull();
+  now += 29_000;
+  // No two signatures are alike, so the same token is the same signature.
+  expect(await assertIdentity(one, principal("key:1"))).toBe(first);
+  now += 2000;
+  const renewed = await assertIdentity(one, principal("key:1"));
+  const ofAnother = [await assertIdentity(one, principal("key:2")), await assertIdentity(two, principal("key:1"))];
+  expect(new Set([first, renewed, ...ofAnother]).size).toBe(4);
+});
+
+test("PRJ-10 GW-4 an admin JWT calls its project's servers until it is revoked, its user leaves, or it ends", async () => {
+  const [server, other] = [
+    await rig.deploy(echoHeaders, { authMode: "towpath-cloud" }),
+    await rig.deploy(echoHeaders, { authMode: "towpath-cloud" }),
+  ];
+  const { projectId, organizationId } = server;
+  const userId = await addMember(rig, organizationId, { role: "admin" });
+  const statusFor = async (token: string, url = server.url) =>
+    (await postTo(url, rpc(), { authorization: `Bearer ${token}` })).status;
+  const sign = async (generation: number, of: string | null = userId) =>
+    (await signAdminJwt(rig.signingKeys, { projectId, userId: of, generation })).token;
+  const [own, operators] = [await sign(0), await sign(0, null)];
+  expect([await statusFor(own), await statusFor(operators)]).toEqual([200, 200]);
+  expect(await statusFor(own, other.url)).toBe(404);
+  const headers = await sentTo(server, [`Authorization: Bearer ${own}`]);
+  expect(ours(headers as [string, string][]).slice(0, 2)).toEqual([
+    ["towpath-actor", "admin"],
+    ["towpath-actor-type", "admin"],
+  ]);
+  expect(headers).toContainEqual(["towpath-actor-role", "admin"]);
+
+  const { pool } = rig.database;
+  await pool.query("UPDATE project SET admin_jwt_generation = 1 WHERE id = $1", [projectId]);
+  await until(async () => (await statusFor(own)) === 401);
+  expect(await statusFor(operators)).toBe(401);
+  const renewed = await sign(1);
+  expect(await statusFor(renewed)).toBe(200);
+  // Issued by a web process before this gateway has read the new generation.
+  expect(await statusFor(await sign(2))).toBe(200);
+  expect(await statusFor((await signUserJwt(rig.signingKeys, { projectId, userId })).token)).toBe(200);
+  await pool.query("DELETE FROM member WHERE user_id = $1", [userId]);
+  await until(async () => (await statusFor(renewed)) === 404);
+});

@@ -2,7 +2,7 @@ import { newApiKey, signAdminJwt } from "@towpath/auth/credentials";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectLegacy, connectModern, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, type Rig, secret, until } from "./testing/rig.ts";
+import { createRig, type Rig, until } from "./testing/rig.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -127,7 +127,7 @@ describe("towpath-cloud", () => {
     expect((await post(key.bearer, `?access_token=${key.bearer.authorization.slice(7)}`)).status).toBe(401);
 
     await (await connectModern(server.url, key.bearer)).close();
-    const { token } = await signAdminJwt({ secret, projectId: server.projectId });
+    const { token } = await signAdminJwt(rig.signingKeys, { projectId: server.projectId, userId: null, generation: 0 });
     await (await connectModern(server.url, { authorization: `Bearer ${token}` })).close();
     const rows = await rig.rows(server.projectId, 7);
     expect(rows.filter((row) => row.httpStatus === 401).map((row) => row.principal)).toEqual(

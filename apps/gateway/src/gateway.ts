@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BlockList } from "node:net";
+import type { AssertIdentity } from "./forward/assertions.ts";
 import { siteOf } from "./forward/cookies.ts";
 import {
   forwardedHeaders,
@@ -45,6 +46,7 @@ export type GatewayParts = ProxyParts & {
   routes: RouteTable;
   authorizationServer: AuthorizationServer;
   authenticate: Authenticate;
+  assertIdentity: AssertIdentity;
   openResponses: OpenResponses;
   capacity: Capacity;
   refusalLimit: RefusalLimit;
@@ -191,8 +193,11 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   const forwarded = forwardedHeaders(parts.serverAddress, label, { request, proxies: parts.proxies });
   forwarded.push(requestIdHeader, exchange.id);
   if (exchange.trace) forwarded.push("traceparent", traceparentOf(exchange.trace));
+  const asserted = parts.assertIdentity(route, principal);
+  const assertion = asserted === null ? null : await asserted;
   const passed = headersForServer(request.rawHeaders, {
     principal,
+    assertion,
     forwarded,
     site,
     isTraced: exchange.trace !== null,

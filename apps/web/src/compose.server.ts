@@ -1,5 +1,5 @@
 import { type Auth, createAuth } from "@towpath/auth";
-import { createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
+import { createAdminTokens, createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import type { Actor, Context } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
 import { claimLocalOrganization } from "@towpath/core/organization";
@@ -55,6 +55,8 @@ function compose(config: WebConfig): Services {
   const secrets = createSecretBox(config.secrets);
   const gitHub = config.gitHub ? createGitHub(config.gitHub) : null;
   const repositories = gitHub && createRepositoryHost(gitHub);
+  const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
+  const adminTokens = createAdminTokens(signingKeys);
   const contextFor = (actor: Actor): Context => ({
     db: database.db,
     actor,
@@ -64,6 +66,7 @@ function compose(config: WebConfig): Services {
     serverUrlTemplate: config.serverUrlTemplate,
     secrets,
     fetchDocument: (url) => fetchDocument(url, { allowLoopback: config.localOAuthClients }),
+    adminTokens,
   });
   const auth = createAuth(
     {
@@ -84,7 +87,7 @@ function compose(config: WebConfig): Services {
     database,
     logReader,
     auth,
-    signingKeys: createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl }),
+    signingKeys,
     gitHub,
     notifications,
     contextFor,

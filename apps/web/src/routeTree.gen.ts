@@ -40,6 +40,7 @@ import { Route as ProviderSignUpRouteImport } from "./routes/provider/sign-up";
 import { Route as WelcomeCreateOrganizationRouteImport } from "./routes/welcome/create-organization";
 import { Route as OrgSlugProjectNameIndexRouteImport } from "./routes/$orgSlug/$projectName/index";
 import { Route as OrgSlugProjectNameAccessRouteImport } from "./routes/$orgSlug/$projectName/access";
+import { Route as OrgSlugProjectNameAdminJwtRouteImport } from "./routes/$orgSlug/$projectName/admin-jwt";
 import { Route as OrgSlugProjectNameClientsRouteImport } from "./routes/$orgSlug/$projectName/clients";
 import { Route as OrgSlugProjectNameDeploymentsRouteImport } from "./routes/$orgSlug/$projectName/deployments";
 import { Route as OrgSlugProjectNameInspectorRouteImport } from "./routes/$orgSlug/$projectName/inspector";
@@ -75,6 +76,7 @@ import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
 import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
 import { Route as ApiV1ProjectsNameAccessRouteImport } from "./routes/api/v1/projects/$name/access";
+import { Route as ApiV1ProjectsNameAdminJwtRouteImport } from "./routes/api/v1/projects/$name/admin-jwt";
 import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
 import { Route as ApiV1ProjectsNameSessionsRouteImport } from "./routes/api/v1/projects/$name/sessions";
 import { Route as ApiV1ProjectsNameUsersRouteImport } from "./routes/api/v1/projects/$name/users";
@@ -241,6 +243,12 @@ const OrgSlugProjectNameAccessRoute =
   OrgSlugProjectNameAccessRouteImport.update({
     id: "/access",
     path: "/access",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameAdminJwtRoute =
+  OrgSlugProjectNameAdminJwtRouteImport.update({
+    id: "/admin-jwt",
+    path: "/admin-jwt",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
 const OrgSlugProjectNameClientsRoute =
@@ -441,6 +449,12 @@ const ApiV1ProjectsNameAccessRoute = ApiV1ProjectsNameAccessRouteImport.update({
   path: "/api/v1/projects/$name/access",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiV1ProjectsNameAdminJwtRoute =
+  ApiV1ProjectsNameAdminJwtRouteImport.update({
+    id: "/api/v1/projects/$name/admin-jwt",
+    path: "/api/v1/projects/$name/admin-jwt",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1ProjectsNameBuildsRoute = ApiV1ProjectsNameBuildsRouteImport.update({
   id: "/api/v1/projects/$name/builds",
   path: "/api/v1/projects/$name/builds",
@@ -518,6 +532,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/": typeof OrgSlugIndexRoute;
   "/new/": typeof NewIndexRoute;
   "/$orgSlug/$projectName/access": typeof OrgSlugProjectNameAccessRoute;
+  "/$orgSlug/$projectName/admin-jwt": typeof OrgSlugProjectNameAdminJwtRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
@@ -553,6 +568,7 @@ export interface FileRoutesByFullPath {
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
+  "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
@@ -592,6 +608,7 @@ export interface FileRoutesByTo {
   "/$orgSlug": typeof OrgSlugIndexRoute;
   "/new": typeof NewIndexRoute;
   "/$orgSlug/$projectName/access": typeof OrgSlugProjectNameAccessRoute;
+  "/$orgSlug/$projectName/admin-jwt": typeof OrgSlugProjectNameAdminJwtRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
@@ -627,6 +644,7 @@ export interface FileRoutesByTo {
   "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
+  "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
@@ -669,6 +687,7 @@ export interface FileRoutesById {
   "/$orgSlug/": typeof OrgSlugIndexRoute;
   "/new/": typeof NewIndexRoute;
   "/$orgSlug/$projectName/access": typeof OrgSlugProjectNameAccessRoute;
+  "/$orgSlug/$projectName/admin-jwt": typeof OrgSlugProjectNameAdminJwtRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
@@ -704,6 +723,7 @@ export interface FileRoutesById {
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
+  "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
@@ -747,6 +767,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/"
     | "/new/"
     | "/$orgSlug/$projectName/access"
+    | "/$orgSlug/$projectName/admin-jwt"
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
@@ -782,6 +803,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/access"
+    | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/users"
@@ -821,6 +843,7 @@ export interface FileRouteTypes {
     | "/$orgSlug"
     | "/new"
     | "/$orgSlug/$projectName/access"
+    | "/$orgSlug/$projectName/admin-jwt"
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
@@ -856,6 +879,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/access"
+    | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/users"
@@ -897,6 +921,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/"
     | "/new/"
     | "/$orgSlug/$projectName/access"
+    | "/$orgSlug/$projectName/admin-jwt"
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
@@ -932,6 +957,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/access"
+    | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/users"
@@ -981,6 +1007,7 @@ export interface RootRouteChildren {
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   ApiV1ProjectsNameAccessRoute: typeof ApiV1ProjectsNameAccessRoute;
+  ApiV1ProjectsNameAdminJwtRoute: typeof ApiV1ProjectsNameAdminJwtRoute;
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
   ApiV1ProjectsNameSessionsRoute: typeof ApiV1ProjectsNameSessionsRoute;
   ApiV1ProjectsNameUsersRoute: typeof ApiV1ProjectsNameUsersRoute;
@@ -1209,6 +1236,13 @@ declare module "@tanstack/react-router" {
       path: "/access";
       fullPath: "/$orgSlug/$projectName/access";
       preLoaderRoute: typeof OrgSlugProjectNameAccessRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/admin-jwt": {
+      id: "/$orgSlug/$projectName/admin-jwt";
+      path: "/admin-jwt";
+      fullPath: "/$orgSlug/$projectName/admin-jwt";
+      preLoaderRoute: typeof OrgSlugProjectNameAdminJwtRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
     "/$orgSlug/$projectName/clients": {
@@ -1456,6 +1490,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1ProjectsNameAccessRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/projects/$name/admin-jwt": {
+      id: "/api/v1/projects/$name/admin-jwt";
+      path: "/api/v1/projects/$name/admin-jwt";
+      fullPath: "/api/v1/projects/$name/admin-jwt";
+      preLoaderRoute: typeof ApiV1ProjectsNameAdminJwtRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/projects/$name/builds": {
       id: "/api/v1/projects/$name/builds";
       path: "/api/v1/projects/$name/builds";
@@ -1517,6 +1558,7 @@ declare module "@tanstack/react-router" {
 
 interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameAccessRoute: typeof OrgSlugProjectNameAccessRoute;
+  OrgSlugProjectNameAdminJwtRoute: typeof OrgSlugProjectNameAdminJwtRoute;
   OrgSlugProjectNameClientsRoute: typeof OrgSlugProjectNameClientsRoute;
   OrgSlugProjectNameDeploymentsRoute: typeof OrgSlugProjectNameDeploymentsRoute;
   OrgSlugProjectNameInspectorRoute: typeof OrgSlugProjectNameInspectorRoute;
@@ -1538,6 +1580,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
 const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren =
   {
     OrgSlugProjectNameAccessRoute: OrgSlugProjectNameAccessRoute,
+    OrgSlugProjectNameAdminJwtRoute: OrgSlugProjectNameAdminJwtRoute,
     OrgSlugProjectNameClientsRoute: OrgSlugProjectNameClientsRoute,
     OrgSlugProjectNameDeploymentsRoute: OrgSlugProjectNameDeploymentsRoute,
     OrgSlugProjectNameInspectorRoute: OrgSlugProjectNameInspectorRoute,
@@ -1640,6 +1683,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
   ApiV1ProjectsNameAccessRoute: ApiV1ProjectsNameAccessRoute,
+  ApiV1ProjectsNameAdminJwtRoute: ApiV1ProjectsNameAdminJwtRoute,
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
   ApiV1ProjectsNameSessionsRoute: ApiV1ProjectsNameSessionsRoute,
   ApiV1ProjectsNameUsersRoute: ApiV1ProjectsNameUsersRoute,

@@ -38,6 +38,8 @@ beforeAll(async () => {
   });
 });
 
+const keysPath = () => `/api/v1/organizations/${owner.organization.slug}/api-keys`;
+
 const routes = () =>
   [
     ["POST", "/api/v1/repositories", { name: "echo-one" }],
@@ -50,6 +52,10 @@ const routes = () =>
     ["GET", `/api/v1/projects/${project.name}/logs/${buildId}`, undefined],
     ["GET", `/api/v1/projects/${project.name}/sessions`, undefined],
     ["GET", `/api/v1/projects/${project.name}/users`, undefined],
+    ["GET", keysPath(), undefined],
+    ["POST", keysPath(), { name: "CI" }],
+    ["DELETE", `${keysPath()}/${buildId}`, undefined],
+    ["POST", `${keysPath()}/${buildId}/revoke`, undefined],
   ] as const;
 
 const call = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
@@ -212,6 +218,27 @@ test("VAL-1 VAL-2 the CLI gets the same messages for invalid input as the browse
     name: "Project name must be at least 6 characters long",
     entrypoint: "Entrypoint cannot reference parent directories",
   });
+});
+
+test("KEY-3 the operator creates, lists, revokes and deletes keys of an organization, each shown once", async () => {
+  const made = await asOperator("POST", keysPath(), { name: "CI", expiresInDays: 30, servers: [project.name] });
+  expect(made.status).toBe(200);
+  const { key, ...view } = await made.json();
+  expect(key).toMatch(/^tp_\w{49}$/);
+  expect(view).toMatchObject({ kind: "organization", createdBy: null, servers: [{ name: project.name }] });
+  const listed = await asOperator("GET", keysPath());
+  expect(await listed.json()).toEqual([view]);
+  expect(await (await asOperator("GET", `${keysPath()}?kind=personal`)).json()).toEqual([]);
+  const revoked = await asOperator("POST", `${keysPath()}/${view.id}/revoke`);
+  expect(await revoked.json()).toMatchObject({ id: view.id, status: "revoked" });
+  expect((await asOperator("DELETE", `${keysPath()}/${view.id}`)).status).toBe(200);
+  expect((await asOperator("DELETE", `${keysPath()}/${view.id}`)).status).toBe(404);
+  expect((await asOperator("GET", "/api/v1/organizations/no-such-one/api-keys")).status).toBe(404);
+  const unknown = await asOperator("POST", keysPath(), { name: "CI", servers: ["not-there"] });
+  expect([unknown.status, (await unknown.json()).error.fields]).toEqual([
+    422,
+    { servers: expect.stringContaining("no server not-there") },
+  ]);
 });
 
 test("missing things are 404, invalid JSON is 422, what is not configured is 501", async () => {

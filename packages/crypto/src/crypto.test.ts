@@ -24,8 +24,6 @@ const recordedKeys = {
   "runner-api": "bd124fcf4564a8e80876001e54a7dd672d3efd4f86a63a80fc8843efd66f12de",
   "refresh-token": "d760f959efd584f682868f4297bdc7e887ef5f6682576201145f4efd64fddc61",
   "signing-keys": "12328598ae6c6b0fdf40442bdbbc09ccd062b3e31bab1b3a5361c37972efc99c",
-  "admin-jwt": "e1d1d2250f3e3a28136b093ddc3ddd622106370709cede650c2a7535f88fbd96",
-  "user-jwt": "90f23b1c80f97d8af7b35fb8363424b1322be30590e0ec28ed37d786e3bc0418",
 };
 
 test("KEY-2 the keys of every purpose are those with which stored data was made", () => {

@@ -10,5 +10,5 @@ export {
   type Wraps,
   WrongMasterKey,
 } from "./envelope.ts";
-export { deriveKey, type KeyPurpose, keyPurposes } from "./keys.ts";
+export { deriveKey, keyPurposes } from "./keys.ts";
 export { open, openWithKeyId, seal, sealWithKeyId } from "./seal.ts";

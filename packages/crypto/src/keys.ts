@@ -21,8 +21,6 @@ export const keyPurposes = {
   "refresh-token": "towpath/refresh-token/v1",
   /** The private halves of the keys that sign our tokens. */
   "signing-keys": "towpath/signing-keys/v1",
-  "admin-jwt": "towpath/admin-jwt/v1",
-  "user-jwt": "towpath/user-jwt/v1",
 } as const;
 export type KeyPurpose = keyof typeof keyPurposes;
 

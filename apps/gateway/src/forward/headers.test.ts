@@ -32,15 +32,14 @@ test("GW-4 what a client says about addresses never reaches a server, whatever i
     "6.6.6.10",
   ];
   const kept = ["X-Forward", "a", "Forward", "b", "x-other", "c"];
-  expect(headersForServer([...said, ...kept], { principal: anonymous, forwarded: ours, site: own })).toEqual([
-    ...kept,
-    ...ours,
-  ]);
+  expect(
+    headersForServer([...said, ...kept], { principal: anonymous, assertion: null, forwarded: ours, site: own }),
+  ).toEqual([...kept, ...ours]);
 });
 
 test("GW-4 a Connection header cannot take the gateway's own headers away", () => {
   const raw = ["Connection", "X-Forwarded-For, x-forwarded-proto, X-Hop", "X-Hop", "1", "Accept", "*/*"];
-  expect(headersForServer(raw, { principal: anonymous, forwarded: ours, site: own })).toEqual([
+  expect(headersForServer(raw, { principal: anonymous, assertion: null, forwarded: ours, site: own })).toEqual([
     "Accept",
     "*/*",
     ...ours,
@@ -48,7 +47,7 @@ test("GW-4 a Connection header cannot take the gateway's own headers away", () =
 });
 
 const toServer = (cookie: string, site: Site) =>
-  headersForServer(["Cookie", cookie], { principal: anonymous, forwarded: [], site });
+  headersForServer(["Cookie", cookie], { principal: anonymous, assertion: null, forwarded: [], site });
 const toClient = (headers: string[], site: Site) => {
   const passed = headersForClient(headers, { requestId: "r", extra: [], site });
   expect(passed.splice(passed.indexOf("towpath-request-id"), 2)).toEqual(["towpath-request-id", "r"]);

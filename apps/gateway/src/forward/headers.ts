@@ -59,6 +59,8 @@ function needsHandling(name: string): boolean {
 
 type PassedOn = {
   principal: Principal;
+  /** The signed identity of the caller; null: none. */
+  assertion: string | null;
   forwarded: readonly string[];
   site: Site;
   /** `forwarded` has a `traceparent` of ours, in the place of the client's. */
@@ -74,7 +76,7 @@ type PassedOn = {
  */
 export function headersForServer(
   raw: readonly string[],
-  { principal, forwarded, site, isTraced = false }: PassedOn,
+  { principal, assertion, forwarded, site, isTraced = false }: PassedOn,
 ): string[] {
   const headers: string[] = [];
   let named: Set<string> | null = null;
@@ -107,7 +109,7 @@ export function headersForServer(
   // Ours come last: no Connection header of the client's can name them away.
   const passed = named ? withoutNamed(headers, named) : headers;
   passed.push(...forwarded);
-  if (principal.actor) passed.push(...identityHeaders(principal));
+  if (principal.actor) passed.push(...identityHeaders(principal, assertion));
   return passed;
 }
 

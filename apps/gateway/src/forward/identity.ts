@@ -4,7 +4,7 @@ import type { Principal } from "../policy/credentials.ts";
  * Flat list of the headers that tell a server who calls (GW-11); empty where the platform does not know. Role and
  * e-mail address belong to a person: a key of the organization has neither.
  */
-export function identityHeaders({ id, actor }: Principal): string[] {
+export function identityHeaders({ id, actor }: Principal, assertion: string | null): string[] {
   if (!actor) return [];
   const { type, organizationId, member } = actor;
   const headers = ["towpath-actor", id, "towpath-actor-type", type, "towpath-actor-organization", organizationId];
@@ -12,6 +12,7 @@ export function identityHeaders({ id, actor }: Principal): string[] {
     headers.push("towpath-actor-user", member.userId, "towpath-actor-role", asHeaderValue(member.role));
     headers.push("towpath-actor-email", asHeaderValue(member.email));
   }
+  if (assertion !== null) headers.push("towpath-assertion", assertion);
   return headers;
 }
 

@@ -8,10 +8,11 @@ import {
   type Membership,
   type MembershipChecker,
   type ProjectIdentity,
+  type SigningKeys,
   verifyProjectJwt,
 } from "@towpath/auth/credentials";
 import { LRUCache } from "lru-cache";
-import { GatewayError, unknownServer } from "../gateway-error.ts";
+import { credentialsUnavailable, GatewayError, unknownServer } from "../gateway-error.ts";
 import { callScope, challengeFor, type ProtectedResource, resourceOf } from "../oauth/resource.ts";
 import type { Route } from "../read-model/routes.ts";
 import type { ServerAddress } from "../route/server-address.ts";
@@ -70,9 +71,9 @@ export function createAuthenticate(parts: {
   accessTokens: AccessTokens;
   grants: GrantChecker;
   serverAddress: ServerAddress;
-  secret: string;
+  signingKeys: SigningKeys;
 }): Authenticate {
-  const tokens = createTokenCache(parts.secret);
+  const tokens = createTokenCache(parts.signingKeys);
   return (route, caller) =>
     route && route.authMode !== "towpath-cloud" ? { route, principal: anonymous } : check(route, caller);
 
@@ -145,9 +146,11 @@ export function createAuthenticate(parts: {
   }
 
   async function byToken(route: Route | undefined, token: string): Promise<Principal | Invalid> {
-    const identity = await tokens.verify(token);
+    const identity = await tokens.verify(token).catch(cannotCheck);
     if (!identity) return "invalid";
     if (identity.projectId !== route?.projectId) return "not-for-this-server";
+    // A newer generation than the route's is that of a reload that is still to come.
+    if (identity.principal === "admin" && identity.generation < route.adminJwtGeneration) return "invalid";
     const { organizationId } = route;
     const { userId, expiresAt } = identity;
     const member = userId === null ? null : await parts.members.find({ userId, organizationId }).catch(cannotCheck);
@@ -163,23 +166,17 @@ export function createAuthenticate(parts: {
 type Invalid = "invalid" | "not-for-this-server";
 
 function cannotCheck(): never {
-  throw new GatewayError(
-    "credentials_unavailable",
-    "The credentials cannot be checked at the moment. Try again shortly.",
-    {
-      "retry-after": "2",
-    },
-  );
+  throw credentialsUnavailable();
 }
 
 // A token's signature stays valid until it expires, so the result can be cached that long.
-function createTokenCache(secret: string) {
+function createTokenCache(keys: SigningKeys) {
   const cache = new LRUCache<string, ProjectIdentity>({ max: 1000 });
   return {
     async verify(token: string): Promise<ProjectIdentity | null> {
       const hit = cache.get(token);
       if (hit && hit.expiresAt > Date.now()) return hit;
-      const identity = await verifyProjectJwt({ secret, token });
+      const identity = await verifyProjectJwt(keys, token);
       if (identity) cache.set(token, identity);
       return identity;
     },

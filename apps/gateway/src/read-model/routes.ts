@@ -41,6 +41,10 @@ export const routeSchema = z.object({
   capturePayloads: z.boolean(),
   /** Null: the defaults. Snapshots of earlier versions lack it. */
   access: accessSchema.nullable().default(null),
+  /** The generation of admin JWTs that are valid. Snapshots of earlier versions lack it. */
+  adminJwtGeneration: z.number().default(0),
+  /** Whether the server gets a signed assertion of who calls. */
+  identityAssertion: z.boolean().default(false),
 });
 export type Route = z.infer<typeof routeSchema>;
 
@@ -61,7 +65,8 @@ export function createReadModel(pool: Pool): ReadModel {
             'externalServerId', route.external_server_id, 'portalId', route.portal_id) AS target,
           project.auth_mode AS "authMode", project.capture_payloads AS "capturePayloads",
           CASE WHEN policy.project_id IS NOT NULL THEN json_build_object('roles', policy.roles,
-            'apiKeyIds', policy.api_key_ids, 'tools', policy.tools) END AS access
+            'apiKeyIds', policy.api_key_ids, 'tools', policy.tools) END AS access,
+          project.admin_jwt_generation AS "adminJwtGeneration", project.identity_assertion AS "identityAssertion"
         FROM route JOIN project ON project.id = route.project_id
           LEFT JOIN access_policy policy ON policy.project_id = project.id
         ORDER BY route.label`);

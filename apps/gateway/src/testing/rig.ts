@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { queryRequestLogs, type RequestLogDetail, readRequestLog } from "@towpath/logs";
 import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
@@ -32,6 +33,8 @@ export type Rig = {
   /** TOWPATH_RUN_DIR, where the runner's socket is. */
   runDirectory: string;
   config: GatewayConfig;
+  /** Signs what this instance issues, as web does. */
+  signingKeys: SigningKeys;
   gateway: RunningGateway;
   /** Adds project, deployment and route, and a server that runs `listener`. */
   deploy: (listener: RequestListener, options?: ServerOptions) => Promise<DeployedServer>;
@@ -64,6 +67,7 @@ export async function createRig(environment: Record<string, string> = {}): Promi
     runner,
     runDirectory: directory,
     config,
+    signingKeys: createSigningKeys({ pool: database.pool, secret, issuer: config.issuer }),
     gateway: await startGateway(config, log),
     async deploy(listener, options = {}) {
       const upstream = await startUnixServer(listener);
@@ -118,8 +122,9 @@ export async function segmentsIn(spoolRoot: string): Promise<string[]> {
 type ServerOptions = {
   authMode?: Route["authMode"];
   capturePayloads?: boolean;
-  label?: string;
   access?: Partial<Access>;
+  identityAssertion?: boolean;
+  label?: string;
 };
 
 /** Sets a project's access policy; gateways hear of it. What is left out isn't restricted. */
@@ -145,9 +150,16 @@ async function insertServer(database: TestDatabase, options: ServerOptions) {
     ids.organizationId,
   ]);
   await pool.query(
-    `INSERT INTO project (id, organization_id, name, entrypoint, auth_mode, capture_payloads)
-     VALUES ($1, $2, $3, 'server.py', $4, $5)`,
-    [ids.projectId, ids.organizationId, label, options.authMode ?? "towpath-public", options.capturePayloads ?? false],
+    `INSERT INTO project (id, organization_id, name, entrypoint, auth_mode, capture_payloads, identity_assertion)
+     VALUES ($1, $2, $3, 'server.py', $4, $5, $6)`,
+    [
+      ids.projectId,
+      ids.organizationId,
+      label,
+      options.authMode ?? "towpath-public",
+      options.capturePayloads ?? false,
+      options.identityAssertion ?? false,
+    ],
   );
   await pool.query("INSERT INTO branch (id, project_id, name, is_default) VALUES ($1, $2, 'main', true)", [
     ids.branchId,

@@ -1,4 +1,5 @@
 export { type AccessToken, isAccessToken, verifyAccessToken, whyRefused } from "./access-token.ts";
+export { type AdminTokenStats, type AdminTokens, createAdminTokens } from "./admin-tokens.ts";
 export { apiKeyPrefix, hashApiKey, isWellFormedApiKey, newApiKey } from "./api-key.ts";
 export {
   callingRoles,
@@ -17,6 +18,7 @@ export {
 } from "./oauth-grant.ts";
 export {
   type ProjectIdentity,
+  projectAudience,
   signAdminJwt,
   signUserJwt,
   verifyProjectJwt,

@@ -1,99 +1,72 @@
-import { deriveKey, type KeyPurpose } from "@towpath/crypto";
-import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
-
-const issuer = "towpath";
-/** Maximum lifetime of a token for a project, in seconds. */
-const maxLifetimeSeconds = 3600;
+import { decodeJwt, decodeProtectedHeader } from "jose";
+import type { SigningKeys } from "./signing-keys.ts";
 
 /**
- * Whom a token authenticates to the servers of one project: the principal `admin`, or a user. An admin token may name
- * the user who requested it. `expiresAt`: milliseconds since 1970.
+ * Whom a token authenticates to the servers of one project: an admin or a user. Only the operator's admin token names
+ * no user. `expiresAt`: milliseconds since 1970.
  */
 export type ProjectIdentity = { projectId: string; expiresAt: number } & (
-  | { principal: "admin"; userId: string | null }
+  | { principal: "admin"; userId: string | null; generation: number }
   | { principal: "user"; userId: string }
 );
 
-// Each kind has its own type and key, so that one kind is never accepted as the other.
-const kinds = {
-  admin: { type: "towpath-admin+jwt", purpose: "admin-jwt" },
-  user: { type: "towpath-user+jwt", purpose: "user-jwt" },
-} as const satisfies Record<string, { readonly type: string; readonly purpose: KeyPurpose }>;
-type Kind = keyof typeof kinds;
+const adminTtlSeconds = 900;
+const userTtlSeconds = 300;
 
-const keys = new Map<string, Uint8Array>();
+/** `aud` of a project's tokens: no OAuth access token has it, and no other project. */
+export const projectAudience = (projectId: string): string => `towpath:project:${projectId}`;
+const audiencePattern = /^towpath:project:([0-9a-f-]{36})$/;
 
-function keyOf(kind: Kind, secret: string): Uint8Array {
-  const name = `${kind} ${secret}`;
-  let key = keys.get(name);
-  if (!key) {
-    key = deriveKey(secret, kinds[kind].purpose).bytes;
-    keys.set(name, key);
-  }
-  return key;
-}
-
-type Signed = { token: string; expiresAt: Date };
+type Signed = { readonly token: string; readonly expiresAt: Date };
 
 /**
- * Signs an admin JWT for one project (PRJ-10): HS256, `aud` is the project's id. `ttlSeconds`: by default and at most
- * one hour.
+ * Signs an admin JWT for one project, valid for 15 minutes (PRJ-10). It is good for as long as the project's generation
+ * stays the same, and its user, if it names one, may call the project's servers.
  */
-export function signAdminJwt(input: {
-  secret: string;
-  projectId: string;
-  userId?: string;
-  ttlSeconds?: number;
-}): Promise<Signed> {
-  return sign("admin", input);
-}
-
-/** Signs a JWT for a user: the server and the request log see them as the caller. */
-export function signUserJwt(input: {
-  secret: string;
-  projectId: string;
-  userId: string;
-  ttlSeconds?: number;
-}): Promise<Signed> {
-  return sign("user", input);
-}
-
-async function sign(
-  kind: Kind,
-  input: { secret: string; projectId: string; userId?: string; ttlSeconds?: number },
+export function signAdminJwt(
+  keys: SigningKeys,
+  input: { readonly projectId: string; readonly userId: string | null; readonly generation: number },
 ): Promise<Signed> {
-  const issuedAt = Math.floor(Date.now() / 1000);
-  const expiresAt = issuedAt + Math.min(Math.max(input.ttlSeconds ?? maxLifetimeSeconds, 1), maxLifetimeSeconds);
-  const jwt = new SignJWT({ principal: kind })
-    .setProtectedHeader({ alg: "HS256", typ: kinds[kind].type })
-    .setIssuer(issuer)
-    .setAudience(input.projectId)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(expiresAt);
-  if (input.userId !== undefined) jwt.setSubject(input.userId);
-  return { token: await jwt.sign(keyOf(kind, input.secret)), expiresAt: new Date(expiresAt * 1000) };
+  const { projectId, userId, generation } = input;
+  const claims = { aud: projectAudience(projectId), generation, ...(userId !== null && { sub: userId }) };
+  return keys.sign({ typ: "towpath-admin+jwt", claims, ttlSeconds: adminTtlSeconds });
+}
+
+/** Signs a JWT for a user, valid for 5 minutes: the server and the request log see them as the caller. */
+export function signUserJwt(
+  keys: SigningKeys,
+  { projectId, userId }: { readonly projectId: string; readonly userId: string },
+): Promise<Signed> {
+  const claims = { aud: projectAudience(projectId), sub: userId };
+  return keys.sign({ typ: "towpath-user+jwt", claims, ttlSeconds: userTtlSeconds });
 }
 
 /**
- * Verifies a token. The caller must compare `projectId` and check the user's membership. Null for anything but a valid
- * token of this instance: wrong key, algorithm or type, expired, or issued for longer than an hour.
+ * Verifies a token of either kind. The caller must compare project and generation, and check the user's membership.
+ * Null for anything but a valid token of this instance.
+ *
+ * @throws when the database is unavailable and the token's key is unknown; the caller must then refuse
  */
-export async function verifyProjectJwt(input: { secret: string; token: string }): Promise<ProjectIdentity | null> {
+export async function verifyProjectJwt(keys: SigningKeys, token: string): Promise<ProjectIdentity | null> {
+  const said = claimsOf(token);
+  if (!said) return null;
+  const { typ, audience, projectId } = said;
+  const claims = await keys.verify(token, { typ, audience });
+  if (!claims?.exp) return null;
+  const { sub, generation } = claims;
+  const common = { projectId, expiresAt: claims.exp * 1000 };
+  if (typ === "towpath-user+jwt") return sub === undefined ? null : { ...common, principal: "user", userId: sub };
+  return typeof generation === "number" ? { ...common, principal: "admin", userId: sub ?? null, generation } : null;
+}
+
+/** What a token says of itself, which decides only how it is verified. Null when it is no token for a project. */
+function claimsOf(token: string) {
   try {
-    const { typ } = decodeProtectedHeader(input.token);
-    const kind = typ === kinds.user.type ? "user" : "admin";
-    const { payload } = await jwtVerify(input.token, keyOf(kind, input.secret), {
-      algorithms: ["HS256"],
-      typ: kinds[kind].type,
-      issuer,
-      requiredClaims: ["iat", "exp", "aud"],
-      maxTokenAge: maxLifetimeSeconds,
-    });
-    const { principal, aud, exp, sub } = payload;
-    if (principal !== kind || typeof aud !== "string" || exp === undefined) return null;
-    const common = { projectId: aud, expiresAt: exp * 1000 };
-    if (kind === "admin") return { ...common, principal: "admin", userId: sub ?? null };
-    return sub === undefined ? null : { ...common, principal: "user", userId: sub };
+    const { typ } = decodeProtectedHeader(token);
+    const { aud } = decodeJwt(token);
+    const projectId = typeof aud === "string" ? audiencePattern.exec(aud)?.[1] : undefined;
+    if (projectId === undefined || (typ !== "towpath-admin+jwt" && typ !== "towpath-user+jwt")) return null;
+    return { typ, audience: projectAudience(projectId), projectId } as const;
   } catch {
     return null;
   }

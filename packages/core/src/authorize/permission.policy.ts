@@ -26,6 +26,7 @@ const lowestRole = {
   "apiKey.manage": "admin",
   "client.read": "member",
   "client.disconnect": "admin",
+  "adminJwt.manage": "admin",
 } as const satisfies Record<string, Role>;
 
 export type Permission = keyof typeof lowestRole;

@@ -1,3 +1,4 @@
+import type { AdminTokens } from "@towpath/auth/credentials";
 import type { Database } from "@towpath/db";
 import type { SecretBox } from "@towpath/secrets";
 import type { Clock, JobQueue, RepositoryHost } from "../ports/index.ts";
@@ -30,4 +31,6 @@ export type Context = {
    * public. Absent in processes that serve no OAuth clients.
    */
   readonly fetchDocument?: (url: string) => Promise<unknown>;
+  /** Absent in processes that issue no tokens: then verbs that need it throw `not_configured`. */
+  readonly adminTokens?: AdminTokens;
 };

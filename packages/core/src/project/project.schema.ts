@@ -81,6 +81,7 @@ export const updateProjectSchema = z.object({
   authMode: authModeSchema.optional(),
   isPublic: z.boolean().optional(),
   capturePayloads: z.boolean().optional(),
+  identityAssertion: z.boolean().optional(),
 });
 export type UpdateProjectInput = z.input<typeof updateProjectSchema> & {
   readonly orgSlug: string;

@@ -18,6 +18,8 @@ export type ProjectView = {
   readonly isPublic: boolean;
   /** Whether request logs keep redacted payloads. */
   readonly capturePayloads: boolean;
+  /** Whether the server gets a signed assertion of who calls (GW-11). */
+  readonly identityAssertion: boolean;
   readonly entrypoint: string;
   readonly requirements: string | null;
   readonly defaultBranch: string;
@@ -76,6 +78,7 @@ export function projectView(
     authMode: authModeSchema.catch("towpath-cloud").parse(row.authMode),
     isPublic: row.isPublic,
     capturePayloads: row.capturePayloads,
+    identityAssertion: row.identityAssertion,
     entrypoint: row.entrypoint,
     requirements: row.requirements,
     defaultBranch: row.defaultBranch,

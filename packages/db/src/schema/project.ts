@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { bigint, boolean, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { bigint, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { organization } from "./organization.ts";
 import type { RetentionRule } from "./retention-rule.ts";
@@ -35,6 +35,8 @@ export const project = pgTable(
     capturePayloads: boolean().notNull().default(false),
     /** Whether the server gets a signed assertion of who calls (GW-11), besides the headers. */
     identityAssertion: boolean().notNull().default(false),
+    /** Admin JWTs name it: incrementing it revokes all that were issued before (PRJ-10). */
+    adminJwtGeneration: integer().notNull().default(0),
     createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),
     updatedAt: instant().notNull().defaultNow(),

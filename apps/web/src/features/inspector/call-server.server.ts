@@ -1,4 +1,4 @@
-import { signUserJwt } from "@towpath/auth/credentials";
+import { type SigningKeys, signUserJwt } from "@towpath/auth/credentials";
 import { authorizeProject, requireUser } from "@towpath/core/authorize";
 import type { Context } from "@towpath/core/context";
 import { listBranchesWithDeployments } from "@towpath/core/deployment";
@@ -8,8 +8,6 @@ import type { CallResult, CallServerInput, ServerCall } from "./inspector.schema
 
 const timeoutMs = 120_000;
 const maxBytes = 8 * 1024 * 1024;
-/** Long enough for one call; the token never leaves this process and the gateway. */
-const tokenSeconds = 300;
 
 /**
  * Makes one call to a project's server through the public gateway, as any client would, so that it is policed and
@@ -20,7 +18,7 @@ const tokenSeconds = 300;
  */
 export async function callServer(call: {
   ctx: Context;
-  secret: string;
+  keys: SigningKeys;
   signal: AbortSignal;
   input: CallServerInput;
 }): Promise<CallResult> {
@@ -45,19 +43,15 @@ export async function callServer(call: {
 }
 
 async function credentials(
-  call: { ctx: Context; secret: string; input: CallServerInput },
+  call: { ctx: Context; keys: SigningKeys; input: CallServerInput },
   project: { id: string; authMode: string },
 ): Promise<Record<string, string>> {
   if (project.authMode === "passthrough" && call.input.authorization) {
     return { authorization: call.input.authorization };
   }
   if (project.authMode !== "towpath-cloud") return {};
-  const { token } = await signUserJwt({
-    secret: call.secret,
-    projectId: project.id,
-    userId: requireUser(call.ctx),
-    ttlSeconds: tokenSeconds,
-  });
+  // Long enough for one call; the token never leaves this process and the gateway.
+  const { token } = await signUserJwt(call.keys, { projectId: project.id, userId: requireUser(call.ctx) });
   return { authorization: `Bearer ${token}` };
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { callingRoles, verifyProjectJwt } from "@towpath/auth/credentials";
+import { callingRoles, createSigningKeys, type SigningKeys, verifyProjectJwt } from "@towpath/auth/credentials";
 import { roleMay } from "@towpath/core/authorize";
 import { startBuild } from "@towpath/core/build";
 import { type Role, roles } from "@towpath/core/context";
@@ -14,6 +14,7 @@ import type { ServerCall } from "./inspector.schema.ts";
 
 const secret = "a secret of more than thirty-two characters";
 let database: TestDatabase;
+let keys: SigningKeys;
 let server: Server;
 let template: string;
 let seen: { path: string; headers: IncomingHttpHeaders; method: string }[] = [];
@@ -34,6 +35,7 @@ type Message = { id?: number; method: string; params?: { name?: string } };
 // Stands in at the network for the gateway with a tenant's server behind it.
 beforeAll(async () => {
   database = await createTestDatabase();
+  keys = createSigningKeys({ pool: database.pool, secret, issuer: "http://localhost:3000" });
   server = createServer(async (request, response) => {
     if (request.method !== "POST") return response.writeHead(405).end();
     const message = (await json(request)) as Message;
@@ -66,7 +68,7 @@ async function liveProject(authMode: AuthMode) {
     seen = [];
     return callServer({
       ctx,
-      secret,
+      keys,
       signal: new AbortController().signal,
       input: { ...key, branchId: null, authorization: null, ...input },
     });
@@ -91,7 +93,7 @@ test("PRJ-4 GW-11 a towpath-cloud server is called as the user, with a token for
   await call({ call: echo });
   const token = seen.at(-1)?.headers.authorization?.replace("Bearer ", "") ?? "";
   const userId = ctx.actor.kind === "user" ? ctx.actor.userId : null;
-  expect(await verifyProjectJwt({ secret, token })).toMatchObject({ principal: "user", userId, projectId });
+  expect(await verifyProjectJwt(keys, token)).toMatchObject({ principal: "user", userId, projectId });
 });
 
 test("PRJ-4 a viewer can't call a server in any auth mode; a member can", async () => {
@@ -101,7 +103,7 @@ test("PRJ-4 a viewer can't call a server in any auth mode; a member can", async 
       const ctx = testContext(database.db, await organization.join(role), { serverUrlTemplate: template });
       seen = [];
       const input = { ...key, branchId: null, authorization: null, call: echo };
-      return callServer({ ctx, secret, signal: new AbortController().signal, input });
+      return callServer({ ctx, keys, signal: new AbortController().signal, input });
     };
     expect(await refusalCode(attempt("viewer"))).toBe("forbidden");
     expect(seen).toEqual([]);
@@ -157,7 +159,7 @@ test("PRJ-1 a user of another organization gets not found, and nothing is sent",
   const ctx = testContext(database.db, stranger.owner, { serverUrlTemplate: template });
   seen = [];
   const input = { ...key, branchId: null, authorization: null, call: echo };
-  const attempt = callServer({ ctx, secret, signal: new AbortController().signal, input });
+  const attempt = callServer({ ctx, keys, signal: new AbortController().signal, input });
   expect(await refusalCode(attempt)).toBe("not_found");
   expect(seen).toEqual([]);
 });

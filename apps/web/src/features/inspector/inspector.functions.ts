@@ -30,7 +30,7 @@ export const callServerFunction = createServerFn({ method: "POST", strict: { out
   .middleware([projectAccess("server.call")])
   .validator(input(callServerSchema))
   .handler(({ context, data }) =>
-    callServer({ ctx: context.ctx, secret: services().config.secret, signal: getRequest().signal, input: data }),
+    callServer({ ctx: context.ctx, keys: services().signingKeys, signal: getRequest().signal, input: data }),
   );
 
 export type BranchManifest = {

@@ -3,6 +3,7 @@ import { useLocation } from "@tanstack/react-router";
 import {
   Activity,
   FileText,
+  KeyRound,
   LayoutTemplate,
   MessageSquareText,
   MessagesSquare,
@@ -22,7 +23,11 @@ import type { ProjectKey } from "./project-key.schema.ts";
 import { projectQuery } from "./project-screen.functions.ts";
 
 /** Groups without items are not shown. */
-function sidebarGroups(key: ProjectKey, onBuild: boolean, mayReadClients: boolean): readonly SidebarGroup[] {
+function sidebarGroups(
+  key: ProjectKey,
+  onBuild: boolean,
+  may: { readonly readClients: boolean; readonly adminJwt: boolean },
+): readonly SidebarGroup[] {
   return [
     {
       label: "Connect",
@@ -32,12 +37,21 @@ function sidebarGroups(key: ProjectKey, onBuild: boolean, mayReadClients: boolea
           icon: <SquareTerminal aria-hidden />,
           link: { to: "/$orgSlug/$projectName/inspector", params: key },
         },
-        ...(mayReadClients
+        ...(may.readClients
           ? [
               {
                 label: "Clients",
                 icon: <Plug aria-hidden />,
                 link: { to: "/$orgSlug/$projectName/clients", params: key },
+              } as const,
+            ]
+          : []),
+        ...(may.adminJwt
+          ? [
+              {
+                label: "Admin JWT",
+                icon: <KeyRound aria-hidden />,
+                link: { to: "/$orgSlug/$projectName/admin-jwt", params: key },
               } as const,
             ]
           : []),
@@ -102,12 +116,12 @@ function sidebarGroups(key: ProjectKey, onBuild: boolean, mayReadClients: boolea
 /** Header and navigation around every screen of a project. */
 export function ProjectLayout({ projectKey, children }: { projectKey: ProjectKey; children: ReactNode }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const mayReadClients = useMay("client.read");
   const onBuild = useLocation({ select: ({ pathname }) => /\/(build|server)-logs\//.test(pathname) });
+  const may = { readClients: useMay("client.read"), adminJwt: useMay("adminJwt.manage") };
   return (
     <>
       <ProjectHeader project={project} />
-      <SidebarLayout label={`Screens of ${project.name}`} groups={sidebarGroups(projectKey, onBuild, mayReadClients)}>
+      <SidebarLayout label={`Screens of ${project.name}`} groups={sidebarGroups(projectKey, onBuild, may)}>
         {children}
       </SidebarLayout>
     </>

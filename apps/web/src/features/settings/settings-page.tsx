@@ -10,6 +10,7 @@ import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
 import { BuildSettings } from "./build-settings.tsx";
 import { CaptureSettings } from "./capture-settings.tsx";
+import { IdentitySettings } from "./identity-settings.tsx";
 import type { Saved } from "./saved-note.tsx";
 import { removeProject } from "./settings.functions.ts";
 import { settingsHeader } from "./settings-states.tsx";
@@ -27,6 +28,7 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
         <div className="flex max-w-4xl flex-col gap-5">
           <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
           <CaptureSettings projectKey={projectKey} />
+          <IdentitySettings projectKey={projectKey} />
           <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
           {mayDelete ? <DeleteProject projectKey={projectKey} name={project.name} /> : null}
         </div>

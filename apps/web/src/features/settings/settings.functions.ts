@@ -51,6 +51,14 @@ const getCapture = createServerFn({ method: "GET" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => getCaptureChange({ ctx: context.ctx, input: data }));
 
+/** Sets whether the server gets a signed assertion of who calls (GW-11). */
+export const saveIdentity = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.update")])
+  .validator(input(projectKeySchema.extend({ identityAssertion: z.boolean() })))
+  .handler(async ({ context, data }) => {
+    await updateProject({ ctx: context.ctx, input: data });
+  });
+
 /** Adds variables or replaces their values, all or none (KEY-1). */
 export const saveVariables = createServerFn({ method: "POST" })
   .middleware([projectAccess("secret.manage")])

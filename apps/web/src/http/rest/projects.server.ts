@@ -30,6 +30,7 @@ const settingsSchema = z.object({
   requirements: requirementsSchema.optional(),
   authMode: authModeSchema.optional(),
   capturePayloads: z.boolean().optional(),
+  identityAssertion: z.boolean().optional(),
 });
 
 export const saveProjectSchema = settingsSchema.extend({

@@ -1,0 +1,219 @@
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import type { AdminJwtView } from "@towpath/core/admin-jwt";
+import { Eye, Lock, ShieldOff } from "lucide-react";
+import { useState } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { adminJwtStatsQuery, clearAdminJwts, issueAdminJwt } from "./admin-jwt.functions.ts";
+import { TokenView } from "./token-view.tsx";
+
+const header = (
+  <PageHeader
+    title="Admin JWT"
+    description="A short-lived token with which admins call this server from scripts and tests."
+  />
+);
+
+/** The project's admin JWT, shown on request, and its cache (PRJ-10). */
+export function AdminJwtPage({ projectKey, mayManage }: { projectKey: ProjectKey; mayManage: boolean }) {
+  if (!mayManage) {
+    return (
+      <>
+        {header}
+        <EmptyState icon={<Lock aria-hidden />} title="Your role can't get an admin JWT">
+          Only owners and admins of this team can. To call the server yourself, create an API key.
+        </EmptyState>
+      </>
+    );
+  }
+  return (
+    <>
+      {header}
+      <AdminJwt projectKey={projectKey} />
+    </>
+  );
+}
+
+function AdminJwt({ projectKey }: { projectKey: ProjectKey }) {
+  const queryClient = useQueryClient();
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const [issued, setIssued] = useState<AdminJwtView | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const refresh = () => queryClient.invalidateQueries(adminJwtStatsQuery(projectKey));
+
+  const show = async () => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      setIssued(await issueAdminJwt({ data: projectKey }));
+      await refresh();
+    } catch (error) {
+      setFailure(failureText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const clear = async () => {
+    const work = clearAdminJwts({ data: projectKey });
+    await toast
+      .promise(work, { loading: "Revoking", success: "All admin JWTs of this project are revoked" })
+      .then(() => setIssued(null))
+      // The toast shows the error.
+      .catch(() => {});
+    await refresh();
+  };
+
+  return (
+    <div className="flex max-w-4xl flex-col gap-5">
+      {project.authMode === "towpath-cloud" ? null : (
+        <Callout tone="info" title="This server doesn't ask for it">
+          {project.authMode === "passthrough"
+            ? "It authenticates callers itself and gets your token like any other."
+            : "It is open to everybody."}{" "}
+          Admin JWTs count where only members may call.
+        </Callout>
+      )}
+      {failure ? (
+        <Callout tone="bad" title="No token was issued">
+          {failure}
+        </Callout>
+      ) : null}
+      <Card>
+        <CardHeader
+          title="Token"
+          description="It acts as you, for this project only, and ends after 15 minutes or with your membership."
+        />
+        <CardBody className="flex flex-col gap-4">
+          {issued ? (
+            <TokenView issued={issued} server={project} onRenew={() => void show()} isRenewing={busy} />
+          ) : (
+            <Button
+              className="self-start"
+              variant="primary"
+              icon={<Eye aria-hidden />}
+              busy={busy}
+              onClick={() => void show()}
+            >
+              Show token
+            </Button>
+          )}
+        </CardBody>
+      </Card>
+      <Cache projectKey={projectKey} onClear={() => void clear()} />
+      <Verification projectKey={projectKey} projectId={project.id} />
+    </div>
+  );
+}
+
+function Cache({ projectKey, onClear }: { projectKey: ProjectKey; onClear: () => void }) {
+  const { data: stats } = useSuspenseQuery(adminJwtStatsQuery(projectKey));
+  const [open, setOpen] = useState(false);
+  const figures = [
+    ["Hits", stats.hits, "requests that got a token issued before"],
+    ["Misses", stats.misses, "requests for which a token was signed"],
+    ["Size", stats.size, "tokens that would be issued again"],
+  ] as const;
+  return (
+    <Card>
+      <CardHeader
+        title="Cache"
+        description="The same token is issued again until it has less than five minutes left. Counted since this web process started, or since the cache was cleared."
+      />
+      <CardBody className="flex flex-col gap-4">
+        <dl className="grid gap-3 sm:grid-cols-3">
+          {figures.map(([name, value, meaning]) => (
+            <div key={name} className="rounded-md border p-3">
+              <dt className="text-sm text-muted">{name}</dt>
+              <dd className="tabular text-lg font-semibold">{value}</dd>
+              <dd className="text-xs text-muted">{meaning}</dd>
+            </div>
+          ))}
+        </dl>
+        <Dialog
+          open={open}
+          onOpenChange={setOpen}
+          title="Clear the cache?"
+          description="This revokes every admin JWT of this project, also those of other admins: the gateways refuse them within seconds. Connections that are open end when their token expires. You can't undo this."
+          trigger={
+            <Button variant="danger-quiet" className="self-start" icon={<ShieldOff aria-hidden />}>
+              Clear cache and revoke tokens
+            </Button>
+          }
+          footer={
+            <>
+              <Button onClick={() => setOpen(false)}>Cancel</Button>
+              <Button
+                variant="danger"
+                onClick={() => {
+                  setOpen(false);
+                  onClear();
+                }}
+              >
+                Clear and revoke
+              </Button>
+            </>
+          }
+        />
+      </CardBody>
+    </Card>
+  );
+}
+
+function Verification({ projectKey, projectId }: { projectKey: ProjectKey; projectId: string }) {
+  const { issuer } = useSuspenseQuery(adminJwtStatsQuery(projectKey)).data;
+  const facts = [
+    ["Issuer (iss)", issuer],
+    ["Audience (aud)", `towpath:project:${projectId}`],
+    ["Type (typ)", "towpath-admin+jwt"],
+    ["Algorithm (alg)", "ES256"],
+    ["Public keys", `${issuer}/.well-known/jwks.json`],
+  ] as const;
+  return (
+    <Card>
+      <CardHeader
+        title="Verification"
+        description="The gateway verifies tokens; servers never see them. To verify one elsewhere, check all of these."
+      />
+      <CardBody>
+        <dl className="grid gap-x-4 gap-y-1.5 text-sm sm:grid-cols-[max-content_1fr]">
+          {facts.map(([name, value]) => (
+            <div key={name} className="contents">
+              <dt className="text-muted">{name}</dt>
+              <dd className="min-w-0">
+                <code className="text-xs break-all">{value}</code>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </CardBody>
+    </Card>
+  );
+}
+
+/** Skeleton of the page. */
+export function AdminJwtPending() {
+  return (
+    <>
+      {header}
+      <div className="flex max-w-4xl flex-col gap-5">
+        <Card className="flex flex-col gap-4 p-4">
+          <Skeleton className="h-5 w-24" />
+          <Skeleton className="h-8 w-28" />
+        </Card>
+        <Card className="flex flex-col gap-4 p-4">
+          <Skeleton className="h-5 w-24" />
+          <Skeleton className="h-20 w-full" />
+        </Card>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,144 @@
+import { verifyApiKey } from "@towpath/auth/credentials";
+import { createApiKey } from "@towpath/core/api-key";
+import { newId } from "@towpath/core/ids";
+import { seedProject, testContext } from "@towpath/core/testing";
+import { member as memberTable } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { type Member, seededMember } from "./visitor.ts";
+
+const site = openSite();
+const browser = openBrowser();
+let owner: Member;
+let colleague: Member;
+let page: Page;
+let servers: { id: string; name: string }[];
+
+beforeAll(async () => {
+  owner = await seededMember(site.url, site.db);
+  const { organization } = owner;
+  servers = [
+    await seedProject(site.db, organization, { name: "quick-red-heron" }),
+    await seedProject(site.db, organization, { name: "quiet-blue-otter" }),
+  ];
+  // Only of this organization: with a second one, the session would have to be switched first.
+  const other = await seededMember(site.url, site.db);
+  await site.db.delete(memberTable).where(eq(memberTable.userId, other.userId));
+  colleague = { ...other, organization };
+  await site.db
+    .insert(memberTable)
+    .values({ id: newId(), organizationId: organization.id, userId: other.userId, role: "member" });
+  page = await browser.signedInPage(site.url, owner);
+});
+
+const screen = () => `${site.url}/${owner.organization.slug}/settings/api-keys`;
+const section = (name: string) => page.getByRole("region", { name });
+const choose = async (of: string, option: string) => {
+  await page.getByRole("dialog").getByLabel(of).click();
+  await page.getByRole("option", { name: option }).click();
+};
+const newKey = async () => (await page.getByTestId("new-api-key").textContent()) ?? "";
+
+test("KEY-3 an owner creates a key of the organization for one server, is shown it once and how to use it", async () => {
+  await page.goto(screen());
+  await page.getByText("You have no keys yet").waitFor();
+  await page.getByText("No organization keys").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+  await page.getByText("Key name is required").waitFor();
+  await page.getByRole("dialog").getByLabel("Name").fill("CI");
+  await choose("Acts as", "The organization");
+  await choose("May call", "Chosen servers");
+  await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+  await page.getByText("Choose at least one server").waitFor();
+  await page.getByRole("checkbox", { name: "quick-red-heron" }).click();
+  await choose("Expires after", "7 days");
+  await expectAccessible(page);
+  await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+  const key = await newKey();
+  expect(await verifyApiKey(site.pool, key)).toMatchObject({ userId: null, projectIds: [servers[0]?.id] });
+  for (const client of ["Claude Code", "Cursor", "VS Code", "curl"]) {
+    await page.getByRole("tab", { name: client }).click();
+    const snippet = page.getByRole("group", { name: `${client} snippet` });
+    await snippet.waitFor();
+    expect(await snippet.textContent()).toContain(key);
+    expect(await snippet.textContent()).toContain("/quick-red-heron/mcp");
+  }
+  await expectAccessible(page);
+  const row = section("Organization keys").getByRole("row").filter({ hasText: "CI" });
+  expect(await row.textContent()).toMatch(/quick-red-heron.*Active.*in 7 days|quick-red-heron.*Active/);
+  await page.getByRole("button", { name: "I've copied it" }).click();
+  expect(await page.content()).not.toContain(key);
+  await page.reload();
+  await row.waitFor();
+  expect(await page.content()).not.toContain(key);
+});
+
+test("KEY-3 a key is revoked and deleted by keyboard, after a confirmation, and Escape changes nothing", async () => {
+  await page.goto(screen());
+  const row = section("Organization keys").getByRole("row").filter({ hasText: "CI" });
+  const openMenu = async (item: string) => {
+    await row.getByRole("button", { name: "Actions for CI" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: item }).waitFor();
+    await page.getByRole("menuitem", { name: item }).press("Enter");
+    await page.getByRole("dialog").waitFor();
+  };
+  await openMenu("Revoke");
+  await page.getByText("their open connections end").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  expect(await row.textContent()).toContain("Active");
+  await openMenu("Revoke");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Revoke key" }).press("Enter");
+  await row.getByText("Revoked").waitFor();
+  await openMenu("Delete");
+  await page.getByRole("button", { name: "Delete key" }).press("Enter");
+  await row.waitFor({ state: "detached" });
+});
+
+test("KEY-3 a member creates keys of their own only, and an admin sees and revokes them", async () => {
+  const theirs = await browser.signedInPage(site.url, colleague);
+  await theirs.goto(screen());
+  await theirs.getByText("Owners and admins can create them.").waitFor();
+  await theirs.getByRole("button", { name: "Create key" }).click();
+  await theirs.getByRole("dialog").getByLabel("Name").fill("Laptop");
+  expect(await theirs.getByLabel("Acts as").count()).toBe(0);
+  await theirs.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+  const key = (await theirs.getByTestId("new-api-key").textContent()) ?? "";
+  expect(await verifyApiKey(site.pool, key)).toMatchObject({ userId: colleague.userId, projectIds: null });
+  expect(await theirs.getByRole("region", { name: "Other members' keys" }).count()).toBe(0);
+
+  await page.goto(screen());
+  const row = section("Other members' keys").getByRole("row").filter({ hasText: "Laptop" });
+  await row.getByText("Ada Lovelace").waitFor();
+  await expectAccessible(page);
+  await row.getByRole("button", { name: "Actions for Laptop" }).click();
+  await page.getByRole("menuitem", { name: "Revoke" }).click();
+  await page.getByRole("button", { name: "Revoke key" }).click();
+  await row.getByText("Revoked").waitFor();
+  expect(await verifyApiKey(site.pool, key)).toBeNull();
+});
+
+test("KEY-3 a viewer reads why their keys don't work, and can still revoke them", async () => {
+  const ctx = testContext(site.db, { kind: "user", userId: colleague.userId, ipAddress: null });
+  const input = { orgSlug: owner.organization.slug, kind: "personal", name: "Old phone" } as const;
+  const made = await createApiKey({ ctx, input });
+  await site.db.update(memberTable).set({ role: "viewer" }).where(eq(memberTable.userId, colleague.userId));
+  const theirs = await browser.signedInPage(site.url, colleague);
+  await theirs.goto(screen());
+  await theirs.getByText("Your role can't call servers").waitFor();
+  await expectAccessible(theirs);
+  expect(await theirs.getByRole("button", { name: "Create key" }).count()).toBe(0);
+  expect(await theirs.getByText("Organization keys").count()).toBe(0);
+  await theirs.getByRole("button", { name: "Actions for Old phone" }).click();
+  await theirs.getByRole("menuitem", { name: "Revoke" }).click();
+  await theirs.getByRole("button", { name: "Revoke key" }).click();
+  await theirs.getByRole("row").filter({ hasText: "Old phone" }).getByText("Revoked").waitFor();
+  expect(await verifyApiKey(site.pool, made.key)).toBeNull();
+});

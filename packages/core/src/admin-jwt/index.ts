@@ -1,0 +1,1 @@
+export { type AdminJwtView, clearAdminJwtCache, getAdminJwt, getAdminJwtCacheStats } from "./admin-jwts.ts";

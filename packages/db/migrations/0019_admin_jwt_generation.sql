@@ -1,0 +1,1 @@
+ALTER TABLE "project" ADD COLUMN "admin_jwt_generation" integer DEFAULT 0 NOT NULL;
