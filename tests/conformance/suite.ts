@@ -11,7 +11,7 @@ export type Verdict = { readonly passed: number; readonly failed: number };
 export const revisions = ["2026-07-28", "2025-11-25"] as const;
 
 /** The package exports nothing, only its program is of use. */
-function suiteProgram(): string {
+export function suiteProgram(): string {
   for (const directory of require.resolve.paths("@modelcontextprotocol/conformance") ?? []) {
     const candidate = join(directory, "@modelcontextprotocol", "conformance", "dist", "index.js");
     try {

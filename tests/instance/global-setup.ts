@@ -11,16 +11,19 @@ declare module "vitest" {
     serversUrl: string;
     forgeUrl: string;
     dataDirectory: string;
+    /** Of the first account, which owns what the terminal deploys. */
+    ownerEmail: string;
   }
 }
 
 /** What the terminal deploys belongs to the instance's first account: made here, so that no test gets it by chance. */
-async function makeFirstAccount(url: string): Promise<void> {
+async function makeFirstAccount(url: string): Promise<string> {
   const browser = await openBrowser();
   try {
     const { page } = await newVisitor(browser);
-    await signUp(page, url);
+    const email = await signUp(page, url);
     await page.waitForURL(/\/welcome\/create-organization/);
+    return email;
   } finally {
     await browser.close();
   }
@@ -30,7 +33,7 @@ async function makeFirstAccount(url: string): Promise<void> {
 export default async function startInstance(project: TestProject): Promise<() => Promise<void>> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-e2e-"));
   const instance = await startTowpath(dataDirectory, await instancePorts());
-  await makeFirstAccount(instance.url);
+  project.provide("ownerEmail", await makeFirstAccount(instance.url));
   for (const name of ["url", "serversUrl", "forgeUrl", "dataDirectory"] as const) project.provide(name, instance[name]);
   return async () => {
     const { status } = await instance.stop();

@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
+import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/client";
+import type { Page } from "playwright-core";
+
+/** Goes where a client sends its person, signs in where asked, and allows. Returns what the client is told. */
+export async function allowInBrowser(page: Page, url: string | URL, email: string): Promise<URLSearchParams> {
+  await page.goto(String(url));
+  const allow = page.getByRole("button", { name: "Allow" });
+  const password = page.getByLabel("Password");
+  await allow.or(password).waitFor();
+  if (await password.isVisible()) {
+    await page.getByLabel("Email").fill(email);
+    await password.fill("correct horse battery staple");
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  }
+  // The client may take the person on to a page of its own at once.
+  const answered = page.waitForRequest((request) => /[?&]code=/.test(request.url()) && request.isNavigationRequest());
+  await allow.click();
+  return new URL((await answered).url()).searchParams;
+}
+
+/** The page of a client to which the person returns. */
+export async function openCallback(): Promise<{ url: string; close: () => Promise<void> }> {
+  const server: Server = createServer((_, response) => response.end("done"));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
+    close: async () => void server.close().closeAllConnections(),
+  };
+}
+
+/** What a program keeps for the SDKs' OAuth flows, in memory; `asked` is where it would open a browser. */
+export function memoryProvider(redirectUrl: string, name: string) {
+  const kept: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; asked?: URL } = {};
+  return {
+    kept,
+    redirectUrl,
+    clientMetadata: { client_name: name, redirect_uris: [redirectUrl], token_endpoint_auth_method: "none" },
+    clientInformation: () => kept.client,
+    saveClientInformation(client: OAuthClientInformationMixed) {
+      kept.client = client;
+    },
+    tokens: () => kept.tokens,
+    saveTokens(tokens: OAuthTokens) {
+      kept.tokens = tokens;
+    },
+    redirectToAuthorization(url: URL) {
+      kept.asked = url;
+    },
+    saveCodeVerifier(verifier: string) {
+      kept.verifier = verifier;
+    },
+    codeVerifier: () => kept.verifier ?? "",
+  };
+}
+
+/** The first address of the authorization endpoint that a program prints. */
+export function printedAddress(...streams: (Readable | null)[]): Promise<string> {
+  let printed = "";
+  return new Promise((resolve, reject) => {
+    for (const stream of streams) {
+      stream?.on("data", (chunk: Buffer) => {
+        printed += chunk.toString();
+        const found = /https?:\/\/\S+\/oauth\/authorize\?\S+(?=\s)/.exec(printed)?.[0];
+        if (found) resolve(found);
+      });
+      stream?.once("close", () => reject(new Error(`No address to sign in at was printed:\n${printed}`)));
+    }
+  });
+}

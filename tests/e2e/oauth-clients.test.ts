@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
+import { UnauthorizedError as LegacyUnauthorized } from "@modelcontextprotocol/sdk/client/auth.js";
+import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { suiteProgram } from "../conformance/suite.ts";
+import { freePorts, repositoryRoot, towpath } from "../instance/towpath-process.ts";
+import { allowInBrowser, memoryProvider, openCallback, printedAddress } from "./authorize.ts";
+import { newVisitor, openBrowser, signUp, type Visitor } from "./browser.ts";
+
+const name = "oauth-clients";
+const url = new URL(`${inject("serversUrl")}/${name}/mcp`);
+const issuer = inject("url");
+const require = createRequire(import.meta.url);
+let browser: Browser;
+let owner: Visitor;
+let home: string;
+let callback: Awaited<ReturnType<typeof openCallback>>;
+
+beforeAll(async () => {
+  const directory = join(repositoryRoot, "python", "samples", "echo");
+  const deployed = await towpath(
+    ...["deploy", directory, "--name", name, "--entrypoint", "echo.py", "--data-dir", inject("dataDirectory")],
+  );
+  expect(deployed.stdout + deployed.stderr).toContain(`Live: ${url}`);
+  home = await mkdtemp(join(tmpdir(), "towpath-oauth-"));
+  callback = await openCallback();
+  browser = await openBrowser();
+  owner = await newVisitor(browser);
+});
+afterAll(async () => {
+  await browser?.close();
+  await callback?.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+const allow = (address: string | URL) => allowInBrowser(owner.page, address, inject("ownerEmail"));
+
+/** Runs a program that opens a browser for its person, who allows; resolves to what it printed. */
+async function runAndAllow(command: string, args: readonly string[], env: Record<string, string> = {}) {
+  const child: ChildProcess = spawn(command, args, {
+    env: { ...process.env, HOME: home, NO_COLOR: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
+  }
+  const closed = once(child, "close");
+  await allow(await printedAddress(child.stdout, child.stderr));
+  const [status] = await closed;
+  return { status, printed };
+}
+
+const echoed = (text: string) => expect.arrayContaining([expect.objectContaining({ type: "text", text })]);
+
+test("GW-4 GW-5 the TypeScript client 2 registers, signs in, calls, and renews its token", async () => {
+  const authProvider = memoryProvider(callback.url, "SDK two");
+  const connect = async () => {
+    const client = new Client({ name: "oauth-two", version: "1" }, { versionNegotiation: { mode: "auto" } });
+    const transport = new StreamableHTTPClientTransport(url, { authProvider });
+    await client.connect(transport);
+    return client;
+  };
+  await expect(connect()).rejects.toThrow(UnauthorizedError);
+  expect(authProvider.kept.asked?.searchParams.get("resource")).toBe(url.href);
+  const answer = await allow(authProvider.kept.asked ?? "");
+  expect(answer.get("iss")).toBe(issuer);
+  await new StreamableHTTPClientTransport(url, { authProvider }).finishAuth(answer);
+  const client = await connect();
+  expect((await client.callTool({ name: "echo", arguments: { text: "two" } })).content).toEqual(echoed("two"));
+  await client.close();
+
+  const { tokens } = authProvider.kept;
+  const [header = "", claims = ""] = tokens?.access_token.split(".") ?? [];
+  if (tokens) authProvider.kept.tokens = { ...tokens, access_token: `${header}.${claims}.AAAA` };
+  const renewed = await connect();
+  expect((await renewed.callTool({ name: "echo", arguments: { text: "again" } })).content).toEqual(echoed("again"));
+  expect(authProvider.kept.tokens?.refresh_token).not.toBe(tokens?.refresh_token);
+  await renewed.close();
+});
+
+test("GW-4 GW-5 the TypeScript client 1 registers, signs in and calls in a session", async () => {
+  const authProvider = memoryProvider(callback.url, "SDK one");
+  const connect = async () => {
+    const client = new LegacyClient({ name: "oauth-one", version: "1" });
+    const transport = new LegacyTransport(url, { authProvider });
+    await client.connect(transport);
+    return { client, transport };
+  };
+  await expect(connect()).rejects.toThrow(LegacyUnauthorized);
+  const answer = await allow(authProvider.kept.asked ?? "");
+  await new LegacyTransport(url, { authProvider }).finishAuth(answer.get("code") ?? "");
+  const { client, transport } = await connect();
+  expect(transport.sessionId).toBeTruthy();
+  expect((await client.callTool({ name: "echo", arguments: { text: "one" } })).content).toEqual(echoed("one"));
+  await client.close();
+});
+
+test("GW-5 somebody who is not in the server's team gets no further than the consent page", async () => {
+  const authProvider = memoryProvider(callback.url, "A stranger's app");
+  const client = new Client({ name: "oauth-stranger", version: "1" });
+  await expect(client.connect(new StreamableHTTPClientTransport(url, { authProvider }))).rejects.toThrow();
+  const stranger = await newVisitor(browser);
+  await signUp(stranger.page, issuer);
+  await stranger.page.waitForURL(/\/welcome\/create-organization/);
+  await stranger.page.goto(authProvider.kept.asked?.href ?? "");
+  await stranger.page.getByRole("heading", { name: "You can't connect this server" }).waitFor();
+  expect(await stranger.page.getByRole("button", { name: "Allow" }).count()).toBe(0);
+  await stranger.context.close();
+});
+
+test("GW-4 GW-5 mcp-remote signs in for a client that knows no OAuth", async () => {
+  const program = join(dirname(require.resolve("mcp-remote/package.json")), "dist", "proxy.js");
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, url.href],
+    env: { PATH: process.env.PATH ?? "", HOME: home, MCP_REMOTE_CONFIG_DIR: join(home, "mcp-remote"), BROWSER: "true" },
+    stderr: "pipe",
+  });
+  const client = new LegacyClient({ name: "behind-mcp-remote", version: "1" });
+  onTestFinished(() => client.close());
+  const connected = client.connect(transport);
+  connected.catch(() => {});
+  await allow(await printedAddress(transport.stderr as Readable));
+  await connected;
+  expect((await client.callTool({ name: "echo", arguments: { text: "remote" } })).content).toEqual(echoed("remote"));
+});
+
+test("GW-4 GW-5 FastMCP's client signs in by the OAuth helper of mcp", async () => {
+  const script = join(repositoryRoot, "tests", "e2e", "sign_in_with_fastmcp.py");
+  const args = ["run", "--no-project", "--with", "fastmcp==4.1.2", "python", script, url.href];
+  // Python's webbrowser takes this program for a browser.
+  const cache = process.env.UV_CACHE_DIR ?? join(process.env.HOME ?? "", ".cache", "uv");
+  const { status, printed } = await runAndAllow("uv", args, { BROWSER: "echo %s", UV_CACHE_DIR: cache });
+  expect([status, printed]).toEqual([0, expect.stringContaining('{"text": "from Python"}')]);
+});
+
+test("GW-4 GW-5 the official inspector's command line signs in", async () => {
+  const manifest = require.resolve("@modelcontextprotocol/inspector/package.json");
+  const program = join(dirname(manifest), "clients", "launcher", "build", "index.js");
+  const [port = 0] = await freePorts(1);
+  const { status, printed } = await runAndAllow(process.execPath, [
+    ...[program, "--cli", url.href, "--transport", "http", "--method", "tools/call", "--tool-name", "echo"],
+    ...["--tool-arg", "text=inspected", "--callback-url", `http://127.0.0.1:${port}/oauth/callback`],
+  ]);
+  expect([status, printed]).toEqual([0, expect.stringContaining('"inspected"')]);
+});
+
+test("GW-5 the conformance suite's authorization scenarios pass", async () => {
+  const [port = 0] = await freePorts(1);
+  const registered = await fetch(`${issuer}/oauth/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ redirect_uris: [`http://127.0.0.1:${port}/callback`], token_endpoint_auth_method: "none" }),
+  });
+  const { client_id: clientId } = (await registered.json()) as { client_id: string };
+  const { status, printed } = await runAndAllow(process.execPath, [
+    ...[suiteProgram(), "authorization", "--url", issuer, "--client-id", clientId],
+    ...["--resource", url.href, "--port", String(port), "--output-dir", home],
+  ]);
+  expect([status, printed]).toEqual([0, expect.stringMatching(/authorization-code-grant/)]);
+});
