@@ -6,6 +6,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { createSigningKeys } from "@towpath/auth/credentials";
 import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import { createRunnerStandIn } from "@towpath/runner-api/testing";
@@ -15,6 +16,8 @@ import { freePorts } from "../instance/towpath-process.ts";
 export type Bench = {
   directory: string;
   label: string;
+  /** The same server behind sign-in, and a token that is let in. */
+  signedIn: { label: string; token: string };
   ports: { server: number; nginx: number; tuned: number; gateway: number };
   wrkScript: string;
   /** The processes that carry the requests. */
@@ -29,6 +32,8 @@ const restCores = availableParallelism() > 1 ? `1-${availableParallelism() - 1}`
 /** As root nginx would give its workers another user, who may not enter the benchmark's directory. */
 const asMyself = process.getuid?.() === 0 ? "user root; " : "";
 const label = "bench-server";
+const signedInLabel = "bench-signed-in";
+const secret = "the bench's secret has 32 letters";
 const answer =
   '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"hello from the bench"}],"isError":false}}';
 const call = modernCall("echo", { text: "hello from the bench" }, "bench");
@@ -57,18 +62,23 @@ export async function startBench(): Promise<Bench> {
   });
   await migrateDatabase(postgres.url);
   const database = openDatabase(postgres.url);
-  const deploymentId = await insertRoute(database.pool);
+  const deploymentId = await insertRoute(database.pool, label, "towpath-public");
+  const signedInDeployment = await insertRoute(database.pool, signedInLabel, "towpath-cloud");
   const socketPath = join(directory, "mcp.sock");
   const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
-  runner.servers.set(deploymentId, { instanceId: "bench", endpoint: { kind: "unix", path: socketPath } });
+  for (const id of [deploymentId, signedInDeployment]) {
+    runner.servers.set(id, { instanceId: `bench-${id}`, endpoint: { kind: "unix", path: socketPath } });
+  }
   await runner.start();
   const [server = 0, nginxPort = 0, tuned = 0, gatewayPort = 0] = await freePorts(4);
   const ports = { server, nginx: nginxPort, tuned, gateway: gatewayPort };
   const nginx = await startNginx(directory, socketPath, ports);
   const gateway = await startGatewayProcess(directory, postgres.url, ports.gateway);
+  const token = await accessToken(database.pool, `http://localhost:${ports.gateway}/${signedInLabel}/mcp`);
   return {
     directory,
     label,
+    signedIn: { label: signedInLabel, token },
     ports,
     wrkScript,
     processes: { nginx: await onlyChildOf(nginx.pid ?? 0), gateway: gateway.pid ?? 0 },
@@ -89,7 +99,9 @@ export async function startBench(): Promise<Bench> {
   };
 }
 
-async function insertRoute(pool: ReturnType<typeof openDatabase>["pool"]): Promise<string> {
+type Pool = ReturnType<typeof openDatabase>["pool"];
+
+async function insertRoute(pool: Pool, label: string, authMode: string): Promise<string> {
   const [organization, project, branch, build, deployment] = [
     randomUUID(),
     randomUUID(),
@@ -97,10 +109,10 @@ async function insertRoute(pool: ReturnType<typeof openDatabase>["pool"]): Promi
     randomUUID(),
     randomUUID(),
   ];
-  await pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Bench', 'bench')", [organization]);
+  await pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Bench', $2)", [organization, label]);
   await pool.query(
-    "INSERT INTO project (id, organization_id, name, entrypoint, auth_mode) VALUES ($1, $2, $3, 's.py', 'towpath-public')",
-    [project, organization, label],
+    "INSERT INTO project (id, organization_id, name, entrypoint, auth_mode) VALUES ($1, $2, $3, 's.py', $4)",
+    [project, organization, label, authMode],
   );
   await pool.query("INSERT INTO branch (id, project_id, name) VALUES ($1, $2, 'main')", [branch, project]);
   await pool.query(
@@ -118,6 +130,29 @@ async function insertRoute(pool: ReturnType<typeof openDatabase>["pool"]): Promi
     [label, project, branch, deployment],
   );
   return deployment;
+}
+
+/** A token as the authorization server issues it, for a member of the server's organization. */
+async function accessToken(pool: Pool, resource: string): Promise<string> {
+  const [user, member, grant] = [randomUUID(), randomUUID(), randomUUID()];
+  await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'Bench', 'bench@example.com')`, [user]);
+  const organization = "(SELECT id FROM organization WHERE slug = $3)";
+  await pool.query(
+    `INSERT INTO member (id, user_id, organization_id, role) VALUES ($1, $2, ${organization}, 'member')`,
+    [member, user, signedInLabel],
+  );
+  await pool.query(
+    `INSERT INTO oauth_client (id, kind, name, redirect_uris, token_endpoint_auth_method, grant_types)
+     VALUES ('bench', 'registered', 'Bench', '{}', 'none', '{}')`,
+  );
+  await pool.query(
+    `INSERT INTO oauth_grant (id, user_id, client_id, project_id, scopes)
+     VALUES ($1, $2, 'bench', (SELECT id FROM project WHERE name = $3), '{mcp}')`,
+    [grant, user, signedInLabel],
+  );
+  const keys = createSigningKeys({ pool, secret, issuer: "http://localhost:3000" });
+  const claims = { sub: user, aud: resource, client_id: "bench", scope: "mcp", jti: grant, towpath_grant: grant };
+  return (await keys.sign({ typ: "at+jwt", claims, ttlSeconds: 3600 })).token;
 }
 
 async function startNginx(
@@ -169,7 +204,7 @@ async function startGatewayProcess(directory: string, databaseUrl: string, port:
       TOWPATH_GATEWAY_WORKERS: "1",
       TOWPATH_DATA_DIR: directory,
       TOWPATH_RUN_DIR: directory,
-      TOWPATH_SECRET: "the bench's secret has 32 letters",
+      TOWPATH_SECRET: secret,
       TOWPATH_LOG_LEVEL: "info",
       TOWPATH_SERVER_URL: `http://localhost:${port}/{name}`,
       TOWPATH_GATEWAY_PORT: String(port),

@@ -11,6 +11,7 @@ import { median } from "./measure.ts";
 const seconds = Number(process.argv[2] ?? 4);
 const rounds = 5;
 const warmUpSeconds = 8;
+const withToken = "towpath gateway, OAuth token";
 
 const bench = await startBench();
 try {
@@ -19,29 +20,40 @@ try {
   await bench.stop();
 }
 
-async function compare({ directory, ports, label, processes, rowsWritten }: Bench): Promise<void> {
+async function compare({ directory, ports, label, signedIn, processes, rowsWritten }: Bench): Promise<void> {
   const script = join(directory, "post.lua");
   await writeFile(script, bench.wrkScript);
+  const signedInScript = join(directory, "post-signed-in.lua");
+  await writeFile(signedInScript, `${bench.wrkScript}\nwrk.headers["authorization"] = "Bearer ${signedIn.token}"\n`);
+  const scriptOf = (name: string) => (name === withToken ? signedInScript : script);
   const targets = {
     "server itself": `http://127.0.0.1:${ports.server}/mcp`,
     "nginx proxy_pass": `http://127.0.0.1:${ports.nginx}/mcp`,
     "nginx, upstream keepalive": `http://127.0.0.1:${ports.tuned}/mcp`,
     "towpath gateway": `http://127.0.0.1:${ports.gateway}/${label}/mcp`,
+    [withToken]: `http://127.0.0.1:${ports.gateway}/${signedIn.label}/mcp`,
   };
   const pids: Record<string, number> = {
     "nginx proxy_pass": processes.nginx,
     "nginx, upstream keepalive": processes.nginx,
     "towpath gateway": processes.gateway,
+    [withToken]: processes.gateway,
   };
   // Long enough for the JIT compiler: in the first seconds it takes a sixth of the gateway's time.
-  for (const url of Object.values(targets)) await loadOf({ url, script, connections: 32, seconds: warmUpSeconds });
+  for (const [name, url] of Object.entries(targets)) {
+    await loadOf({ url, script: scriptOf(name), connections: 32, seconds: warmUpSeconds });
+  }
 
   const loaded = new Map<string, Measured[]>();
   const alone = new Map<string, Measured[]>();
   for (let round = 0; round < rounds; round++) {
     for (const [name, url] of Object.entries(targets)) {
-      add(loaded, name, await loadOf({ url, script, connections: 32, seconds, pid: pids[name] }));
-      add(alone, name, await loadOf({ url, script, connections: 1, seconds: Math.max(1, Math.round(seconds / 2)) }));
+      add(loaded, name, await loadOf({ url, script: scriptOf(name), connections: 32, seconds, pid: pids[name] }));
+      add(
+        alone,
+        name,
+        await loadOf({ url, script: scriptOf(name), connections: 1, seconds: Math.max(1, Math.round(seconds / 2)) }),
+      );
     }
   }
   const rate = (name: string) => median((loaded.get(name) ?? []).map((one) => one.requestsPerSecond));
@@ -74,10 +86,10 @@ async function compare({ directory, ports, label, processes, rowsWritten }: Benc
       .join(" ")}`,
   );
   const failures = [...loaded.values(), ...alone.values()].flat().reduce((sum, one) => sum + one.failures, 0);
-  const sent = [...(loaded.get("towpath gateway") ?? []), ...(alone.get("towpath gateway") ?? [])].reduce(
-    (sum, one) => sum + one.requests,
-    0,
-  );
+  const throughGateway = ["towpath gateway", withToken];
+  const sent = [loaded, alone]
+    .flatMap((each) => throughGateway.flatMap((name) => each.get(name) ?? []))
+    .reduce((sum, one) => sum + one.requests, 0);
   console.log(
     `failed requests: ${failures}; request-log rows in the database: ${await rowsWritten()} (counted requests: ${sent}, warm-up not counted)`,
   );

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createGrantChecker } from "@towpath/auth/credentials";
+import { requestLogStats } from "@towpath/logs";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { accessTokenFor, type Granted, resourceOf, storeGrant as storeGrantIn } from "./testing/access-tokens.ts";
@@ -224,4 +225,25 @@ test("GW-5 it is stored when a grant was last used, off the path of the call", a
   await grants.find(granted.grantId);
   await grants.storeUses();
   expect(await usedAt()).toEqual(first);
+});
+
+test("GW-4 GW-7 first contacts and expired tokens are in the log, and are no errors of the server in its statistics", async () => {
+  const server = await deployPrivate();
+  const granted = await storeGrant(server);
+  const expired = await accessTokenFor(rig, server, granted, { claims: { aud: resourceOf(server) }, ttlSeconds: 1 });
+  await refusalOf(server, {});
+  expect((await postTo(server.url, rpc(), bearer(await tokenFor(server, granted)))).status).toBe(200);
+  // Past the second and the leeway.
+  let calls = 2;
+  const statusOfExpired = async () => {
+    calls += 1;
+    return (await refusalOf(server, bearer(expired))).status;
+  };
+  await expect.poll(statusOfExpired, { timeout: 25_000, interval: 3000 }).toBe(401);
+  const rows = await rig.rows(server.projectId, calls);
+  const refusals = rows.map(({ refusal }) => refusal);
+  expect(refusals).toContain("sign_in_required");
+  expect(refusals).toContain("token_expired");
+  const stats = await requestLogStats(rig.database.pool, { projectId: server.projectId });
+  expect(stats).toMatchObject({ errors: 0, refused: 2 });
 });
