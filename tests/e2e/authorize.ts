@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
-import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/client";
+import type { OAuthClientInformationMixed, OAuthDiscoveryState, OAuthTokens } from "@modelcontextprotocol/client";
 import type { Page } from "playwright-core";
 
 /** Goes where a client sends its person, signs in where asked, and allows. Returns what the client is told. */
@@ -34,7 +34,13 @@ export async function openCallback(): Promise<{ url: string; close: () => Promis
 
 /** What a program keeps for the SDKs' OAuth flows, in memory; `asked` is where it would open a browser. */
 export function memoryProvider(redirectUrl: string, name: string) {
-  const kept: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; asked?: URL } = {};
+  const kept: {
+    client?: OAuthClientInformationMixed;
+    tokens?: OAuthTokens;
+    discovered?: OAuthDiscoveryState;
+    verifier?: string;
+    asked?: URL;
+  } = {};
   return {
     kept,
     redirectUrl,
@@ -46,6 +52,10 @@ export function memoryProvider(redirectUrl: string, name: string) {
     tokens: () => kept.tokens,
     saveTokens(tokens: OAuthTokens) {
       kept.tokens = tokens;
+    },
+    discoveryState: () => kept.discovered,
+    saveDiscoveryState(state: OAuthDiscoveryState) {
+      kept.discovered = state;
     },
     redirectToAuthorization(url: URL) {
       kept.asked = url;

@@ -152,10 +152,10 @@ test("GW-4 GW-5 the official inspector's command line signs in", async () => {
   const manifest = require.resolve("@modelcontextprotocol/inspector/package.json");
   const program = join(dirname(manifest), "clients", "launcher", "build", "index.js");
   const [port = 0] = await freePorts(1);
-  const { status, printed } = await runAndAllow(process.execPath, [
-    ...[program, "--cli", url.href, "--transport", "http", "--method", "tools/call", "--tool-name", "echo"],
-    ...["--tool-arg", "text=inspected", "--callback-url", `http://127.0.0.1:${port}/oauth/callback`],
-  ]);
+  const args = [program, "--cli", url.href, "--transport", "http", "--method", "tools/call", "--tool-name", "echo"];
+  args.push("--tool-arg", "text=inspected", "--callback-url", `http://127.0.0.1:${port}/oauth/callback`);
+  // Without a terminal it asks nobody to sign in unless it may open a browser.
+  const { status, printed } = await runAndAllow(process.execPath, args, { MCP_AUTO_OPEN_ENABLED: "true" });
   expect([status, printed]).toEqual([0, expect.stringContaining('"inspected"')]);
 });
 
