@@ -1,4 +1,4 @@
-"""Imports the frameworks ahead of time, then waits for the server that this process is to become (decision 023).
+"""Imports the frameworks ahead of time, then waits for the server that this process is to become (decision 024).
 
 The process starts in the sandbox of a later server, with an empty application directory and none of the server's
 variables, and is frozen. When a server is assigned to it, the runner puts the code into the directory, writes one JSON

@@ -32,7 +32,7 @@ const finalMs = 3_600_000;
 
 /**
  * Interpreters that have imported the frameworks of a dependency layer and wait, frozen, for a server of their
- * organization (decision 023). Each becomes one server. Without one, or where one doesn't fit, servers start as usual.
+ * organization (decision 024). Each becomes one server. Without one, or where one doesn't fit, servers start as usual.
  */
 export class PrewarmPool {
   readonly #parts: PrewarmPoolParts;

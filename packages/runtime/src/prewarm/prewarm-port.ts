@@ -1,6 +1,6 @@
 import type { InstanceSpec, Limits, Network, OutputSink, StartResult } from "../port.ts";
 
-// The optional part of the driver port that shortens starts (decision 023).
+// The optional part of the driver port that shortens starts (decision 024).
 
 /** An interpreter to prepare. It can become any server of the organization with the same layer, Python and network. */
 export type PrewarmSpec = {
