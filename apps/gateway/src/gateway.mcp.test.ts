@@ -121,7 +121,8 @@ describe("towpath-cloud", () => {
       const refused = await post(headers as Record<string, string>);
       expect(refused.status).toBe(401);
       expect(refused.headers.get("www-authenticate")).toMatch(/^Bearer /);
-      expect(await refused.json()).toMatchObject({ error: { data: { towpath: "unauthorized" } } });
+      const code = Object.keys(headers).length === 0 ? "sign_in_required" : "unauthorized";
+      expect(await refused.json()).toMatchObject({ error: { data: { towpath: code } } });
     }
     const key = await storeApiKey(rig, server.organizationId);
     expect((await post(key.bearer, `?access_token=${key.bearer.authorization.slice(7)}`)).status).toBe(401);
