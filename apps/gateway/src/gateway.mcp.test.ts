@@ -121,7 +121,7 @@ describe("towpath-cloud", () => {
       const refused = await post(headers as Record<string, string>);
       expect(refused.status).toBe(401);
       expect(refused.headers.get("www-authenticate")).toMatch(/^Bearer /);
-      const code = Object.keys(headers).length === 0 ? "sign_in_required" : "unauthorized";
+      const code = headers.authorization?.startsWith("Bearer ") ? "unauthorized" : "sign_in_required";
       expect(await refused.json()).toMatchObject({ error: { data: { towpath: code } } });
     }
     const key = await storeApiKey(rig, server.organizationId);
