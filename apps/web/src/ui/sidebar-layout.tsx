@@ -1,5 +1,5 @@
-import { Link, type LinkProps } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { Link, type LinkProps, useLocation } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef } from "react";
 
 type SidebarItem = {
   label: string;
@@ -24,9 +24,19 @@ export function SidebarLayout({
   children: ReactNode;
 }) {
   const shown = groups.filter((group) => group.items.length > 0);
+  const navigation = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // The strip is wider than a phone: show where the person is.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the active entry changes with the path
+  useEffect(() => {
+    const strip = navigation.current;
+    const active = strip?.querySelector<HTMLElement>("[data-status=active]");
+    if (active) strip?.scrollTo({ left: active.offsetLeft - (strip.clientWidth - active.offsetWidth) / 2 });
+  }, [pathname]);
   return (
     <div className="mx-auto flex w-full max-w-[96rem] flex-col lg:flex-row">
       <nav
+        ref={navigation}
         aria-label={label}
         className="scroll-thin sticky top-0 z-20 flex shrink-0 gap-1 overflow-x-auto border-b bg-canvas px-3 py-1.5 lg:top-16 lg:h-[calc(100dvh-4rem)] lg:w-52 lg:flex-col lg:gap-5 lg:overflow-y-auto lg:border-r lg:border-b-0 lg:px-3 lg:py-5"
       >

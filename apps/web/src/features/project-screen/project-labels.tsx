@@ -10,7 +10,11 @@ import { Tooltip } from "~/ui/tooltip.tsx";
 
 /** How each auth mode looks and reads (PRJ-12). */
 export const authModes = {
-  "towpath-cloud": { icon: KeyRound, label: "Members only", note: "Callers need an API key of this organization." },
+  "towpath-cloud": {
+    icon: KeyRound,
+    label: "Members only",
+    note: "Members of this team sign in, or callers send an API key.",
+  },
   "towpath-public": { icon: Globe, label: "Open to anyone", note: "Anyone with the URL can call this server." },
   passthrough: { icon: Server, label: "The server decides", note: "The server authenticates callers itself." },
 } as const satisfies Record<AuthMode, unknown>;
