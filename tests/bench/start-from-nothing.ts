@@ -160,12 +160,13 @@ async function firstCalls(platforms: readonly [Platform, Platform]): Promise<voi
   }
 }
 
-/** Ticks of CPU, in hundredths of a second, and PSS in bytes of the instance's Python interpreters. */
-async function pythonCost(): Promise<{ count: number; pssBytes: number; cpuTicks: number }> {
+/** Ticks of CPU, in hundredths of a second, and PSS in bytes of an instance's prewarmed interpreters. */
+async function pythonCost({ dataDirectory }: Platform): Promise<{ count: number; pssBytes: number; cpuTicks: number }> {
   const total = { count: 0, pssBytes: 0, cpuTicks: 0 };
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const read = (file: string) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "");
     if (!(await read("cmdline")).startsWith("/app/.venv/bin/python\0-m\0towpath_runner\0--prewarm")) continue;
+    if (!(await read("mountinfo")).includes(dataDirectory)) continue;
     const fields = (await read("stat")).split(") ")[1]?.split(" ") ?? [];
     total.count += 1;
     total.cpuTicks += Number(fields[11]) + Number(fields[12]);
@@ -190,9 +191,9 @@ async function idleServers(platforms: readonly [Platform, Platform], count: numb
       await deploy(platform, directory, `idle-${index}`);
     }
     await sleep(leaseMs + stopAfterMs + 30_000);
-    const before = await pythonCost();
+    const before = await pythonCost(platform);
     await sleep(10_000);
-    const after = await pythonCost();
+    const after = await pythonCost(platform);
     const mebibytes = (after.pssBytes / 2 ** 20).toFixed(0);
     const percent = (after.cpuTicks - before.cpuTicks) / 10;
     rows.push(
