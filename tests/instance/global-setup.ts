@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { newVisitor, openBrowser, signUp } from "../e2e/browser.ts";
+import { createOrganization, newVisitor, openBrowser, signUp } from "../e2e/browser.ts";
 import { instancePorts, startTowpath } from "./towpath-process.ts";
 
 declare module "vitest" {
@@ -16,13 +16,13 @@ declare module "vitest" {
   }
 }
 
-/** What the terminal deploys belongs to the instance's first account: made here, so that no test gets it by chance. */
+/** What the terminal deploys belongs to the first organization: made here, so that no test gets it by chance. */
 async function makeFirstAccount(url: string): Promise<string> {
   const browser = await openBrowser();
   try {
     const { page } = await newVisitor(browser);
     const email = await signUp(page, url);
-    await page.waitForURL(/\/welcome\/create-organization/);
+    await createOrganization(page, "First");
     return email;
   } finally {
     await browser.close();
