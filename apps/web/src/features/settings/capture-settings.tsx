@@ -1,32 +1,19 @@
-import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
 import { formatAbsoluteTime } from "~/ui/time.tsx";
-import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { captureChangeQuery, saveCapture } from "./settings.functions.ts";
+import { useProjectSwitch } from "./use-project-switch.ts";
 
 /** Turns the capture of payloads on or off (GW-7), and says what it stores. */
 export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
-  const queryClient = useQueryClient();
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  const change = async (capturePayloads: boolean) => {
-    setBusy(true);
-    setFailure(null);
-    try {
-      await saveCapture({ data: { ...projectKey, capturePayloads } });
-      await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
-    } catch (error) {
-      setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, failure, change } = useProjectSwitch(projectKey, (capturePayloads) =>
+    saveCapture({ data: { ...projectKey, capturePayloads } }),
+  );
   return (
     <Card id="request-log" className="scroll-mt-24">
       <CardHeader

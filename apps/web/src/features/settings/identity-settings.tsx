@@ -1,31 +1,18 @@
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
-import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { saveIdentity } from "./settings.functions.ts";
+import { useProjectSwitch } from "./use-project-switch.ts";
 
 /** Turns the signed assertion of who calls on or off (GW-11), and says what the server is told. */
 export function IdentitySettings({ projectKey }: { projectKey: ProjectKey }) {
-  const queryClient = useQueryClient();
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  const change = async (identityAssertion: boolean) => {
-    setBusy(true);
-    setFailure(null);
-    try {
-      await saveIdentity({ data: { ...projectKey, identityAssertion } });
-      await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
-    } catch (error) {
-      setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, failure, change } = useProjectSwitch(projectKey, (identityAssertion) =>
+    saveIdentity({ data: { ...projectKey, identityAssertion } }),
+  );
   return (
     <Card id="identity" className="scroll-mt-24">
       <CardHeader title="Caller identity" description="What the server is told of who calls it." />
