@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import stat
 import subprocess
+import textwrap
 import time
 from pathlib import Path
 
@@ -43,6 +44,24 @@ def test_BLD_5_sigterm_runs_exit_handlers(start: Start) -> None:
     harness.ready()
     assert harness.stop()[0] == 0
     assert "said goodbye" in harness.output()
+
+
+def test_BLD_5_a_daemon_thread_that_prints_does_not_abort_the_stop(start: Start) -> None:
+    """The interpreter aborts (SIGABRT) when it is finalized while a daemon thread holds the lock of stdout."""
+    source = """
+        import sys, threading
+
+        def chatter():
+            while True:
+                sys.stdout.buffer.write(b"x" * 2000)
+                sys.stdout.buffer.flush()
+
+        for _ in range(4):
+            threading.Thread(target=chatter, daemon=True).start()
+        """
+    harness = start(SERVER + textwrap.dedent(source))
+    harness.ready()
+    assert harness.stop()[0] == 0
 
 
 def test_BLD_5_ready_means_that_the_socket_answers(start: Start) -> None:

@@ -14,8 +14,12 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--prewarm-status"]:
         from towpath_runner.prewarm import prewarm
 
-        sys.exit(prewarm(sys.argv[2]))
+        exit_status = prewarm(sys.argv[2])
+    else:
+        from towpath_runner.main import main
 
-    from towpath_runner.main import main
+        exit_status = main(sys.argv[1:])
 
-    sys.exit(main(sys.argv[1:]))
+    from towpath_runner.end import end_process
+
+    end_process(exit_status)
