@@ -1,4 +1,4 @@
-import { bigint, index, integer, json, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { bigint, boolean, index, integer, json, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { branch } from "./branch.ts";
 import { instant } from "./columns.ts";
 import { project } from "./project.ts";
@@ -36,6 +36,8 @@ export const build = pgTable(
     diagnosis: jsonb(),
     /** `BuildWarning[]`; null = none. */
     warnings: jsonb(),
+    /** Whether the inspected server refused a caller without credentials; null before, and of builds by earlier versions. */
+    ownSignIn: boolean(),
     /**
      * `Manifest` of the mcp package; null until the server responded, and when a server with its own sign-in doesn't
      * disclose it. `json` rather than `jsonb`, which loses the order of arguments.
