@@ -36,20 +36,20 @@ export async function userUsage(
   query: { projectId: string; principal: string; timeRange: keyof typeof timeRangeMs },
 ): Promise<{ user: UserEntry; usage: Usage } | null> {
   const { projectId, principal, timeRange } = query;
-  const from = new Date(Date.now() - timeRangeMs[timeRange]);
+  const since = new Date(Date.now() - timeRangeMs[timeRange]);
   const [user, sessions] = await Promise.all([
     readUser(pool, query),
-    pool.query<{ ids: string[] | null; to: Date | null }>(
-      `SELECT array_agg(DISTINCT id) AS ids, max(last_seen) AS to FROM (
-         SELECT caller_ids, last_seen FROM request_log_session WHERE project_id = $1 AND user_id = hashtextextended($2, 0)
+    pool.query<{ ids: string[] | null; from: Date; to: Date | null }>(
+      `SELECT array_agg(DISTINCT id) AS ids, greatest(min(first_seen), $3) AS from, max(last_seen) AS to FROM (
+         SELECT caller_ids, first_seen, last_seen FROM request_log_session WHERE project_id = $1 AND user_id = hashtextextended($2, 0)
            AND last_slot >= date_bin('10 minutes', $3, 'epoch') ORDER BY last_slot DESC LIMIT ${maxUserSessions}) AS s,
        unnest(caller_ids) AS id`,
-      [projectId, principal, from],
+      [projectId, principal, since],
     ),
   ]);
   if (!user) return null;
-  const { ids: callerIds, to } = sessions.rows[0] ?? {};
-  if (!callerIds || !to) return { user, usage: usageOf([]) };
+  const { ids: callerIds, from, to } = sessions.rows[0] ?? {};
+  if (!callerIds || !from || !to) return { user, usage: usageOf([]) };
   return {
     user,
     usage: usageOf(await readUsage(pool, { projectId, callerIds, from, to, own: { principal } }, maxUserCalls)),
