@@ -34,5 +34,6 @@ export { type RetentionMoment, type RetentionPolicy, type RetentionRule, retenti
 export { route } from "./route.ts";
 export { secret, secretVersion } from "./secret.ts";
 export { serverLog } from "./server-log.ts";
+export { signInStep } from "./sign-in-step.ts";
 export { account, rateLimit, session, signInAttempt, user, verification } from "./user.ts";
 export { webhookDelivery } from "./webhook-delivery.ts";

@@ -24,6 +24,7 @@ import type { RetentionRule } from "./retention-rule.ts";
 import { routeRetention } from "./route.ts";
 import { secretRetention, secretVersionRetention } from "./secret.ts";
 import { serverLogRetention } from "./server-log.ts";
+import { signInStepRetention } from "./sign-in-step.ts";
 import {
   accountRetention,
   rateLimitRetention,
@@ -70,6 +71,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   server_log: serverLogRetention,
   session: sessionRetention,
   sign_in_attempt: signInAttemptRetention,
+  sign_in_step: signInStepRetention,
   user: userRetention,
   verification: verificationRetention,
   webhook_delivery: webhookDeliveryRetention,
