@@ -2,11 +2,13 @@ import { open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asCommandError, bold, CommandError, dim, print, printError, red } from "../terminal/terminal.ts";
-import { type Output, type Stage, stages, type Totals } from "./stages.ts";
+import type { Output } from "./programs.ts";
+import { type Stage, stages } from "./stages.ts";
+import { describeFailures, type Totals } from "./totals.ts";
 
 type Result = { readonly title: string; readonly totals: Totals; readonly seconds: number };
 
-/** `towpath test`: every stage even after a failure, then the totals alone on the last line. */
+/** `towpath test`: every stage even after a failure, then what failed, and the totals alone on the last line. */
 export async function test(names: string[]): Promise<number> {
   const unknown = names.filter((name) => !stages.some((stage) => stage.name === name));
   if (unknown.length > 0) {
@@ -34,15 +36,23 @@ export async function runStages(chosen: readonly Stage[]): Promise<number> {
     beside = undefined;
     results.push(result);
   }
+  return report(results);
+}
+
+/** Prints a line for each stage, the failures and the totals; returns the exit status. */
+function report(results: readonly Result[]): number {
   print("");
   for (const { title, totals, seconds } of results) {
-    const failed = totals.failed > 0 ? red(`${totals.failed} failed`) : "0 failed";
+    const count = totals.failures.length;
+    const failed = count > 0 ? red(`${count} failed`) : "0 failed";
     print(
       `${title.padEnd(26)} ${String(totals.passed).padStart(4)} passed  ${failed}  ${dim(`${seconds.toFixed(0)} s`)}`,
     );
   }
+  const failures = results.flatMap(({ title, totals }) => describeFailures(title, totals.failures));
+  if (failures.length > 0) print(`\n${failures.join("\n")}`);
   const sum = (pick: (totals: Totals) => number) => results.reduce((total, { totals }) => total + pick(totals), 0);
-  const failed = sum((totals) => totals.failed);
+  const failed = sum((totals) => totals.failures.length);
   print(`\n${sum((totals) => totals.passed)} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 }
@@ -50,8 +60,9 @@ export async function runStages(chosen: readonly Stage[]): Promise<number> {
 async function run(stage: Stage, output: Output): Promise<Result> {
   const begun = performance.now();
   const totals = await stage.run(output).catch((error: unknown): Totals => {
-    printError(`${red("✗")} ${asCommandError(error).message}`);
-    return { passed: 0, failed: 1 };
+    const { message } = asCommandError(error);
+    printError(`${red("✗")} ${message}`);
+    return { passed: 0, failures: [{ name: "could not run", message }] };
   });
   return { title: stage.title, totals, seconds: (performance.now() - begun) / 1000 };
 }

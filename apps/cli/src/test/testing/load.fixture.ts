@@ -1,0 +1,1 @@
+throw new Error("the file does not load");
