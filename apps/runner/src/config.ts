@@ -37,7 +37,6 @@ const environmentSchema = z.object({
   TOWPATH_LEASE_MS: milliseconds(10_000, 500),
   TOWPATH_FREEZE_AFTER_MS: milliseconds(30_000),
   TOWPATH_STOP_AFTER_MS: milliseconds(15 * 60_000),
-  TOWPATH_START_TIMEOUT_MS: milliseconds(60_000),
   /** Servers end if no runner takes them over within this time after theirs was killed. */
   TOWPATH_ADOPT_WITHIN_MS: milliseconds(30_000),
   /** Memory that all servers together may use. Default: 3/4 of the host's. */

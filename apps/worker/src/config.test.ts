@@ -32,7 +32,15 @@ test("OPS-1 the worker's settings are a value, with defaults, and the operator's
   const { UV_SYSTEM_CERTS: _, ...buildEnvironment } = config.buildEnvironment;
   expect(buildEnvironment).toEqual({ UV_INDEX_URL: "https://pypi.example.com" });
   expect(config.isolation).toEqual(strictIsolation);
-  expect(config.builder.limits?.server?.memoryBytes).toBe(512 * 1024 * 1024);
+});
+
+test("OPS-1 a build inspects its server within the limits that it has later", () => {
+  const limits = (more: Record<string, string>) => readConfig({ ...settings, ...more }).builder.limits;
+  expect(limits({})).toMatchObject({ startMs: 60_000, server: { memoryBytes: 512 * 1024 * 1024 } });
+  expect(limits({ TOWPATH_START_TIMEOUT_MS: "5000", TOWPATH_SERVER_MEMORY_MIB: "64" })).toMatchObject({
+    startMs: 5_000,
+    server: { memoryBytes: 64 * 1024 * 1024 },
+  });
 });
 
 test("RUN-1 weak limits are allowed by a plain yes only", () => {

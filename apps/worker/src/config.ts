@@ -82,7 +82,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
       defaultPython: values.TOWPATH_PYTHON ?? null,
       limits: {
         ...defaultBuildLimits,
-        // What passes the inspection must run later: the same limits.
+        startMs: values.TOWPATH_START_TIMEOUT_MS,
         server: {
           memoryBytes: values.TOWPATH_SERVER_MEMORY_MIB * mebibyte,
           cpus: values.TOWPATH_SERVER_CPUS,

@@ -52,8 +52,10 @@ export const strictIsolation: IsolationConfig = {
   allowedRanges: [],
 };
 
-/** Limits of one server. */
+/** Limits of one server, in its build's inspection (worker) and later (runner): what passes the first must run. */
 export const serverLimitSettings = {
+  /** From its start until it answers. */
+  TOWPATH_START_TIMEOUT_MS: z.coerce.number().int().min(1).default(60_000),
   TOWPATH_SERVER_MEMORY_MIB: z.coerce.number().int().min(64).default(512),
   TOWPATH_SERVER_CPUS: z.coerce.number().min(0.05).default(1),
   TOWPATH_SERVER_PROCESSES: z.coerce.number().int().min(8).default(256),
