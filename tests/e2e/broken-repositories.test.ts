@@ -46,8 +46,8 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const flood = `import sys
-block = "x" * 1023 + "\\n"
-for _ in range(1024 * 1024):
+block = ("x" * 1023 + "\\n") * 64
+for _ in range(16 * 1024):
     sys.stdout.write(block)
 raise SystemExit(3)
 `;
@@ -92,6 +92,8 @@ test.each(cases)(
 test("BLD-2 an endless import ends as a failure, the live version answers on", async () => {
   const failed = await deployWith({ "server.py": `while True:\n    pass\n${good}` }, "--entrypoint", "server.py");
   expect(failed.status).toBe(1);
+  // The set-up's limit.
+  expect(failed.stderr).toContain("still being loaded after 20 seconds");
   expect(failed.stderr).toContain("What to do:");
   expect(await callLive()).toEqual([expect.objectContaining({ text: "pong" })]);
 });

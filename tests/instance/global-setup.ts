@@ -32,7 +32,8 @@ async function makeFirstAccount(url: string): Promise<string> {
 /** One instance for all end-to-end files; each file makes its own account and organization. */
 export default async function startInstance(project: TestProject): Promise<() => Promise<void>> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-e2e-"));
-  const instance = await startTowpath(dataDirectory, await instancePorts());
+  // Long enough for a busy machine, and shorter than the default for servers that never start.
+  const instance = await startTowpath(dataDirectory, await instancePorts(), { TOWPATH_START_TIMEOUT_MS: "20000" });
   project.provide("ownerEmail", await makeFirstAccount(instance.url));
   for (const name of ["url", "serversUrl", "forgeUrl", "dataDirectory"] as const) project.provide(name, instance[name]);
   return async () => {
