@@ -9,6 +9,7 @@ import { layersSchema } from "@towpath/core/build/contract";
 import { hostWithoutBubblewrap } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type BuildResult, defaultBuildLimits } from "./index.ts";
+import { plainServer } from "./testing/plain-server.ts";
 import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -81,7 +82,7 @@ test("BLD-3 a change of code alone reuses the dependency layer, and the log says
 });
 
 test("BLD-3 an organization never reuses another one's dependency layer, so it cannot poison it", async () => {
-  const files = { "server.py": server, ...requirements };
+  const files = { "server.py": plainServer, "requirements.txt": "six\n" };
   const own = success(await workshop.tryBuild(files));
   const tried = await workshop.tryBuild(files, { organizationId: "org-2" });
   // Identical layers may be stored once, but each organization must have made its own.
@@ -90,7 +91,7 @@ test("BLD-3 an organization never reuses another one's dependency layer, so it c
 });
 
 test("BLD-1 two builds of the same commit at the same time give the same layers", async () => {
-  const files = { "server.py": `${server}\n# twice\n`, "requirements.txt": "fastmcp\nsix\n" };
+  const files = { "server.py": `${plainServer}\n# twice\n`, "requirements.txt": "six\nidna\n" };
   const [one, two] = await Promise.all([workshop.tryBuild(files), workshop.tryBuild(files)]);
   expect(success(one).layers).toEqual(success(two).layers);
   expect(await readdir(join(workshop.dataDirectory, "builds"))).toEqual([]);
@@ -133,10 +134,10 @@ mcp = FastMCP("Locked", instructions=__version__)
 });
 
 test("BLD-4 a script with inline metadata is built from a root directory in a monorepo", async () => {
-  const script = `# /// script\n# dependencies = ["fastmcp", "six"]\n# ///\nimport six\n${server}`;
+  const script = `# /// script\n# dependencies = ["six"]\n# ///\nimport six\n${plainServer}`;
   const tried = await workshop.tryBuild(
     { "servers/one/tool.py": script },
-    { entrypoint: "tool.py:mcp", rootDirectory: "servers/one" },
+    { entrypoint: "tool.py:app", rootDirectory: "servers/one" },
   );
   expect(success(tried).manifest.tools).toHaveLength(1);
   expect(tried.text).toContain("PEP 723");
@@ -146,9 +147,9 @@ test("BLD-4 a script with inline metadata is built from a root directory in a mo
 
 test("BLD-18 when the host lacks the .python-version, the build uses another Python within requires-python, with a warning", async () => {
   const files = {
-    "server.py": server,
+    "server.py": plainServer,
     ".python-version": "3.15\n",
-    "pyproject.toml": `[project]\nname = "pinned"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["fastmcp"]\n`,
+    "pyproject.toml": `[project]\nname = "pinned"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["six"]\n`,
   };
   const tried = await workshop.tryBuild(files);
   const { layers, warnings } = success(tried);
@@ -206,7 +207,7 @@ raise SystemExit("the disk is mine")
 });
 
 test("RUN-1 a host without bubblewrap builds and serves when the operator allows it, in layers of their own", async () => {
-  const files = { "server.py": server, ...requirements };
+  const files = { "server.py": plainServer, "requirements.txt": "six\n" };
   const refusing = await openWorkshop({ isolation: { host: hostWithoutBubblewrap() } });
   const refused = await refusing.tryBuild(files);
   expect(refused.result).toMatchObject({
@@ -268,7 +269,7 @@ test("RUN-4 the server is inspected with its own environment, which install step
   const spy = `import os, sys\nprint("SEEN " + " ".join(sorted(os.environ)), file=sys.stderr)\nraise SystemExit(3)\n`;
   const environment = { API_TOKEN: "s3cret-value" };
   const built = await workshop.tryBuild(
-    { "server.py": needy, "requirements.txt": "fastmcp\n./probe\n", "probe/setup.py": spy },
+    { "server.py": needy, "requirements.txt": "./probe\n", "probe/setup.py": spy },
     { environment },
   );
   expect(built.result).toMatchObject({ ok: false, diagnosis: { code: "dependency_build_failed" } });

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { BuildResult } from "./index.ts";
+import { plainServer } from "./testing/plain-server.ts";
 import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -76,7 +77,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 [project]
 name = "native-thing"
 version = "1.0"
-dependencies = ["fastmcp"]
+dependencies = ["six"]
 [build-system]
 requires = []
 build-backend = "backend"
@@ -85,7 +86,7 @@ backend-path = ["."]
   const files = {
     "backend.py": backend,
     "pyproject.toml": pyproject,
-    "server.py": `import native_thing\n${server}mcp.instructions = str(native_thing.answer)\n`,
+    "server.py": `import native_thing\n${plainServer}\ninstructions = str(native_thing.answer)\n`,
   };
   const tried = await workshop.tryBuild(files);
   const { manifest, layers } = success(tried);
