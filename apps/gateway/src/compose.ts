@@ -31,8 +31,10 @@ import { createAuthenticate } from "./policy/credentials.ts";
 import { OpenResponses } from "./policy/open-responses.ts";
 import { createSessionIds } from "./policy/sessions.ts";
 import { createReadModel } from "./read-model/routes.ts";
+import { createVariableReader } from "./read-model/variables.ts";
 import { PendingCalls } from "./record/pending-calls.ts";
 import { Recorder } from "./record/recorder.ts";
+import { Redactors } from "./record/redactors.ts";
 import { RefusalLimit } from "./record/refusal-limit.ts";
 import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
@@ -124,6 +126,12 @@ export async function startGateway(
       onCanceledElsewhere: (session, requestId) => peers.ask({ kind: "canceled", session, requestId }),
     }),
   });
+  const redactors = new Redactors({
+    read: createVariableReader(pool, box),
+    routed: () => routes.deployments(),
+    share: config.share,
+    log,
+  });
   const refusalLimit = new RefusalLimit({ share: config.share });
   const metrics = new Metrics(config.workerIndex);
   const connections = new Connections(config.connections);
@@ -162,6 +170,7 @@ export async function startGateway(
       leases,
       pendingCalls,
       recorder,
+      redactors,
       refusalLimit,
       metrics,
       tracer,
@@ -194,6 +203,7 @@ export async function startGateway(
       openResponses.stop();
       pendingCalls.stop();
       leases.stop();
+      redactors.stop();
       clearInterval(usesTimer);
       await Promise.all([
         recorder.stop(),

@@ -188,6 +188,8 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   if (!exchange) throw unknownServer();
   exchange.principal = principal.id;
   checkCaller(route, principal);
+  // Not before: a stranger's request must not cause secrets to be decrypted.
+  exchange.redactor = parts.redactors.find(exchange.deploymentId);
   parts.openResponses.watch(response, principal, route);
   const admission = parts.capacity.admit(route.projectId, response);
   const forwarded = forwardedHeaders(parts.serverAddress, label, { request, proxies: parts.proxies });
@@ -213,6 +215,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
     exchange.session = session.key;
     exchange.client = session.session;
     exchange.deploymentId = session.session.deploymentId;
+    exchange.redactor = parts.redactors.find(exchange.deploymentId);
   }
   const own = session ? withSessionId(passed, session.session.serverId) : passed;
   const headers = listedTools ? withoutCompression(own) : own;

@@ -15,6 +15,7 @@ import { deploymentOf } from "../read-model/routes.ts";
 import { answersOf, type Exchange } from "../record/exchange.ts";
 import type { PendingCalls } from "../record/pending-calls.ts";
 import type { Recorder } from "../record/recorder.ts";
+import type { Redactors } from "../record/redactors.ts";
 import { Backoff } from "./backoff.ts";
 import type { Site } from "./cookies.ts";
 import { type ForwardEnd, forward } from "./forward.ts";
@@ -27,6 +28,7 @@ export type ProxyParts = {
   leases: Leases;
   pendingCalls: PendingCalls;
   recorder: Recorder;
+  redactors: Redactors;
   metrics: Metrics;
   log: Logger;
 };
@@ -58,6 +60,8 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
   try {
     while (!response.destroyed) {
       const lease = await ensure(parts, admitted, { deploymentId, backoff });
+      // They were asked for before the lease, so there is hardly ever something to wait for.
+      exchange.redactor ??= await parts.redactors.wait(deploymentId);
       // Client disconnected; send nothing.
       if (lease === null || response.destroyed) break;
       exchange.instanceId = lease.instanceId;

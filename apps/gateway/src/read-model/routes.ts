@@ -55,7 +55,7 @@ export function deploymentOf({ target }: Route): string | null {
 
 export type ReadModel = { loadRoutes: () => Promise<Route[]> };
 
-/** The gateway's only query of platform data. Rows that this version cannot parse are left out: a 404. */
+/** Who is served where, and with which settings. Rows that this version cannot parse are left out: a 404. */
 export function createReadModel(pool: Pool): ReadModel {
   return {
     async loadRoutes() {

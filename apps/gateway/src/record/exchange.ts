@@ -8,6 +8,7 @@ import {
   type RequestPeek,
   ResponsePeek,
 } from "@towpath/mcp/peek";
+import type { Redactor } from "@towpath/secrets/redaction";
 import type { ForwardEnd } from "../forward/forward.ts";
 import { headerOf } from "../forward/headers.ts";
 import type { GatewayError } from "../gateway-error.ts";
@@ -45,6 +46,8 @@ export type Exchange = {
   endedAt: number | null;
   /** The deployment that serves it, of an earlier rollout where its session says so; null: the target is none. */
   deploymentId: string | null;
+  /** Removes the values of the deployment's variables from its rows; null: they are not known. */
+  redactor: Redactor | null;
   instanceId: string | null;
   heldMs: number;
   /** performance.now() when the request was last sent to a server; null when it has not been. */
@@ -92,6 +95,7 @@ export function beginExchange(route: Route, request: IncomingMessage, begun: Beg
     startedAt: performance.now(),
     endedAt: null,
     deploymentId: deploymentOf(route),
+    redactor: null,
     instanceId: null,
     heldMs: 0,
     sentAt: null,

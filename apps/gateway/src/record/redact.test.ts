@@ -1,7 +1,8 @@
+import { unchanged } from "@towpath/secrets/redaction";
 import { expect, test } from "vitest";
-import { captureBytes, captureOf } from "./redact.ts";
+import { captureBytes, captureOf, redactedText, withheld } from "./redact.ts";
 
-const capture = (json: string) => captureOf(Buffer.from(json), Buffer.byteLength(json));
+const capture = (json: string) => captureOf(Buffer.from(json), Buffer.byteLength(json), unchanged);
 const redact = (value: unknown) => capture(JSON.stringify(value)).payload;
 
 test("GW-7 sealed state, answers and secrets are never kept, whatever their form and depth", () => {
@@ -56,8 +57,14 @@ test("GW-7 the beginning of what is too big is kept and marked, with its secrets
 test("GW-7 what is no JSON is left out", () => {
   expect(capture("{").payload).toBeNull();
   expect(capture(`nonsense ${"x".repeat(captureBytes)}`)).toEqual({ payload: null, isTruncated: true });
-  expect(captureOf(null, 0).payload).toBeNull();
+  expect(captureOf(null, 0, unchanged).payload).toBeNull();
   let deep: unknown = "secret inside";
   for (let at = 0; at < 500; at++) deep = [deep];
   expect(JSON.stringify(redact(deep))).not.toContain("secret inside");
+});
+
+test("KEY-4 without the values of variables nothing is kept of a payload but that it was there", () => {
+  expect(captureOf(Buffer.from("{}"), 2, null)).toEqual({ payload: withheld, isTruncated: false });
+  expect(captureOf(null, 0, null)).toEqual({ payload: null, isTruncated: false });
+  expect([redactedText("text", null), redactedText(null, null)]).toEqual([withheld, null]);
 });

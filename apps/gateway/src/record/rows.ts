@@ -1,8 +1,7 @@
 import type { Outcome, RequestLogRow } from "@towpath/logs";
 import type { AnswerPeek, MessagePeek, RequestPeek } from "@towpath/mcp/peek";
-import type { GatewayError } from "../gateway-error.ts";
 import type { Exchange } from "./exchange.ts";
-import { captureOf } from "./redact.ts";
+import { captureOf, redactedText } from "./redact.ts";
 import { newRequestId } from "./request-id.ts";
 
 /** The rows of an exchange that has ended: one per JSON-RPC message of the client, one when there was none. */
@@ -31,11 +30,11 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     kind: message.kind,
     httpMethod: exchange.httpMethod,
     method: message.method,
-    target: message.target,
+    target: targetOf(exchange, message),
     // 499: nginx's status for a client that disconnected before the answer.
     httpStatus: exchange.status === 0 ? 499 : exchange.status,
     isError: isErrorOutcome(exchange, outcome),
-    ...errorOf(refusal, outcome, answer),
+    ...errorOf(exchange, outcome, answer),
     refusal: refusal?.code ?? null,
     outcome,
     durationMs: rounded(durationMs),
@@ -59,14 +58,20 @@ const noPayloads = { requestPayload: null, responsePayload: null, requestTruncat
 function payloadsOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined) {
   if (!exchange.route.capturePayloads) return noPayloads;
   // The body of a batch belongs to all of its messages: it is kept with the first.
-  const request = captureOf(isFirst(exchange, message) ? exchange.body : null, exchange.requestBytes);
-  const response = captureOf(answer?.payload ?? null, answer?.payloadBytes ?? 0);
+  const { redactor } = exchange;
+  const request = captureOf(isFirst(exchange, message) ? exchange.body : null, exchange.requestBytes, redactor);
+  const response = captureOf(answer?.payload ?? null, answer?.payloadBytes ?? 0, redactor);
   return {
     requestPayload: request.payload,
     responsePayload: response.payload,
     requestTruncated: request.isTruncated || null,
     responseTruncated: response.isTruncated || null,
   };
+}
+
+/** Servers make up the URIs of resources, from their variables too; the names of tools and prompts are in their code. */
+function targetOf({ redactor }: Exchange, { method, target }: MessagePeek | RequestPeek): string | null {
+  return method?.startsWith("resources/") ? redactedText(target, redactor) : target;
 }
 
 /** Milliseconds from sending the request until the end of its answer; null when it was not sent. */
@@ -112,11 +117,11 @@ function clientOf({ peek, client, userAgent }: Exchange): Client {
   return { name, version };
 }
 
-function errorOf(refusal: GatewayError | null, outcome: Outcome, answer: AnswerPeek | undefined) {
+function errorOf({ refusal, redactor }: Exchange, outcome: Outcome, answer: AnswerPeek | undefined) {
   if (refusal) return { errorCode: refusal.rpcCode, errorMessage: refusal.message };
   // Some servers answer a canceled request with an error; the call ended as its client wanted.
   if (outcome === "canceled") return { errorCode: null, errorMessage: null };
-  return { errorCode: answer?.errorCode ?? null, errorMessage: answer?.errorMessage ?? null };
+  return { errorCode: answer?.errorCode ?? null, errorMessage: redactedText(answer?.errorMessage ?? null, redactor) };
 }
 
 function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): Outcome {

@@ -1,4 +1,4 @@
-import type { Route } from "../read-model/routes.ts";
+import { deploymentOf, type Route } from "../read-model/routes.ts";
 
 /** Label → route, in memory. Replaced as a whole, so that a reader never sees half of a change. */
 export class RouteTable {
@@ -21,6 +21,12 @@ export class RouteTable {
 
   find(label: string): Route | undefined {
     return this.#routes?.get(label);
+  }
+
+  /** The deployments that labels lead to. Looks at every route: not for the path of a request. */
+  deployments(): ReadonlySet<string> {
+    const routes = [...(this.#routes?.values() ?? [])];
+    return new Set(routes.map(deploymentOf).filter((id) => id !== null));
   }
 
   /** Has readers wait for a load, which must end by itself. Never rejects. */

@@ -22,14 +22,26 @@ function folded(code: number): number {
 /** Codes below this find their child of the root, where most characters of a text end, by index. */
 const indexed = 256;
 
+/** Characters or nodes for which a step of the building takes about a millisecond. */
+const perStep = 8192;
+
 /**
  * Builds the automaton; about 24 bytes for each character of the needles. No library that we know keeps its state
  * between two pieces of a text, on which redaction across chunks depends.
  */
 export function createAutomaton(needles: readonly Needle[]): Automaton {
+  const steps = buildAutomaton(needles);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same in steps of about a millisecond, between which the caller can do something else. */
+export function* buildAutomaton(needles: readonly Needle[]): Generator<void, Automaton> {
   const trie = new Trie(needles.reduce((sum, { text }) => sum + text.length, 1));
-  for (const [index, { text }] of needles.entries()) trie.add(text, index);
-  trie.link();
+  for (const [index, needle] of needles.entries()) yield* trie.add(needle.text, index);
+  yield* trie.link();
   return {
     next: (state, code) => trie.next(state, folded(code)),
     depth: (state) => trie.depth[state] ?? 0,
@@ -56,6 +68,7 @@ class Trie {
   readonly #code: Uint16Array;
   readonly #atRoot = new Int32Array(indexed);
   #size = 1;
+  #work = 0;
 
   constructor(capacity: number) {
     const numbers = () => new Int32Array(capacity);
@@ -69,9 +82,10 @@ class Trie {
     this.#code = new Uint16Array(capacity);
   }
 
-  add(text: string, index: number): void {
+  *add(text: string, index: number): Generator<void, void> {
     let node = 0;
     for (let at = 0; at < text.length; at += 1) {
+      if (this.#isStep()) yield;
       const code = folded(text.charCodeAt(at));
       node = this.#childOf(node, code) || this.#grow(node, code, index);
     }
@@ -79,10 +93,11 @@ class Trie {
   }
 
   /** Sets where each node continues when no child fits, nearest to the root first. */
-  link(): void {
+  *link(): Generator<void, void> {
     const queue = new Int32Array(this.#size);
     let end = 1;
     for (let at = 0; at < end; at += 1) {
+      if (this.#isStep()) yield;
       const node = queue[at] ?? 0;
       for (let child = this.#child[node] ?? 0; child !== 0; child = this.#sibling[child] ?? 0) {
         const fail = node === 0 ? 0 : this.next(this.#fail[node] ?? 0, this.#code[child] ?? 0);
@@ -99,6 +114,11 @@ class Trie {
       const child = this.#childOf(node, code);
       if (child !== 0 || node === 0) return child;
     }
+  }
+
+  #isStep(): boolean {
+    this.#work += 1;
+    return this.#work % perStep === 0;
   }
 
   #childOf(node: number, code: number): number {

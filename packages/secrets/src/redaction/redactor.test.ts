@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createRedactor } from "./redactor.ts";
+import { createBoundedRedactor, createRedactor } from "./redactor.ts";
 
 const value = "s3cr3t/välue+with ~all~ & \"sorts\"?\n'of' characters";
 
@@ -122,6 +122,34 @@ test("KEY-4 in a JSON value, strings, numbers and names of members are redacted,
     "[TOKEN]": [true, null, 1.5, "x [TOKEN]"],
     "nested\n": { deep: "abcdefg" },
   });
+});
+
+test("KEY-4 in a JSON value whose end is missing, the text that was cut shows no more than 15 characters of a value", () => {
+  const { json } = createRedactor({ TOKEN: "0123456789abcdefghij", DOTS: "dots at the end…" });
+  expect(json({ a: "at 0123456789abcdef…" })).toEqual({ a: "at 0123456789abcdef…" });
+  expect(json({ a: "at 0123456789abcdef…" }, true)).toEqual({ a: "at [TOKEN]…" });
+  expect(json(["at 0123456789abcde…", "dots at the end…"], true)).toEqual(["at 0123456789abcde…", "[DOTS]"]);
+});
+
+test("KEY-4 a redactor says what it takes in memory, and none is made beyond a bound", async () => {
+  const values = { TOKEN: "0123456789abcdefghij" };
+  const { bytes } = createRedactor(values);
+  expect(bytes).toBeGreaterThan(20 * 24);
+  expect((await createBoundedRedactor(values, bytes))?.text("0123456789abcdefghij")).toBe("[TOKEN]");
+  expect(await createBoundedRedactor(values, bytes - 1)).toBeNull();
+  expect((await createBoundedRedactor({}, 0))?.text("text")).toBe("text");
+});
+
+test("KEY-4 large values are prepared in slices, between which other things are done", async () => {
+  const value = Array.from({ length: 12_000 }, (_, at) => at)
+    .join("-")
+    .slice(0, 64 * 1024);
+  let turns = 0;
+  const counting = setInterval(() => turns++, 0);
+  const redactor = await createBoundedRedactor({ LARGE: value }, 64 * 1024 * 1024);
+  clearInterval(counting);
+  expect(turns).toBeGreaterThan(2);
+  expect(redactor?.text(`<${value}>`)).toBe("<[LARGE]>");
 });
 
 test("KEY-4 searching takes a time in proportion to the text, even for values made to be slow", () => {

@@ -1,15 +1,25 @@
-import { type Automaton, createAutomaton } from "./automaton.ts";
+import { type Automaton, buildAutomaton, createAutomaton, type Needle } from "./automaton.ts";
 import { formsOf } from "./forms.ts";
 
 /** A text that ends within a value, because it was cut, doesn't show more of it than this. Characters. */
 const maxUnfinishedLength = 15;
 
+/** Time without a break. */
+const sliceMs = 2;
+/** What the automaton and its needles take for each character that is searched for. */
+const bytesPerCharacter = 26;
+
 /** Replaces the values of secrets by their names in brackets (KEY-4). Values shorter than 6 characters stay. */
 export type Redactor = {
+  /** About what it takes in memory. */
+  readonly bytes: number;
   /** A whole text. */
   text(text: string): string;
-  /** The strings and numbers in a JSON value, names of members included. */
-  json(value: unknown): unknown;
+  /**
+   * The strings and numbers in a JSON value, names of members included. `isCut`: a string that ends with an ellipsis may
+   * have been cut within a value.
+   */
+  json(value: unknown, isCut?: boolean): unknown;
   /** A text that comes in pieces: what is returned, put together, is what `text` returns for the whole. */
   stream(): RedactionStream;
 };
@@ -21,25 +31,71 @@ type RedactionStream = {
   end(): string;
 };
 
+type Values = Readonly<Record<string, string>>;
+
 /** `values`: by name. Values that are part of others are replaced with them; of several the first gives the name. */
-export function createRedactor(values: Readonly<Record<string, string>>): Redactor {
+export function createRedactor(values: Values): Redactor {
+  const needles = needlesOf(values);
+  return redactorOf(needles, createAutomaton(needles));
+}
+
+/**
+ * The same for a process that has other things to do meanwhile, since large values take a while. Null when it would take
+ * more than `maxBytes`.
+ */
+export async function createBoundedRedactor(values: Values, maxBytes: number): Promise<Redactor | null> {
+  const needles = needlesOf(values);
+  if (bytesOf(needles) > maxBytes) return null;
+  return redactorOf(needles, await inSlices(buildAutomaton(needles)));
+}
+
+async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
+  let sliceAt = performance.now();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() - sliceAt < sliceMs) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    sliceAt = performance.now();
+  }
+}
+
+function needlesOf(values: Values): Needle[] {
   const names = new Map<string, string>();
   for (const [name, value] of Object.entries(values))
     for (const form of formsOf(value)) if (!names.has(form)) names.set(form, name);
-  if (names.size === 0) return unchanged;
-  const automaton = createAutomaton([...names].map(([text, name]) => ({ text, name })));
+  return [...names].map(([text, name]) => ({ text, name }));
+}
+
+const bytesOf = (needles: readonly Needle[]): number =>
+  needles.reduce((sum, { text }) => sum + text.length, 0) * bytesPerCharacter;
+
+function redactorOf(needles: readonly Needle[], automaton: Automaton): Redactor {
+  if (needles.length === 0) return unchanged;
   const text = (whole: string) => {
     const stream = new Stream(automaton);
     return stream.push(whole) + stream.end();
   };
-  return { text, json: (value) => redactedJson(value, text), stream: () => new Stream(automaton) };
+  return {
+    bytes: bytesOf(needles),
+    text,
+    json: (value, isCut = false) => redactedJson(value, isCut ? (each) => cutText(each, text) : text),
+    stream: () => new Stream(automaton),
+  };
 }
 
-const unchanged: Redactor = {
+/** Where there is nothing to replace. */
+export const unchanged: Redactor = {
+  bytes: 0,
   text: (text) => text,
   json: (value) => value,
   stream: () => ({ push: (chunk) => chunk, end: () => "" }),
 };
+
+function cutText(whole: string, text: (text: string) => string): string {
+  const redacted = text(whole);
+  return redacted.endsWith("…") ? `${text(redacted.slice(0, -1))}…` : redacted;
+}
 
 function redactedJson(value: unknown, text: (text: string) => string): unknown {
   if (typeof value === "string") return text(value);

@@ -43,8 +43,8 @@ export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
               <li>Everyone in this team can read them in the log, viewers included.</li>
               <li>Of larger ones the beginning is kept, and the log says so.</li>
               <li>
-                Fields whose names look like secrets (password, token, API key, authorization) are blanked. Secrets in
-                other fields are kept.
+                Values of environment variables of six or more characters are replaced by their names, and fields whose
+                names look like secrets (password, token, API key, authorization) are blanked. Other secrets are kept.
               </li>
               <li>
                 Payloads are kept as long as their log rows. Turning this off affects new calls only and deletes

@@ -1,0 +1,232 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { RequestListener } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { withheld } from "./record/redact.ts";
+import { connectLegacy, connectModern, postTo } from "./testing/clients.ts";
+import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { setVariables } from "./testing/variables.ts";
+
+const token = 'sk-live/ä+"42"&~\\né 9f8e7d6c5b4a';
+const bytes = Buffer.from(token);
+/** Each of them must be gone from a row. */
+const forms = {
+  text: token,
+  json: JSON.stringify(token).slice(1, -1),
+  base64: bytes.toString("base64").replace(/=+$/, ""),
+  base64url: bytes.toString("base64url"),
+  hex: bytes.toString("hex"),
+  upper: bytes.toString("hex").toUpperCase(),
+  percent: encodeURIComponent(token),
+  form: new URLSearchParams({ token }).toString().slice("token=".length),
+};
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await createRig();
+});
+afterAll(() => rig.close());
+
+/** What the database has of a project's calls. */
+async function stored(server: DeployedServer, count: number): Promise<string> {
+  await rig.rows(server.projectId, count);
+  const { rows } = await rig.database.pool.query("SELECT * FROM request_log WHERE project_id = $1", [server.projectId]);
+  return JSON.stringify(rows);
+}
+
+function expectNoForm(text: string): void {
+  for (const [form, value] of Object.entries(forms)) {
+    expect(text, form).not.toContain(value);
+    // As a string in the JSON that was searched.
+    expect(text, form).not.toContain(JSON.stringify(value).slice(1, -1));
+  }
+}
+
+const audited = async ({ deploymentId }: DeployedServer) => {
+  const entries = "SELECT * FROM audit_log WHERE action = 'secret.decrypt' AND subject = $1 AND actor = 'job:gateway'";
+  return (await rig.database.pool.query(entries, [deploymentId])).rows;
+};
+
+/** A server that answers with an event stream, in pieces of so many bytes. */
+const inPieces =
+  (message: object, size: number): RequestListener =>
+  async (request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const event = Buffer.from(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    for (let at = 0; at < event.length; at += size) {
+      response.write(event.subarray(at, at + size));
+      await turn();
+    }
+    response.end();
+  };
+
+const result = (value: unknown) => ({ jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text: value }] } });
+
+test.each([1, 7, 64])(
+  "KEY-4 no form of a value is kept of an event stream that comes in pieces of %i bytes",
+  async (size) => {
+    const message = { ...result(JSON.stringify(forms)), [forms.hex]: Object.values(forms) };
+    const server = await rig.deploy(inPieces(message, size), { capturePayloads: true });
+    await setVariables(rig.database, server, { TOKEN: token, SHORT: "on" });
+    // The client may well repeat what the server told it.
+    const call = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "t", arguments: { ...forms, on: "on" } },
+    };
+    const answer = await postTo(server.url, JSON.stringify(call));
+    // What passes is not changed.
+    expect(await answer.text()).toContain(JSON.stringify(message));
+    const [row] = await rig.rows(server.projectId, 1);
+    expect(row?.requestPayload).toMatchObject({ params: { arguments: { text: "[TOKEN]", on: "on" } } });
+    expect(row?.responsePayload).toMatchObject({ "[TOKEN]": expect.arrayContaining(["[TOKEN]"]) });
+    expectNoForm(await stored(server, 1));
+  },
+);
+
+test("KEY-4 messages of errors and addresses of resources are redacted without capture too", async () => {
+  const errors = Object.values(forms).join(" ");
+  const server = await rig.deploy((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32000, message: `refused: ${errors}` } }));
+  });
+  await setVariables(rig.database, server, { TOKEN: token });
+  const params = { uri: `https://x.test/?key=${forms.percent}` };
+  await postTo(server.url, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "resources/read", params }));
+  const [row] = await rig.rows(server.projectId, 1);
+  expect(row?.errorMessage).toMatch(/^refused: \[TOKEN\]/);
+  expect(row).toMatchObject({ target: "https://x.test/?key=[TOKEN]", requestPayload: null });
+  expectNoForm(await stored(server, 1));
+});
+
+test("KEY-4 of a large answer that is cut within a value, at most 15 of its characters are kept", async () => {
+  // So that what is kept of the first 64 KiB ends within the value, which is longer than what is left out at the end.
+  const value = Array.from({ length: 200 }, (_, at) => `part${at}`).join("-");
+  const text = `${"x".repeat(64 * 1024 - 700)} ${value}`;
+  const server = await rig.deploy(inPieces(result(text), 4096), { capturePayloads: true });
+  await setVariables(rig.database, server, { TOKEN: value });
+  await (await postTo(server.url)).text();
+  const [row] = await rig.rows(server.projectId, 1);
+  expect(row?.responseTruncated).toBe(true);
+  expect(JSON.stringify(row?.responsePayload)).toMatch(/x \[TOKEN\]…"/);
+});
+
+test("KEY-4 KEY-2 values are decrypted for callers only, once for all requests, with an entry in the audit log", async () => {
+  const server = await rig.deploy(inPieces(result(token), 9), { capturePayloads: true, authMode: "towpath-cloud" });
+  await setVariables(rig.database, server, { TOKEN: token });
+  expect((await postTo(server.url)).status).toBe(401);
+  const open = await rig.deploy(inPieces(result(token), 9), { capturePayloads: true });
+  await setVariables(rig.database, open, { TOKEN: token });
+  await Promise.all(Array.from({ length: 10 }, async () => (await postTo(open.url)).text()));
+  await rig.rows(open.projectId, 10);
+  expect(await audited(server)).toEqual([]);
+  const { organizationId, projectId } = open;
+  expect(await audited(open)).toEqual([
+    expect.objectContaining({
+      organization_id: organizationId,
+      project_id: projectId,
+      detail: { reason: "redaction", versions: { TOKEN: 1 } },
+    }),
+  ]);
+});
+
+test("KEY-4 while values can't be read, calls go on and their texts are withheld; once they can, texts are kept", {
+  timeout: 40_000,
+}, async () => {
+  const failing = { jsonrpc: "2.0", id: 1, error: { code: -32000, message: token } };
+  const server = await rig.deploy(inPieces(failing, 9), { capturePayloads: true });
+  await setVariables(rig.database, server, { TOKEN: token });
+  const { pool } = rig.database;
+  const rename = (from: string, to: string) => pool.query(`ALTER TABLE ${from} RENAME TO ${to}`);
+  await rename("secret_version", "secret_version_away");
+  try {
+    expect(await (await postTo(server.url)).text()).toContain(JSON.stringify(failing));
+    const [row] = await rig.rows(server.projectId, 1);
+    const texts = { requestPayload: withheld, responsePayload: withheld, errorMessage: withheld };
+    expect(row).toMatchObject({ ...texts, errorCode: -32000, outcome: "rpc_error" });
+    await rename("audit_log", "audit_log_away");
+  } finally {
+    await rename("secret_version_away", "secret_version");
+  }
+  try {
+    // What can't be audited is not decrypted.
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    await (await postTo(server.url)).text();
+    expect((await rig.rows(server.projectId, 2))[0]).toMatchObject({ responsePayload: withheld });
+  } finally {
+    await rename("audit_log_away", "audit_log");
+  }
+  let calls = 2;
+  await until(async () => {
+    await (await postTo(server.url)).text();
+    calls += 1;
+    return (await rig.rows(server.projectId, calls))[0]?.errorMessage === "[TOKEN]";
+  }, 20_000);
+  expect(await audited(server)).toHaveLength(1);
+  expectNoForm(await stored(server, calls));
+});
+
+test("KEY-4 a value that doesn't open withholds the texts", async () => {
+  const server = await rig.deploy(inPieces(result(token), 9), { capturePayloads: true });
+  await setVariables(rig.database, server, { TOKEN: token });
+  const change = "UPDATE secret_version SET ciphertext = left(ciphertext, -4) || 'AAAA' WHERE project_id = $1";
+  await rig.database.pool.query(change, [server.projectId]);
+  await (await postTo(server.url)).text();
+  expect((await rig.rows(server.projectId, 1))[0]).toMatchObject({ responsePayload: withheld });
+  expectNoForm(await stored(server, 1));
+});
+
+test("KEY-4 a FastMCP server that encodes its variable by Python's own means shows it to its callers only", {
+  timeout: 180_000,
+}, async () => {
+  const directory = await mkdtemp(join(tmpdir(), "tp-rv-"));
+  const path = join(directory, "mcp.sock");
+  const script = new URL("testing/fastmcp/reveal.py", import.meta.url).pathname;
+  const child = startPython([script, path]);
+  try {
+    await until(() => existsSync(path), 150_000);
+    const server = await rig.deploy((_request, response) => response.destroy(), { capturePayloads: true });
+    const endpoint = { kind: "unix" as const, path };
+    rig.runner.servers.set(server.deploymentId, { instanceId: crypto.randomUUID(), endpoint });
+    await setVariables(rig.database, server, { TOKEN: token });
+    const modern = await connectModern(server.url);
+    const { client: legacy } = await connectLegacy(server.url);
+    for (const client of [modern, legacy] as const) {
+      const { structuredContent } = await client.callTool({ name: "reveal", arguments: {} });
+      expect(structuredContent).toMatchObject({ hex: forms.hex, [token]: "a name" });
+      expect(await client.callTool({ name: "fail", arguments: {} })).toMatchObject({ isError: true });
+      const { resources } = await client.listResources();
+      await client.readResource({ uri: resources[0]?.uri ?? "" });
+      await client.close();
+    }
+    // Besides these, a discovery, or initialization and its notifications.
+    await until(
+      async () => (await rig.rows(server.projectId, 10)).filter((row) => row.method === "resources/read").length === 2,
+    );
+    const rows = await rig.rows(server.projectId, 10);
+    expect(rows.filter((row) => row.tool === "fail").map((row) => JSON.stringify(row.responsePayload))).toEqual([
+      expect.stringContaining("401 for [TOKEN]"),
+      expect.stringContaining("401 for [TOKEN]"),
+    ]);
+    expectNoForm(await stored(server, 10));
+  } finally {
+    // uv's child is the server: both are in one process group.
+    if (child.pid) process.kill(-child.pid, "SIGKILL");
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+function startPython(argv: readonly string[]): ChildProcess {
+  return spawn("uv", ["run", "--no-project", "--with", "fastmcp==4.1.2", "python", ...argv], {
+    stdio: "ignore",
+    env: { ...process.env, TOKEN: token, FASTMCP_HTTP_HOST_ORIGIN_PROTECTION: "false" },
+    detached: true,
+  });
+}

@@ -1,0 +1,115 @@
+import pino from "pino";
+import { afterEach, expect, test } from "vitest";
+import { Redactors } from "./redactors.ts";
+
+const log = pino({ level: "silent" });
+let made: Redactors[] = [];
+afterEach(() => {
+  for (const redactors of made) redactors.stop();
+  made = [];
+});
+
+type Values = Readonly<Record<string, string>>;
+
+function createRedactors(read: (id: string) => Promise<Values | null>, routed: string[] = []) {
+  const clock = { now: 0 };
+  const asked: string[] = [];
+  const redactors = new Redactors({
+    read(id) {
+      asked.push(id);
+      return read(id);
+    },
+    routed: () => new Set(routed),
+    share: 1,
+    log,
+    now: () => clock.now,
+  });
+  made.push(redactors);
+  return { redactors, clock, asked };
+}
+
+const values = async (id: string): Promise<Values> => ({ TOKEN: `value of ${id}` });
+
+test("KEY-4 values are asked for once by the first of many requests, and the others wait with it", async () => {
+  const { redactors, asked } = createRedactors(values);
+  expect(redactors.find("a")).toBeNull();
+  const found = await Promise.all([redactors.wait("a"), redactors.wait("a"), redactors.wait("b")]);
+  expect(found.map((redactor) => redactor?.text("value of a, value of b"))).toEqual([
+    "[TOKEN], value of b",
+    "[TOKEN], value of b",
+    "value of a, [TOKEN]",
+  ]);
+  expect(redactors.find("a")).toBe(found[0]);
+  expect(asked).toEqual(["a", "b"]);
+  expect(redactors.find(null)?.text("of an external server")).toBe("of an external server");
+});
+
+test("KEY-4 requests wait for values a short time, the first ones only", async () => {
+  let answer = (_: Values): void => {};
+  const { redactors, clock } = createRedactors(() => new Promise((resolve) => (answer = resolve)));
+  expect(await redactors.wait("a")).toBeNull();
+  clock.now = 251;
+  const startedAt = performance.now();
+  expect(await redactors.wait("a")).toBeNull();
+  // Far from a wait of its own, however busy the machine.
+  expect(performance.now() - startedAt).toBeLessThan(200);
+  answer({ TOKEN: "abcdefgh" });
+  await expect.poll(() => redactors.find("a")?.text("abcdefgh")).toBe("[TOKEN]");
+});
+
+test("KEY-4 after a failure values are asked for again, but not by every request", async () => {
+  let isAway = true;
+  const { redactors, clock, asked } = createRedactors(async (id) => {
+    if (isAway) throw new Error("away");
+    return values(id);
+  });
+  expect(await redactors.wait("a")).toBeNull();
+  isAway = false;
+  clock.now = 1999;
+  expect(await redactors.wait("a")).toBeNull();
+  expect(asked).toHaveLength(1);
+  clock.now = 2000;
+  expect(redactors.find("a")).toBeNull();
+  await expect.poll(() => redactors.find("a")).not.toBeNull();
+  expect(asked).toHaveLength(2);
+});
+
+test("KEY-4 values are forgotten after an hour, and soon when no label leads to their deployment", async () => {
+  const { redactors, clock, asked } = createRedactors(values, ["routed", "idle"]);
+  for (const id of ["routed", "idle", "gone"]) expect(await redactors.wait(id)).not.toBeNull();
+  clock.now = 59_000;
+  redactors.sweep();
+  expect(redactors.find("gone")).not.toBeNull();
+  clock.now = 120_000;
+  redactors.sweep();
+  expect(redactors.find("gone")).toBeNull();
+  clock.now = 3_599_000;
+  expect(redactors.find("routed")).not.toBeNull();
+  clock.now = 3_600_000;
+  redactors.sweep();
+  expect(redactors.find("routed")).not.toBeNull();
+  expect(redactors.find("idle")).toBeNull();
+  await expect.poll(() => asked).toEqual(["routed", "idle", "gone", "gone", "idle"]);
+});
+
+test("KEY-4 what values take in memory is bounded: the longest unused go, and too large ones are never searched for", async () => {
+  // As letters and digits only, most of its encodings are the value itself.
+  const large = (id: string) => `${id}${"0123456789abcdef".repeat(3000)}`;
+  const { redactors, clock, asked } = createRedactors(async (id) =>
+    id === "huge"
+      ? Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`V${at}`, large(`${at}x`)]))
+      : { A: large(id) },
+  );
+  expect(await redactors.wait("huge")).toBeNull();
+  clock.now = 10_000;
+  expect(await redactors.wait("huge")).toBeNull();
+  const ids = Array.from({ length: 12 }, (_, at) => `deployment-${at}`);
+  for (const id of ids) {
+    clock.now += 1;
+    await expect.poll(() => redactors.find(id), { timeout: 20_000 }).not.toBeNull();
+  }
+  // None of them is asked for while it is known.
+  expect(asked).toEqual(["huge", ...ids]);
+  expect(redactors.find(ids[11] ?? "")).not.toBeNull();
+  expect(redactors.find(ids[0] ?? "")).toBeNull();
+});

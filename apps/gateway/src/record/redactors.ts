@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createBoundedRedactor, type Redactor, unchanged } from "@towpath/secrets/redaction";
+import type { Logger } from "pino";
+import type { ReadVariables } from "../read-model/variables.ts";
+
+/** Longest time that the first requests to a deployment wait for its variables. A database that is there takes less. */
+const patienceMs = 250;
+const retryMs = 2000;
+/** Of all deployments together, in a gateway with one worker. */
+const maxBytes = 64 * 1024 * 1024;
+/** Of one deployment: twice what 64 KiB of text need. */
+const maxBytesOfOne = 24 * 1024 * 1024;
+/** Loading takes at most this part of the process's time, in slices: nobody's variables slow down others' requests. */
+const maxBusyPart = 0.2;
+/** What a failure counts as: while the database is away, attempts must not become a load of their own. */
+const failureMs = 5;
+const sweepMs = 60_000;
+const forgetAfterMs = 60 * 60_000;
+
+type Entry = {
+  redactor: Redactor | null;
+  /** performance.now() of its first request, of its latest one, and before which loading isn't tried again. */
+  readonly firstAt: number;
+  usedAt: number;
+  retryAt: number;
+  loading: Promise<void> | null;
+};
+
+type Parts = {
+  read: ReadVariables;
+  /** The deployments that labels lead to. */
+  routed: () => ReadonlySet<string>;
+  /** The part of the bound that is this process's. */
+  share: number;
+  log: Logger;
+  /** For tests. */
+  now?: () => number;
+};
+
+/**
+ * What removes the values of variables from rows of the request log (KEY-4), for each deployment that is called. Values
+ * are read off the path of requests, one deployment after the other, and forgotten after an hour without a request,
+ * a minute after the last one when no label leads to the deployment any more, and when others need the room.
+ */
+export class Redactors {
+  readonly #entries = new Map<string, Entry>();
+  readonly #parts: Parts;
+  readonly #now: () => number;
+  readonly #sweepTimer: NodeJS.Timeout;
+  #queue: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#now = parts.now ?? (() => performance.now());
+    this.#sweepTimer = setInterval(() => this.sweep(), sweepMs).unref();
+  }
+
+  /** The deployment's redactor; null while its variables are not known, which asks for them. */
+  find(deploymentId: string | null): Redactor | null {
+    // Only deployments have variables of ours.
+    if (deploymentId === null) return unchanged;
+    const now = this.#now();
+    let entry = this.#entries.get(deploymentId);
+    if (!entry) {
+      entry = { redactor: null, firstAt: now, usedAt: now, retryAt: 0, loading: null };
+      this.#entries.set(deploymentId, entry);
+    }
+    entry.usedAt = now;
+    if (entry.redactor === null && entry.loading === null && now >= entry.retryAt) this.#load(deploymentId, entry);
+    return entry.redactor;
+  }
+
+  /** The same, after a short wait if the deployment's first request has just come. */
+  async wait(deploymentId: string): Promise<Redactor | null> {
+    const known = this.find(deploymentId);
+    const entry = this.#entries.get(deploymentId);
+    if (known !== null || !entry?.loading) return known;
+    const leftMs = entry.firstAt + patienceMs - this.#now();
+    if (leftMs > 0) await Promise.race([entry.loading, sleep(leftMs, undefined, { ref: false })]);
+    return entry.redactor;
+  }
+
+  /** Forgets what is not needed any more. */
+  sweep(): void {
+    const now = this.#now();
+    const routed = this.#parts.routed();
+    for (const [deploymentId, { usedAt, loading }] of this.#entries) {
+      const idleMs = now - usedAt;
+      if (loading !== null || idleMs < sweepMs) continue;
+      if (idleMs >= forgetAfterMs || !routed.has(deploymentId)) this.#entries.delete(deploymentId);
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearInterval(this.#sweepTimer);
+    this.#entries.clear();
+  }
+
+  #load(deploymentId: string, entry: Entry): void {
+    entry.loading = this.#queue
+      .then(() => this.#loadNow(deploymentId, entry))
+      .then((spentMs) => {
+        entry.loading = null;
+        const pauseMs = spentMs / maxBusyPart - spentMs;
+        this.#queue = this.#queue.then(() => (pauseMs < 1 ? undefined : sleep(pauseMs, undefined, { ref: false })));
+      });
+    this.#queue = entry.loading;
+  }
+
+  /** Returns for how many milliseconds it kept the process busy, at most. Never rejects. */
+  async #loadNow(deploymentId: string, entry: Entry): Promise<number> {
+    if (this.#isStopped) return 0;
+    const { read, log } = this.#parts;
+    try {
+      const values = await read(deploymentId);
+      const startedAt = performance.now();
+      entry.redactor = values && (await createBoundedRedactor(values, maxBytesOfOne));
+      if (values && entry.redactor === null)
+        log.warn({ deploymentId }, "its variables are too large to be searched for; request logs withhold texts");
+      entry.retryAt = this.#now() + (values ? forgetAfterMs : retryMs);
+      this.#makeRoom(entry);
+      return performance.now() - startedAt;
+    } catch (error) {
+      entry.retryAt = this.#now() + retryMs;
+      log.debug({ err: error, deploymentId }, "variables can't be read; request logs withhold texts");
+      return failureMs;
+    }
+  }
+
+  #makeRoom(kept: Entry): void {
+    const maxHere = Math.max(maxBytesOfOne, maxBytes * this.#parts.share);
+    let bytes = [...this.#entries.values()].reduce((sum, { redactor }) => sum + (redactor?.bytes ?? 0), 0);
+    const others = [...this.#entries].filter(([, entry]) => entry !== kept && (entry.redactor?.bytes ?? 0) > 0);
+    for (const [deploymentId, { redactor }] of others.sort(([, a], [, b]) => a.usedAt - b.usedAt)) {
+      if (bytes <= maxHere) return;
+      bytes -= redactor?.bytes ?? 0;
+      this.#entries.delete(deploymentId);
+    }
+  }
+}
