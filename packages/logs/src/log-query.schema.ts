@@ -141,6 +141,8 @@ export type RequestLogStats = {
   /** Failures, without those that the gateway refused (4xx) before a server was asked. */
   errors: number;
   refused: number;
+  /** Those of them that a limit refused (429). Of a flood, only some have rows and are counted. */
+  limited: number;
   /** Milliseconds, within 6 %; null without rows. */
   p50Ms: number | null;
   p95Ms: number | null;

@@ -25,7 +25,7 @@ export function bucketMsFor(rangeMs: number): number {
 
 /** What the statements below give. */
 type Figures = {
-  totals: { total: number; errors: number; refused: number };
+  totals: { total: number; errors: number; refused: number; limited: number };
   latency: LatencyBucket[];
   buckets: { bucket: number; total: number; errors: number }[];
   methods: RequestLogStats["methods"];
@@ -71,7 +71,8 @@ const figuresSql = `
   SELECT
     (SELECT json_build_object('total', coalesce(sum(calls), 0)::float8,
        'errors', coalesce(sum(calls) FILTER (WHERE class = 1), 0)::float8,
-       'refused', coalesce(sum(calls) FILTER (WHERE class = 2), 0)::float8) FROM cells WHERE matches) AS totals,
+       'refused', coalesce(sum(calls) FILTER (WHERE class IN (2, 3)), 0)::float8,
+       'limited', coalesce(sum(calls) FILTER (WHERE class = 3), 0)::float8) FROM cells WHERE matches) AS totals,
     (SELECT coalesce(json_agg(l ORDER BY bucket), '[]') FROM (
        SELECT element >> 40 AS bucket, sum((element & 1099511627775)::float8) AS calls
        FROM cells, unnest(latency) AS element WHERE matches GROUP BY 1) AS l) AS latency,

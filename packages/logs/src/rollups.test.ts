@@ -84,19 +84,23 @@ describe("counting", () => {
     expect(latencyQuantile([], 0.5)).toBeNull();
   });
 
-  test("LOG-5 refusals of the gateway are no errors of the server, but the error filter still finds them", async () => {
+  test("LOG-5 GW-8 refusals of the gateway are no errors of the server, but the error filter still finds them", async () => {
     const projectId = randomUUID();
     const failure = { projectId, isError: true } as const;
     await write([
       requestLogRow({ projectId }),
       requestLogRow({ ...failure, outcome: "gateway_error", httpStatus: 401 }),
+      requestLogRow({ ...failure, outcome: "gateway_error", httpStatus: 429 }),
+      requestLogRow({ ...failure, outcome: "gateway_error", httpStatus: 429 }),
       requestLogRow({ ...failure, outcome: "gateway_error", httpStatus: 503 }),
       requestLogRow({ ...failure, outcome: "tool_error" }),
+      // The server's own limit is its answer.
+      requestLogRow({ ...failure, outcome: "http_error", httpStatus: 429 }),
     ]);
     for (const _ of ["fresh", "folded"]) {
-      expect(await stats({ projectId })).toMatchObject({ total: 4, errors: 2, refused: 1 });
-      expect(await stats({ projectId, isError: true })).toMatchObject({ total: 3, errors: 2, refused: 1 });
-      expect((await queryRequestLogs(database.pool, { projectId, isError: true })).data).toHaveLength(3);
+      expect(await stats({ projectId })).toMatchObject({ total: 7, errors: 3, refused: 3, limited: 2 });
+      expect(await stats({ projectId, isError: true })).toMatchObject({ total: 6, errors: 3, refused: 3, limited: 2 });
+      expect((await queryRequestLogs(database.pool, { projectId, isError: true })).data).toHaveLength(6);
       await foldAll();
     }
   });

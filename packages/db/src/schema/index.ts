@@ -3,6 +3,7 @@ export { auditLog } from "./audit-log.ts";
 export { branch } from "./branch.ts";
 export { build } from "./build.ts";
 export { buildLog } from "./build-log.ts";
+export { callLimit } from "./call-limit.ts";
 export { dataKey, masterKey } from "./data-key.ts";
 export { deployment } from "./deployment.ts";
 export { erasure } from "./erasure.ts";

@@ -61,7 +61,7 @@ export const requestLogSeries = pgTable(
     httpMethod: text().notNull(),
     method: text(),
     target: text(),
-    /** 0: succeeded; 1: error; 2: refused by the gateway (4xx) before any server was asked. */
+    /** 0: succeeded; 1: error; refused by the gateway before any server was asked, 3: by a limit (429), 2: else (4xx). */
     class: smallint().notNull(),
     /** Counts the calls beyond the number of new names that a project may have in a day, without method and target. */
     isOverflow: boolean().notNull().default(false),

@@ -3,6 +3,7 @@ import { auditLogRetention } from "./audit-log.ts";
 import { branchRetention } from "./branch.ts";
 import { buildRetention } from "./build.ts";
 import { buildLogRetention } from "./build-log.ts";
+import { callLimitRetention } from "./call-limit.ts";
 import { dataKeyRetention, masterKeyRetention } from "./data-key.ts";
 import { deploymentRetention } from "./deployment.ts";
 import { erasureRetention } from "./erasure.ts";
@@ -44,6 +45,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   branch: branchRetention,
   build: buildRetention,
   build_log: buildLogRetention,
+  call_limit: callLimitRetention,
   data_key: dataKeyRetention,
   deployment: deploymentRetention,
   erasure: erasureRetention,

@@ -50,7 +50,7 @@ export async function itemUsage(
     conditions,
     spans,
     (alias) => `${scopeCondition(query, conditions, ofSeries(alias))} AND ${alias}.method = ${method}
-      AND ${alias}.target IS NOT NULL AND ${alias}.class <> 2`,
+      AND ${alias}.target IS NOT NULL AND ${alias}.class < 2`,
   );
   const named =
     kind === "template"

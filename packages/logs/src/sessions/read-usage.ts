@@ -39,7 +39,7 @@ export async function readUsage(pool: Pool, subject: Subject, maxCalls: number):
            -- Plain parameters, so that the planner prunes the partitions of other days.
            AND time >= $4 AND time <= $5
          ORDER BY time DESC LIMIT ${maxCalls}) AS r
-       WHERE class <> 2 ORDER BY time DESC LIMIT ${maxCalls})
+       WHERE class < 2 ORDER BY time DESC LIMIT ${maxCalls})
      SELECT method, target, count(*)::int AS calls, (count(*) FILTER (WHERE class = 1))::int AS errors,
        percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms) AS "p50Ms",
        percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms) AS "p95Ms"
