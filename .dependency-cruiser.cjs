@@ -19,12 +19,12 @@ const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
  * code may not import is in its vite.config.ts.
  */
 const allowedPackages = {
-  "packages/core": ["db", "crypto", "secrets", credentials, manifest],
+  "packages/core": ["db", "crypto", "limits", "secrets", credentials, manifest],
   "packages/runner-api": ["crypto", coreSchemas],
   "packages/queue": ["core", "db"],
   "packages/builder": ["core", "runtime", "mcp", "artifacts"],
   "packages/artifacts": ["runtime"],
-  "packages/auth": ["db", "crypto"],
+  "packages/auth": ["db", "crypto", "limits"],
   "packages/github": ["core", "crypto"],
   "packages/logs": ["db", coreSchemas],
   "packages/runtime": [endpoints],
@@ -33,8 +33,9 @@ const allowedPackages = {
   "packages/egress": [],
   "packages/secrets": ["crypto", "db"],
   "packages/role": [],
+  "packages/limits": [],
   "packages/db": [],
-  "apps/gateway": ["db", "auth", "crypto", "secrets", "mcp", "logs", "role", "runner-api"],
+  "apps/gateway": ["db", "auth", "crypto", "limits", "secrets", "mcp", "logs", "role", "runner-api"],
   "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api"],
   "apps/worker": [
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "github", "queue", "role"],

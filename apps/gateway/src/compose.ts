@@ -20,6 +20,7 @@ import { createAssertIdentity } from "./forward/assertions.ts";
 import { Leases } from "./forward/leases.ts";
 import { Upstreams } from "./forward/upstreams.ts";
 import { createGateway } from "./gateway.ts";
+import { createSharedLimits } from "./limits/shared-limits.ts";
 import { createAuthorizationServer } from "./oauth/authorization-server.ts";
 import { Metrics, type Reading } from "./platform/metrics.ts";
 import { createPages, type Report } from "./platform/pages.ts";
@@ -136,9 +137,11 @@ export async function startGateway(
   const metrics = new Metrics(config.workerIndex);
   const connections = new Connections(config.connections);
   const capacity = new Capacity(config.capacity);
+  const shared = createSharedLimits({ config, peers, pool, notifications });
   metrics.add([
     { name: "routes", help: "Labels that are served", kind: "gauge", read: () => routes.size, merged: "max" },
     ...readingsOf({ config, leases, upstreams, connections, capacity, pendingCalls }),
+    ...shared.readings,
     ...logReadings({ recorder, refusalLimit, spool }),
     ...(exporter?.readings ?? []),
   ]);
@@ -164,6 +167,7 @@ export async function startGateway(
       authenticate: createAuthenticate({ apiKeys, members, accessTokens, grants, serverAddress, signingKeys }),
       assertIdentity: createAssertIdentity(signingKeys, serverAddress),
       openResponses,
+      limits: shared.limits,
       capacity,
       proxies: config.connections.proxies,
       sessionIds: createSessionIds(config.secret, config.secrets.previous),
@@ -190,6 +194,7 @@ export async function startGateway(
   notifications.subscribe({ channel: memberChannel }, grants.forget);
   notifications.subscribe({ channel: oauthGrantChannel }, credentialsChanged(grants));
   const usesTimer = setInterval(() => void grants.storeUses(), usesEveryMs).unref();
+  shared.start();
   recorder.start();
   openResponses.start();
   if (!routes.isLoaded) await routes.opening;
@@ -201,6 +206,7 @@ export async function startGateway(
       await closeHttpServer(server, graceMs);
       feed.stop();
       openResponses.stop();
+      shared.stop();
       pendingCalls.stop();
       leases.stop();
       redactors.stop();

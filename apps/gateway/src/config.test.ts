@@ -51,6 +51,10 @@ test("GW-14 limits are those of all workers together: each keeps to its part, an
     share: 1 / 3,
     connections: { maxConnections: 333, maxConnectionsPerAddress: 83 },
     capacity: { maxRequestsPerServer: 41, maxBodyBytes: Math.floor((256 * 1024 * 1024) / 3) },
+    openLimits: { caller: 21, organization: 83 },
+    // Workers share these instead, and know of which gateway they are.
+    callLimits: config.callLimits,
+    gatewayId: config.gatewayId,
   });
   // Open files are counted for each process.
   expect(readConfig({ ...complete, TOWPATH_GATEWAY_WORKERS: "4" }, 1024).connections.maxConnections).toBe(4 * 448);
@@ -58,6 +62,20 @@ test("GW-14 limits are those of all workers together: each keeps to its part, an
   const { TOWPATH_GATEWAY_WORKERS: _, ...byCores } = complete;
   expect(readConfig(byCores).workers).toBe(Math.min(availableParallelism(), 4));
   expect(readConfig({ ...byCores, TOWPATH_GATEWAY_MAX_BODY_MIB: "8" }).workers).toBe(1);
+});
+
+test("GW-8 OPS-1 limits of calls: generous by default, 0 is none, and each gateway has an id of its own", () => {
+  expect(readConfig(complete).callLimits).toEqual({
+    caller: { perMinute: 6000, burst: 1000 },
+    server: { perMinute: 30_000, burst: 3000 },
+    organization: { perMinute: 60_000, burst: 6000 },
+  });
+  const some = { TOWPATH_LIMIT_CALLER_PER_MINUTE: "60", TOWPATH_LIMIT_SERVER_PER_MINUTE: "0" };
+  const { callLimits, gatewayId } = readConfig({ ...complete, ...some });
+  expect(callLimits).toMatchObject({ caller: { perMinute: 60, burst: 1000 }, server: null });
+  expect(readConfig(complete).gatewayId).not.toBe(gatewayId);
+  expect(() => readConfig({ ...complete, TOWPATH_LIMIT_CALLER_PER_MINUTE: "-1" })).toThrow(/0 \(no limit\) or more/);
+  expect(() => readConfig({ ...complete, TOWPATH_LIMIT_SERVER_BURST: "0" })).toThrow(/SERVER_BURST: must be 1 or more/);
 });
 
 test("OPS-1 GW-9 the limits of connections follow from how many files may be open, and a setting beyond that is refused", () => {

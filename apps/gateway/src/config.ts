@@ -1,8 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { type CallLimits, callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import { type RootSecrets, rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
+import type { OpenLimits } from "./limits/limits.ts";
 import type { CapacityLimits } from "./policy/capacity.ts";
 import { type ConnectionLimits, parseAddresses } from "./policy/connections.ts";
 import { parseServerUrl } from "./route/server-address.ts";
@@ -53,6 +56,9 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_MAX_CONNECTIONS: count.optional(),
   TOWPATH_GATEWAY_MAX_CONNECTIONS_PER_ADDRESS: count.optional(),
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_SERVER: count.optional(),
+  TOWPATH_GATEWAY_MAX_REQUESTS_PER_CALLER: count.optional(),
+  TOWPATH_GATEWAY_MAX_REQUESTS_PER_ORGANIZATION: count.optional(),
+  ...callLimitSettings,
   /** MiB of request bodies that are held at a time; one server's at most half of it. */
   TOWPATH_GATEWAY_MAX_BODY_MIB: z.coerce.number().int().min(minBodyMiB, `must be ${minBodyMiB} or more`).default(256),
   /** Base URL of an OpenTelemetry collector (OTLP/HTTP); empty: requests are not traced. */
@@ -63,8 +69,9 @@ const environmentSchema = z.object({
   TOWPATH_OTLP_SAMPLE_RATIO: z.coerce.number().min(0).max(1).default(1),
   /** Processes that share the port, and the limits above. */
   TOWPATH_GATEWAY_WORKERS: count.max(64).optional(),
-  /** Set by the gateway itself, for its workers: which of them this is. */
+  /** Set by the gateway itself, for its workers: which of them this is, and of which gateway. */
   TOWPATH_GATEWAY_WORKER: z.coerce.number().int().min(0).default(0),
+  TOWPATH_GATEWAY_ID: z.string().min(1).optional(),
 });
 
 /** More workers by default would take memory and database connections that few machines' traffic asks for. */
@@ -112,7 +119,7 @@ function schemaFor(openFiles: number) {
 function connectionLimits(
   values: Settings,
   openFiles: number,
-): { connections: ConnectionLimits; capacity: CapacityLimits } {
+): { connections: ConnectionLimits; capacity: CapacityLimits; openLimits: OpenLimits } {
   const fitting = workersOf(values) * Math.floor((openFiles - otherFiles) / 2);
   const maxConnections =
     values.TOWPATH_GATEWAY_MAX_CONNECTIONS ?? Math.max(16, Math.min(fitting, maxDefaultConnections));
@@ -126,6 +133,10 @@ function connectionLimits(
       maxRequestsPerServer: values.TOWPATH_GATEWAY_MAX_REQUESTS_PER_SERVER ?? Math.ceil(maxConnections / 8),
       maxBodyBytes: values.TOWPATH_GATEWAY_MAX_BODY_MIB * 1024 * 1024,
     },
+    openLimits: {
+      caller: values.TOWPATH_GATEWAY_MAX_REQUESTS_PER_CALLER ?? Math.max(32, Math.ceil(maxConnections / 16)),
+      organization: values.TOWPATH_GATEWAY_MAX_REQUESTS_PER_ORGANIZATION ?? Math.max(64, Math.ceil(maxConnections / 4)),
+    },
   };
 }
 
@@ -138,6 +149,8 @@ export type GatewayConfig = {
   workerIndex: number;
   /** The part of the gateway's limits that this process keeps to: 1 divided by the workers in a worker. */
   share: number;
+  /** The same in all workers of a gateway, and in no other gateway. */
+  gatewayId: string;
   databaseUrl: string;
   /** Past a pooler, for LISTEN. */
   directDatabaseUrl: string;
@@ -157,6 +170,8 @@ export type GatewayConfig = {
   allowedOrigins: string[];
   connections: ConnectionLimits;
   capacity: CapacityLimits;
+  openLimits: OpenLimits;
+  callLimits: CallLimits;
   /** Null: off. */
   otlp: OtlpSettings | null;
 };
@@ -180,6 +195,7 @@ export function readConfig(
     workers: workersOf(values),
     workerIndex: values.TOWPATH_GATEWAY_WORKER,
     share: 1,
+    gatewayId: values.TOWPATH_GATEWAY_ID ?? randomUUID(),
     databaseUrl: values.DATABASE_URL,
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     stateDirectory: `${values.TOWPATH_DATA_DIR}/gateway`,
@@ -193,6 +209,7 @@ export function readConfig(
     serverAddress: values.TOWPATH_SERVER_URL,
     holdMs: values.TOWPATH_GATEWAY_HOLD_MS,
     ...connectionLimits(values, openFiles),
+    callLimits: callLimitsFrom(values),
     otlp: values.TOWPATH_OTLP_ENDPOINT && {
       url: values.TOWPATH_OTLP_ENDPOINT,
       headers: values.TOWPATH_OTLP_HEADERS,
@@ -209,7 +226,7 @@ export function configOfWorker(config: GatewayConfig): GatewayConfig {
   const share = 1 / config.workers;
   // Rounded down: together they must not pass the limit.
   const part = (limit: number) => Math.max(1, Math.floor(limit * share));
-  const { connections, capacity } = config;
+  const { connections, capacity, openLimits } = config;
   return {
     ...config,
     share,
@@ -222,5 +239,6 @@ export function configOfWorker(config: GatewayConfig): GatewayConfig {
       maxRequestsPerServer: part(capacity.maxRequestsPerServer),
       maxBodyBytes: part(capacity.maxBodyBytes),
     },
+    openLimits: { caller: part(openLimits.caller), organization: part(openLimits.organization) },
   };
 }

@@ -17,6 +17,10 @@ export type GatewayErrorCode =
   | "tool_not_allowed"
   | "call_unclear"
   | "body_too_large"
+  | "caller_rate_limited"
+  | "server_rate_limited"
+  | "organization_rate_limited"
+  | "too_many_open_calls"
   | "server_unreachable"
   | "server_busy"
   | "server_failed_to_start"
@@ -45,6 +49,10 @@ const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
   tool_not_allowed: 200,
   call_unclear: 403,
   body_too_large: 413,
+  caller_rate_limited: 429,
+  server_rate_limited: 429,
+  organization_rate_limited: 429,
+  too_many_open_calls: 429,
   server_unreachable: 502,
   server_busy: 503,
   server_failed_to_start: 503,
@@ -162,8 +170,11 @@ export type RpcId = string | number | null;
 function errorBody(refusal: GatewayError, id: RpcId | readonly RpcId[] | undefined): unknown {
   if (id === undefined) return { error: { code: refusal.code, message: refusal.message } };
   if (typeof id === "object" && id !== null) return id.map((each) => errorBody(refusal, each));
-  const { rpcCode: code, message } = refusal;
-  return { jsonrpc: "2.0", id, error: { code, message, data: { towpath: refusal.code } } };
+  const { rpcCode: code, message, headers } = refusal;
+  const wait = headers["retry-after"];
+  // Clients show the error, not the headers of the response that brought it.
+  const data = { towpath: refusal.code, ...(wait === undefined ? {} : { retryAfterSeconds: Number(wait) }) };
+  return { jsonrpc: "2.0", id, error: { code, message, data } };
 }
 
 /**

@@ -213,6 +213,7 @@ test("GW-11 an assertion is renewed at half of its life, each caller and server 
     access: null,
     adminJwtGeneration: 0,
     identityAssertion: true,
+    limits: null,
   });
   const [one, two] = [route("one"), route("two")];
   const principal = (id: string): Principal => ({

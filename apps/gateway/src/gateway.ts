@@ -19,12 +19,14 @@ import {
   sendError,
   unknownServer,
 } from "./gateway-error.ts";
+import type { Limits } from "./limits/limits.ts";
 import type { AuthorizationServer } from "./oauth/authorization-server.ts";
 import { answerOAuth, type OAuthEndpoint, oauthEndpointOf } from "./oauth/endpoints.ts";
 import { checkCaller } from "./policy/access.ts";
 import { discardBody, readBody } from "./policy/body.ts";
 import { answerPreflight, checkOrigin, corsHeaders, isNavigation, isPreflight } from "./policy/browsers.ts";
 import type { Capacity } from "./policy/capacity.ts";
+import { clientAddress } from "./policy/client-address.ts";
 import type { Authenticate } from "./policy/credentials.ts";
 import type { OpenResponses } from "./policy/open-responses.ts";
 import { claimSession } from "./policy/sessions.ts";
@@ -48,6 +50,7 @@ export type GatewayParts = ProxyParts & {
   authenticate: Authenticate;
   assertIdentity: AssertIdentity;
   openResponses: OpenResponses;
+  limits: Limits;
   capacity: Capacity;
   refusalLimit: RefusalLimit;
   /** Null: requests are not traced. */
@@ -131,7 +134,8 @@ async function answerSignIn(parts: GatewayParts, { endpoint, request, response }
     checkOrigin(request.headers.origin, { isLoopback: serverAddress.isLoopback, allowed, isOwnForm: false });
   }
   if (isPreflight(request)) return answerPreflight(request, response);
-  const forwarded = forwardedHeaders(serverAddress, endpoint.label ?? "", { request, proxies });
+  const client = clientAddress(serverAddress, request, proxies);
+  const forwarded = forwardedHeaders(serverAddress, endpoint.label ?? "", client);
   await answerOAuth(endpoint, { address: serverAddress, authorizationServer, request, response, forwarded });
 }
 
@@ -191,8 +195,13 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   // Not before: a stranger's request must not cause secrets to be decrypted.
   exchange.redactor = parts.redactors.find(exchange.deploymentId);
   parts.openResponses.watch(response, principal, route);
-  const admission = parts.capacity.admit(route.projectId, response);
-  const forwarded = forwardedHeaders(parts.serverAddress, label, { request, proxies: parts.proxies });
+  const client = clientAddress(parts.serverAddress, request, parts.proxies);
+  const call = parts.limits.enter(route, { principal, address: client }, response);
+  const body = await readBody(request, parts.capacity.admit(route.projectId, response));
+  if (body === null) return null;
+  addBody(exchange, body, request);
+  call.take(exchange.peek.messages.length);
+  const forwarded = forwardedHeaders(parts.serverAddress, label, client);
   forwarded.push(requestIdHeader, exchange.id);
   if (exchange.trace) forwarded.push("traceparent", traceparentOf(exchange.trace));
   const asserted = parts.assertIdentity(route, principal);
@@ -204,9 +213,6 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
     site,
     isTraced: exchange.trace !== null,
   });
-  const body = await readBody(request, admission);
-  if (body === null) return null;
-  addBody(exchange, body, request);
   const tools = route.access?.tools ?? null;
   const listedTools = tools && checkTools(tools, { request, isMcp, body }) ? tools : null;
   const owner = { projectId: route.projectId, label, principal: principal.id };

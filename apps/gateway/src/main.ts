@@ -18,9 +18,9 @@ async function serve(settings: GatewayConfig, log: Logger, peers?: Peers): Promi
   return gateway.port;
 }
 
-async function serveByWorkers({ workers }: GatewayConfig, log: Logger): Promise<number> {
+async function serveByWorkers({ workers, gatewayId }: GatewayConfig, log: Logger): Promise<number> {
   const { Primary } = await import("./workers/primary.ts");
-  const primary = new Primary(workers, log);
+  const primary = new Primary({ count: workers, gatewayId, log });
   stopOnSignal(log, () => primary.stop(workerKillMs));
   try {
     return await primary.ready;

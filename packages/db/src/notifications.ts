@@ -6,10 +6,10 @@ type Topic = { readonly channel: string; readonly payload?: string };
 /** Wakes subscribers when the database notifies (`NOTIFY channel, payload`). */
 export type Notifications = {
   /**
-   * Calls `onNotify` for each notification of the topic, and after each connect, including the first: notifications may
-   * have been missed before, so read the data again. Returns a function that unsubscribes.
+   * Calls `onNotify` with the payload of each notification of the topic, and without one after each connect, including
+   * the first: notifications may have been missed before, so read the data again. Returns a function that unsubscribes.
    */
-  subscribe(topic: Topic, onNotify: () => void): () => void;
+  subscribe(topic: Topic, onNotify: (payload?: string) => void): () => void;
   close(): Promise<void>;
 };
 
@@ -36,7 +36,7 @@ export function openNotifications(url: string, options: NotificationOptions): No
 class PgNotifications implements Notifications {
   readonly #url: string;
   readonly #options: NotificationOptions;
-  readonly #subscribers = new Map<string, Set<() => void>>();
+  readonly #subscribers = new Map<string, Set<(payload?: string) => void>>();
   readonly #channels = new Set<string>();
   #client: pg.Client | null = null;
   #isConnected = false;
@@ -48,15 +48,19 @@ class PgNotifications implements Notifications {
     this.#options = options;
   }
 
-  subscribe({ channel, payload }: Topic, onNotify: () => void): () => void {
+  subscribe({ channel, payload }: Topic, onNotify: (payload?: string) => void): () => void {
     const key = keyOf(channel, payload);
     const subscribers = this.#subscribers.get(key) ?? new Set();
     // Wrapped, because the same function may subscribe twice.
-    const wake = () => onNotify();
+    const wake = (notified?: string) => onNotify(notified);
     this.#subscribers.set(key, subscribers.add(wake));
     if (!this.#channels.has(channel)) {
       this.#channels.add(channel);
-      if (this.#client && this.#isConnected) void this.#listen(this.#client, channel).then(wake, () => {});
+      if (this.#client && this.#isConnected)
+        void this.#listen(this.#client, channel).then(
+          () => wake(),
+          () => {},
+        );
     }
     if (!this.#client && this.#timer === undefined && !this.#isClosed) void this.#connect();
     return () => {
@@ -84,9 +88,9 @@ class PgNotifications implements Notifications {
     this.#client = client;
     client.on("error", (error) => this.#disconnected(client, error));
     client.on("end", () => this.#disconnected(client, new Error("the connection ended")));
-    client.on("notification", ({ channel, payload }) => {
-      this.#wake(keyOf(channel, undefined));
-      this.#wake(keyOf(channel, payload ?? ""));
+    client.on("notification", ({ channel, payload = "" }) => {
+      this.#wake(keyOf(channel, undefined), payload);
+      this.#wake(keyOf(channel, payload), payload);
     });
     try {
       await client.connect();
@@ -105,8 +109,8 @@ class PgNotifications implements Notifications {
     await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
   }
 
-  #wake(key: string): void {
-    for (const wake of [...(this.#subscribers.get(key) ?? [])]) wake();
+  #wake(key: string, payload?: string): void {
+    for (const wake of [...(this.#subscribers.get(key) ?? [])]) wake(payload);
   }
 
   /** Detects a connection that was cut silently, which otherwise looks idle. */

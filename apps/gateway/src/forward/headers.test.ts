@@ -1,6 +1,7 @@
 import { createServer, request as httpRequest } from "node:http";
-import { BlockList } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { clientAddress } from "../policy/client-address.ts";
+import { parseAddresses } from "../policy/connections.ts";
 import { anonymous } from "../policy/credentials.ts";
 import { parseServerUrl } from "../route/server-address.ts";
 import type { Site } from "./cookies.ts";
@@ -125,7 +126,8 @@ test("GW-4 on a shared host a server speaks for itself only, and its pages are s
 let template = "";
 let flat: string[] = [];
 const server = createServer((request, response) => {
-  flat = forwardedHeaders(parseServerUrl(template), "weather", { request, proxies: new BlockList() });
+  const address = parseServerUrl(template);
+  flat = forwardedHeaders(address, "weather", clientAddress(address, request, parseAddresses("198.51.100.0/24")));
   response.end();
 });
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
@@ -151,8 +153,12 @@ test("GW-4 a server is told its public address, whatever Host was used", async (
   expect((await told("https://mcp.example.com/{name}"))[1]).toBe("https://mcp.example.com");
 });
 
-test("GW-4 a proxy on this machine is believed about its own client only, and on a loopback gateway nobody is", async () => {
+test("GW-4 GW-9 proxies are believed about their own clients only, and on a loopback gateway nobody is", async () => {
   expect((await told("https://{name}.example.com", "6.6.6.6, 203.0.113.9"))[0]).toBe("203.0.113.9");
+  // A chain: the one on this machine, and one that is configured.
+  expect((await told("https://{name}.example.com", "6.6.6.6, 2001:db8::7, 198.51.100.3"))[0]).toBe("2001:db8::7");
+  expect((await told("https://{name}.example.com", "evil, 198.51.100.3"))[0]).toBe("198.51.100.3");
+  expect((await told("https://{name}.example.com", "198.51.100.4,198.51.100.3"))[0]).toBe("198.51.100.4");
   expect((await told("https://{name}.example.com", "203.0.113.9, evil"))[0]).toBe("127.0.0.1");
   expect((await told("https://{name}.example.com"))[0]).toBe("127.0.0.1");
   expect((await told("http://localhost:8080/{name}", "6.6.6.6"))[0]).toBe("127.0.0.1");

@@ -1,7 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type BlockList, isIP } from "node:net";
 import { GatewayError } from "../gateway-error.ts";
-import { isListed, isLoopback, plainAddress } from "../policy/connections.ts";
 import type { Principal } from "../policy/credentials.ts";
 import { requestIdHeader } from "../record/request-id.ts";
 import type { ServerAddress } from "../route/server-address.ts";
@@ -238,34 +236,17 @@ export function headerOf(request: IncomingMessage, name: string): string | undef
 }
 
 /**
- * Flat list of the headers that tell a server its public address and its caller's: a server that does its own
- * sign-in makes its URLs from them (GW-4), and the harness believes them.
+ * Flat list of the headers that tell a server its public address and its client's (see `clientAddress`): a server that
+ * does its own sign-in makes its URLs from them (GW-4), and the harness believes them.
  */
-export function forwardedHeaders(
-  address: ServerAddress,
-  label: string,
-  { request, proxies }: { request: IncomingMessage; proxies: BlockList },
-): string[] {
+export function forwardedHeaders(address: ServerAddress, label: string, client: string): string[] {
   const { form, hostName, port, protocol } = address;
   return [
     "x-forwarded-for",
-    clientAddress(address, request, proxies),
+    client,
     "x-forwarded-proto",
     protocol,
     "x-forwarded-host",
     form === "host" ? `${label}${hostName}${port}` : `${hostName}${port}`,
   ];
-}
-
-/**
- * The client's address. On a public gateway, TLS ends at a proxy on this machine or at one of the configured ones: the
- * last hop in its X-Forwarded-For is trusted. Anybody else's X-Forwarded-For is ignored, since clients can forge it.
- */
-function clientAddress(address: ServerAddress, request: IncomingMessage, proxies: BlockList): string {
-  const peer = plainAddress(request.socket.remoteAddress ?? "");
-  if (address.isLoopback || !(isLoopback(peer) || isListed(proxies, peer))) return peer;
-  const header = request.headers["x-forwarded-for"];
-  if (typeof header !== "string") return peer;
-  const last = header.slice(header.lastIndexOf(",") + 1).trim();
-  return isIP(last) === 0 ? peer : last;
 }

@@ -30,6 +30,8 @@ const accessSchema = z.object({
 });
 export type Access = z.infer<typeof accessSchema>;
 
+const rateSchema = z.object({ perMinute: z.number().positive(), burst: z.number().positive() });
+
 /** All that the gateway knows of a server. */
 export const routeSchema = z.object({
   /** Host label, lower case. */
@@ -45,6 +47,8 @@ export const routeSchema = z.object({
   adminJwtGeneration: z.number().default(0),
   /** Whether the server gets a signed assertion of who calls. */
   identityAssertion: z.boolean().default(false),
+  /** How many calls the server takes, where its team wants fewer than the instance allows (GW-8). */
+  limits: z.object({ caller: rateSchema.nullable(), server: rateSchema.nullable() }).nullable().default(null),
 });
 export type Route = z.infer<typeof routeSchema>;
 
@@ -66,9 +70,16 @@ export function createReadModel(pool: Pool): ReadModel {
           project.auth_mode AS "authMode", project.capture_payloads AS "capturePayloads",
           CASE WHEN policy.project_id IS NOT NULL THEN json_build_object('roles', policy.roles,
             'apiKeyIds', policy.api_key_ids, 'tools', policy.tools) END AS access,
-          project.admin_jwt_generation AS "adminJwtGeneration", project.identity_assertion AS "identityAssertion"
+          project.admin_jwt_generation AS "adminJwtGeneration", project.identity_assertion AS "identityAssertion",
+          CASE WHEN call_limit.project_id IS NOT NULL THEN json_build_object(
+            'caller', CASE WHEN call_limit.caller_per_minute IS NOT NULL THEN
+              json_build_object('perMinute', call_limit.caller_per_minute, 'burst', call_limit.caller_burst) END,
+            'server', CASE WHEN call_limit.server_per_minute IS NOT NULL THEN
+              json_build_object('perMinute', call_limit.server_per_minute, 'burst', call_limit.server_burst) END)
+          END AS limits
         FROM route JOIN project ON project.id = route.project_id
           LEFT JOIN access_policy policy ON policy.project_id = project.id
+          LEFT JOIN call_limit ON call_limit.project_id = project.id
         ORDER BY route.label`);
       return rows.flatMap((row) => {
         const parsed = routeSchema.safeParse(row);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import type { Rate } from "@towpath/limits";
 import { queryRequestLogs, type RequestLogDetail, readRequestLog } from "@towpath/logs";
 import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
 import pino from "pino";
@@ -134,6 +135,19 @@ export async function setAccess({ pool }: TestDatabase, projectId: string, acces
     `INSERT INTO access_policy (project_id, roles, api_key_ids, tools) VALUES ($1, $2, $3, $4)
      ON CONFLICT (project_id) DO UPDATE SET roles = $2, api_key_ids = $3, tools = $4`,
     [projectId, roles, apiKeyIds, tools],
+  );
+}
+
+type Limits = { caller?: Rate; server?: Rate };
+
+/** Sets how many calls a project's server takes; gateways hear of it. What is left out is the instance's. */
+export async function setLimits({ pool }: TestDatabase, projectId: string, { caller, server }: Limits): Promise<void> {
+  await pool.query(
+    `INSERT INTO call_limit (project_id, caller_per_minute, caller_burst, server_per_minute, server_burst)
+     VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (project_id) DO UPDATE SET caller_per_minute = $2, caller_burst = $3, server_per_minute = $4,
+       server_burst = $5`,
+    [projectId, caller?.perMinute, caller?.burst, server?.perMinute, server?.burst],
   );
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Taken, takenSchema } from "../limits/taken.schema.ts";
 
 /** What workers ask one another, always all of them at once. */
 export type Question =
@@ -15,9 +16,19 @@ export type Peers = {
   ask: (question: Question) => Promise<unknown[]>;
   /** Sets how this process answers. */
   onQuestion: (answer: (question: Question) => Promise<unknown>) => void;
+  /** Lets all others know which calls this process has let in. Whether it arrives isn't known. */
+  tell: (taken: readonly Taken[]) => void;
+  /** Sets what to do with what others tell. */
+  onTold: (take: (taken: readonly Taken[]) => void) => void;
 };
 
-export const noPeers: Peers = { count: 0, ask: async () => [], onQuestion: () => {} };
+export const noPeers: Peers = {
+  count: 0,
+  ask: async () => [],
+  onQuestion: () => {},
+  tell: () => {},
+  onTold: () => {},
+};
 
 const id = z.number();
 const question = z.custom<Question>();
@@ -26,12 +37,14 @@ export const toPrimarySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), port: z.number() }),
   z.object({ type: z.literal("ask"), id, question }),
   z.object({ type: z.literal("answer"), id, answer: z.unknown() }),
+  z.object({ type: z.literal("tell"), taken: takenSchema }),
   z.object({ type: z.literal("pong") }),
 ]);
 /** From the primary to a worker. */
 const toWorkerSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("question"), id, question }),
   z.object({ type: z.literal("answers"), id, answers: z.array(z.unknown()) }),
+  z.object({ type: z.literal("told"), taken: takenSchema }),
   z.object({ type: z.literal("ping") }),
 ]);
 export type ToPrimary = z.infer<typeof toPrimarySchema>;
@@ -49,12 +62,14 @@ export function createPeers(channel: {
   const waiting = new Map<number, (answers: unknown[]) => void>();
   let lastId = 0;
   let answerQuestion: ((question: Question) => Promise<unknown>) | null = null;
+  let takeTold: ((taken: readonly Taken[]) => void) | null = null;
 
   channel.onMessage((message) => {
     const parsed = toWorkerSchema.safeParse(message);
     if (!parsed.success) return;
     const { data } = parsed;
     if (data.type === "ping") channel.send({ type: "pong" });
+    else if (data.type === "told") takeTold?.(data.taken);
     else if (data.type === "answers") waiting.get(data.id)?.(data.answers);
     else if (answerQuestion) {
       // If this fails, the primary goes on without an answer, as it does when none comes.
@@ -80,6 +95,10 @@ export function createPeers(channel: {
     },
     onQuestion(answer) {
       answerQuestion = answer;
+    },
+    tell: (taken) => channel.send({ type: "tell", taken: [...taken] }),
+    onTold(take) {
+      takeTold = take;
     },
   };
 }

@@ -29,6 +29,7 @@ type Inquiry = { asker: Worker; askerId: number; open: Set<Worker>; answers: unk
  */
 export class Primary {
   readonly #count: number;
+  readonly #gatewayId: string;
   readonly #log: Logger;
   readonly #slots: WorkerSlot[];
   readonly #inquiries = new Map<number, Inquiry>();
@@ -40,8 +41,9 @@ export class Primary {
   #onEmpty: (() => void) | null = null;
   #wasKilled = false;
 
-  constructor(count: number, log: Logger) {
+  constructor({ count, gatewayId, log }: { count: number; gatewayId: string; log: Logger }) {
     this.#count = count;
+    this.#gatewayId = gatewayId;
     this.#log = log;
     // Not SCHED_RR: a connection that it has handed to a worker that dies is neither closed nor handed on.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -82,7 +84,11 @@ export class Primary {
   }
 
   #fork(index: number): Worker {
-    return cluster.fork({ TOWPATH_GATEWAY_WORKERS: String(this.#count), TOWPATH_GATEWAY_WORKER: String(index) });
+    return cluster.fork({
+      TOWPATH_GATEWAY_WORKERS: String(this.#count),
+      TOWPATH_GATEWAY_WORKER: String(index),
+      TOWPATH_GATEWAY_ID: this.#gatewayId,
+    });
   }
 
   #receive(worker: Worker, message: unknown): void {
@@ -92,6 +98,7 @@ export class Primary {
     if (data.type === "ready") this.#started(worker, data.port);
     else if (data.type === "pong") this.#answeredPing(worker);
     else if (data.type === "ask") this.#ask(worker, data.id, data.question);
+    else if (data.type === "tell") this.#tellOthers(worker, { type: "told", taken: data.taken });
     else this.#answered(worker, data.id, data.answer);
   }
 
@@ -149,8 +156,16 @@ export class Primary {
     }, pauseMs);
   }
 
+  #othersThan(worker: Worker): Worker[] {
+    return this.#slots.flatMap((slot) => (slot.isReady && slot.worker !== worker ? [slot.worker] : []));
+  }
+
+  #tellOthers(worker: Worker, message: ToWorker): void {
+    for (const other of this.#othersThan(worker)) send(other, message);
+  }
+
   #ask(asker: Worker, askerId: number, question: Question): void {
-    const others = this.#slots.filter(({ worker, isReady }) => isReady && worker !== asker).map(({ worker }) => worker);
+    const others = this.#othersThan(asker);
     const id = ++this.#lastInquiry;
     const timer = setTimeout(() => this.#finish(id), answerWithinMs);
     const inquiry: Inquiry = { asker, askerId, open: new Set(others), answers: [], timer };

@@ -1,0 +1,285 @@
+import { request as httpRequest, type ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import {
+  addMember,
+  answerEmpty,
+  answerJson,
+  connectLegacy,
+  connectModern,
+  emptyResult,
+  postTo,
+  rpc,
+  storeApiKey,
+} from "./testing/clients.ts";
+import { createMcpListener } from "./testing/mcp-server.ts";
+import { createRig, type DeployedServer, type Rig, setLimits, until } from "./testing/rig.ts";
+
+/** So slow that no call comes back during a test. */
+const slow = {
+  TOWPATH_LIMIT_CALLER_PER_MINUTE: "6",
+  TOWPATH_LIMIT_CALLER_BURST: "4",
+  TOWPATH_LIMIT_SERVER_PER_MINUTE: "3",
+  TOWPATH_LIMIT_SERVER_BURST: "6",
+  TOWPATH_LIMIT_ORGANIZATION_PER_MINUTE: "2",
+  TOWPATH_LIMIT_ORGANIZATION_BURST: "8",
+};
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await createRig(slow);
+});
+afterAll(() => rig.close());
+
+type Bearer = { authorization: string };
+const call = (server: DeployedServer, bearer?: Bearer, body?: string) => postTo(server.url, body, bearer);
+
+/** What several calls one after the other come to: `ok`, or the reason of a refusal. */
+async function outcomes(server: DeployedServer, count: number, bearer?: Bearer): Promise<string[]> {
+  const all: string[] = [];
+  for (let at = 0; at < count; at++) {
+    const answer = await call(server, bearer);
+    const body = (await answer.json()) as { error?: { data: { towpath: string } } };
+    all.push(answer.ok ? "ok" : `${answer.status} ${body.error?.data.towpath}`);
+  }
+  return all;
+}
+const times = (count: number, what: string) => Array<string>(count).fill(what);
+
+/** Moves a project to the organization of another one; gateways hear of it. */
+async function joinOrganization(joining: DeployedServer, to: DeployedServer): Promise<void> {
+  const { pool } = rig.database;
+  await pool.query("UPDATE project SET organization_id = $2 WHERE id = $1", [joining.projectId, to.organizationId]);
+  await pool.query("UPDATE route SET updated_at = now() WHERE label = $1", [joining.label]);
+}
+
+test("GW-8 caller, server and organization have a limit each: 429 says whose, and the others go on", async () => {
+  const first = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
+  const second = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
+  const stranger = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
+  const keyOf = async (server: DeployedServer) => (await storeApiKey(rig, server.organizationId)).bearer;
+  const [one, two, three] = [await keyOf(first), await keyOf(first), await keyOf(first)];
+  await joinOrganization(second, first);
+
+  expect(await outcomes(first, 6, one)).toEqual([...times(4, "ok"), ...times(2, "429 caller_rate_limited")]);
+  expect(await outcomes(first, 4, two)).toEqual([...times(2, "ok"), ...times(2, "429 server_rate_limited")]);
+  // Calls of strangers are not counted: the last of these is the seventh of the organization.
+  await until(async () => (await call(second, three)).status === 200);
+  expect((await outcomes(second, 4, three)).slice(-2)).toEqual(times(2, "429 organization_rate_limited"));
+  expect(await outcomes(stranger, 4, await keyOf(stranger))).toEqual(times(4, "ok"));
+});
+
+test("GW-8 a person has one limit, whatever key or client they use; other people have their own", async () => {
+  const server = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
+  const userId = await addMember(rig, server.organizationId);
+  const other = await addMember(rig, server.organizationId);
+  const keys = [userId, userId, other].map((of) => storeApiKey(rig, server.organizationId, { userId: of }));
+  const [laptop, phone, others] = (await Promise.all(keys)).map(({ bearer }) => bearer);
+  expect(await outcomes(server, 3, laptop)).toEqual(times(3, "ok"));
+  expect(await outcomes(server, 2, phone)).toEqual(["ok", "429 caller_rate_limited"]);
+  expect(await outcomes(server, 2, others)).toEqual(times(2, "ok"));
+});
+
+test("GW-8 a refusal is a JSON-RPC error with the request's id, what to do, and when", async () => {
+  let served = 0;
+  const server = await rig.deploy((request, response) => {
+    served++;
+    answerEmpty(request, response);
+  });
+  await outcomes(server, 4);
+  const body = JSON.stringify({ jsonrpc: "2.0", id: "seven", method: "tools/call", params: { name: "t" } });
+  const answer = await call(server, undefined, body);
+  const seconds = Number(answer.headers.get("retry-after"));
+  expect(answer.status).toBe(429);
+  expect([Number.isInteger(seconds), seconds >= 1, seconds <= 10]).toEqual([true, true, true]);
+  const error = (await answer.json()) as { error: { message: string } };
+  expect(error).toMatchObject({
+    jsonrpc: "2.0",
+    id: "seven",
+    error: { code: -32050, data: { towpath: "caller_rate_limited", retryAfterSeconds: seconds } },
+  });
+  expect(error.error.message).toContain(
+    "for one caller of this server is reached: 6 calls a minute, at most 4 at once",
+  );
+  expect(error.error.message).toContain(`Try again in ${seconds} s`);
+  expect(served).toBe(4);
+});
+
+test("GW-8 who waits for as long as Retry-After says is let in", async () => {
+  const { rig: own, server } = await rigWith({
+    ...{ TOWPATH_LIMIT_CALLER_PER_MINUTE: "40", TOWPATH_LIMIT_CALLER_BURST: "2" },
+  });
+  onTestFinished(() => own.close());
+  for (let round = 0; round < 3; round++) {
+    let answer = await postTo(server.url);
+    while (answer.status === 200) answer = await postTo(server.url);
+    await sleep(Number(answer.headers.get("retry-after")) * 1000);
+    expect((await postTo(server.url)).status).toBe(200);
+  }
+});
+
+/** A gateway of a test's own with a server. */
+async function rigWith(environment: Record<string, string>, listener: Parameters<Rig["deploy"]>[0] = answerEmpty) {
+  const own = await createRig(environment);
+  return { rig: own, server: await own.deploy(listener) };
+}
+
+test("GW-8 each message of a batch is a call, and a batch that doesn't fit takes nothing", async () => {
+  const server = await rig.deploy(answerEmpty);
+  const batch = (count: number) =>
+    JSON.stringify(Array.from({ length: count }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" })));
+  expect((await call(server, undefined, batch(3))).status).toBe(200);
+  const refused = await call(server, undefined, batch(2));
+  expect([refused.status, ((await refused.json()) as { error: unknown }).error]).toMatchObject([
+    429,
+    { data: { towpath: "caller_rate_limited" } },
+  ]);
+  expect(await outcomes(server, 2)).toEqual(["ok", "429 caller_rate_limited"]);
+});
+
+test("GW-8 GW-7 a refusal is a row with its code, its caller and its tool; a flood is bounded and counted", async () => {
+  const server = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
+  const { id, bearer } = await storeApiKey(rig, server.organizationId);
+  await outcomes(server, 204, bearer);
+  const rows = await rig.rows(server.projectId, 64);
+  const refused = rows.filter(({ refusal }) => refusal === "caller_rate_limited");
+  expect(refused[0]).toMatchObject({
+    ...{ httpStatus: 429, outcome: "gateway_error", isError: true, principal: `key:${id}`, tool: "t" },
+    ...{ errorCode: -32050, instanceId: null, serverMs: null },
+  });
+  expect(refused.at(-1)?.errorMessage).toMatch(/^Towpath's limit for one caller/);
+  expect(refused.length).toBeLessThan(190);
+  const metrics = await (await fetch(`http://127.0.0.1:${rig.gateway.port}/-/metrics`)).text();
+  const counted = /^towpath_gateway_refusals_total\{code="caller_rate_limited"\} (\d+)$/m.exec(metrics)?.[1];
+  expect(Number(counted)).toBeGreaterThanOrEqual(200);
+  expect(metrics).toMatch(/^towpath_gateway_log_rows_left_out [1-9]/m);
+  expect(metrics).toMatch(/^towpath_gateway_limit_entries [1-9]/m);
+});
+
+test("GW-8 a project's own limits hold where they are lower than the instance's, and take effect at once", async () => {
+  const server = await rig.deploy(answerEmpty);
+  await setLimits(rig.database, server.projectId, {
+    caller: { perMinute: 1, burst: 2 },
+    server: { perMinute: 1_000_000, burst: 100_000 },
+  });
+  await until(async () => {
+    const answer = await call(server);
+    return (
+      ((await answer.json()) as { error?: { message: string } }).error?.message.includes("1 calls a minute") === true
+    );
+  });
+  await setLimits(rig.database, server.projectId, {});
+  await until(async () => {
+    const answer = await call(server);
+    return (
+      ((await answer.json()) as { error?: { message: string } }).error?.message.includes("6 calls a minute") === true
+    );
+  });
+});
+
+test("GW-8 0 switches a limit off", async () => {
+  const off = Object.fromEntries(Object.keys(slow).flatMap((name) => (name.endsWith("_MINUTE") ? [[name, "0"]] : [])));
+  const { rig: own, server } = await rigWith(off);
+  onTestFinished(() => own.close());
+  expect(await outcomes(server, 30)).toEqual(times(30, "ok"));
+});
+
+/** A call that a proxy on this machine forwards to a public gateway. */
+function forwarded(port: number, host: string, forwardedFor: string | null): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      host,
+      "content-type": "application/json",
+      ...(forwardedFor ? { "x-forwarded-for": forwardedFor } : {}),
+    };
+    httpRequest({ host: "127.0.0.1", port, path: "/mcp", method: "POST", headers, agent: false }, (response) => {
+      response.resume().on("end", () => resolve(response.statusCode ?? 0));
+    })
+      .on("error", reject)
+      .end(rpc());
+  });
+}
+
+test("GW-8 GW-9 strangers are told apart by the address that the proxy saw; a forged header doesn't help", async () => {
+  const { rig: own, server } = await rigWith({
+    ...{ ...slow, TOWPATH_LIMIT_SERVER_PER_MINUTE: "0", TOWPATH_LIMIT_ORGANIZATION_PER_MINUTE: "0" },
+    TOWPATH_SERVER_URL: "https://{name}.example.com",
+  });
+  onTestFinished(() => own.close());
+  const from = (forwardedFor: string | null) =>
+    forwarded(own.gateway.port, `${server.label}.example.com`, forwardedFor);
+  for (let at = 0; at < 4; at++) expect(await from(`198.51.100.${at}, 203.0.113.7`)).toBe(200);
+  expect(await from("203.0.113.7")).toBe(429);
+  expect(await from("203.0.113.8, 203.0.113.7")).toBe(429);
+  expect(await from("203.0.113.8")).toBe(200);
+  // One client has all of a /64.
+  for (let at = 0; at < 4; at++) expect(await from(`2001:db8:0:1::${at}`)).toBe(200);
+  expect(await from("2001:db8::1:ffff:ffff:ffff:ffff")).toBe(429);
+  expect(await from("2001:db8:0:2::1")).toBe(200);
+});
+
+test("GW-8 on a loopback gateway X-Forwarded-For tells nobody apart", async () => {
+  const server = await rig.deploy(answerEmpty);
+  for (let at = 0; at < 4; at++) {
+    expect((await postTo(server.url, rpc(), { "x-forwarded-for": `203.0.113.${at}` })).status).toBe(200);
+  }
+  expect((await postTo(server.url, rpc(), { "x-forwarded-for": "203.0.113.99" })).status).toBe(429);
+});
+
+test("GW-8 GW-9 a caller holds so many requests and streams open and no more; another caller isn't concerned", async () => {
+  const held: ServerResponse[] = [];
+  const { rig: own, server: open } = await rigWith(
+    { TOWPATH_GATEWAY_MAX_REQUESTS_PER_CALLER: "3" },
+    (request, response) => {
+      request.resume();
+      held.push(response);
+      response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    },
+  );
+  onTestFinished(() => own.close());
+  const server = await own.deploy(
+    (request, response) => {
+      request.resume();
+      if (request.method === "GET") held.push(response.writeHead(200, { "content-type": "text/event-stream" }));
+      else answerJson(response, emptyResult);
+      response.flushHeaders();
+    },
+    { authMode: "towpath-cloud" },
+  );
+  const [one, two] = [await storeApiKey(own, server.organizationId), await storeApiKey(own, server.organizationId)];
+  const aborted = new AbortController();
+  const stream = () => fetch(server.url, { headers: one.bearer, signal: aborted.signal });
+  const streams = [await stream(), await stream(), await stream()];
+  expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
+  const refused = await postTo(server.url, rpc(), one.bearer);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
+  expect(await refused.json()).toMatchObject({ error: { data: { towpath: "too_many_open_calls" } } });
+  expect((await postTo(server.url, rpc(), two.bearer)).status).toBe(200);
+  // At another server the same machine is another caller.
+  expect((await fetch(open.url, { signal: aborted.signal })).status).toBe(200);
+  aborted.abort();
+  await until(async () => (await postTo(server.url, rpc(), one.bearer)).status === 200);
+});
+
+test("GW-8 the SDKs' clients of both eras fail with the reason, and work again after the wait", {
+  timeout: 60_000,
+}, async () => {
+  const { rig: own, server } = await rigWith(
+    { TOWPATH_LIMIT_CALLER_PER_MINUTE: "60", TOWPATH_LIMIT_CALLER_BURST: "12" },
+    createMcpListener(),
+  );
+  onTestFinished(() => own.close());
+  for (const connect of [connectModern, async (url: URL) => (await connectLegacy(url)).client]) {
+    const client = await connect(server.url);
+    const echo = () => client.callTool({ name: "echo", arguments: { text: "x" } });
+    const failure = await (async () => {
+      for (let at = 0; at < 50; at++) await echo();
+      return null;
+    })().catch((error: unknown) => error);
+    expect(String(failure)).toMatch(/Towpath's limit for one caller of this server is reached.*Try again in \d+ s/);
+    await sleep(2500);
+    expect((await echo()).content).toEqual([{ type: "text", text: "x" }]);
+    await sleep(6000);
+    await client.close();
+  }
+});

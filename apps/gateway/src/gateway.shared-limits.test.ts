@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pino from "pino";
+import { Agent, fetch as undiciFetch } from "undici";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { startGateway } from "./compose.ts";
+import { answerEmpty, rpc } from "./testing/clients.ts";
+import { isAlive, startGatewayProcess } from "./testing/gateway-process.ts";
+import { createRig, type Rig, until } from "./testing/rig.ts";
+
+const limit = { perMinute: 1200, burst: 20 };
+const settings = {
+  TOWPATH_LIMIT_CALLER_PER_MINUTE: String(limit.perMinute),
+  TOWPATH_LIMIT_CALLER_BURST: String(limit.burst),
+};
+const measuredMs = 5000;
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await createRig(settings);
+});
+afterAll(() => rig.close());
+
+// A connection for each request: whichever worker is free takes it.
+const dispatcher = new Agent({ pipelining: 0 });
+afterAll(() => dispatcher.close());
+const post = async (url: string | URL) => {
+  const answer = await undiciFetch(url, { method: "POST", body: rpc(), dispatcher });
+  await answer.arrayBuffer();
+  return answer.status;
+};
+
+/** Calls as fast as it goes, at each URL in turn: how many calls were let in, and in what time. */
+async function flood(urls: readonly (string | URL)[]): Promise<{ admitted: number; ms: number }> {
+  const begun = performance.now();
+  let admitted = 0;
+  const caller = async (offset: number) => {
+    for (let at = offset; performance.now() - begun < measuredMs; at++) {
+      if ((await post(urls[at % urls.length] ?? "")) === 200) admitted++;
+      else await sleep(2);
+    }
+  };
+  await Promise.all([0, 1, 2, 3].map(caller));
+  return { admitted, ms: performance.now() - begun };
+}
+
+/**
+ * The bound of decision 027: beyond the limit, each further process lets in what it can before it hears of the others,
+ * which is at most a burst and what the rate gives in that time. Without sharing it were as many times the rate.
+ */
+function expectWithin({ admitted, ms }: { admitted: number; ms: number }, processes: number, delayMs: number) {
+  const perMs = limit.perMinute / 60_000;
+  const allowed = limit.burst + perMs * ms;
+  expect(admitted).toBeLessThanOrEqual(allowed + (processes - 1) * (limit.burst + perMs * delayMs));
+  // Nobody gets much less than the limit either.
+  expect(admitted).toBeGreaterThan(allowed * 0.7);
+}
+
+test("GW-8 GW-14 two gateways behind a round robin let in what one would, to within the bound", {
+  timeout: 60_000,
+}, async () => {
+  const server = await rig.deploy(answerEmpty);
+  const stateDirectory = await mkdtemp(join(tmpdir(), "tp-second-"));
+  const second = await startGateway({ ...rig.config, stateDirectory, gatewayId: "second" }, pino({ level: "silent" }));
+  onTestFinished(async () => {
+    await second.stop(100);
+    await rm(stateDirectory, { recursive: true, force: true });
+  });
+  const urls = [rig.gateway.port, second.port].map((port) => `http://127.0.0.1:${port}/${server.label}/mcp`);
+  for (const url of urls) {
+    await until(async () => {
+      const metrics = await (await fetch(new URL("/-/metrics", url))).text();
+      return /^towpath_gateway_limit_gateways 1$/m.test(metrics);
+    });
+  }
+  expectWithin(await flood(urls), 2, 2000);
+});
+
+test("GW-8 GW-14 the workers of a gateway let in what one would, to within the bound", {
+  timeout: 60_000,
+}, async () => {
+  const server = await rig.deploy(answerEmpty);
+  const directory = await mkdtemp(join(tmpdir(), "tp-limits-"));
+  const gateway = await startGatewayProcess(rig, directory, { ...settings, TOWPATH_GATEWAY_WORKERS: "2" });
+  onTestFinished(async () => {
+    gateway.child.kill("SIGKILL");
+    await until(() => !gateway.workers().some(isAlive));
+    await rm(directory, { recursive: true });
+  });
+  const url = `http://127.0.0.1:${gateway.port}/${server.label}/mcp`;
+  await until(async () => (await post(url)) === 200);
+  expectWithin(await flood([url]), 2, 1000);
+});

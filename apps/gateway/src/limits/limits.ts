@@ -1,0 +1,136 @@
+import type { ServerResponse } from "node:http";
+import { type CallLimits, lower, networkOf, type Rate } from "@towpath/limits";
+import type { Principal } from "../policy/credentials.ts";
+import type { Route } from "../read-model/routes.ts";
+import { Entries, type Entry } from "./entries.ts";
+import { type Limited, rateLimited, tooManyOpen } from "./refusals.ts";
+
+/** Requests under way at a time, streams included. */
+export type OpenLimits = { readonly caller: number; readonly organization: number };
+
+/** Where a request comes from: who, and the client's address, by which callers without a name are told apart. */
+export type Source = { readonly principal: Principal; readonly address: string };
+
+/** A request that counts as open until its response closes. */
+export type OpenCall = {
+  /**
+   * Takes `calls` from the buckets of its caller, server and organization; a batch has several.
+   *
+   * @throws GatewayError 429, when one of them has too few left; then nothing is taken
+   */
+  take: (calls: number) => void;
+};
+
+type Applied = { readonly limited: Limited; readonly entry: Entry; readonly rate: Rate | null };
+/** What holds for a server whoever calls: looked up once for each route that was loaded. */
+type RouteLimits = { readonly caller: Rate | null; readonly server: Rate | null; readonly names: readonly string[] };
+
+const pruneMs = 10_000;
+
+/**
+ * The limits of calls (GW-8). Each process has a bucket for each caller at a server, each server and each organization,
+ * and lets the others know what it has let in (`onTaken`): docs/decisions/027-limits-of-calls.md.
+ */
+export class Limits {
+  readonly #limits: CallLimits;
+  readonly #open: OpenLimits;
+  readonly #now: () => number;
+  readonly #onTaken: ((entry: Entry, takenMs: number) => void) | undefined;
+  readonly #entries = new Entries();
+  readonly #ofRoutes = new WeakMap<Route, RouteLimits>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `now`: milliseconds that only grow. */
+  constructor(parts: {
+    limits: CallLimits;
+    open: OpenLimits;
+    onTaken?: (entry: Entry, takenMs: number) => void;
+    now?: () => number;
+  }) {
+    this.#limits = parts.limits;
+    this.#open = parts.open;
+    this.#onTaken = parts.onTaken;
+    this.#now = parts.now ?? (() => performance.now());
+  }
+
+  /** Callers, servers and organizations with an entry. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#entries.prune(this.#now()), pruneMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /**
+   * Counts a request as open until its response closes.
+   *
+   * @throws GatewayError 429 when its caller or organization has as many under way as it may
+   */
+  enter(route: Route, source: Source, response: ServerResponse): OpenCall {
+    const { caller, server, names } = this.#limitsOf(route);
+    const [serverName = "", organizationName = ""] = names;
+    const entry = this.#entries.get(`${serverName} ${callerName(source)}`);
+    const organization = this.#entries.get(organizationName);
+    if (entry.open >= this.#open.caller) throw tooManyOpen("caller", this.#open.caller);
+    if (organization.open >= this.#open.organization) throw tooManyOpen("organization", this.#open.organization);
+    this.#countOpen([entry, organization], response);
+    const applied: Applied[] = [
+      { limited: "caller", entry, rate: caller },
+      { limited: "server", entry: this.#entries.get(serverName), rate: server },
+      { limited: "organization", entry: organization, rate: this.#limits.organization },
+    ];
+    return { take: (calls) => this.#take(applied, Math.max(1, calls)) };
+  }
+
+  /** Takes what another process has let in. */
+  takenElsewhere(name: string, takenMs: number): void {
+    this.#entries.get(name).bucket.delay(takenMs, this.#now());
+  }
+
+  #countOpen(entries: readonly Entry[], response: ServerResponse): void {
+    // Already closed: there will be no close event.
+    if (response.destroyed) return;
+    for (const entry of entries) entry.open++;
+    response.once("close", () => {
+      for (const entry of entries) entry.open--;
+    });
+  }
+
+  #take(applied: readonly Applied[], calls: number): void {
+    const now = this.#now();
+    let longest: { limited: Limited; rate: Rate; waitMs: number } | null = null;
+    for (const { limited, entry, rate } of applied) {
+      const waitMs = rate === null ? 0 : entry.bucket.waitFor(calls, rate, now);
+      if (rate !== null && waitMs > (longest?.waitMs ?? 0)) longest = { limited, rate, waitMs };
+    }
+    if (longest !== null) throw rateLimited(longest);
+    for (const { entry, rate } of applied) {
+      if (rate === null) continue;
+      const takenMs = entry.bucket.take(calls, rate, now);
+      this.#onTaken?.(entry, takenMs);
+    }
+  }
+
+  #limitsOf(route: Route): RouteLimits {
+    const known = this.#ofRoutes.get(route);
+    if (known) return known;
+    const { caller, server } = this.#limits;
+    const limits = {
+      caller: lower(caller, route.limits?.caller ?? null),
+      server: lower(server, route.limits?.server ?? null),
+      names: [`server ${route.projectId}`, `organization ${route.organizationId}`],
+    };
+    this.#ofRoutes.set(route, limits);
+    return limits;
+  }
+}
+
+/** Whoever isn't known is told apart by network address. */
+function callerName({ principal, address }: Source): string {
+  return principal.actor === null ? networkOf(address) : principal.id;
+}
