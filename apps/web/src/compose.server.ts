@@ -67,6 +67,7 @@ function compose(config: WebConfig): Services {
     secrets,
     fetchDocument: (url) => fetchDocument(url, { allowLoopback: config.localOAuthClients }),
     adminTokens,
+    callLimits: config.callLimits,
   });
   const auth = createAuth(
     {

@@ -1,4 +1,5 @@
 import { gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
+import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
 
@@ -13,6 +14,7 @@ const settings = z.object({
   DATABASE_DIRECT_URL: z.string().optional(),
   TOWPATH_DATA_DIR: z.string({ error: "is missing" }).min(1, "is missing"),
   ...secretSettings,
+  ...callLimitSettings,
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_URL: origin.default("http://localhost:3000"),
   TOWPATH_HOST: z.string().default("127.0.0.1"),
@@ -69,6 +71,8 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     host: values.TOWPATH_HOST,
     port: values.TOWPATH_PORT,
     serverUrlTemplate: values.TOWPATH_SERVER_URL,
+    /** What the gateways keep to: shown, and no project may set more. */
+    callLimits: callLimitsFrom(values),
     localOAuthClients: values.TOWPATH_LOCAL_OAUTH_CLIENTS === "yes",
     oidc: signIn?.data
       ? {

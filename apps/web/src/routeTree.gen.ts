@@ -44,6 +44,7 @@ import { Route as OrgSlugProjectNameAdminJwtRouteImport } from "./routes/$orgSlu
 import { Route as OrgSlugProjectNameClientsRouteImport } from "./routes/$orgSlug/$projectName/clients";
 import { Route as OrgSlugProjectNameDeploymentsRouteImport } from "./routes/$orgSlug/$projectName/deployments";
 import { Route as OrgSlugProjectNameInspectorRouteImport } from "./routes/$orgSlug/$projectName/inspector";
+import { Route as OrgSlugProjectNameLimitsRouteImport } from "./routes/$orgSlug/$projectName/limits";
 import { Route as OrgSlugProjectNameLogsRouteImport } from "./routes/$orgSlug/$projectName/logs";
 import { Route as OrgSlugProjectNameSettingsRouteImport } from "./routes/$orgSlug/$projectName/settings";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
@@ -78,6 +79,7 @@ import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/proj
 import { Route as ApiV1ProjectsNameAccessRouteImport } from "./routes/api/v1/projects/$name/access";
 import { Route as ApiV1ProjectsNameAdminJwtRouteImport } from "./routes/api/v1/projects/$name/admin-jwt";
 import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
+import { Route as ApiV1ProjectsNameLimitsRouteImport } from "./routes/api/v1/projects/$name/limits";
 import { Route as ApiV1ProjectsNameSessionsRouteImport } from "./routes/api/v1/projects/$name/sessions";
 import { Route as ApiV1ProjectsNameUsersRouteImport } from "./routes/api/v1/projects/$name/users";
 import { Route as ApiV1OrganizationsSlugApiKeysIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/index";
@@ -267,6 +269,12 @@ const OrgSlugProjectNameInspectorRoute =
   OrgSlugProjectNameInspectorRouteImport.update({
     id: "/inspector",
     path: "/inspector",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameLimitsRoute =
+  OrgSlugProjectNameLimitsRouteImport.update({
+    id: "/limits",
+    path: "/limits",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
 const OrgSlugProjectNameLogsRoute = OrgSlugProjectNameLogsRouteImport.update({
@@ -460,6 +468,11 @@ const ApiV1ProjectsNameBuildsRoute = ApiV1ProjectsNameBuildsRouteImport.update({
   path: "/api/v1/projects/$name/builds",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiV1ProjectsNameLimitsRoute = ApiV1ProjectsNameLimitsRouteImport.update({
+  id: "/api/v1/projects/$name/limits",
+  path: "/api/v1/projects/$name/limits",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const ApiV1ProjectsNameSessionsRoute =
   ApiV1ProjectsNameSessionsRouteImport.update({
     id: "/api/v1/projects/$name/sessions",
@@ -536,6 +549,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
+  "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
@@ -570,6 +584,7 @@ export interface FileRoutesByFullPath {
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
@@ -612,6 +627,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
+  "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
@@ -646,6 +662,7 @@ export interface FileRoutesByTo {
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
@@ -691,6 +708,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
+  "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
@@ -725,6 +743,7 @@ export interface FileRoutesById {
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
@@ -771,6 +790,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
+    | "/$orgSlug/$projectName/limits"
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
@@ -805,6 +825,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/limits"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name/"
@@ -847,6 +868,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
+    | "/$orgSlug/$projectName/limits"
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
@@ -881,6 +903,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/limits"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name"
@@ -925,6 +948,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
+    | "/$orgSlug/$projectName/limits"
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/settings/api-keys"
@@ -959,6 +983,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/limits"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name/"
@@ -1009,6 +1034,7 @@ export interface RootRouteChildren {
   ApiV1ProjectsNameAccessRoute: typeof ApiV1ProjectsNameAccessRoute;
   ApiV1ProjectsNameAdminJwtRoute: typeof ApiV1ProjectsNameAdminJwtRoute;
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
+  ApiV1ProjectsNameLimitsRoute: typeof ApiV1ProjectsNameLimitsRoute;
   ApiV1ProjectsNameSessionsRoute: typeof ApiV1ProjectsNameSessionsRoute;
   ApiV1ProjectsNameUsersRoute: typeof ApiV1ProjectsNameUsersRoute;
   ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
@@ -1266,6 +1292,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugProjectNameInspectorRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
+    "/$orgSlug/$projectName/limits": {
+      id: "/$orgSlug/$projectName/limits";
+      path: "/limits";
+      fullPath: "/$orgSlug/$projectName/limits";
+      preLoaderRoute: typeof OrgSlugProjectNameLimitsRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
     "/$orgSlug/$projectName/logs": {
       id: "/$orgSlug/$projectName/logs";
       path: "/logs";
@@ -1504,6 +1537,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1ProjectsNameBuildsRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/projects/$name/limits": {
+      id: "/api/v1/projects/$name/limits";
+      path: "/api/v1/projects/$name/limits";
+      fullPath: "/api/v1/projects/$name/limits";
+      preLoaderRoute: typeof ApiV1ProjectsNameLimitsRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/projects/$name/sessions": {
       id: "/api/v1/projects/$name/sessions";
       path: "/api/v1/projects/$name/sessions";
@@ -1562,6 +1602,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameClientsRoute: typeof OrgSlugProjectNameClientsRoute;
   OrgSlugProjectNameDeploymentsRoute: typeof OrgSlugProjectNameDeploymentsRoute;
   OrgSlugProjectNameInspectorRoute: typeof OrgSlugProjectNameInspectorRoute;
+  OrgSlugProjectNameLimitsRoute: typeof OrgSlugProjectNameLimitsRoute;
   OrgSlugProjectNameLogsRoute: typeof OrgSlugProjectNameLogsRoute;
   OrgSlugProjectNameSettingsRoute: typeof OrgSlugProjectNameSettingsRoute;
   OrgSlugProjectNameIndexRoute: typeof OrgSlugProjectNameIndexRoute;
@@ -1584,6 +1625,7 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
     OrgSlugProjectNameClientsRoute: OrgSlugProjectNameClientsRoute,
     OrgSlugProjectNameDeploymentsRoute: OrgSlugProjectNameDeploymentsRoute,
     OrgSlugProjectNameInspectorRoute: OrgSlugProjectNameInspectorRoute,
+    OrgSlugProjectNameLimitsRoute: OrgSlugProjectNameLimitsRoute,
     OrgSlugProjectNameLogsRoute: OrgSlugProjectNameLogsRoute,
     OrgSlugProjectNameSettingsRoute: OrgSlugProjectNameSettingsRoute,
     OrgSlugProjectNameIndexRoute: OrgSlugProjectNameIndexRoute,
@@ -1685,6 +1727,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiV1ProjectsNameAccessRoute: ApiV1ProjectsNameAccessRoute,
   ApiV1ProjectsNameAdminJwtRoute: ApiV1ProjectsNameAdminJwtRoute,
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
+  ApiV1ProjectsNameLimitsRoute: ApiV1ProjectsNameLimitsRoute,
   ApiV1ProjectsNameSessionsRoute: ApiV1ProjectsNameSessionsRoute,
   ApiV1ProjectsNameUsersRoute: ApiV1ProjectsNameUsersRoute,
   ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,

@@ -94,6 +94,8 @@ async function everythingOf({ organization }: Member): Promise<Record<string, un
     roles: ["owner"],
     apiKeys: "all",
     tools: "all",
+    caller: null,
+    server: null,
   };
 }
 

@@ -48,6 +48,8 @@ const routes = () =>
     ["GET", `/api/v1/builds/${buildId}`, undefined],
     ["GET", `/api/v1/projects/${project.name}/access`, undefined],
     ["PUT", `/api/v1/projects/${project.name}/access`, { roles: ["owner"], apiKeys: "all", tools: "all" }],
+    ["GET", `/api/v1/projects/${project.name}/limits`, undefined],
+    ["PUT", `/api/v1/projects/${project.name}/limits`, { caller: null, server: null }],
     ["GET", `/api/v1/projects/${project.name}/logs`, undefined],
     ["GET", `/api/v1/projects/${project.name}/logs/${buildId}`, undefined],
     ["GET", `/api/v1/projects/${project.name}/sessions`, undefined],
@@ -98,6 +100,21 @@ test("GW-15 who may call a server is read and replaced; nonsense and unknown ser
   expect((await asOperator("PUT", path, { ...policy, roles: [] })).status).toBe(422);
   expect((await asOperator("PUT", path, { roles: ["owner"] })).status).toBe(422);
   expect((await asOperator("PUT", "/api/v1/projects/not-there-at-all/access", policy)).status).toBe(404);
+});
+
+test("GW-8 the limits of a server are read and replaced; more than the instance allows and unknown servers are refused", async () => {
+  const path = `/api/v1/projects/${project.name}/limits`;
+  const none = { caller: null, server: null };
+  const instance = { caller: { perMinute: 6000, burst: 1000 }, server: { perMinute: 30_000, burst: 3000 } };
+  expect(await (await asOperator("GET", path)).json()).toMatchObject({ ...none, instance, revision: 0 });
+  const own = { caller: { perMinute: 30, burst: 5 }, server: null };
+  expect(await (await asOperator("PUT", path, own)).json()).toMatchObject({ ...own, instance, revision: 1 });
+  expect(await (await asOperator("GET", path)).json()).toMatchObject(own);
+  expect((await asOperator("PUT", path, { ...own, revision: 0 })).status).toBe(409);
+  const refused = await asOperator("PUT", path, { ...own, caller: { perMinute: 6001, burst: 5 } });
+  expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("allows 6000 at most")]);
+  expect((await asOperator("PUT", path, { caller: null })).status).toBe(422);
+  expect((await asOperator("PUT", "/api/v1/projects/not-there-at-all/limits", none)).status).toBe(404);
 });
 
 test("a build is returned with its diagnosis", async () => {

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Skeleton } from "./loading.tsx";
 
 /** A number with its name, in a `dl`. Without a value, a placeholder. */
@@ -9,7 +10,7 @@ export function Figure({
 }: {
   name: string;
   value: string | undefined;
-  note?: string | undefined;
+  note?: ReactNode;
   bad?: boolean;
 }) {
   return (

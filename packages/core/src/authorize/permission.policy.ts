@@ -18,6 +18,7 @@ const lowestRole = {
   "access.read": "member",
   // Members could otherwise let in whom an admin has left out.
   "access.manage": "admin",
+  "limit.manage": "admin",
   "secret.read": "member",
   "secret.manage": "member",
   "secret.decrypt": "member",

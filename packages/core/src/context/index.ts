@@ -1,5 +1,6 @@
 import type { AdminTokens } from "@towpath/auth/credentials";
 import type { Database } from "@towpath/db";
+import type { CallLimits } from "@towpath/limits";
 import type { SecretBox } from "@towpath/secrets";
 import type { Clock, JobQueue, RepositoryHost } from "../ports/index.ts";
 
@@ -33,4 +34,6 @@ export type Context = {
   readonly fetchDocument?: (url: string) => Promise<unknown>;
   /** Absent in processes that issue no tokens: then verbs that need it throw `not_configured`. */
   readonly adminTokens?: AdminTokens;
+  /** How many calls the instance's gateways take. Absent in processes that don't show it. */
+  readonly callLimits?: CallLimits;
 };

@@ -1,11 +1,7 @@
-import { useRouter } from "@tanstack/react-router";
-import { CloudOff } from "lucide-react";
-import { Button } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
-import { classifyError } from "~/ui/error-screen.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
+import { LoadError } from "../project-screen/load-error.tsx";
 
 export const accessHeader = (
   <PageHeader title="Access" description="Who may call this server, and which of its tools." />
@@ -29,19 +25,6 @@ export function AccessPending() {
 }
 
 /** The screen's own error view, which keeps the navigation. */
-export function AccessError({ error, reset }: { error: unknown; reset: () => void }) {
-  const router = useRouter();
-  const again = async () => {
-    reset();
-    await router.invalidate();
-  };
-  return (
-    <EmptyState
-      icon={<CloudOff aria-hidden />}
-      title="Access could not be loaded"
-      actions={<Button onClick={again}>Try again</Button>}
-    >
-      {classifyError(error).message} Nothing was changed.
-    </EmptyState>
-  );
+export function AccessError(failed: { error: unknown; reset: () => void }) {
+  return <LoadError title="Access could not be loaded" {...failed} />;
 }

@@ -3,6 +3,7 @@ import { useLocation } from "@tanstack/react-router";
 import {
   Activity,
   FileText,
+  Gauge,
   KeyRound,
   LayoutTemplate,
   MessageSquareText,
@@ -71,6 +72,11 @@ function sidebarGroups(
           label: "Access",
           icon: <ShieldCheck aria-hidden />,
           link: { to: "/$orgSlug/$projectName/access", params: key },
+        },
+        {
+          label: "Limits",
+          icon: <Gauge aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/limits", params: key },
         },
         {
           label: "Settings",

@@ -52,6 +52,13 @@ export const timeRanges = ["15m", "1h", "6h", "24h", "7d", "30d"] as const satis
 /** The defaults, for a URL without parameters. */
 export const defaultLogSearch = { status: "all", methodType: "all", timeRange: "24h" } as const satisfies LogSearch;
 
+/** Finds what limits refused: how the texts of all of them begin (GW-8). */
+export const limitedSearch = {
+  ...defaultLogSearch,
+  status: "error",
+  search: "Towpath's limit",
+} as const satisfies LogSearch;
+
 /** Search parameters of the logs screen (PRJ-5). */
 export const logSearchParameters = searchParameters({
   status: withDefault(oneOf<LogSearch["status"]>(["all", "error"]), defaultLogSearch.status),

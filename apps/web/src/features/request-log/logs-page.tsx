@@ -12,7 +12,7 @@ import { failureText } from "~/ui/toast.ts";
 import { connectCommands } from "../project-screen/connect-commands.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
-import { isFiltered, timeRangeLabels } from "./log-filters.ts";
+import { isFiltered, limitedSearch, timeRangeLabels } from "./log-filters.ts";
 import { LogToolbar } from "./log-toolbar.tsx";
 import { RequestDetail } from "./request-detail.tsx";
 import { RequestTable } from "./request-table.tsx";
@@ -41,7 +41,10 @@ export function LogsPage({
       <PageHeader title="Logs" description="One row for every message that passes the gateway." />
       <LogToolbar search={search} onSearch={onSearch} stats={logs.stats} live={logs.live} onLive={logs.setLive} />
       {search.search === undefined && (logs.stats === undefined || logs.stats.total > 0) && (
-        <StatsPanel stats={logs.stats} />
+        <StatsPanel
+          stats={logs.stats}
+          onShowLimited={() => onSearch({ status: limitedSearch.status, search: limitedSearch.search })}
+        />
       )}
       <Card className="mt-3">
         <Rows logs={logs} projectKey={projectKey} search={search} onSearch={onSearch} openId={openId} onOpen={onOpen} />

@@ -15,7 +15,14 @@ function share(errors: number, total: number): string {
 }
 
 /** Requests, errors and durations in the selected range, with a chart. */
-export function StatsPanel({ stats }: { stats: RequestLogStats | undefined }) {
+export function StatsPanel({
+  stats,
+  onShowLimited,
+}: {
+  stats: RequestLogStats | undefined;
+  /** Shows the calls that limits refused. */
+  onShowLimited: () => void;
+}) {
   return (
     <Card className="flex flex-wrap items-stretch gap-x-8 gap-y-3 px-4 py-3" aria-label="Numbers">
       <dl className="grid grid-cols-2 content-center gap-x-6 gap-y-2 max-sm:w-full sm:grid-cols-4 xl:grid-cols-2">
@@ -28,6 +35,21 @@ export function StatsPanel({ stats }: { stats: RequestLogStats | undefined }) {
         />
         {stats !== undefined && stats.refused > 0 && (
           <Figure name="Refused" value={formatCount(stats.refused)} note="before reaching the server" />
+        )}
+        {stats !== undefined && stats.limited > 0 && (
+          <Figure
+            name="Refused by limits"
+            value={formatCount(stats.limited)}
+            note={
+              <button
+                type="button"
+                onClick={onShowLimited}
+                className="min-h-6 cursor-pointer text-accent-text underline underline-offset-3"
+              >
+                Show them
+              </button>
+            }
+          />
         )}
         <Figure name="Median" value={stats && (stats.p50Ms === null ? "–" : formatDuration(stats.p50Ms))} />
         <Figure name="95th percentile" value={stats && (stats.p95Ms === null ? "–" : formatDuration(stats.p95Ms))} />

@@ -1,11 +1,7 @@
-import { useRouter } from "@tanstack/react-router";
-import { CloudOff } from "lucide-react";
-import { Button } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
-import { classifyError } from "~/ui/error-screen.tsx";
 import { Skeleton, SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
+import { LoadError } from "../project-screen/load-error.tsx";
 
 export const settingsHeader = (
   <PageHeader
@@ -35,19 +31,6 @@ export function SettingsPending() {
 }
 
 /** The settings screen's own error view, which keeps the navigation. */
-export function SettingsError({ error, reset }: { error: unknown; reset: () => void }) {
-  const router = useRouter();
-  const again = async () => {
-    reset();
-    await router.invalidate();
-  };
-  return (
-    <EmptyState
-      icon={<CloudOff aria-hidden />}
-      title="The settings could not be loaded"
-      actions={<Button onClick={again}>Try again</Button>}
-    >
-      {classifyError(error).message} Nothing was changed.
-    </EmptyState>
-  );
+export function SettingsError(failed: { error: unknown; reset: () => void }) {
+  return <LoadError title="The settings could not be loaded" {...failed} />;
 }

@@ -1,6 +1,8 @@
 import { type AccessView, getAccess, saveAccess } from "@towpath/core/access";
 import type { accessSchema } from "@towpath/core/access/schema";
 import { startBuild, startBuildSchema } from "@towpath/core/build";
+import { type CallLimitView, getCallLimits, saveCallLimits } from "@towpath/core/call-limit";
+import type { callLimitSchema } from "@towpath/core/call-limit/schema";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
@@ -98,6 +100,22 @@ export async function setProjectAccessPolicy(
 ): Promise<AccessView> {
   const { id } = await operatorProject(ctx, name);
   return saveAccess({ ctx, input: { ...input, projectId: id } });
+}
+
+/** How many calls a server takes (GW-8). */
+export async function projectCallLimits(ctx: Context, name: string): Promise<CallLimitView> {
+  const { id } = await operatorProject(ctx, name);
+  return getCallLimits({ ctx, input: { projectId: id } });
+}
+
+/** Replaces its own limits. */
+export async function setProjectCallLimits(
+  ctx: Context,
+  name: string,
+  input: z.output<typeof callLimitSchema>,
+): Promise<CallLimitView> {
+  const { id } = await operatorProject(ctx, name);
+  return saveCallLimits({ ctx, input: { ...input, projectId: id } });
 }
 
 /** The query string of VAL-5. `deploymentIds` is a comma-separated list. */

@@ -1,0 +1,164 @@
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { CallLimitView } from "@towpath/core/call-limit";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Field, Input } from "~/ui/field.tsx";
+import { formatCount } from "~/ui/figure.tsx";
+import { ScopeChoice } from "../access/scope-choice.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { limitedSearch } from "../request-log/log-filters.ts";
+import { logStatsQuery } from "../request-log/request-log.functions.ts";
+import { useMay } from "../session/guards.ts";
+import { limitsQuery } from "./limits.functions.ts";
+import { limitsHeader } from "./limits-states.tsx";
+import { type LimitsForm, type Subject, useLimitsForm } from "./use-limits-form.ts";
+
+/** How many calls a server takes (GW-8). */
+export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
+  const mayChange = useMay("limit.manage");
+  const { data: limits } = useSuspenseQuery(limitsQuery(projectKey));
+  const form = useLimitsForm(projectKey, limits);
+  const section = { form, disabled: !mayChange || form.busy };
+  return (
+    <>
+      {limitsHeader}
+      <form
+        noValidate
+        aria-label="Limits"
+        className="flex max-w-4xl flex-col gap-5"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void form.submit();
+        }}
+      >
+        {mayChange ? null : <Callout>Only owners and admins of this team can change its servers' limits.</Callout>}
+        <RefusedLately projectKey={projectKey} />
+        <LimitSection
+          {...section}
+          subject="caller"
+          title="Each caller"
+          description="A person with all of their clients and personal keys, an API key, or, where nobody signs in, a network address."
+          allowed={limits.instance.caller}
+        />
+        <LimitSection
+          {...section}
+          subject="server"
+          title="All callers together"
+          description="Keeps the server from more than it can do."
+          allowed={limits.instance.server}
+        />
+        <p className="text-xs text-muted">
+          Calls that are refused count for nobody. {organizationNote(limits)} Clients get HTTP 429 and a message that
+          says how long to wait.
+        </p>
+        {form.failure ? (
+          <Callout tone="bad" title="The limits were not saved">
+            {form.failure}
+          </Callout>
+        ) : null}
+        {/* Always rendered, so that screen readers announce what appears in it. */}
+        <div role="status" className="empty:sr-only">
+          {form.isSaved ? <Callout tone="ok" title="Saved. It applies within seconds." /> : null}
+        </div>
+        {mayChange ? (
+          <Button type="submit" variant="primary" busy={form.busy} className="self-start">
+            Save limits
+          </Button>
+        ) : null}
+      </form>
+    </>
+  );
+}
+
+type Rate = NonNullable<CallLimitView["caller"]>;
+
+const rateText = ({ perMinute, burst }: Rate) =>
+  `${formatCount(perMinute)} calls a minute, at most ${formatCount(burst)} at once`;
+
+function organizationNote({ instance: { organization } }: CallLimitView): string {
+  return organization === null ? "" : `All servers of this team together take ${rateText(organization)}.`;
+}
+
+function LimitSection({
+  form,
+  disabled,
+  subject,
+  title,
+  description,
+  allowed,
+}: {
+  readonly form: LimitsForm;
+  readonly disabled: boolean;
+  readonly subject: Subject;
+  readonly title: string;
+  readonly description: string;
+  /** What the instance allows; null: any number. */
+  readonly allowed: Rate | null;
+}) {
+  const own = form.draft[subject];
+  const field = (key: keyof Rate, label: string, hint: string) => (
+    <Field label={label} hint={hint} error={form.refused[`${subject}.${key}`]}>
+      {(control) => (
+        <Input
+          {...control}
+          inputMode="numeric"
+          autoComplete="off"
+          disabled={disabled}
+          value={own?.[key] ?? ""}
+          onChange={(event) => own && form.change(subject, { ...own, [key]: event.target.value })}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <Card>
+      <CardHeader title={title} description={description} />
+      <CardBody className="flex flex-col gap-4">
+        <ScopeChoice
+          label={title}
+          value={own === null ? "all" : "some"}
+          disabled={disabled}
+          onChange={(scope) => form.choose(subject, scope === "some")}
+          all={{
+            title: "As the instance allows",
+            note: allowed === null ? "Any number of calls." : `${rateText(allowed)}.`,
+          }}
+          some={{ title: "A lower limit", note: "For this server only, in production and previews together." }}
+        />
+        {own === null ? null : (
+          <div className="grid gap-4 sm:grid-cols-2">
+            {field("perMinute", "Calls a minute", "In the long run.")}
+            {field("burst", "Calls at once", "After a pause; each message of a batch counts.")}
+          </div>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+const refetchMs = 10_000;
+
+/** What limits refused in the last hour, with the way to it in the log. */
+function RefusedLately({ projectKey }: { projectKey: ProjectKey }) {
+  const everything = { status: "all", methodType: "all", timeRange: "1h" } as const;
+  const { data: stats, isError } = useQuery(logStatsQuery(projectKey, everything, refetchMs));
+  if (isError) return <Callout tone="warn">How many calls were refused lately could not be read.</Callout>;
+  if (!stats) return <Callout>Counting the calls that were refused lately…</Callout>;
+  if (stats.limited === 0) return <Callout>No call was refused by a limit in the last hour.</Callout>;
+  const calls = stats.limited === 1 ? "1 call was" : `${formatCount(stats.limited)} calls were`;
+  return (
+    <Callout tone="warn" title={`${calls} refused by limits in the last hour.`}>
+      Of a flood, only some are in the log and counted here.{" "}
+      <Link
+        to="/$orgSlug/$projectName/logs"
+        params={projectKey}
+        search={{ ...limitedSearch, timeRange: "1h" }}
+        className="text-accent-text underline underline-offset-3"
+      >
+        Show them in the log
+      </Link>
+    </Callout>
+  );
+}

@@ -1,0 +1,30 @@
+import { Card } from "~/ui/card.tsx";
+import { SkeletonRows } from "~/ui/loading.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { LoadError } from "../project-screen/load-error.tsx";
+
+export const limitsHeader = (
+  <PageHeader title="Limits" description="How many calls this server takes, and from whom." />
+);
+
+/** Skeleton of the limits screen. */
+export function LimitsPending() {
+  return (
+    <>
+      {limitsHeader}
+      <div className="flex max-w-4xl flex-col gap-5">
+        <Card>
+          <SkeletonRows rows={2} label="Loading limits" />
+        </Card>
+        <Card>
+          <SkeletonRows rows={2} label="Loading limits of all callers" />
+        </Card>
+      </div>
+    </>
+  );
+}
+
+/** The screen's own error view, which keeps the navigation. */
+export function LimitsError(failed: { error: unknown; reset: () => void }) {
+  return <LoadError title="The limits could not be loaded" {...failed} />;
+}

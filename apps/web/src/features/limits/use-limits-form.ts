@@ -1,0 +1,70 @@
+import { useQueryClient } from "@tanstack/react-query";
+import type { CallLimitView } from "@towpath/core/call-limit";
+import { useState } from "react";
+import { isTowpathErrorCode } from "~/http/errors.ts";
+import { failureText } from "~/ui/toast.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { limitsQuery, saveLimits } from "./limits.functions.ts";
+
+export type Subject = "caller" | "server";
+type Rate = NonNullable<CallLimitView[Subject]>;
+/** As typed. */
+type RateText = { readonly perMinute: string; readonly burst: string };
+/** Null: as many as the instance allows. */
+type Draft = { readonly [subject in Subject]: RateText | null };
+
+/** What the fields begin with when a limit is switched on. */
+const proposed: Readonly<Record<Subject, RateText>> = {
+  caller: { perMinute: "60", burst: "20" },
+  server: { perMinute: "600", burst: "100" },
+};
+
+/** State of the form: what is typed, and how saving went. */
+export function useLimitsForm(projectKey: ProjectKey, stored: CallLimitView) {
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState<Draft>({ caller: textOf(stored.caller), server: textOf(stored.server) });
+  const [revision, setRevision] = useState(stored.revision);
+  const [refused, setRefused] = useState<Readonly<Record<string, string>>>({});
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [isSaved, setSaved] = useState(false);
+
+  const change = (subject: Subject, to: RateText | null) => {
+    setDraft((before) => ({ ...before, [subject]: to }));
+    setRefused({});
+    setSaved(false);
+  };
+  const submit = async () => {
+    setBusy(true);
+    setFailure(null);
+    setRefused({});
+    setSaved(false);
+    try {
+      const limits = { caller: rateOf(draft.caller), server: rateOf(draft.server) };
+      const saved = await saveLimits({ data: { ...projectKey, revision, ...limits } });
+      queryClient.setQueryData(limitsQuery(projectKey).queryKey, saved);
+      setRevision(saved.revision);
+      setSaved(true);
+    } catch (error) {
+      const fields = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
+      setRefused(fields);
+      if (Object.keys(fields).length === 0) setFailure(failureText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return {
+    ...{ draft, change, submit, refused, failure, busy, isSaved },
+    /** Switches between the instance's limit and one of the server's own. */
+    choose: (subject: Subject, isOwn: boolean) => change(subject, isOwn ? proposed[subject] : null),
+  };
+}
+
+export type LimitsForm = ReturnType<typeof useLimitsForm>;
+
+const textOf = (rate: Rate | null): RateText | null =>
+  rate && { perMinute: String(rate.perMinute), burst: String(rate.burst) };
+
+/** What is no number becomes one that the server refuses, with a text. */
+const rateOf = (text: RateText | null): Rate | null =>
+  text && { perMinute: Number(text.perMinute.trim() || "0"), burst: Number(text.burst.trim() || "0") };

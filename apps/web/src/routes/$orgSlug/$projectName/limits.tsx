@@ -1,0 +1,20 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { limitsQuery } from "~/features/limits/limits.functions.ts";
+import { LimitsPage } from "~/features/limits/limits-page.tsx";
+import { LimitsError, LimitsPending } from "~/features/limits/limits-states.tsx";
+
+/** GW-8 */
+export const Route = createFileRoute("/$orgSlug/$projectName/limits")({
+  loader: async ({ context, params }) => {
+    await context.queryClient.fetchQuery(limitsQuery(params));
+  },
+  head: ({ params }) => ({ meta: [{ title: `Limits · ${params.projectName} · Towpath` }] }),
+  component: LimitsRoute,
+  pendingComponent: LimitsPending,
+  errorComponent: LimitsError,
+});
+
+function LimitsRoute() {
+  const { orgSlug, projectName } = Route.useParams();
+  return <LimitsPage key={`${orgSlug}/${projectName}`} projectKey={{ orgSlug, projectName }} />;
+}

@@ -1,0 +1,116 @@
+import { seedProject } from "@towpath/core/testing";
+import { callLimit, member } from "@towpath/db/schema";
+import { writeRequestLogs } from "@towpath/logs";
+import { requestLogRow } from "@towpath/logs/testing";
+import { and, eq } from "drizzle-orm";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { callServerFunction, type Member, seededMember } from "./visitor.ts";
+
+const site = openSite();
+const browser = openBrowser();
+let page: Page;
+let owner: Member;
+let own: Awaited<ReturnType<typeof seedProject>>;
+
+beforeAll(async () => {
+  owner = await seededMember(site.url, site.db);
+  own = await seedProject(site.db, owner.organization);
+  page = await browser.signedInPage(site.url, owner);
+});
+
+const projectUrl = () => `${site.url}/${owner.organization.slug}/${own.name}`;
+const goTo = () => page.goto(`${projectUrl()}/limits`);
+const stored = async () => (await site.db.select().from(callLimit).where(eq(callLimit.projectId, own.id)))[0] ?? null;
+const group = (name: string) => page.getByRole("radiogroup", { name });
+const lowerLimit = (name: string) => group(name).getByRole("radio", { name: /^A lower limit/ });
+const save = () => page.getByRole("button", { name: "Save limits" }).click();
+
+test("GW-8 at first the page shows the instance's limits, and that nothing was refused", async () => {
+  await goTo();
+  await page.getByText("6,000 calls a minute, at most 1,000 at once.").waitFor();
+  await page.getByText("No call was refused by a limit in the last hour.").waitFor();
+  await page
+    .getByText("All servers of this team together take 60,000 calls a minute, at most 6,000 at once.")
+    .waitFor();
+  expect(await page.getByLabel("Calls a minute").count()).toBe(0);
+  await expectAccessible(page);
+  expect(await stored()).toBeNull();
+});
+
+test("GW-8 by keyboard: a lower limit is set, saved, shown again and given up", async () => {
+  await lowerLimit("Each caller").focus();
+  await page.keyboard.press("Space");
+  await page.getByLabel("Calls a minute").fill("30");
+  await page.getByLabel("Calls at once").fill("5");
+  await page.keyboard.press("Enter");
+  await page.getByText("Saved. It applies within seconds.").waitFor();
+  expect(await stored()).toMatchObject({ callerPerMinute: 30, callerBurst: 5, serverPerMinute: null });
+  await goTo();
+  await expect.poll(() => page.getByLabel("Calls a minute").inputValue(), { timeout: 15_000 }).toBe("30");
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
+  await group("Each caller")
+    .getByRole("radio", { name: /^As the instance allows/ })
+    .click();
+  await save();
+  await page.getByText("Saved. It applies within seconds.").waitFor();
+  expect(await stored()).toMatchObject({ callerPerMinute: null, callerBurst: null });
+});
+
+test("GW-8 more than the instance allows is refused at its field, and another's change is not overwritten", async () => {
+  await goTo();
+  await lowerLimit("All callers together").click();
+  await page.getByLabel("Calls a minute").fill("30001");
+  await save();
+  await page.getByText("This instance allows 30000 at most.").waitFor();
+  expect(await page.getByLabel("Calls a minute").getAttribute("aria-invalid")).toBe("true");
+  await page.getByLabel("Calls a minute").fill("many");
+  await save();
+  await page.getByText("Calls a minute must be a number").waitFor();
+  await expectAccessible(page);
+  const data = { orgSlug: owner.organization.slug, projectName: own.name, caller: null, server: null };
+  expect((await callServerFunction(owner.visitor, "limits.saveLimits", "POST", data)).status).toBe(200);
+  await page.getByLabel("Calls a minute").fill("300");
+  await save();
+  await page.getByRole("alert").getByText("Somebody else has changed these limits meanwhile").waitFor();
+  expect(await stored()).toMatchObject({ serverPerMinute: null });
+});
+
+test("GW-8 what limits refused is counted here and above the log, and one click shows it there", async () => {
+  const refused = { projectId: own.id, isError: true, outcome: "gateway_error", httpStatus: 429 } as const;
+  const message = "Towpath's limit for one caller of this server is reached: 30 calls a minute.";
+  await writeRequestLogs(site.pool, [
+    requestLogRow({ projectId: own.id, target: "fine" }),
+    requestLogRow({ ...refused, target: "limited_tool", refusal: "caller_rate_limited", errorMessage: message }),
+    requestLogRow({ ...refused, target: "limited_tool", refusal: "caller_rate_limited", errorMessage: message }),
+    requestLogRow({ ...refused, httpStatus: 401, target: "unsigned_tool", errorMessage: "Sign in." }),
+  ]);
+  await goTo();
+  await page.getByText("2 calls were refused by limits in the last hour.").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Show them in the log" }).click();
+  const rows = page.getByRole("row").filter({ hasText: "_tool" });
+  await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(2);
+  await page.goto(`${projectUrl()}/logs`);
+  await page.getByText("Refused by limits").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Show them" }).click();
+  await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(2);
+  expect(await rows.filter({ hasText: "limited_tool" }).count()).toBe(2);
+});
+
+test("GW-8 UI-5 the page fits 360 pixels; members see it without being able to change it", async () => {
+  const where = and(eq(member.organizationId, owner.organization.id), eq(member.userId, owner.userId));
+  await site.db.update(member).set({ role: "viewer" }).where(where);
+  await page.setViewportSize({ width: 360, height: 800 });
+  await goTo();
+  await page.getByText("Only owners and admins of this team can change its servers' limits.").waitFor();
+  expect(await page.getByRole("button", { name: "Save limits" }).count()).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  await expectAccessible(page);
+});
