@@ -24,7 +24,7 @@ const allowedPackages = {
   "packages/queue": ["core", "db"],
   "packages/builder": ["core", "runtime", "mcp", "artifacts"],
   "packages/artifacts": ["runtime"],
-  "packages/auth": ["db", "crypto", "limits"],
+  "packages/auth": ["db", "crypto"],
   "packages/github": ["core", "crypto"],
   "packages/logs": ["db", coreSchemas],
   "packages/runtime": [endpoints],
