@@ -1,34 +1,38 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
+
+/** One way to an answer, with the process that carries the requests. */
+export type Side = {
+  name: string;
+  url: string;
+  request: { method: string; headers: Readonly<Record<string, string>>; body: string };
+  /** Null where nothing lies between. */
+  pid: number | null;
+};
 
 export type Measured = {
   requestsPerSecond: number;
   medianMs: number;
   requests: number;
   failures: number;
+  /** Of the side's process, its threads and its children. */
   cpuMicros: number;
 };
 
-/** Loads a URL with wrk on one thread for some seconds. */
-export async function loadOf(options: {
-  url: string;
-  script: string;
-  connections: number;
-  seconds: number;
-  pid?: number | undefined;
-}): Promise<Measured> {
-  const before = await cpuMicrosOf(options.pid);
-  const { stdout } = await run("wrk", [
-    "-t1",
-    `-c${options.connections}`,
-    `-d${options.seconds}s`,
-    "-s",
-    options.script,
-    options.url,
-  ]);
+/** Loads a side with wrk on one thread for some seconds. */
+export async function load(
+  { name, url, request, pid }: Side,
+  { directory, connections, seconds }: { directory: string; connections: number; seconds: number },
+): Promise<Measured> {
+  const script = join(directory, `${name.replaceAll(/\W+/g, "-")}.lua`);
+  await writeFile(script, scriptOf(request));
+  const before = await cpuMicrosOf(pid);
+  const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, url]);
+  const cpuMicros = (await cpuMicrosOf(pid)) - before;
   const [requests, micros, p50, failures] = (/RESULT (\S+) (\S+) (\S+) (\S+)/.exec(stdout) ?? []).slice(1).map(Number);
   if (requests === undefined || micros === undefined || p50 === undefined || failures === undefined) {
     throw new Error(`wrk said something else:\n${stdout}`);
@@ -38,13 +42,35 @@ export async function loadOf(options: {
     medianMs: p50 / 1000,
     requests,
     failures,
-    cpuMicros: ((await cpuMicrosOf(options.pid)) - before) / requests,
+    cpuMicros: cpuMicros / requests,
   };
 }
 
-/** CPU time that a process has used with all of its threads, in microseconds (ticks of 10 ms). */
-async function cpuMicrosOf(pid: number | undefined): Promise<number> {
-  if (pid === undefined) return 0;
-  const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+function scriptOf({ method, headers, body }: Side["request"]): string {
+  return `
+wrk.method = "${method}"
+wrk.body = [==[${body}]==]
+${Object.entries(headers)
+  .map(([name, value]) => `wrk.headers["${name}"] = "${value}"`)
+  .join("\n")}
+function done(summary, latency)
+  local e = summary.errors
+  io.write(string.format("RESULT %d %d %f %d\\n", summary.requests, summary.duration, latency:percentile(50),
+    e.connect + e.read + e.write + e.status + e.timeout))
+end
+`;
+}
+
+/** CPU time that a process has used with all of its threads and children, in microseconds. */
+async function cpuMicrosOf(pid: number | null): Promise<number> {
+  if (pid === null) return 0;
+  let micros = 0;
+  for (const thread of await readdir(`/proc/${pid}/task`)) {
+    const task = `/proc/${pid}/task/${thread}`;
+    // Nanoseconds; /proc/{pid}/stat counts ticks of 10 ms.
+    micros += Number((await readFile(`${task}/schedstat`, "utf8")).split(" ")[0]) / 1000;
+    const children = (await readFile(`${task}/children`, "utf8")).split(" ").filter((child) => child.trim() !== "");
+    for (const child of children) micros += await cpuMicrosOf(Number(child));
+  }
+  return micros;
 }

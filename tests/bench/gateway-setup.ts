@@ -1,59 +1,48 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { createSigningKeys } from "@towpath/auth/credentials";
 import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import { createRunnerStandIn } from "@towpath/runner-api/testing";
 import { modernCall } from "../instance/modern-call.ts";
 import { freePorts } from "../instance/towpath-process.ts";
+import type { Side } from "./gateway-load.ts";
+import { type Answers, startNginxProxy, startServer, workerOf } from "./gateway-nginx.ts";
+import { insertAccessToken, insertApiKey, insertServer } from "./gateway-rows.ts";
+
+const secret = "the bench's secret has 32 letters";
+const issuer = "http://localhost:3000";
+const request = modernCall("echo", { text: "hello from the bench" }, "bench");
+const proxyCore = "0";
+const restCores = availableParallelism() > 1 ? `1-${availableParallelism() - 1}` : "0";
 
 export type Bench = {
   directory: string;
-  label: string;
-  /** The same server behind sign-in, and a token that is let in. */
-  signedIn: { label: string; token: string };
-  ports: { server: number; nginx: number; tuned: number; gateway: number };
-  wrkScript: string;
-  /** The processes that carry the requests. */
-  processes: { nginx: number; gateway: number };
+  answers: Answers;
+  apiKey: string;
+  /** The server itself, with no proxy before it. */
+  server: Side;
+  /** Starts a real gateway, of this checkout or of another one, on one core or on all. */
+  startGateway: (options: { workers: number; core?: string; checkout?: string }) => Promise<Gateway>;
+  startedToo: (child: ChildProcess) => void;
   rowsWritten: () => Promise<number>;
   stop: () => Promise<void>;
 };
 
-const proxyCore = "0";
-const restCores = availableParallelism() > 1 ? `1-${availableParallelism() - 1}` : "0";
+type Gateway = {
+  pid: number;
+  side: (name: string, label: Label, token?: string) => Side;
+  accessToken: () => Promise<string>;
+};
+type Label = "bench-public" | "bench-stream" | "bench-signed-in";
 
-/** As root nginx would give its workers another user, who may not enter the benchmark's directory. */
-const asMyself = process.getuid?.() === 0 ? "user root; " : "";
-const label = "bench-server";
-const signedInLabel = "bench-signed-in";
-const secret = "the bench's secret has 32 letters";
-const answer =
-  '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"hello from the bench"}],"isError":false}}';
-const call = modernCall("echo", { text: "hello from the bench" }, "bench");
-const wrkScript = `
-wrk.method = "POST"
-wrk.body = [==[${call.body}]==]
-${Object.entries(call.headers)
-  .map(([name, value]) => `wrk.headers["${name}"] = "${value}"`)
-  .join("\n")}
-function done(summary, latency)
-  local e = summary.errors
-  io.write(string.format("RESULT %d %d %f %d\\n", summary.requests, summary.duration, latency:percentile(50),
-    e.connect + e.read + e.write + e.status + e.timeout))
-end
-`;
-
-/** Starts PostgreSQL, a server, nginx in front of it, a stand-in for the runner and the real gateway process. */
+/** Starts PostgreSQL, a server, and a stand-in for the runner that knows the server. */
 export async function startBench(): Promise<Bench> {
-  // One core for the proxy that is measured, the other for everything else, as all children inherit this.
-  await promisify(execFile)("taskset", ["-a", "-cp", restCores, String(process.pid)]);
   const directory = await mkdtemp(join(tmpdir(), "tp-bench-"));
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(directory, "data"),
@@ -62,32 +51,56 @@ export async function startBench(): Promise<Bench> {
   });
   await migrateDatabase(postgres.url);
   const database = openDatabase(postgres.url);
-  const deploymentId = await insertRoute(database.pool, label, "towpath-public");
-  const signedInDeployment = await insertRoute(database.pool, signedInLabel, "towpath-cloud");
-  const socketPath = join(directory, "mcp.sock");
+  const [port = 0] = await freePorts(1);
+  const { answers, process: server } = await startServer(directory, port);
+  const children = [server];
   const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
-  for (const id of [deploymentId, signedInDeployment]) {
-    runner.servers.set(id, { instanceId: `bench-${id}`, endpoint: { kind: "unix", path: socketPath } });
-  }
+  const serve = async (label: Label, authMode: string, path: string) => {
+    const deployment = await insertServer(database.pool, label, authMode);
+    runner.servers.set(deployment, { instanceId: `bench-${deployment}`, endpoint: { kind: "unix", path } });
+  };
+  await serve("bench-public", "towpath-public", answers.json);
+  await serve("bench-stream", "towpath-public", answers.stream);
+  await serve("bench-signed-in", "towpath-cloud", answers.json);
+  const apiKey = await insertApiKey(database.pool, "bench-signed-in");
   await runner.start();
-  const [server = 0, nginxPort = 0, tuned = 0, gatewayPort = 0] = await freePorts(4);
-  const ports = { server, nginx: nginxPort, tuned, gateway: gatewayPort };
-  const nginx = await startNginx(directory, socketPath, ports);
-  const gateway = await startGatewayProcess(directory, postgres.url, ports.gateway);
-  const token = await accessToken(database.pool, `http://localhost:${ports.gateway}/${signedInLabel}/mcp`);
   return {
     directory,
-    label,
-    signedIn: { label: signedInLabel, token },
-    ports,
-    wrkScript,
-    processes: { nginx: await onlyChildOf(nginx.pid ?? 0), gateway: gateway.pid ?? 0 },
+    answers,
+    apiKey,
+    server: { name: "server itself", url: `http://127.0.0.1:${port}/mcp`, request, pid: null },
+    startedToo: (child) => void children.unshift(child),
+    async startGateway({ workers, core, checkout = join(import.meta.dirname, "../..") }) {
+      const [port = 0] = await freePorts(1);
+      const url = (label: string) => `http://localhost:${port}/${label}/mcp`;
+      const child = await startGatewayProcess(directory, {
+        databaseUrl: postgres.url,
+        main: join(checkout, "apps/gateway/src/main.ts"),
+        port,
+        workers,
+        core,
+      });
+      children.unshift(child);
+      return {
+        pid: child.pid ?? 0,
+        side: (name, label, token) => ({
+          name,
+          url: url(label).replace("localhost", "127.0.0.1"),
+          request: token === undefined ? request : signed(token),
+          pid: child.pid ?? 0,
+        }),
+        accessToken: () => {
+          const label = "bench-signed-in";
+          return insertAccessToken(database.pool, { label, resource: url(label), secret, issuer });
+        },
+      };
+    },
     async rowsWritten() {
-      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await sleep(1500);
       return Number((await database.pool.query("SELECT count(*) AS n FROM request_log")).rows[0].n);
     },
     async stop() {
-      for (const child of [gateway, nginx]) {
+      for (const child of children) {
         child.kill("SIGTERM");
         if (child.exitCode === null) await once(child, "exit");
       }
@@ -99,110 +112,63 @@ export async function startBench(): Promise<Bench> {
   };
 }
 
-type Pool = ReturnType<typeof openDatabase>["pool"];
+const signed = (token: string) => ({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 
-async function insertRoute(pool: Pool, label: string, authMode: string): Promise<string> {
-  const [organization, project, branch, build, deployment] = [
-    randomUUID(),
-    randomUUID(),
-    randomUUID(),
-    randomUUID(),
-    randomUUID(),
-  ];
-  await pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Bench', $2)", [organization, label]);
-  await pool.query(
-    "INSERT INTO project (id, organization_id, name, entrypoint, auth_mode) VALUES ($1, $2, $3, 's.py', $4)",
-    [project, organization, label, authMode],
-  );
-  await pool.query("INSERT INTO branch (id, project_id, name) VALUES ($1, $2, 'main')", [branch, project]);
-  await pool.query(
-    `INSERT INTO build (id, project_id, branch_id, commit_sha, trigger, sequence, entrypoint)
-     VALUES ($1, $2, $3, 'abc', 'push', 1, 's.py')`,
-    [build, project, branch],
-  );
-  await pool.query(
-    `INSERT INTO deployment (id, project_id, branch_id, build_id, environment, slug)
-     VALUES ($1, $2, $3, $4, 'production', $5)`,
-    [deployment, project, branch, build, label],
-  );
-  await pool.query(
-    "INSERT INTO route (label, project_id, branch_id, deployment_id, sequence) VALUES ($1, $2, $3, $4, 1)",
-    [label, project, branch, deployment],
-  );
-  return deployment;
+/** One core for the proxy that is measured, the other for everything else. */
+export async function shareOutCores(): Promise<{ proxyCore: string }> {
+  // All children inherit this.
+  await promisify(execFile)("taskset", ["-a", "-cp", restCores, String(process.pid)]);
+  return { proxyCore };
 }
 
-/** A token as the authorization server issues it, for a member of the server's organization. */
-async function accessToken(pool: Pool, resource: string): Promise<string> {
-  const [user, member, grant] = [randomUUID(), randomUUID(), randomUUID()];
-  await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'Bench', 'bench@example.com')`, [user]);
-  const organization = "(SELECT id FROM organization WHERE slug = $3)";
-  await pool.query(
-    `INSERT INTO member (id, user_id, organization_id, role) VALUES ($1, $2, ${organization}, 'member')`,
-    [member, user, signedInLabel],
-  );
-  await pool.query(
-    `INSERT INTO oauth_client (id, kind, name, redirect_uris, token_endpoint_auth_method, grant_types)
-     VALUES ('bench', 'registered', 'Bench', '{}', 'none', '{}')`,
-  );
-  await pool.query(
-    `INSERT INTO oauth_grant (id, user_id, client_id, project_id, scopes)
-     VALUES ($1, $2, 'bench', (SELECT id FROM project WHERE name = $3), '{mcp}')`,
-    [grant, user, signedInLabel],
-  );
-  const keys = createSigningKeys({ pool, secret, issuer: "http://localhost:3000" });
-  const claims = { sub: user, aud: resource, client_id: "bench", scope: "mcp", jti: grant, towpath_grant: grant };
-  return (await keys.sign({ typ: "at+jwt", claims, ttlSeconds: 3600 })).token;
+/** nginx and the bare proxy in front of the same server, each on the core of proxies. */
+export async function startOtherProxies({ directory, answers, startedToo }: Bench): Promise<OtherProxies> {
+  const ports = await freePorts(5);
+  const [fresh = 0, keepAlive = 0, nginxStream = 0, json = 0, stream = 0] = ports;
+  const nginx = await startNginxProxy(directory, {
+    answers,
+    ports: { fresh, keepAlive, stream: nginxStream },
+    core: proxyCore,
+  });
+  startedToo(nginx);
+  const main = new URL("bare-proxy.main.ts", import.meta.url).pathname;
+  const args = [String(json), answers.json, String(stream), answers.stream];
+  const bare = spawn("taskset", ["-c", proxyCore, process.execPath, main, ...args], { stdio: "inherit" });
+  startedToo(bare);
+  for (const port of ports) await reachable(port);
+  const nginxPid = await workerOf(nginx);
+  const side = (name: string, port: number, pid = 0): Side => ({
+    name,
+    url: `http://127.0.0.1:${port}/mcp`,
+    request,
+    pid,
+  });
+  return {
+    nginx: side("nginx proxy_pass", fresh, nginxPid),
+    nginxKeepAlive: side("nginx, upstream keepalive", keepAlive, nginxPid),
+    nginxStream: side("nginx, upstream keepalive", nginxStream, nginxPid),
+    bare: side("bare undici proxy", json, bare.pid),
+    bareStream: side("bare undici proxy", stream, bare.pid),
+  };
 }
 
-async function startNginx(
+type OtherProxies = Record<"nginx" | "nginxKeepAlive" | "nginxStream" | "bare" | "bareStream", Side>;
+
+async function startGatewayProcess(
   directory: string,
-  socketPath: string,
-  ports: { server: number; nginx: number; tuned: number },
+  options: { databaseUrl: string; main: string; port: number; workers: number; core?: string | undefined },
 ): Promise<ChildProcess> {
-  const conf = join(directory, "nginx.conf");
-  await writeFile(
-    conf,
-    `${asMyself}worker_processes 1; daemon off; pid ${directory}/nginx.pid; error_log ${directory}/nginx.log error;
-events { worker_connections 4096; }
-http {
-  access_log off; keepalive_requests 100000000; client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy;
-  fastcgi_temp_path ${directory}/f; uwsgi_temp_path ${directory}/u; scgi_temp_path ${directory}/c;
-  upstream mcp { server unix:${socketPath}; keepalive 256; keepalive_requests 100000000; }
-  server { listen 127.0.0.1:${ports.nginx};
-    location / { proxy_pass http://unix:${socketPath}; } }
-  server { listen 127.0.0.1:${ports.tuned};
-    location / { proxy_pass http://mcp; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host; } }
-}`,
-  );
-  const serverConf = join(directory, "server.conf");
-  await writeFile(
-    serverConf,
-    `${asMyself}worker_processes 1; daemon off; pid ${directory}/server.pid; error_log ${directory}/server.log error;
-events { worker_connections 4096; }
-http {
-  access_log off; keepalive_requests 100000000; client_body_temp_path ${directory}/b2; proxy_temp_path ${directory}/p2;
-  fastcgi_temp_path ${directory}/f2; uwsgi_temp_path ${directory}/u2; scgi_temp_path ${directory}/c2;
-  server { listen unix:${socketPath}; listen 127.0.0.1:${ports.server};
-    location / { default_type application/json; return 200 '${answer}'; } }
-}`,
-  );
-  const server = spawn("nginx", ["-c", serverConf, "-p", directory], { stdio: "inherit" });
-  const proxy = spawn("taskset", ["-c", proxyCore, "nginx", "-c", conf, "-p", directory], { stdio: "inherit" });
-  proxy.once("exit", () => server.kill("SIGTERM"));
-  await reachable(`http://127.0.0.1:${ports.nginx}/mcp`);
-  return proxy;
-}
-
-async function startGatewayProcess(directory: string, databaseUrl: string, port: number): Promise<ChildProcess> {
-  const main = new URL("../../apps/gateway/src/main.ts", import.meta.url).pathname;
+  const { databaseUrl, main, port, workers, core } = options;
   const flags = process.env.BENCH_NODE_FLAGS?.split(" ").filter(Boolean) ?? [];
-  const child = spawn("taskset", ["-c", proxyCore, process.execPath, ...flags, main], {
+  const command = [process.execPath, ...flags, main];
+  const [program = "", ...args] = core === undefined ? command : ["taskset", "-c", core, ...command];
+  const dataDirectory = join(directory, `gateway-${port}`);
+  await mkdir(dataDirectory);
+  const child = spawn(program, args, {
     env: {
       DATABASE_URL: databaseUrl,
-      // What is measured is the CPU of one process, beside one of nginx.
-      TOWPATH_GATEWAY_WORKERS: "1",
-      TOWPATH_DATA_DIR: directory,
+      TOWPATH_GATEWAY_WORKERS: String(workers),
+      TOWPATH_DATA_DIR: dataDirectory,
       TOWPATH_RUN_DIR: directory,
       TOWPATH_SECRET: secret,
       TOWPATH_LOG_LEVEL: "info",
@@ -223,19 +189,14 @@ async function startGatewayProcess(directory: string, databaseUrl: string, port:
   return child;
 }
 
-/** nginx's worker: the master only waits. */
-async function onlyChildOf(pid: number): Promise<number> {
-  return Number((await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ")[0]);
-}
-
-async function reachable(url: string): Promise<void> {
+async function reachable(port: number): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt++) {
-    const answered = await fetch(url).then(
+    const answered = await fetch(`http://127.0.0.1:${port}/mcp`).then(
       (response) => response.ok,
       () => false,
     );
     if (answered) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sleep(50);
   }
-  throw new Error(`${url} does not answer`);
+  throw new Error(`nothing answers at port ${port}`);
 }

@@ -1,101 +1,82 @@
-// Gateway beside nginx: the same requests to the same server, through the gateway's full path (route, policy, forward,
-// record into a real database) and through nginx `proxy_pass`, in one run. `node tests/bench/gateway.ts [seconds]`
-// needs nginx and wrk. The server is nginx too, on a unix socket, so that it is never the bottleneck.
+// What a request costs the gateway, beside the least that a proxy of the same parts does: CPU time of a request on the
+// full path (route, policy, credentials, forward, record on disk and in a real database), and of one through a bare
+// proxy of Node and undici (bare-proxy.main.ts) and through nginx, in front of the same server, in one run. The target is
+// 1.5 times the bare proxy. `node tests/bench/gateway.ts [rounds] [seconds]` needs nginx and wrk.
+//
+// Each proxy is one process on one core and gets the same load in turn, in short rounds: on a busy machine figures
+// move from round to round, so ratios are within a round. The server is nginx, so that it never limits.
 
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { loadOf, type Measured } from "./gateway-load.ts";
-import { type Bench, startBench } from "./gateway-setup.ts";
+import { load, type Measured, type Side } from "./gateway-load.ts";
+import { shareOutCores, startBench, startOtherProxies } from "./gateway-setup.ts";
 import { median } from "./measure.ts";
 
-const seconds = Number(process.argv[2] ?? 4);
-const rounds = 5;
-const warmUpSeconds = 8;
-const withToken = "towpath gateway, OAuth token";
+const rounds = Number(process.argv[2] ?? 7);
+const seconds = Number(process.argv[3] ?? 2);
+const connections = 32;
+/** Long enough for the JIT compiler: in the first seconds it takes a sixth of the gateway's time. */
+const warmUpSeconds = 6;
 
+const { proxyCore } = await shareOutCores();
 const bench = await startBench();
 try {
-  await compare(bench);
+  const gateway = await bench.startGateway({ workers: 1, core: proxyCore });
+  const others = await startOtherProxies(bench);
+  await compare("a call answered by JSON", [
+    others.bare,
+    bench.server,
+    gateway.side("gateway, public", "bench-public"),
+    gateway.side("gateway, API key", "bench-signed-in", bench.apiKey),
+    gateway.side("gateway, OAuth token", "bench-signed-in", await gateway.accessToken()),
+    others.nginx,
+    others.nginxKeepAlive,
+  ]);
+  await compare("a call answered by an event stream", [
+    others.bareStream,
+    gateway.side("gateway, public", "bench-stream"),
+    others.nginxStream,
+  ]);
+  console.log(`rows in the request log: ${await bench.rowsWritten()}`);
+  console.log("targets: CPU <= 1.50 of the bare proxy's; median of one connection <= the server's + 0.200 ms");
 } finally {
   await bench.stop();
 }
 
-async function compare({ directory, ports, label, signedIn, processes, rowsWritten }: Bench): Promise<void> {
-  const script = join(directory, "post.lua");
-  await writeFile(script, bench.wrkScript);
-  const signedInScript = join(directory, "post-signed-in.lua");
-  await writeFile(signedInScript, `${bench.wrkScript}\nwrk.headers["authorization"] = "Bearer ${signedIn.token}"\n`);
-  const scriptOf = (name: string) => (name === withToken ? signedInScript : script);
-  const targets = {
-    "server itself": `http://127.0.0.1:${ports.server}/mcp`,
-    "nginx proxy_pass": `http://127.0.0.1:${ports.nginx}/mcp`,
-    "nginx, upstream keepalive": `http://127.0.0.1:${ports.tuned}/mcp`,
-    "towpath gateway": `http://127.0.0.1:${ports.gateway}/${label}/mcp`,
-    [withToken]: `http://127.0.0.1:${ports.gateway}/${signedIn.label}/mcp`,
-  };
-  const pids: Record<string, number> = {
-    "nginx proxy_pass": processes.nginx,
-    "nginx, upstream keepalive": processes.nginx,
-    "towpath gateway": processes.gateway,
-    [withToken]: processes.gateway,
-  };
-  // Long enough for the JIT compiler: in the first seconds it takes a sixth of the gateway's time.
-  for (const [name, url] of Object.entries(targets)) {
-    await loadOf({ url, script: scriptOf(name), connections: 32, seconds: warmUpSeconds });
-  }
+type Round = { loaded: Measured; alone: Measured };
 
-  const loaded = new Map<string, Measured[]>();
-  const alone = new Map<string, Measured[]>();
+/** The first side is what the others are compared with. */
+async function compare(what: string, sides: readonly Side[]): Promise<void> {
+  const { directory } = bench;
+  for (const side of sides) await load(side, { directory, connections, seconds: warmUpSeconds });
+  const measured = new Map<Side, Round[]>(sides.map((side) => [side, []]));
   for (let round = 0; round < rounds; round++) {
-    for (const [name, url] of Object.entries(targets)) {
-      add(loaded, name, await loadOf({ url, script: scriptOf(name), connections: 32, seconds, pid: pids[name] }));
-      add(
-        alone,
-        name,
-        await loadOf({ url, script: scriptOf(name), connections: 1, seconds: Math.max(1, Math.round(seconds / 2)) }),
-      );
+    for (const [side, results] of measured) {
+      const loaded = await load(side, { directory, connections, seconds });
+      results.push({ loaded, alone: await load(side, { directory, connections: 1, seconds: 1 }) });
     }
   }
-  const rate = (name: string) => median((loaded.get(name) ?? []).map((one) => one.requestsPerSecond));
-  const latency = (of: Map<string, Measured[]>, name: string) =>
-    median((of.get(name) ?? []).map((one) => one.medianMs));
-  // Each against nginx in the same round: the load of the machine changes from round to round.
-  const ratios = (name: string) =>
-    (loaded.get(name) ?? []).map((one, at) => {
-      const beside = loaded.get("nginx proxy_pass")?.[at];
-      return beside ? one.requestsPerSecond / beside.requestsPerSecond : Number.NaN;
-    });
-  const cpu = (name: string) => median((loaded.get(name) ?? []).map((one) => one.cpuMicros));
-  const aloneMs = latency(alone, "server itself");
-  console.table(
-    Object.keys(targets).map((name) => ({
-      through: name,
-      "requests/s (32 connections)": Math.round(rate(name)),
-      "of nginx": median(ratios(name)).toFixed(2),
-      "CPU µs a request": cpu(name).toFixed(1),
-      "of nginx by CPU": (cpu("nginx proxy_pass") / cpu(name)).toFixed(2),
-      "median ms (32)": latency(loaded, name).toFixed(3),
-      "median ms (1)": latency(alone, name).toFixed(3),
-      "added to server (1)": (latency(alone, name) - aloneMs).toFixed(3),
-    })),
-  );
-  // On a busy machine compare CPU: nginx, which waits for its server, suffers more there than the gateway.
-  console.log(
-    `gateway of nginx by round: ${ratios("towpath gateway")
-      .map((ratio) => ratio.toFixed(2))
-      .join(" ")}`,
-  );
-  const failures = [...loaded.values(), ...alone.values()].flat().reduce((sum, one) => sum + one.failures, 0);
-  const throughGateway = ["towpath gateway", withToken];
-  const sent = [loaded, alone]
-    .flatMap((each) => throughGateway.flatMap((name) => each.get(name) ?? []))
-    .reduce((sum, one) => sum + one.requests, 0);
-  console.log(
-    `failed requests: ${failures}; request-log rows in the database: ${await rowsWritten()} (counted requests: ${sent}, warm-up not counted)`,
-  );
-  console.log("targets: >= 0.50 of nginx, <= 0.200 ms added");
+  const [base = []] = measured.values();
+  console.log(`\n${what}, ${connections} connections, ${rounds} rounds of ${seconds} s`);
+  console.table([...measured].map(([side, results]) => rowOf(side, results, base)));
+  const failures = [...measured.values()]
+    .flat()
+    .reduce((sum, { loaded, alone }) => sum + loaded.failures + alone.failures, 0);
+  if (failures > 0) console.log(`FAILED requests: ${failures}`);
 }
 
-function add(to: Map<string, Measured[]>, name: string, measured: Measured): void {
-  to.set(name, [...(to.get(name) ?? []), measured]);
+function rowOf({ name, pid }: Side, results: readonly Round[], base: readonly Round[]) {
+  const each = (read: (round: Round) => number) => median(results.map(read));
+  const ratios = (read: (round: Round) => number) =>
+    results.map((round, at) => read(round) / read(base[at] ?? round)).toSorted((a, b) => a - b);
+  const cpu = ratios(({ loaded }) => loaded.cpuMicros);
+  return {
+    through: name,
+    ...(pid !== null && {
+      "CPU µs": each(({ loaded }) => loaded.cpuMicros).toFixed(1),
+      "CPU of bare": median(cpu).toFixed(2),
+      "least to most": `${cpu.at(0)?.toFixed(2)} to ${cpu.at(-1)?.toFixed(2)}`,
+    }),
+    "requests/s": Math.round(each(({ loaded }) => loaded.requestsPerSecond)),
+    "rate of bare": median(ratios(({ loaded }) => loaded.requestsPerSecond)).toFixed(2),
+    "median ms, 1 connection": each(({ alone }) => alone.medianMs).toFixed(3),
+  };
 }
