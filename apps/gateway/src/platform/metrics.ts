@@ -12,58 +12,62 @@ export type Reading = {
   merged?: "sum" | "max";
 };
 
+/** A counter with one label, as pairs of a label's value and its count. `name` as in `Reading`. */
+type LabelledCounter = {
+  name: string;
+  help: string;
+  label: string;
+  read: () => Iterable<readonly [string | number, number]>;
+};
+
 /** The metrics of one process, as plain data that another one can merge. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
 
-/** Metrics of this process since its start. */
+/**
+ * Metrics of this process since its start. What every request counts is a plain number until a scrape: the library hashes
+ * labels at each step.
+ */
 export class Metrics {
   /** Requests that wait for a server to start, now. */
   held = 0;
   readonly #registry = new Registry();
-  readonly #requests: Counter;
-  readonly #requestsOfWorker: Counter<"worker">;
-  readonly #worker: { worker: string };
-  readonly #responses: Counter<"status">;
-  readonly #exchanges: Counter<"end">;
-  readonly #refusals: Counter<"code">;
+  #requests = 0;
+  readonly #responses: Map<number, number>;
+  readonly #exchanges: Map<ForwardEnd, number>;
+  readonly #refusals: Map<string, number>;
   readonly #durationMs: Histogram;
 
   /** `worker`: number of this process among those that share the port. */
   constructor(worker = 0) {
-    const registers = [this.#registry];
-    this.#worker = { worker: String(worker) };
-    this.#requests = new Counter({ name: "towpath_gateway_requests_total", help: "Requests", registers });
-    this.#requestsOfWorker = new Counter({
-      name: "towpath_gateway_worker_requests_total",
+    this.#addLabelled({
+      name: "worker_requests_total",
       help: "Requests by worker: how evenly they are spread",
-      labelNames: ["worker"],
-      registers,
+      label: "worker",
+      read: () => [[worker, this.#requests]],
     });
-    this.#responses = new Counter({
-      name: "towpath_gateway_responses_total",
+    this.#responses = this.#countBy({
+      name: "responses_total",
       help: "Responses to requests for servers by HTTP status; 0: the client left before there was one",
-      labelNames: ["status"],
-      registers,
+      label: "status",
     });
-    this.#exchanges = new Counter({
-      name: "towpath_gateway_exchanges_total",
+    this.#exchanges = this.#countBy({
+      name: "exchanges_total",
       help: "Forwarded requests by how they ended",
-      labelNames: ["end"],
-      registers,
+      label: "end",
     });
-    this.#refusals = new Counter({
-      name: "towpath_gateway_refusals_total",
+    this.#refusals = this.#countBy({
+      name: "refusals_total",
       help: "Requests that the gateway itself answered, by reason",
-      labelNames: ["code"],
-      registers,
+      label: "code",
     });
     this.#durationMs = new Histogram({
       name: "towpath_gateway_duration_ms",
       help: "Milliseconds from a request's head to the end of its answer, streams included",
       buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000],
-      registers,
+      registers: [this.#registry],
     });
     this.add([
+      { name: "requests_total", help: "Requests", kind: "counter", read: () => this.#requests },
       { name: "held", help: "Requests that wait for a server to start", kind: "gauge", read: () => this.held },
       { name: "workers", help: "Processes that serve", kind: "gauge", read: () => 1 },
     ]);
@@ -86,24 +90,47 @@ export class Metrics {
     }
   }
 
+  /** A counter with one label, as the counts by the label's value. */
+  #countBy<Label extends string | number>(named: Pick<LabelledCounter, "name" | "help" | "label">): Map<Label, number> {
+    const counts = new Map<Label, number>();
+    this.#addLabelled({ ...named, read: () => counts });
+    return counts;
+  }
+
+  #addLabelled({ name, help, label, read }: LabelledCounter): void {
+    const counter: Counter = new Counter({
+      name: `towpath_gateway_${name}`,
+      help,
+      labelNames: [label],
+      registers: [this.#registry],
+      collect: () => {
+        counter.reset();
+        for (const [value, count] of read()) counter.inc({ [label]: value }, count);
+      },
+    });
+  }
+
   requestStarted(): void {
-    this.#requests.inc();
-    this.#requestsOfWorker.inc(this.#worker);
+    this.#requests++;
   }
 
   requestEnded(status: number, end: ForwardEnd | null, durationMs: number): void {
-    this.#responses.inc({ status });
-    if (end !== null) this.#exchanges.inc({ end });
+    increment(this.#responses, status);
+    if (end !== null) increment(this.#exchanges, end);
     this.#durationMs.observe(durationMs);
   }
 
   requestRefused(code: string): void {
-    this.#refusals.inc({ code });
+    increment(this.#refusals, code);
   }
 
   snapshot(): Promise<MetricsSnapshot> {
     return this.#registry.getMetricsAsJSON();
   }
+}
+
+function increment<Label>(counts: Map<Label, number>, label: Label): void {
+  counts.set(label, (counts.get(label) ?? 0) + 1);
 }
 
 /** Prometheus' text format (0.0.4) of what the processes have counted, added up. */
