@@ -22,6 +22,8 @@ export function readBody(request: IncomingMessage, admission: Admission): Promis
   if (declared !== undefined && Number(declared) > bodyLimitBytes) throw tooLarge();
   // The client disconnected while its credentials were checked; no more events will come.
   if (request.destroyed) return Promise.resolve(null);
+  // Most requests are small and have come whole by now: no event is needed to take them out of the stream's buffer.
+  if (request.complete) return takeBuffered(request, admission);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -43,6 +45,13 @@ export function readBody(request: IncomingMessage, admission: Admission): Promis
     request.on("error", () => resolve(null));
     request.on("close", () => resolve(null));
   });
+}
+
+function takeBuffered(request: IncomingMessage, admission: Admission): Buffer {
+  const body: Buffer = request.read() ?? nothing;
+  if (body.length > bodyLimitBytes) throw tooLarge();
+  admission.hold(body.length);
+  return body;
 }
 
 /**
