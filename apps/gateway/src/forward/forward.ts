@@ -84,7 +84,9 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   #started = false;
   #ended = false;
   #clientClosed = false;
-  #hasWritten = false;
+  #hasData = false;
+  /** Whether anything has been sent to the client, the head included. */
+  #hasSent = false;
   /** Bytes of the answer still to come; null for a stream. */
   #bytesLeft: number | null = null;
   /** The last piece of an answer of known length: with it the client has the answer, so it is sent with the end. */
@@ -120,16 +122,17 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
     const passed = headersForClient(raw, { requestId, extra: extraHeaders, site });
     response.writeHead(status, sessionIdHeader in headers ? withSessionId(passed, sessionId) : passed);
-    // Without a length the response is a stream whose first byte may be minutes away: send the head now. With a length
-    // the body follows at once, and both are sent together.
+    // Without a length the response is a stream whose first byte may be minutes away: send the head once this turn of the
+    // event loop has shown that no data came with it. With a length the body follows at once, and both are sent together.
     const length = headers["content-length"];
-    if (length === undefined) response.flushHeaders();
+    if (length === undefined) setImmediate(this.#sendHeadAlone);
     else this.#bytesLeft = Number(length);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ended) return;
     const { onData, whenRecorded } = this.#request;
+    this.#hasData = true;
     onData(chunk);
     if (this.#bytesLeft !== null) {
       this.#bytesLeft -= chunk.length;
@@ -150,7 +153,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
       if (response.destroyed) return;
       if (last === null) response.end();
       // A string is written together with the head; a buffer would take a second, slower write.
-      else if (!this.#hasWritten && last.length <= oneWriteBytes) response.end(last.toString("latin1"), "latin1");
+      else if (!this.#hasSent && last.length <= oneWriteBytes) response.end(last.toString("latin1"), "latin1");
       else response.end(last);
     });
   }
@@ -158,23 +161,39 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#ended) return;
     if (error instanceof Withheld) {
+      this.#sendHead();
       this.#end("withheld");
       return;
     }
     if (this.#started) {
       const { response, whenRecorded } = this.#request;
       this.#end("server-closed");
-      // Not `end`: a truncated response must not look complete.
-      whenRecorded(() => response.destroy());
+      whenRecorded(() => {
+        this.#sendHead();
+        // Not `end`: a truncated response must not look complete.
+        response.destroy();
+      });
       return;
     }
     this.#end(isBacklogFull(error) ? "backlog-full" : isDialFailure(error) ? "dial-failed" : "no-answer");
   }
 
+  readonly #sendHeadAlone = (): void => {
+    // What has come meanwhile takes the head along.
+    if (!this.#hasData && !this.#ended) this.#sendHead();
+  };
+
+  /** Sends the head of a stream, unless it has been sent. */
+  #sendHead(): void {
+    if (!this.#started || this.#bytesLeft !== null || this.#hasSent) return;
+    this.#hasSent = true;
+    this.#request.response.flushHeaders();
+  }
+
   #write(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const { response } = this.#request;
     if (response.destroyed) return;
-    this.#hasWritten = true;
+    this.#hasSent = true;
     if (response.write(chunk)) return;
     controller.pause();
     response.once("drain", () => controller.resume());
