@@ -31,8 +31,13 @@ export function isWellFormedApiKey(key: string): boolean {
   return key.slice(-checksumLength) === checksum(secret);
 }
 
+/** In numbers, not bigints: this runs for every call that shows a key. */
 function checksum(secret: string): string {
-  return toBase62(BigInt(crc32(secret)), checksumLength);
+  let text = "";
+  for (let rest = crc32(secret); text.length < checksumLength; rest = Math.floor(rest / 62)) {
+    text = alphabet.charAt(rest % 62) + text;
+  }
+  return text;
 }
 
 function toBase62(value: bigint, length: number): string {
