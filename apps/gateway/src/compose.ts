@@ -23,6 +23,7 @@ import { createGateway } from "./gateway.ts";
 import { createSharedLimits } from "./limits/shared-limits.ts";
 import { createAuthorizationServer } from "./oauth/authorization-server.ts";
 import { Metrics, type Reading } from "./platform/metrics.ts";
+import { SavedState } from "./outage/saved-state.ts";
 import { createPages, type Report } from "./platform/pages.ts";
 import { createRunnerMetrics } from "./platform/runner-metrics.ts";
 import { createAccessTokens } from "./policy/access-tokens.ts";
@@ -50,6 +51,8 @@ const maxDatabaseConnections = 4;
 
 /** How often it is stored which OAuth grants were used. */
 const usesEveryMs = 30_000;
+/** How often every known credential is confirmed anew, so that all were confirmed lately when an outage begins. */
+const refreshEveryMs = 60_000;
 /** Longer than a database takes that is there. */
 const keysWithinMs = 1000;
 
@@ -98,17 +101,13 @@ export async function startGateway(
     onLoaded: (loaded) => openResponses.closeUnrouted(new Set(loaded.map(({ projectId }) => projectId))),
     log,
   });
-  const apiKeys = createApiKeyChecker(pool);
-  const members = createMembershipChecker(pool);
-  const grants = createGrantChecker(pool);
-  const { issuer, secret, serverAddress } = config;
+  const { issuer, secret, serverAddress, outageMs } = config;
+  const apiKeys = createApiKeyChecker(pool, { outageMs });
+  const members = createMembershipChecker(pool, { outageMs });
+  const grants = createGrantChecker(pool, { outageMs });
   const signingKeys = createSigningKeys({ pool, secret, issuer });
   const accessTokens = createAccessTokens(signingKeys);
   const authorizationServer = createAuthorizationServer(issuer);
-  const credentialsChanged = (known: { forget: () => void }) => () => {
-    known.forget();
-    void openResponses.check();
-  };
   const notifications = openNotifications(config.directDatabaseUrl, {
     applicationName: "towpath-gateway-listen",
     onProblem: (error) => log.debug({ err: error }, "cannot listen to the database"),
@@ -120,7 +119,12 @@ export async function startGateway(
   const recorder = new Recorder({ pool, spool, log, share: config.share, onRecorded: tracer?.end });
   const upstreams = new Upstreams();
   const runner = createRunnerClient(config.runner, { timeoutMs: config.holdMs * 2 });
-  const leases = new Leases({ runner, upstreams });
+  const leases = new Leases({ runner, upstreams, withoutRunnerMs: outageMs });
+  const caches = { apiKeys: apiKeys.cache, members: members.cache, grants: grants.cache };
+  const savedState = new SavedState({
+    ...{ directory: config.stateDirectory, worker: config.workerIndex, secret, outageMs, log },
+    ...{ ...caches, signingKeys, leases },
+  });
   const pendingCalls = new PendingCalls((call) => recorder.record(call), {
     share: config.share,
     ...(peers.count > 0 && {
@@ -185,16 +189,25 @@ export async function startGateway(
   );
 
   // From files: after a crash, running servers are served again although the database is away.
-  await feed.loadSnapshot();
+  await Promise.all([feed.loadSnapshot(), savedState.load()]);
   feed.start();
   const port = await listen(server, config);
   notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
-  notifications.subscribe({ channel: apiKeyChannel }, credentialsChanged(apiKeys));
-  notifications.subscribe({ channel: memberChannel }, credentialsChanged(members));
-  notifications.subscribe({ channel: memberChannel }, grants.forget);
-  notifications.subscribe({ channel: oauthGrantChannel }, credentialsChanged(grants));
+  const credentialsMayHaveChanged = (known: readonly Changing[]) => (payload?: string) => {
+    const isNotified = payload !== undefined;
+    for (const cache of known) cache[isNotified ? "changed" : "connected"]();
+    if (isNotified) void savedState.save();
+    void openResponses.check();
+  };
+  notifications.subscribe({ channel: apiKeyChannel }, credentialsMayHaveChanged([caches.apiKeys]));
+  notifications.subscribe({ channel: memberChannel }, credentialsMayHaveChanged([caches.members, caches.grants]));
+  notifications.subscribe({ channel: oauthGrantChannel }, credentialsMayHaveChanged([caches.grants]));
   const usesTimer = setInterval(() => void grants.storeUses(), usesEveryMs).unref();
   shared.start();
+  const refreshTimer = setInterval(() => {
+    for (const cache of Object.values(caches)) void cache.refresh();
+  }, refreshEveryMs).unref();
+  savedState.start();
   recorder.start();
   openResponses.start();
   if (!routes.isLoaded) await routes.opening;
@@ -211,8 +224,10 @@ export async function startGateway(
       leases.stop();
       redactors.stop();
       clearInterval(usesTimer);
+      clearInterval(refreshTimer);
       await Promise.all([
         recorder.stop(),
+        savedState.stop(),
         exporter?.stop(lastSpansMs),
         upstreams.destroy(),
         runner.close(),
@@ -223,6 +238,8 @@ export async function startGateway(
     },
   };
 }
+
+type Changing = { changed: () => void; connected: () => void };
 
 type Sources = {
   config: GatewayConfig;

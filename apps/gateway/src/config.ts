@@ -48,6 +48,8 @@ const environmentSchema = z.object({
   TOWPATH_SERVER_URL: z.string().transform(parsedBy(parseServerUrl)),
   /** Longest time that a request waits for its server to start, milliseconds. */
   TOWPATH_GATEWAY_HOLD_MS: z.coerce.number().int().min(1).default(60_000),
+  /** How long callers and servers that were known go on while PostgreSQL or the runner is away, milliseconds. */
+  TOWPATH_GATEWAY_OUTAGE_MS: z.coerce.number().int().min(0).default(3_600_000),
   /** Further web origins that may call servers, separated by commas; only asked on a loopback gateway. */
   TOWPATH_GATEWAY_ORIGINS: z.string().default(""),
   /** Reverse proxies, addresses or networks: many clients are behind each, and what they say of them is believed. */
@@ -167,6 +169,8 @@ export type GatewayConfig = {
   port: number;
   serverAddress: ReturnType<typeof parseServerUrl>;
   holdMs: number;
+  /** How long what was known is used while PostgreSQL or the runner is away. 0: not at all. */
+  outageMs: number;
   allowedOrigins: string[];
   connections: ConnectionLimits;
   capacity: CapacityLimits;
@@ -208,6 +212,7 @@ export function readConfig(
     port: values.TOWPATH_GATEWAY_PORT,
     serverAddress: values.TOWPATH_SERVER_URL,
     holdMs: values.TOWPATH_GATEWAY_HOLD_MS,
+    outageMs: values.TOWPATH_GATEWAY_OUTAGE_MS,
     ...connectionLimits(values, openFiles),
     callLimits: callLimitsFrom(values),
     otlp: values.TOWPATH_OTLP_ENDPOINT && {

@@ -36,7 +36,13 @@ import { PrewarmPool } from "./prewarm/prewarm-pool.ts";
 
 const closeWithinMs = 1500;
 
-export type Runner = { readonly address: RunnerAddress; close(): Promise<void> };
+export type Runner = {
+  readonly address: RunnerAddress;
+  /** Ends all servers. */
+  close(): Promise<void>;
+  /** Lets servers run on for the next runner. End the process afterwards. */
+  leave(): Promise<void>;
+};
 
 /** Wires the runner and serves its API. `driver` is for tests. */
 export async function startRunner(config: RunnerConfig, log: Logger, driver?: RuntimeDriver): Promise<Runner> {
@@ -117,8 +123,20 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     deployments,
     complain("unpacked layers could not be removed"),
   );
+  /** Writes what is buffered. After the servers: these wait for the database. */
+  const endRecords = async () => {
+    await Promise.all([reports.stop(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
+    await database.close();
+  };
   return {
     address,
+    async leave() {
+      eviction.stop();
+      void api.close();
+      // Callers that wait ask the next runner.
+      api.destroy();
+      await endRecords();
+    },
     async close() {
       eviction.stop();
       void api.close();
@@ -131,9 +149,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       await runtime.close();
       await stopped;
       api.destroy();
-      // After the servers: these wait for the database.
-      await Promise.all([reports.stop(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
-      await database.close();
+      await endRecords();
     },
   };
 }

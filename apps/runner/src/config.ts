@@ -37,8 +37,8 @@ const environmentSchema = z.object({
   TOWPATH_LEASE_MS: milliseconds(10_000, 500),
   TOWPATH_FREEZE_AFTER_MS: milliseconds(30_000),
   TOWPATH_STOP_AFTER_MS: milliseconds(15 * 60_000),
-  /** Servers end if no runner takes them over within this time after theirs was killed. */
-  TOWPATH_ADOPT_WITHIN_MS: milliseconds(30_000),
+  /** Servers end if no runner takes them over within this time after theirs has ended. */
+  TOWPATH_ADOPT_WITHIN_MS: milliseconds(3_600_000),
   /** Memory that all servers together may use. Default: 3/4 of the host's. */
   TOWPATH_MEMORY_MIB: z.coerce.number().int().min(64).optional(),
   /** Part of it that prewarmed interpreters may use while servers don't need it; 0: none are prewarmed. */
@@ -68,7 +68,7 @@ export type RunnerConfig = {
   readonly logLevel: string;
   readonly uv: string;
   readonly timing: InstanceTiming;
-  /** How long servers outlive a runner that was killed, milliseconds. */
+  /** How long servers outlive their runner, milliseconds. */
   readonly adoptWithinMs: number;
   readonly budget: Budget;
   /** Of the budget's memory, 0 to 1. */

@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { newId } from "@towpath/core/ids";
 import { z } from "zod";
 
@@ -8,19 +8,39 @@ const identitySchema = z.object({ id: z.uuid(), generation: z.number().int().pos
 export type RunnerIdentity = z.infer<typeof identitySchema>;
 
 /**
- * The identity for another start of this directory's runner: the same id, the next generation. A directory without one
- * gets a new id. Call it from one process at a time.
+ * The identity for another start of this directory's runner: the same id, a higher generation than any before. A
+ * directory without one gets a new id. Two runners that start at the same moment get different generations.
  */
 export async function nextIdentity(runDirectory: string): Promise<RunnerIdentity> {
   const path = `${runDirectory}/runner.json`;
   const earlier = identitySchema.safeParse(parsed(await readFile(path, "utf8").catch(() => "")));
-  const identity = earlier.success
-    ? { id: earlier.data.id, generation: earlier.data.generation + 1 }
-    : { id: newId(), generation: 1 };
+  const { id, generation } = earlier.success ? earlier.data : { id: newId(), generation: 0 };
+  const identity = { id, generation: await claimGeneration(runDirectory, generation) };
   // Renamed, so that a kill doesn't leave a partial file.
-  await writeFile(`${path}.new`, JSON.stringify(identity), { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  const draft = `${path}.${identity.generation}`;
+  await writeFile(draft, JSON.stringify(identity), { mode: 0o600 });
+  await rename(draft, path);
   return identity;
+}
+
+const claimPattern = /^generation-(\d+)$/;
+/** More than runners may start while another one is between reading and claiming. */
+const keptClaims = 16;
+
+/** A generation after `known` and after all that were claimed; the file system decides between two that ask at once. */
+async function claimGeneration(runDirectory: string, known: number): Promise<number> {
+  const claims = (await readdir(runDirectory)).map((name) => Number(claimPattern.exec(name)?.[1] ?? 0));
+  for (let generation = Math.max(known, ...claims) + 1; ; generation++) {
+    try {
+      await writeFile(`${runDirectory}/generation-${generation}`, "", { flag: "wx", mode: 0o600 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      continue;
+    }
+    const old = claims.filter((claim) => claim > 0 && claim <= generation - keptClaims);
+    await Promise.all(old.map((claim) => rm(`${runDirectory}/generation-${claim}`, { force: true })));
+    return generation;
+  }
 }
 
 function parsed(text: string): unknown {

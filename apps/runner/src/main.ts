@@ -9,7 +9,8 @@ const log = pino({ level: config.logLevel, base: { role: "runner" } });
 
 try {
   const runner = await startRunner(config, log);
-  stopOnSignal(log, () => runner.close());
+  // SIGTERM ends this process, as for a restart or an upgrade; SIGINT ends its servers too, as the launcher does.
+  stopOnSignal(log, (signal) => (signal === "SIGINT" ? runner.close() : runner.leave()));
   reportReady(log, { address: endpointKey(runner.address) });
 } catch (error) {
   exitOnFailure(log, error);

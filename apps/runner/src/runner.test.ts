@@ -132,7 +132,7 @@ async function stopRunner(): Promise<number | null> {
   const child = runner;
   if (child === null || child.exitCode !== null) return child?.exitCode ?? null;
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  child.kill("SIGTERM");
+  child.kill("SIGINT");
   return await ended;
 }
 
@@ -167,7 +167,7 @@ describe("the process", () => {
   afterEach(async () => void (await stopRunner()));
   afterAll(() => client.close());
 
-  test("RUN-3 RUN-4 the runner serves a deployment from its layers, with its environment, and is gone after SIGTERM", async () => {
+  test("RUN-3 RUN-4 the runner serves a deployment from its layers, with its environment, and is gone with its servers after SIGINT", async () => {
     const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
     await database.pool.query("DELETE FROM instance; DELETE FROM server_log");
     await startRunner();
@@ -249,6 +249,28 @@ describe("the process", () => {
     // The next runner started nothing.
     expect((await decryptions()).rows).toHaveLength(1);
     await client.stop(deploymentId);
+    expect(await tinyServer.get(lease.endpoint)).toBeNull();
+  });
+
+  test("RUN-8 a runner that is stopped by SIGTERM leaves its servers running, and the next one has them and their log", async () => {
+    const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
+    await seedSecrets(database.db, box, deployed.projectId, { API_TOKEN: "long-enough-token" });
+    await startRunner();
+    const lease = await client.ensure(deployed.deploymentId);
+    const ended = new Promise((resolve) => runner?.once("exit", resolve));
+    runner?.kill("SIGTERM");
+    expect(await ended).toBe(0);
+    expect(await tinyServer.get(lease.endpoint, "/print")).toContain("API_TOKEN");
+    await startRunner();
+    expect(await client.ensure(deployed.deploymentId)).toMatchObject({ instanceId: lease.instanceId, state: "ready" });
+    const logged = () =>
+      database.pool.query("SELECT line FROM server_log WHERE instance_id = $1 AND stream <> 'platform'", [
+        lease.instanceId,
+      ]);
+    await expect
+      .poll(async () => (await logged()).rows.map(({ line }) => line))
+      .toEqual(expect.arrayContaining(["imported", "token [API_TOKEN]"]));
+    await stopRunner();
     expect(await tinyServer.get(lease.endpoint)).toBeNull();
   });
 

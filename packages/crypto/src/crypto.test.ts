@@ -24,6 +24,7 @@ const recordedKeys = {
   "runner-api": "bd124fcf4564a8e80876001e54a7dd672d3efd4f86a63a80fc8843efd66f12de",
   "refresh-token": "d760f959efd584f682868f4297bdc7e887ef5f6682576201145f4efd64fddc61",
   "signing-keys": "12328598ae6c6b0fdf40442bdbbc09ccd062b3e31bab1b3a5361c37972efc99c",
+  "gateway-state": "02ff58f82edbe29cff0e6f7911de88997a394b07c7271c74177b0efc0ad3c2e4",
 };
 
 test("KEY-2 the keys of every purpose are those with which stored data was made", () => {

@@ -21,6 +21,8 @@ export const keyPurposes = {
   "refresh-token": "towpath/refresh-token/v1",
   /** The private halves of the keys that sign our tokens. */
   "signing-keys": "towpath/signing-keys/v1",
+  /** What a gateway keeps on disk for an outage. */
+  "gateway-state": "towpath/gateway-state/v1",
 } as const;
 export type KeyPurpose = keyof typeof keyPurposes;
 

@@ -36,7 +36,11 @@ export function exitOnFailure(log: Logger, error: unknown, reason?: string): nev
  * On the first SIGTERM or SIGINT runs `stop`, then exits: with status 0, or 1 if `stop` resolved to false, rejected or
  * took longer than `withinMs`. Without its parent the process is killed at that point instead.
  */
-export function stopOnSignal(log: Logger, stop: () => Promise<unknown>, withinMs: number = stopLimits.exitMs): void {
+export function stopOnSignal(
+  log: Logger,
+  stop: (signal: "SIGTERM" | "SIGINT") => Promise<unknown>,
+  withinMs: number = stopLimits.exitMs,
+): void {
   const parent = process.ppid;
   let isStopping = false;
   const exit = (status: number) => {
@@ -47,7 +51,7 @@ export function stopOnSignal(log: Logger, stop: () => Promise<unknown>, withinMs
       process.exit(status);
     }, 50);
   };
-  const end = async (signal: string) => {
+  const end = async (signal: "SIGTERM" | "SIGINT") => {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, "stopping");
@@ -57,7 +61,7 @@ export function stopOnSignal(log: Logger, stop: () => Promise<unknown>, withinMs
       exit(1);
     };
     setTimeout(giveUp, withinMs).unref();
-    const isClean = await stop().then(
+    const isClean = await stop(signal).then(
       (result) => result !== false,
       (error: unknown) => {
         log.error({ err: error }, "could not stop cleanly");

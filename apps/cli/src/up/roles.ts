@@ -8,6 +8,8 @@ export type Role = {
   readonly name: "web" | "gateway" | "worker" | "runner" | "forge";
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
+  /** What ends it with the instance. */
+  readonly stopSignal: "SIGTERM" | "SIGINT";
 };
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -96,6 +98,7 @@ export function rolesOf(surroundings: Surroundings): Role[] {
   };
   const forge: Role = {
     name: "forge",
+    stopSignal: "SIGTERM",
     entry: entryOf("apps/forge/src/main.ts"),
     env: {
       ...shared,
@@ -107,10 +110,11 @@ export function rolesOf(surroundings: Surroundings): Role[] {
     },
   };
   return [
-    { name: "web", entry: entryOf("apps/web/serve.ts"), env: shared },
-    { name: "gateway", entry: entryOf("apps/gateway/src/main.ts"), env: shared },
-    { name: "runner", entry: entryOf("apps/runner/src/main.ts"), env: shared },
-    { name: "worker", entry: entryOf("apps/worker/src/main.ts"), env: shared },
+    { name: "web", entry: entryOf("apps/web/serve.ts"), env: shared, stopSignal: "SIGTERM" },
+    { name: "gateway", entry: entryOf("apps/gateway/src/main.ts"), env: shared, stopSignal: "SIGTERM" },
+    // After SIGTERM its servers would go on, for the next runner.
+    { name: "runner", entry: entryOf("apps/runner/src/main.ts"), env: shared, stopSignal: "SIGINT" },
+    { name: "worker", entry: entryOf("apps/worker/src/main.ts"), env: shared, stopSignal: "SIGTERM" },
     ...(usesRealGitHub(environment) ? [] : [forge]),
   ];
 }

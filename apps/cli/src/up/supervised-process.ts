@@ -119,13 +119,13 @@ export class SupervisedProcess {
     }, pauseMs);
   }
 
-  /** SIGTERM now, SIGKILL after `graceMs`. Resolves when the process is gone. */
+  /** Its role's signal now, SIGKILL after `graceMs`. Resolves when the process is gone. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
     const child = this.#child;
     if (child?.pid === undefined) return;
     const gone = new Promise<void>((resolve) => child.once("close", () => resolve()));
-    child.kill("SIGTERM");
+    child.kill(this.#role.stopSignal);
     const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
     await gone;
     clearTimeout(timer);

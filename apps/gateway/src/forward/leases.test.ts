@@ -137,3 +137,36 @@ test("GW-10 a server that may have been frozen before the runner hung is used on
   leases.stop();
   await server.close();
 }, 30_000);
+
+test("GW-10 while the runner is away, servers that another worker had leased are reached, if they still answer", async () => {
+  runner.leaseMs = 600;
+  const [one, other] = [0, 1].map(() => new Leases({ runner: client, upstreams: new Upstreams() }));
+  const server = await startUnixServer((_request, response) => response.end());
+  const gone = await startUnixServer((_request, response) => response.end());
+  const [here, ended, network] = [
+    deploy(server.endpoint),
+    deploy(gone.endpoint),
+    deploy({ kind: "tcp", host: "127.0.0.1", port: 9 }),
+  ];
+  const { instanceId } = (await one?.acquire(here)) ?? {};
+  await one?.acquire(ended);
+  await one?.acquire(network);
+  await gone.close();
+  await runner.stop();
+  const code = (deploymentId: string) =>
+    Promise.resolve(other?.acquire(deploymentId)).catch((error: { code: string }) => error.code);
+  expect(await code(here)).toBe("server_failed_to_start");
+  if (other) other.saved.onUnknown = async () => other.saved.restore(one?.save() ?? []);
+  expect(await other?.isRunning(here, "another")).toBe(false);
+  expect(await other?.isRunning(here, instanceId ?? "")).toBe(true);
+  expect(await other?.acquire(here)).toMatchObject({ instanceId, endpoint: server.endpoint });
+  expect(await code(ended)).toBe("server_unreachable");
+  // An address and port may be another tenant's by now.
+  expect(await code(network)).toBe("server_failed_to_start");
+  // The successor of the successor knows it too.
+  expect(other?.save().map(({ deploymentId }) => deploymentId)).toContain(here);
+  await runner.start();
+  await until(async () => (await code(network)) !== "server_failed_to_start");
+  for (const leases of [one, other]) leases?.stop();
+  await server.close();
+});

@@ -1,7 +1,8 @@
 import type { StartAttempt } from "@towpath/logs/schema";
 import { type Endpoint, type LeasedInstance, type RunnerClient, RunnerError } from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
-import { GatewayError } from "../gateway-error.ts";
+import { asleep, refused, runnerAway } from "./runner-refusals.ts";
+import { type SavedLease, SavedLeases } from "./saved-leases.ts";
 import { answersPing, type Upstreams } from "./upstreams.ts";
 
 /** Permission to send requests to an instance: until `validUntil` the runner neither freezes nor stops it. */
@@ -31,7 +32,7 @@ type Entry = {
 /** A lease that is about to end is not used: the request must reach the server while it holds. */
 const marginMs = 500;
 /** Without a runner nothing is frozen or stopped, so what it started last stays usable for a while (GW-10). */
-const defaultWithoutRunnerMs = 10 * 60_000;
+const defaultWithoutRunnerMs = 3_600_000;
 const withoutRunnerRetryMs = 1000;
 
 /**
@@ -48,11 +49,35 @@ export class Leases {
   /** When the runner last answered: until then it may have frozen what was not leased. */
   #runnerAnsweredAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
+  /** What earlier and other processes of this gateway had leased: used while the runner is away. */
+  readonly #saved: SavedLeases;
+  #version = 0;
 
   constructor(parts: { runner: RunnerClient; upstreams: Upstreams; withoutRunnerMs?: number }) {
     this.#runner = parts.runner;
     this.#upstreams = parts.upstreams;
     this.#withoutRunnerMs = parts.withoutRunnerMs ?? defaultWithoutRunnerMs;
+    this.#saved = new SavedLeases(this.#withoutRunnerMs);
+  }
+
+  /** Leases of other processes, and where they come from. */
+  get saved(): SavedLeases {
+    return this.#saved;
+  }
+
+  /** Differs when there is another instance to save. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** What another process needs to reach the same servers while the runner is away. */
+  save(): SavedLease[] {
+    const now = performance.now();
+    const own = [...this.#entries.values()].map(({ lease }) => lease);
+    return this.#saved.withOwn(
+      own.filter((lease) => this.#isUsableWithoutRunner(lease, now)),
+      now,
+    );
   }
 
   /**
@@ -67,10 +92,10 @@ export class Leases {
     entry.usedAt = now;
     if (!entry.lease || entry.lease.validUntil - marginMs <= now) {
       const renewal = this.#renew(deploymentId, entry);
-      const isAwake = this.#isRunnerAway && entry.awakeAt > this.#runnerAnsweredAt;
-      if (!isAwake || !this.#isUsableWithoutRunner(entry.lease, now)) return renewal;
+      if (!this.#isRunnerAway || !this.#isUsableWithoutRunner(entry.lease, now)) return renewal;
       renewal.catch(() => {});
-      return entry.lease;
+      if (entry.awakeAt > this.#runnerAnsweredAt) return entry.lease;
+      return this.#useIfAwake(entry, entry.lease, renewal);
     }
     // A stream that begins in the second half must not outlive its lease.
     if (entry.isIdle) this.#renew(deploymentId, entry).catch(() => {});
@@ -91,7 +116,8 @@ export class Leases {
     } catch (error) {
       if (!(error instanceof RunnerError)) throw error;
       if (error.code !== "unreachable") throw refused(error);
-      if (lease) return lease.instanceId === instanceId;
+      const known = lease ?? (await this.#saved.find(deploymentId));
+      if (known) return known.instanceId === instanceId;
       throw runnerAway(error);
     }
   }
@@ -164,19 +190,40 @@ export class Leases {
       if (!(error instanceof RunnerError)) throw error;
       this.#runnerAnswered(error.code !== "unreachable");
       if (error.code === "unreachable") {
-        if (this.#isUsableWithoutRunner(lapsed, askedAt)) {
-          this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
-          if (await this.#isAwake(entry, lapsed, askedAt)) return lapsed;
-          throw asleep(error);
-        }
-        this.#setLease(entry, null);
-        throw runnerAway(error);
+        if (!this.#isUsableWithoutRunner(lapsed, askedAt)) return await this.#useSaved(deploymentId, entry, error);
+        this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
+        if (await this.#isAwake(entry, lapsed, askedAt)) return lapsed;
+        throw asleep(error);
       }
       this.#setLease(entry, null);
       clearTimeout(entry.timer);
       if (entry.inFlight > 0) this.#schedule(deploymentId, entry, askedAt, withoutRunnerRetryMs);
       throw refused(error);
     }
+  }
+
+  /** A runner that hangs takes seconds to be found out again; a server that is awake answers at once. */
+  async #useIfAwake(entry: Entry, lease: Lease, renewal: Promise<Lease>): Promise<Lease> {
+    return (await this.#isAwake(entry, lease, performance.now())) ? lease : renewal;
+  }
+
+  /** @throws GatewayError when there is none, or its server does not answer */
+  async #useSaved(deploymentId: string, entry: Entry, error: RunnerError): Promise<Lease> {
+    this.#setLease(entry, null);
+    const saved = await this.#saved.find(deploymentId);
+    if (!saved) throw runnerAway(error);
+    const { instanceId, endpoint } = saved;
+    const upstream = this.#upstreams.at(endpoint);
+    if (!(await answersPing(upstream))) {
+      this.#upstreams.retire(endpoint);
+      throw asleep(error);
+    }
+    const { validUntil } = saved;
+    const lease = { deploymentId, instanceId, endpoint, upstream, validUntil, start: alreadyRunning };
+    entry.awakeAt = performance.now();
+    this.#setLease(entry, lease);
+    this.#schedule(deploymentId, entry, entry.awakeAt, withoutRunnerRetryMs);
+    return lease;
   }
 
   #runnerAnswered(hasAnswered: boolean): void {
@@ -209,6 +256,7 @@ export class Leases {
   #setLease(entry: Entry, lease: Lease | null): void {
     const previous = entry.lease;
     entry.lease = lease;
+    if (previous?.instanceId !== lease?.instanceId) this.#version++;
     // Requests that run on the old connections finish there.
     if (previous && previous.upstream !== lease?.upstream) this.#upstreams.retire(previous.endpoint);
   }
@@ -246,23 +294,4 @@ function startOf({ state, spent }: LeasedInstance): StartAttempt {
   return { outcome: state, placeMs, startMs, wakeMs, reason: null };
 }
 
-const defaultRetryAfterMs = 2000;
-
-/** What the runner said: 404 for a deployment that is gone, else 503. */
-function refused({ code, message, retryAfterMs, waitHelps }: RunnerError): GatewayError {
-  if (code === "not_found") return new GatewayError("unknown_server", message);
-  const waitMs = retryAfterMs ?? defaultRetryAfterMs;
-  const headers = { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1000))) };
-  return new GatewayError("server_failed_to_start", message, headers, waitHelps ? waitMs : null, code);
-}
-
-function asleep({ message: reason }: RunnerError): GatewayError {
-  const message = `The server does not answer. It may be asleep, and nothing can wake it: ${reason}. Try again shortly.`;
-  return new GatewayError("server_unreachable", message, { "retry-after": "2" }, 0, "unreachable");
-}
-
-/** A runner that is away is soon back. */
-function runnerAway({ message: reason }: RunnerError): GatewayError {
-  const message = `Servers cannot be started at the moment: ${reason}. Try again shortly.`;
-  return new GatewayError("server_failed_to_start", message, { "retry-after": "2" }, 0, "unreachable");
-}
+const alreadyRunning: StartAttempt = { outcome: "ready", placeMs: null, startMs: null, wakeMs: null, reason: null };

@@ -107,7 +107,7 @@ describe("API keys", () => {
     now += 2000;
     expect(await checker.verify(expiring.key)).toBeNull();
     expect(await checker.verify(lasting.key)).not.toBeNull();
-    checker.forget();
+    checker.cache.changed();
     expect(await checker.verify(lasting.key)).toBeNull();
   });
 
@@ -127,7 +127,7 @@ describe("API keys", () => {
     const key = await storeKey();
     const checker = createApiKeyChecker(database.pool);
     const early = checker.verify(key.key);
-    checker.forget();
+    checker.cache.changed();
     await early;
     await database.pool.query("UPDATE apikey SET enabled = false WHERE id = $1", [key.keyId]);
     expect(await checker.verify(key.key)).toBeNull();
@@ -182,10 +182,10 @@ test("GW-4 of the credentials of open responses only valid ones remain: enabled 
   ]);
   await database.pool.query("UPDATE member SET role = 'admin' WHERE user_id = $1", [member.userId]);
   expect(await members.find(member)).toEqual(found);
-  members.forget();
+  members.cache.changed();
   expect(await members.find(member)).toMatchObject({ role: "admin" });
   await database.pool.query("DELETE FROM member WHERE user_id = $1", [member.userId]);
-  members.forget();
+  members.cache.changed();
   expect(await members.find(member)).toBeNull();
 });
 

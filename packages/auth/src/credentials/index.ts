@@ -1,6 +1,7 @@
 export { type AccessToken, isAccessToken, verifyAccessToken, whyRefused } from "./access-token.ts";
 export { type AdminTokenStats, type AdminTokens, createAdminTokens } from "./admin-tokens.ts";
 export { apiKeyPrefix, hashApiKey, isWellFormedApiKey, newApiKey } from "./api-key.ts";
+export type { ConfirmedCache, SavedConfirmation } from "./confirmed-cache.ts";
 export {
   callingRoles,
   createMembershipChecker,
@@ -14,6 +15,7 @@ export {
   createGrantChecker,
   currentGrants,
   type GrantChecker,
+  type OAuthGrant,
   oauthGrantChannel,
 } from "./oauth-grant.ts";
 export {
@@ -23,9 +25,10 @@ export {
   signUserJwt,
   verifyProjectJwt,
 } from "./project-jwt.ts";
-export { createSigningKeys, type SigningKeys } from "./signing-keys.ts";
+export { createSigningKeys, type SavedKey, type SigningKeys } from "./signing-keys.ts";
 export {
   type ApiKeyChecker,
+  type ApiKeyGrant,
   type ApiKeyIdentity,
   apiKeyChannel,
   createApiKeyChecker,

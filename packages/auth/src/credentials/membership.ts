@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
+import { ConfirmedCache } from "./confirmed-cache.ts";
 
 /**
  * The roles to which core's policy grants `server.call`: those that may call a server without a policy of its own
@@ -16,37 +16,41 @@ export type Membership = { readonly userId: string; readonly organizationId: str
 export type Member = Membership & { readonly role: string; readonly email: string; readonly emailVerified: boolean };
 
 export type MembershipChecker = {
-  /** The user as a member of the organization now; null for others. @throws when the database is unavailable */
+  /**
+   * The user as a member of the organization now; null for others.
+   *
+   * @throws when the database is unavailable and the member was not seen lately
+   */
   find: (membership: Membership) => Promise<Member | null>;
-  /** Empties the cache. Call it for each notification on `towpath_member`. */
-  forget: () => void;
+  /** Members by user and organization. Call `changed` for each notification on `towpath_member`. */
+  cache: ConfirmedCache<Member>;
 };
 
 /**
  * Creates a checker that caches members for `cacheMs`, by default 5 s: without notifications, a removed member can call
- * for that long.
+ * for that long. While the database is unavailable, members that were found before count for `outageMs`, by default not
+ * at all.
  */
-export function createMembershipChecker(pool: Pool, options: { cacheMs?: number } = {}): MembershipChecker {
-  const cacheMs = options.cacheMs ?? 5000;
-  const cache = new LRUCache<string, { member: Member; until: number }>({ max: 10_000 });
-  // Incremented by `forget`: what was read before a change must not be cached after it.
-  let generation = 0;
-  return {
-    async find(membership) {
-      const key = keyOf(membership);
-      const hit = cache.get(key);
-      if (hit && hit.until > performance.now()) return hit.member;
-      const generationBefore = generation;
-      const [member] = await currentMemberships(pool, [membership]);
-      if (!member) return null;
-      if (generationBefore === generation) cache.set(key, { member, until: performance.now() + cacheMs });
-      return member;
+export function createMembershipChecker(
+  pool: Pool,
+  options: { cacheMs?: number; outageMs?: number } = {},
+): MembershipChecker {
+  const cache = new ConfirmedCache<Member>({
+    cacheMs: options.cacheMs ?? 5000,
+    outageMs: options.outageMs ?? 0,
+    async read(ids) {
+      const members = await currentMemberships(pool, ids.map(membershipOf));
+      return new Map(members.map((member) => [idOf(member), { value: member }]));
     },
-    forget() {
-      generation++;
-      cache.clear();
-    },
-  };
+  });
+  return { cache, find: async (membership) => cache.find(idOf(membership)) };
+}
+
+const idOf = ({ userId, organizationId }: Membership) => `${organizationId} ${userId}`;
+
+function membershipOf(id: string): Membership {
+  const [organizationId = "", userId = ""] = id.split(" ");
+  return { userId, organizationId };
 }
 
 /** Returns those members who still exist, with the roles that they have now. */
@@ -61,5 +65,3 @@ export async function currentMemberships(pool: Pool, memberships: readonly Membe
   );
   return rows;
 }
-
-const keyOf = ({ userId, organizationId }: Membership) => `${organizationId} ${userId}`;

@@ -24,8 +24,20 @@ export type SigningKeys = {
    * @throws when the database is unavailable and the token's key is unknown; the caller must then refuse
    */
   verify(token: string, expected: { readonly typ: TokenType; readonly audience: string }): Promise<JWTPayload | null>;
+  /** The public keys, to verify tokens with in a process that can't read the database. */
+  save(): readonly SavedKey[];
+  /** Takes over what `save` returned elsewhere, unless keys have been read. They are used until they can be. */
+  restore(saved: readonly SavedKey[]): void;
   /** The JWK set to publish: every key whose tokens may still be valid, and the next one. */
   published(): Promise<{ readonly keys: readonly PublishedKey[] }>;
+};
+
+/** `publicKey`: a JWK as JSON. Times in milliseconds since 1970. */
+export type SavedKey = {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly publicKey: string;
 };
 
 const hourMs = 3_600_000;
@@ -40,6 +52,9 @@ const keyLifeMs = rotateAfterMs + publishedBeforeMs + dayMs;
 const cacheMs = 5 * 60_000;
 /** A token with an unknown key id reads the table at most this often. */
 const unknownKeyMs = 5000;
+/** How long to wait for a database that does not answer while keys are known, and then not to ask again. */
+const patienceMs = 500;
+const retryMs = 1000;
 /** Clocks of the machines that issue and check tokens may differ by this many seconds. */
 const leewaySeconds = 10;
 /** No token lives longer, so that it ends before its key. */
@@ -70,6 +85,7 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
   const isOurs = ({ sealedPrivateKey }: SigningKey) => sealedPrivateKey.startsWith(`${sealing.id}.`);
   let read: { readonly keys: readonly SigningKey[]; readonly at: number } | undefined;
   let reading: Promise<readonly SigningKey[]> | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
 
   const readKeys = () => {
     reading ??= loadKeys(pool)
@@ -87,10 +103,11 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
   const currentKeys = async (maxAgeMs: number): Promise<readonly SigningKey[]> => {
     const known = read;
     let keys = known?.keys ?? [];
-    if (!known || now() - known.at > maxAgeMs) {
-      keys = await readKeys().catch((error: unknown) => {
-        if (known) return known.keys;
-        throw error;
+    if (!known) keys = await readKeys();
+    else if (now() - known.at > maxAgeMs && performance.now() - failedAt > retryMs) {
+      keys = await within(patienceMs, readKeys()).catch(() => {
+        failedAt = performance.now();
+        return known.keys;
       });
     }
     return keys.filter(({ expiresAt }) => expiresAt > now());
@@ -138,7 +155,10 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
       const key =
         (await currentKeys(cacheMs)).find(({ id }) => id === kid) ??
         (await currentKeys(unknownKeyMs)).find(({ id }) => id === kid);
-      if (!key) return null;
+      if (!key) {
+        if (performance.now() - failedAt < retryMs) throw new Error("the database is unavailable, and the key unknown");
+        return null;
+      }
       try {
         const { payload } = await jwtVerify(token, key.publicKey, {
           algorithms: ["ES256"],
@@ -155,6 +175,23 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
         if (error instanceof errors.JOSEError) return null;
         throw error;
       }
+    },
+
+    save: () =>
+      (read?.keys ?? []).map(({ id, createdAt, expiresAt, publicKey }) => {
+        const jwk = JSON.stringify(publicKey.export({ format: "jwk" }));
+        return { id, createdAt, expiresAt, publicKey: jwk };
+      }),
+
+    restore(saved) {
+      if (read || saved.length === 0) return;
+      const keys = saved.map(({ publicKey, ...key }) => ({
+        ...key,
+        publicKey: createPublicKey({ key: JSON.parse(publicKey), format: "jwk" }),
+        // Private parts are not saved: none of them is ours to sign with.
+        sealedPrivateKey: "",
+      }));
+      read = { keys, at: Number.NEGATIVE_INFINITY };
     },
 
     async published() {
@@ -178,6 +215,16 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
 function signingKeyOf(keys: readonly SigningKey[], now: number): SigningKey | undefined {
   const lasting = keys.filter(({ expiresAt }) => expiresAt > now + maxTtlSeconds * 1000);
   return lasting.findLast(({ createdAt }) => createdAt <= now - publishedBeforeMs) ?? lasting[0];
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`the database has not answered within ${ms} ms`)), ms);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const contextOf = (id: string) => `jwks ${id}`;

@@ -1,6 +1,6 @@
-import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import { hashApiKey, isWellFormedApiKey } from "./api-key.ts";
+import { ConfirmedCache } from "./confirmed-cache.ts";
 
 /** A valid key: its id and the organization that owns it. */
 export type ApiKeyIdentity = { keyId: string; organizationId: string };
@@ -13,11 +13,11 @@ export type ApiKeyGrant = ApiKeyIdentity & {
   projectIds: readonly string[] | null;
 };
 
-/** Channel on which the database announces changed keys; the payload is the key's id. */
+/** Channel on which the database announces changed keys. */
 export const apiKeyChannel = "towpath_apikey";
 
-/** `expiresInMs`: by the database's clock. */
-type Checked = { grant: ApiKeyGrant; expiresInMs: number };
+/** `expiresInMs`: by the database's clock. `isStale`: its last use was stored more than a minute ago. */
+type Checked = { grant: ApiKeyGrant; expiresInMs: number; isStale: boolean };
 
 /**
  * Checks in the database whether an API key exists, is enabled and has not expired; null if not. Records that the key
@@ -26,31 +26,34 @@ type Checked = { grant: ApiKeyGrant; expiresInMs: number };
  * @throws when the database is unavailable; the caller must then reject the request
  */
 export async function verifyApiKey(pool: Pool, key: string): Promise<ApiKeyGrant | null> {
-  return (await readKey(pool, key))?.grant ?? null;
+  if (!isWellFormedApiKey(key)) return null;
+  const hash = hashApiKey(key);
+  const checked = (await readKeys(pool, [hash])).get(hash);
+  if (!checked) return null;
+  if (checked.isStale) await storeUse(pool, [hash]);
+  return checked.grant;
 }
 
-async function readKey(pool: Pool, key: string): Promise<Checked | null> {
-  if (!isWellFormedApiKey(key)) return null;
+async function readKeys(pool: Pool, hashes: readonly string[]): Promise<Map<string, Checked>> {
   const { rows } = await pool.query(
-    `SELECT id, reference_id, user_id, project_ids, extract(epoch FROM expires_at - now())::float8 * 1000 AS expires_in_ms,
+    `SELECT key, id, reference_id, user_id, project_ids,
+       extract(epoch FROM expires_at - now())::float8 * 1000 AS expires_in_ms,
        coalesce(last_request < now() - interval '1 minute', true) AS stale
      FROM apikey
-     WHERE key = $1 AND enabled IS NOT FALSE AND (expires_at IS NULL OR expires_at > now())`,
-    [hashApiKey(key)],
+     WHERE key = ANY ($1::text[]) AND enabled IS NOT FALSE AND (expires_at IS NULL OR expires_at > now())`,
+    [hashes],
   );
-  const row = rows[0];
-  if (!row) return null;
-  if (row.stale) await pool.query("UPDATE apikey SET last_request = now() WHERE id = $1", [row.id]);
-  return {
-    grant: {
-      keyId: row.id,
-      organizationId: row.reference_id,
-      userId: row.user_id,
-      projectIds: row.project_ids,
-    },
-    expiresInMs: row.expires_in_ms ?? Number.POSITIVE_INFINITY,
-  };
+  return new Map(
+    rows.map((row): [string, Checked] => {
+      const { id: keyId, reference_id: organizationId, user_id: userId, project_ids: projectIds } = row;
+      const expiresInMs = row.expires_in_ms ?? Number.POSITIVE_INFINITY;
+      return [row.key, { grant: { keyId, organizationId, userId, projectIds }, expiresInMs, isStale: row.stale }];
+    }),
+  );
 }
+
+const storeUse = (pool: Pool, hashes: readonly string[]) =>
+  pool.query("UPDATE apikey SET last_request = now() WHERE key = ANY ($1::text[])", [hashes]);
 
 /** Returns those keys that are still enabled, have not expired and still belong to that organization. */
 export async function currentApiKeys(pool: Pool, keys: readonly ApiKeyIdentity[]): Promise<ApiKeyIdentity[]> {
@@ -65,58 +68,47 @@ export async function currentApiKeys(pool: Pool, keys: readonly ApiKeyIdentity[]
   return rows;
 }
 
+const maxUsed = 10_000;
+
 /** `verifyApiKey` with a cache, for the hot path. */
 export type ApiKeyChecker = {
+  /** @throws when the database is unavailable and the key was not seen lately */
   verify: (key: string) => Promise<ApiKeyGrant | null>;
-  /** Removes one key, or all, from the cache. Call it for each notification on `towpath_apikey`. */
-  forget: (keyId?: string) => void;
+  /** Valid keys by their hashes. Call `changed` for each notification on `towpath_apikey`. */
+  cache: ConfirmedCache<ApiKeyGrant>;
 };
 
 /**
- * Caches valid keys only, for `cacheMs` (by default and at most 30 s) and never beyond their expiry. A revocation takes
- * effect at once if `forget` is called for the notifications on `towpath_apikey`. `now`: monotonic milliseconds, so
- * that setting the clock back doesn't extend a key's life.
+ * Caches valid keys only, for `cacheMs` (by default and at most 30 s), while the database is unavailable for `outageMs`
+ * (by default not at all), and never beyond their expiry. `now`: monotonic milliseconds.
  */
-export function createApiKeyChecker(pool: Pool, options: { cacheMs?: number; now?: () => number } = {}): ApiKeyChecker {
-  const cacheMs = Math.min(options.cacheMs ?? 30_000, 30_000);
-  const now = options.now ?? (() => performance.now());
-  const cache = new LRUCache<string, { grant: ApiKeyGrant; until: number }>({ max: 10_000 });
-  const pending = new Map<string, Promise<ApiKeyGrant | null>>();
-  // Incremented by `forget`: a result read before a revocation must not be cached after it.
-  let generation = 0;
-
-  const check = async (hash: string, key: string) => {
-    const generationBefore = generation;
-    const startedAt = now();
-    const checked = await readKey(pool, key);
-    if (!checked) return null;
-    const { grant, expiresInMs } = checked;
-    if (generationBefore === generation) {
-      cache.set(hash, { grant, until: startedAt + Math.min(cacheMs, expiresInMs) });
-    }
-    return grant;
-  };
-
+export function createApiKeyChecker(
+  pool: Pool,
+  options: { cacheMs?: number; outageMs?: number; now?: () => number } = {},
+): ApiKeyChecker {
+  const used = new Set<string>();
+  const cache = new ConfirmedCache<ApiKeyGrant>({
+    cacheMs: Math.min(options.cacheMs ?? 30_000, 30_000),
+    outageMs: options.outageMs ?? 0,
+    now: options.now,
+    async read(hashes) {
+      // Those that are only confirmed anew were not used.
+      const usedOfThese = hashes.filter((hash) => used.delete(hash));
+      const checked = await readKeys(pool, hashes);
+      const stale = usedOfThese.filter((hash) => checked.get(hash)?.isStale);
+      if (stale.length > 0) void storeUse(pool, stale).catch(() => {});
+      return new Map([...checked].map(([hash, { grant, expiresInMs }]) => [hash, { value: grant, endsInMs: expiresInMs }]));
+    },
+  });
   return {
+    cache,
     async verify(key) {
       if (!isWellFormedApiKey(key)) return null;
       const hash = hashApiKey(key);
-      const hit = cache.get(hash);
-      if (hit && hit.until > now()) return hit.grant;
-      const running = pending.get(hash);
-      if (running) return running;
-      const checking = check(hash, key).finally(() => {
-        if (pending.get(hash) === checking) pending.delete(hash);
-      });
-      pending.set(hash, checking);
-      return checking;
-    },
-    forget(keyId) {
-      generation++;
-      pending.clear();
-      for (const [hash, entry] of cache) {
-        if (keyId === undefined || entry.grant.keyId === keyId) cache.delete(hash);
-      }
+      // Without a database, keys of strangers stay in it.
+      if (used.size >= maxUsed) used.clear();
+      used.add(hash);
+      return cache.find(hash);
     },
   };
 }

@@ -1,3 +1,5 @@
+import type { Command } from "../process/child.ts";
+
 // The bytes between the runner and the shim: frames of a length (4 bytes, without itself), a kind (1 byte) and a body.
 // A message is JSON. Output is raw: process number (4 bytes), descriptor (1 byte), data.
 
@@ -48,6 +50,13 @@ type WireCommand = {
   readonly stdio: readonly ("ignore" | "in" | "out" | { readonly content: string })[];
   readonly ownGroup: boolean;
 };
+
+export function commandOf({ stdio, ...command }: WireCommand): Command {
+  const decoded = stdio.map((each) =>
+    typeof each === "string" ? each : { content: Buffer.from(each.content, "base64") },
+  );
+  return { ...command, stdio: decoded };
+}
 
 export type ListedProcess = {
   readonly process: number;

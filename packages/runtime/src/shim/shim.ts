@@ -8,22 +8,21 @@ import type { Readable, Writable } from "node:stream";
 import { inspect } from "node:util";
 import { type Command, type ProcessEnd, pipeOf, spawnChild } from "../process/child.ts";
 import { ownerName, ownerRuns, processTree, signalProcess } from "../process/tree.ts";
-import { encodeMessage, encodeOutput, frameReader, protocolVersion, type Request, type Response } from "./frames.ts";
+import { commandOf, encodeMessage, encodeOutput, frameReader, protocolVersion, type Request, type Response } from "./frames.ts";
 import { HeldOutput } from "./held-output.ts";
+import { Throttle } from "./throttle.ts";
 
 const [socketPath = "", waitMs = "30000"] = process.argv.slice(2);
 
-// A pipe is read at most this fast, so that a flood leaves time for the others. The writer then waits a little.
-const windowMs = 100;
-const bytesPerWindow = 1024 * 1024;
 const parentCheckMs = 500;
+// A runner that reads nothing for this long hangs: servers go on, and their output is held as if there were none.
+const congestedMs = 2000;
 
 type Output = {
   readonly pipe: Readable;
   readonly held: HeldOutput;
+  readonly throttle: Throttle;
   closed: boolean;
-  windowStart: number;
-  windowBytes: number;
 };
 type Hosted = {
   readonly number: number;
@@ -44,33 +43,49 @@ let runner: Socket | null = null;
 let generation = 0;
 let supervisor = "";
 let isCongested = false;
+let isStalled = false;
+let stallTimer: NodeJS.Timeout | undefined;
 let giveUp: NodeJS.Timeout | undefined;
 
 function send(frame: Buffer): void {
   if (runner === null || runner.write(frame) || isCongested) return;
   isCongested = true;
+  if (isStalled) return;
   for (const each of hosted.values()) for (const { pipe } of each.outputs.values()) if (each.taken) pipe.pause();
+  clearTimeout(stallTimer);
+  stallTimer = setTimeout(() => {
+    isStalled = isCongested;
+    if (isStalled) for (const each of hosted.values()) for (const { pipe } of each.outputs.values()) pipe.resume();
+  }, congestedMs);
 }
 
 const tell = (message: Response) => send(encodeMessage(message));
 
+/** The runner reads, or is gone. */
 function resumePipes(): void {
+  clearTimeout(stallTimer);
   isCongested = false;
+  if (isStalled) {
+    isStalled = false;
+    for (const each of hosted.values()) if (each.taken) sendHeld(each);
+    // Congested again by that.
+    if (isCongested) return;
+  }
   for (const each of hosted.values()) for (const { pipe } of each.outputs.values()) pipe.resume();
 }
 
-function onOutput(each: Hosted, descriptor: number, output: Output, chunk: Buffer): void {
-  if (each.taken) send(encodeOutput(each.number, descriptor, chunk));
-  else output.held.add(chunk);
-  const now = performance.now();
-  if (now - output.windowStart >= windowMs) {
-    output.windowStart = now;
-    output.windowBytes = 0;
+function sendHeld(each: Hosted): void {
+  for (const [descriptor, { held }] of each.outputs) {
+    const { data, droppedBytes } = held.take();
+    if (droppedBytes > 0) tell({ type: "dropped", process: each.number, descriptor, bytes: droppedBytes });
+    if (data.length > 0) send(encodeOutput(each.number, descriptor, data));
   }
-  output.windowBytes += chunk.length;
-  if (output.windowBytes < bytesPerWindow) return;
-  output.pipe.pause();
-  setTimeout(() => isCongested || output.pipe.resume(), output.windowStart + windowMs - now);
+}
+
+function onOutput(each: Hosted, descriptor: number, output: Output, chunk: Buffer): void {
+  if (each.taken && !isStalled) send(encodeOutput(each.number, descriptor, chunk));
+  else output.held.add(chunk);
+  output.throttle.count(chunk.length);
 }
 
 function start(call: number, group: string, command: Command): void {
@@ -111,19 +126,17 @@ function start(call: number, group: string, command: Command): void {
 }
 
 function read(each: Hosted, descriptor: number, pipe: Readable): void {
-  const output: Output = {
-    pipe,
-    held: new HeldOutput(),
-    closed: false,
-    windowStart: Number.NEGATIVE_INFINITY,
-    windowBytes: 0,
-  };
+  const throttle = new Throttle(pipe, () => !isCongested || isStalled);
+  const output: Output = { pipe, held: new HeldOutput(), throttle, closed: false };
   each.outputs.set(descriptor, output);
   pipe.on("data", (chunk: Buffer) => onOutput(each, descriptor, output, chunk));
   pipe.on("error", () => {});
   pipe.once("close", () => {
     output.closed = true;
-    if (each.taken) tell({ type: "closed", process: each.number, descriptor });
+    if (each.taken) {
+      sendHeld(each);
+      tell({ type: "closed", process: each.number, descriptor });
+    }
     forgetEnded(each);
   });
 }
@@ -137,13 +150,9 @@ function forgetEnded(each: Hosted): void {
 
 function take(each: Hosted): void {
   each.taken = true;
-  for (const [descriptor, output] of each.outputs) {
-    const { number } = each;
-    const { data, droppedBytes } = output.held.take();
-    if (droppedBytes > 0) tell({ type: "dropped", process: number, descriptor, bytes: droppedBytes });
-    if (data.length > 0) send(encodeOutput(number, descriptor, data));
-    if (output.closed) tell({ type: "closed", process: number, descriptor });
-  }
+  sendHeld(each);
+  for (const [descriptor, { closed }] of each.outputs)
+    if (closed) tell({ type: "closed", process: each.number, descriptor });
   if (each.end !== null) tell({ type: "exited", process: each.number, ...each.end });
   forgetEnded(each);
 }
@@ -185,14 +194,9 @@ function handle(request: Request): void {
   switch (request.type) {
     case "attach":
       return;
-    case "spawn": {
-      const { call, group, command } = request;
-      const stdio = command.stdio.map((each) =>
-        typeof each === "string" ? each : { content: Buffer.from(each.content, "base64") },
-      );
-      start(call, group, { ...command, stdio });
+    case "spawn":
+      start(request.call, request.group, commandOf(request.command));
       return;
-    }
     case "write": {
       const child = hosted.get(request.process)?.child;
       const pipe = child && pipeOf<Writable>(child, request.descriptor);

@@ -1,0 +1,67 @@
+import type { Endpoint } from "@towpath/runner-api";
+import { z } from "zod";
+import type { Lease } from "./leases.ts";
+
+/** Where a server was last known to be. `validUntil`: end of its lease, milliseconds since 1970. */
+export const savedLeaseSchema = z.object({
+  deploymentId: z.string(),
+  instanceId: z.string(),
+  path: z.string(),
+  validUntil: z.number(),
+});
+export type SavedLease = z.infer<typeof savedLeaseSchema>;
+
+type Known = Pick<Lease, "instanceId" | "validUntil"> & { readonly endpoint: Endpoint };
+
+/**
+ * Leases that other processes of this gateway, and those before it, had: without a runner nobody else can say where a
+ * server listens. Only unix sockets, whose paths belong to one instance for good; an address and port may be another
+ * tenant's by now.
+ */
+export class SavedLeases {
+  readonly #byDeployment = new Map<string, SavedLease>();
+  readonly #maxAgeMs: number;
+  /** Restores what other processes saved. Called when the runner is away and a server is unknown. */
+  onUnknown: (() => Promise<void>) | null = null;
+
+  /** `maxAgeMs`: how long a lease is of use after it has ended. */
+  constructor(maxAgeMs: number) {
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  /** What the next process is to know: leases of this one, and those of others that it did not need. `now`: performance.now(). */
+  withOwn(leases: readonly Lease[], now: number): SavedLease[] {
+    const all = new Map([...this.#byDeployment].filter(([, lease]) => this.#isUsable(lease)));
+    for (const { deploymentId, instanceId, endpoint, validUntil } of leases) {
+      if (endpoint.kind !== "unix") all.delete(deploymentId);
+      else {
+        const { path } = endpoint;
+        all.set(deploymentId, { deploymentId, instanceId, path, validUntil: Date.now() - now + validUntil });
+      }
+    }
+    return [...all.values()];
+  }
+
+  restore(saved: readonly SavedLease[]): void {
+    for (const lease of saved) {
+      const known = this.#byDeployment.get(lease.deploymentId);
+      if (!known || known.validUntil < lease.validUntil) this.#byDeployment.set(lease.deploymentId, lease);
+    }
+    for (const [deploymentId, lease] of this.#byDeployment)
+      if (!this.#isUsable(lease)) this.#byDeployment.delete(deploymentId);
+  }
+
+  async find(deploymentId: string): Promise<Known | null> {
+    await this.onUnknown?.();
+    const lease = this.#byDeployment.get(deploymentId);
+    if (!lease || !this.#isUsable(lease)) return null;
+    const { instanceId, path, validUntil } = lease;
+    const endpoint = { kind: "unix" as const, path };
+    return { instanceId, endpoint, validUntil: validUntil - Date.now() + performance.now() };
+  }
+
+  /** A lease that ends far in the future was saved by a clock that was ahead. */
+  #isUsable({ validUntil }: SavedLease): boolean {
+    return Math.abs(Date.now() - validUntil) < this.#maxAgeMs;
+  }
+}

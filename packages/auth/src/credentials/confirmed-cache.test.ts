@@ -1,0 +1,175 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { ConfirmedCache } from "./confirmed-cache.ts";
+
+const outageMs = 3_600_000;
+const never = () => new Promise<never>(() => {});
+
+/** A database with the ids `a` and `b`, and a clock. */
+function setUp(options: { outageMs?: number } = {}) {
+  const world = {
+    now: 1_000_000,
+    valid: new Set(["a", "b"]),
+    /** What a query does. */
+    database: "answers" as "answers" | "away" | "hangs",
+    queries: 0,
+  };
+  const create = () =>
+    new ConfirmedCache<string>({
+      cacheMs: 5000,
+      outageMs: options.outageMs ?? outageMs,
+      now: () => world.now,
+      async read(ids) {
+        world.queries++;
+        if (world.database === "hangs") await never();
+        if (world.database === "away") throw new Error("ECONNREFUSED");
+        return new Map(ids.filter((id) => world.valid.has(id)).map((id) => [id, { value: `value of ${id}` }]));
+      },
+    });
+  return { world, create, cache: create() };
+}
+/** What `find` comes to: a value, null, or the refusal to say. */
+const outcome = async (cache: ConfirmedCache<string>, id: string) => {
+  try {
+    return await cache.find(id);
+  } catch {
+    return "refused";
+  }
+};
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+test("GW-10 what was seen before counts while the database is away, for as long as the setting says; nothing else does", async () => {
+  const { world, cache } = setUp();
+  expect(await cache.find("a")).toBe("value of a");
+  expect(await cache.find("stranger")).toBeNull();
+  world.database = "away";
+  for (const later of [6000, 60_000, outageMs - 67_000]) {
+    world.now += later;
+    expect(await outcome(cache, "a")).toBe("value of a");
+    // Never seen, or denied.
+    expect(await outcome(cache, "b")).toBe("refused");
+    expect(await outcome(cache, "stranger")).toBe("refused");
+  }
+  world.now += 2000;
+  expect(await outcome(cache, "a")).toBe("refused");
+  world.database = "answers";
+  world.now += 2000;
+  expect(await outcome(cache, "a")).toBe("value of a");
+});
+
+test("GW-10 without a time for outages, nothing counts beyond the cache time", async () => {
+  const { world, cache } = setUp({ outageMs: 0 });
+  expect(await cache.find("a")).toBe("value of a");
+  world.database = "away";
+  expect(await outcome(cache, "a")).toBe("value of a");
+  world.now += 6000;
+  expect(await outcome(cache, "a")).toBe("refused");
+  expect(cache.save()).toEqual([]);
+});
+
+test("GW-10 a database that hangs delays a known credential once, and then nobody", async () => {
+  const { world, cache } = setUp();
+  await Promise.all([cache.find("a"), cache.find("b")]);
+  world.database = "hangs";
+  world.now += 6000;
+  const begun = performance.now();
+  expect(await cache.find("a")).toBe("value of a");
+  expect(performance.now() - begun).toBeGreaterThan(300);
+  world.now += 1;
+  // At once, without a promise even.
+  expect(cache.find("a")).toBe("value of a");
+  expect(cache.find("b")).toBe("value of b");
+  await expect(cache.find("stranger")).rejects.toThrow("unavailable");
+  const asked = world.queries;
+  world.now += 1500;
+  // Asked again, but not waited for.
+  expect(cache.find("b")).toBe("value of b");
+  expect(world.queries).toBe(asked + 1);
+});
+
+test("GW-4 GW-10 what was revoked during an outage is refused once the database is back, used or not", async () => {
+  const { world, cache } = setUp();
+  await Promise.all([cache.find("a"), cache.find("b")]);
+  world.database = "away";
+  world.now += 6000;
+  expect([await outcome(cache, "a"), await outcome(cache, "b")]).toEqual(["value of a", "value of b"]);
+  world.valid.clear();
+  world.database = "answers";
+  world.now += 1500;
+  // The first call finds the database back, whoever makes it; it is still served by what was known.
+  await cache.find("a");
+  await settled();
+  world.database = "away";
+  expect([await outcome(cache, "a"), await outcome(cache, "b")]).toEqual(["refused", "refused"]);
+  world.database = "answers";
+  world.now += 1500;
+  expect([await outcome(cache, "a"), await outcome(cache, "b")]).toEqual([null, null]);
+});
+
+test("GW-4 after a reconnect everything is confirmed anew before it is taken", async () => {
+  const { world, cache } = setUp();
+  await Promise.all([cache.find("a"), cache.find("b")]);
+  world.valid.delete("a");
+  cache.connected();
+  expect([await cache.find("a"), await cache.find("b")]).toEqual([null, "value of b"]);
+});
+
+test("GW-4 after a notified change nothing counts until it is confirmed anew, not even without the database", async () => {
+  const { world, cache } = setUp();
+  await Promise.all([cache.find("a"), cache.find("b")]);
+  const saved = cache.save();
+  world.database = "away";
+  world.now += 10;
+  cache.changed();
+  expect(cache.save()).toEqual([]);
+  cache.restore(saved);
+  await settled();
+  expect([await outcome(cache, "a"), await outcome(cache, "b")]).toEqual(["refused", "refused"]);
+  world.database = "answers";
+  world.valid.delete("a");
+  world.now += 1500;
+  expect([await outcome(cache, "a"), await outcome(cache, "b")]).toEqual([null, "value of b"]);
+});
+
+test("GW-10 the time for an outage counts from the last refresh, of what was used within a day", async () => {
+  const { world, cache } = setUp();
+  await Promise.all([cache.find("a"), cache.find("b")]);
+  for (let hour = 0; hour < 30; hour++) {
+    world.now += 3_600_000;
+    if (hour === 20) await cache.find("a");
+    await cache.refresh();
+  }
+  world.database = "away";
+  world.now += outageMs - 1;
+  expect([await outcome(cache, "a"), await outcome(cache, "b")]).toEqual(["value of a", "refused"]);
+});
+
+test("GW-10 what another process saved counts while the database is away, unless it was denied since or is too old", async () => {
+  const { world, create, cache } = setUp();
+  const wallClock = vi.spyOn(Date, "now").mockImplementation(() => 1e12 + world.now);
+  onTestFinished(() => wallClock.mockRestore());
+  await Promise.all([cache.find("a"), cache.find("b")]);
+  const saved = JSON.parse(JSON.stringify(cache.save()));
+  expect(saved).toHaveLength(2);
+
+  const other = create();
+  other.onUnknown = async () => other.restore(saved);
+  world.valid.delete("b");
+  world.now += 10;
+  expect(await other.find("b")).toBeNull();
+  world.database = "away";
+  world.now += 2000;
+  expect([await outcome(other, "a"), await outcome(other, "b")]).toEqual(["value of a", "refused"]);
+  // With the database it is not believed.
+  const third = create();
+  third.restore(saved);
+  world.database = "answers";
+  expect(await third.find("b")).toBeNull();
+
+  const late = create();
+  world.now += outageMs;
+  late.restore(saved);
+  // A clock that was ahead wrote these.
+  late.restore(saved.map((entry: { confirmedAt: number }) => ({ ...entry, confirmedAt: Date.now() + 60_000 })));
+  world.database = "away";
+  expect(await outcome(late, "a")).toBe("refused");
+});
