@@ -12,6 +12,8 @@ export type LoadTotals = {
   readonly durationsMs: readonly number[];
   /** Some of what went wrong, by how often. */
   readonly errors: ReadonlyMap<string, number>;
+  /** When each failed call ended, by performance.now(). */
+  readonly failedAt: readonly number[];
 };
 
 export type Load = {
@@ -23,12 +25,21 @@ export type Load = {
 
 export type LoadOptions = {
   readonly clientName: string;
-  /** MCP endpoints with a tool `echo`; clients spread over them. */
-  readonly urls: readonly string[];
+  /** Where clients call; they spread over these. */
+  readonly targets: readonly Target[];
   /** Clients of each era. */
   readonly clientsPerEra: number;
   /** Between two calls of a client. */
   readonly pauseMs: number;
+};
+
+/** An MCP endpoint with the tools `echo` and `watch`. */
+export type Target = {
+  readonly url: string;
+  /** Credentials, as they are now; absent: none. */
+  readonly headers?: () => Readonly<Record<string, string>>;
+  /** The tool to call: `watch` streams its answer for two seconds. Default: `echo`. */
+  readonly tool?: "echo" | "watch";
 };
 
 type Caller = { call(text: string): Promise<string>; close(): Promise<void> };
@@ -36,25 +47,35 @@ type Caller = { call(text: string): Promise<string>; close(): Promise<void> };
 /** Longer than the gateway holds a request for a server that starts. */
 const callTimeoutMs = 65_000;
 
-async function openModern(url: string, name: string): Promise<Caller> {
+/** Adds a target's credentials to each request, as they are then. */
+const fetchFor =
+  ({ headers }: Target) =>
+  (url: string | URL, init: RequestInit = {}) => {
+    const all = new Headers(init.headers);
+    for (const [name, value] of Object.entries(headers?.() ?? {})) all.set(name, value);
+    return fetch(url, { ...init, headers: all });
+  };
+
+async function openModern(target: Target, name: string): Promise<Caller> {
   const client = new Client({ name, version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  await client.connect(new StreamableHTTPClientTransport(new URL(target.url), { fetch: fetchFor(target) }));
   return {
     async call(text) {
-      const options = { timeout: callTimeoutMs };
-      return textOf((await client.callTool({ name: "echo", arguments: { text } }, options)).content);
+      const options = { timeout: callTimeoutMs, onprogress: () => {} };
+      return textOf((await client.callTool({ name: target.tool ?? "echo", arguments: { text } }, options)).content);
     },
     close: () => client.close(),
   };
 }
 
-async function openLegacy(url: string, name: string): Promise<Caller> {
+async function openLegacy(target: Target, name: string): Promise<Caller> {
   const client = new LegacyClient({ name, version: "1.0.0" });
-  await client.connect(new LegacyTransport(new URL(url)));
+  await client.connect(new LegacyTransport(new URL(target.url), { fetch: fetchFor(target) }));
   return {
     async call(text) {
-      const params = { name: "echo", arguments: { text } };
-      return textOf((await client.callTool(params, undefined, { timeout: callTimeoutMs })).content);
+      const params = { name: target.tool ?? "echo", arguments: { text } };
+      const options = { timeout: callTimeoutMs, onprogress: () => {} };
+      return textOf((await client.callTool(params, undefined, options)).content);
     },
     close: () => client.close(),
   };
@@ -65,13 +86,15 @@ function textOf(content: unknown): string {
   return first && typeof first === "object" && "text" in first ? String(first.text) : JSON.stringify(content);
 }
 
-/** Calls `echo` without a break, as clients do: one that fails opens a new connection and goes on. */
+/** Calls tools without a break, as clients do: one that fails opens a new connection and goes on. */
 export function startLoad(options: LoadOptions): Load {
-  const { clientName, urls, clientsPerEra, pauseMs } = options;
+  const { clientName, targets, clientsPerEra, pauseMs } = options;
   const errors = new Map<string, number>();
   const durationsMs: number[] = [];
+  const failedAt: number[] = [];
   let [calls, answered, isStopping, serial] = [0, 0, false, 0];
   const fail = (error: unknown) => {
+    failedAt.push(performance.now());
     const text = (error instanceof Error ? error.message : String(error)).replaceAll(/\d{4,}/g, "…").slice(0, 120);
     errors.set(text, (errors.get(text) ?? 0) + 1);
   };
@@ -92,11 +115,11 @@ export function startLoad(options: LoadOptions): Load {
     }
   }
 
-  async function beOneClient(open: typeof openModern, url: string): Promise<void> {
+  async function beOneClient(open: typeof openModern, target: Target): Promise<void> {
     let caller: Caller | null = null;
     while (!isStopping) {
       try {
-        caller ??= await open(url, clientName);
+        caller ??= await open(target, clientName);
       } catch {
         // The call that made it open again has been counted.
         await sleep(pauseMs);
@@ -112,15 +135,15 @@ export function startLoad(options: LoadOptions): Load {
   }
 
   const clients = Array.from({ length: clientsPerEra }).flatMap((_, index) => {
-    const url = urls[index % urls.length] ?? "";
-    return [beOneClient(openModern, url), beOneClient(openLegacy, url)];
+    const target = targets[index % targets.length] ?? { url: "" };
+    return [beOneClient(openModern, target), beOneClient(openLegacy, target)];
   });
   return {
     clientName,
     async stop() {
       isStopping = true;
       await Promise.all(clients);
-      return { calls, answered, failed: calls - answered, durationsMs, errors };
+      return { calls, answered, failed: calls - answered, durationsMs, errors, failedAt };
     },
   };
 }

@@ -29,6 +29,9 @@ export type Rig = {
 
 export const endpointOf = (rig: Rig, name: string) => `${rig.serversUrl}/${name}/mcp`;
 
+/** Only known callers may call it. */
+export const privateServer = "chaos-private";
+
 /** Echo in variants: as the sample has it, with a wait, and with a line in the log for each call. */
 const variants: Readonly<Record<string, string>> = {
   "chaos-plain": "    return text",
@@ -38,7 +41,7 @@ const variants: Readonly<Record<string, string>> = {
 
 const echoSource = (body: string) => `import asyncio
 
-from fastmcp import FastMCP
+from fastmcp import Context, FastMCP
 
 mcp = FastMCP("Echo")
 
@@ -47,10 +50,19 @@ mcp = FastMCP("Echo")
 async def echo(text: str) -> str:
     """Repeat the text unchanged."""
 ${body}
+
+
+@mcp.tool
+async def watch(text: str, context: Context) -> str:
+    """Repeat the text after two seconds, and report progress meanwhile."""
+    for step in range(10):
+        await context.report_progress(step, 10)
+        await asyncio.sleep(0.2)
+    return text
 `;
 
 /**
- * Deploys a server from its source, open to all; its directory is made and removed.
+ * Deploys a server from its source, open to all unless the options say `--private`; its directory is made and removed.
  * @throws Error with what the terminal printed.
  */
 export async function deployServer(
@@ -63,19 +75,25 @@ export async function deployServer(
   const requirements = join(repositoryRoot, "python", "samples", "echo", "requirements.txt");
   await cp(requirements, join(directory, "requirements.txt"));
   await writeFile(join(directory, "server.py"), source);
-  const args = ["deploy", directory, "--name", name, "--public", "--data-dir", dataDirectory, ...options];
+  const access = options.includes("--private") ? [] : ["--public"];
+  const args = ["deploy", directory, "--name", name, "--data-dir", dataDirectory, ...access, ...options];
   const { status, stdout, stderr } = await towpath(...args);
   await rm(directory, { recursive: true, force: true });
   if (status !== 0) throw new Error(`${name} was not deployed:\n${stdout}${stderr}`);
 }
 
+const accessOf = (name: string) => (name === privateServer ? ["--private"] : []);
+
 /** Deploys an echo server again with a remark that makes its code another. */
-export const redeployEcho = (rig: Rig, name: string, remark: string) =>
-  deployServer(rig.dataDirectory, name, `# ${remark}\n${echoSource(variants[name] ?? "    return text")}`);
+export const redeployEcho = (rig: Rig, name: string, remark: string) => {
+  const source = `# ${remark}\n${echoSource(variants[name] ?? "    return text")}`;
+  return deployServer(rig.dataDirectory, name, source, accessOf(name));
+};
 
 /** Deploys the variants of echo; returns their names. */
 export async function deployEchoes(dataDirectory: string, names = Object.keys(variants)): Promise<string[]> {
-  for (const name of names) await deployServer(dataDirectory, name, echoSource(variants[name] ?? "    return text"));
+  for (const name of names)
+    await deployServer(dataDirectory, name, echoSource(variants[name] ?? "    return text"), accessOf(name));
   return names;
 }
 

@@ -1,14 +1,21 @@
 // `./towpath test chaos`: kills, starves and floods a real instance under load.
-// TOWPATH_CHAOS_TIMES: how often each kill is made, 20 by default. TOWPATH_CHAOS: only these scenarios.
+// TOWPATH_CHAOS_TIMES: how often each kill is made, 20 by default; 50 seeded ones, 100 redeploys. TOWPATH_CHAOS: only
+// these scenarios. TOWPATH_CHAOS_SEED: of the seeded kills.
 import { type Rig, startRig } from "./rig.ts";
 import { type Row, tableOf } from "./row.ts";
 import { clockJumps } from "./scenarios/clock-jumps.ts";
 import { databaseAway } from "./scenarios/database-away.ts";
 import { diskFull } from "./scenarios/disk-full.ts";
 import { hostileTenant } from "./scenarios/hostile-tenant.ts";
+import { independence } from "./scenarios/independence.ts";
 import { killProcess } from "./scenarios/kill-process.ts";
 import { manyServers } from "./scenarios/many-servers.ts";
 import { redeployUnderLoad } from "./scenarios/redeploys.ts";
+import { seededKills } from "./scenarios/seeded-kills.ts";
+
+const { TOWPATH_CHAOS_TIMES: givenTimes, TOWPATH_CHAOS_SEED: givenSeed } = process.env;
+const seed = Number(givenSeed ?? 7);
+const awayMs = 60_000;
 
 /** By how much they break, least first. */
 const scenarios: Readonly<Record<string, (rig: Rig) => Promise<Row>>> = {
@@ -20,7 +27,11 @@ const scenarios: Readonly<Record<string, (rig: Rig) => Promise<Row>>> = {
   "database-away": databaseAway,
   "disk-full": diskFull,
   "clock-jumps": clockJumps,
-  redeploys: redeployUnderLoad,
+  "seeded-kills": (rig) => seededKills({ ...rig, times: Number(givenTimes ?? 50) }, seed),
+  "all-stopped": (rig) => independence(rig, { how: "stopped", forMs: awayMs }),
+  "all-hung": (rig) => independence(rig, { how: "hung", forMs: awayMs }),
+  "all-stopped-gateway-killed": (rig) => independence(rig, { how: "stopped", forMs: awayMs / 4, killsGateway: true }),
+  redeploys: (rig) => redeployUnderLoad(rig, Number(givenTimes ?? 100)),
   "many-servers": manyServers,
   "hostile-tenant": hostileTenant,
 };
@@ -33,7 +44,7 @@ if (unknown.length > 0) {
   say(`There is no scenario ${unknown.join(", ")}. Scenarios: ${Object.keys(scenarios).join(", ")}.`);
   process.exit(2);
 }
-const times = Number(process.env.TOWPATH_CHAOS_TIMES ?? 20);
+const times = Number(givenTimes ?? 20);
 const chosen = Object.entries(scenarios).filter(([name]) => wanted.length === 0 || wanted.includes(name));
 const rows: Row[] = [];
 const rig = await startRig(times);

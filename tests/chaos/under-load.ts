@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { modernCall } from "../instance/modern-call.ts";
-import { type LoadTotals, startLoad } from "./load.ts";
+import { type LoadTotals, startLoad, type Target } from "./load.ts";
 import { endpointOf, type Rig } from "./rig.ts";
 import { problemsOf, type Row } from "./row.ts";
 
@@ -22,14 +22,20 @@ export async function underLoad<Result>(
   rig: Rig,
   name: string,
   fault: () => Promise<Result>,
-  options: { readonly pauseMs?: number; readonly servers?: readonly string[] } = {},
+  options: {
+    readonly pauseMs?: number;
+    readonly servers?: readonly string[];
+    /** Called besides the servers. */
+    readonly targets?: readonly Target[];
+    readonly clientsPerEra?: number;
+  } = {},
 ): Promise<UnderLoad<Result>> {
   const clientName = `${name}-${process.pid}-${++loads}`;
   const servers = options.servers ?? rig.servers;
   const load = startLoad({
     clientName,
-    urls: servers.map((server) => endpointOf(rig, server)),
-    clientsPerEra: 4,
+    targets: [...servers.map((server) => ({ url: endpointOf(rig, server) })), ...(options.targets ?? [])],
+    clientsPerEra: options.clientsPerEra ?? 4,
     pauseMs: options.pauseMs ?? 50,
   });
   await sleep(steadyMs);

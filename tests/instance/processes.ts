@@ -19,20 +19,24 @@ const read = (path: string) => {
 };
 
 /** Process id of the launcher of the instance on a data directory. */
-function launcherOf(dataDirectory: string): number {
+export function launcherOf(dataDirectory: string): number {
   return Number(JSON.parse(read(join(dataDirectory, "running.json")) || "{}").pid);
 }
 
-/** Children of a process with their command lines. */
-function childrenOf(pid: number): { pid: number; command: string }[] {
-  const found: { pid: number; command: string }[] = [];
+/** Children of a process with their command lines and states, `Z` for one that has ended and was not waited for. */
+export function childrenOf(pid: number): { pid: number; command: string; state: string }[] {
+  const found: { pid: number; command: string; state: string }[] = [];
   for (const name of readdirSync("/proc").filter((each) => /^\d+$/.test(each))) {
     const status = read(`/proc/${name}/stat`);
-    if (Number(status.slice(status.lastIndexOf(")") + 2).split(" ")[1]) !== pid) continue;
-    found.push({ pid: Number(name), command: read(`/proc/${name}/cmdline`).replaceAll("\0", " ") });
+    const [state = "", parent] = status.slice(status.lastIndexOf(")") + 2).split(" ");
+    if (Number(parent) !== pid) continue;
+    found.push({ pid: Number(name), command: read(`/proc/${name}/cmdline`).replaceAll("\0", " "), state });
   }
   return found;
 }
+
+/** A process and its own children, as PostgreSQL's, which serve its connections. */
+export const treeOf = (pid: number): number[] => [pid, ...childrenOf(pid).map((child) => child.pid)];
 
 /** Process id of a role of the instance, or of its PostgreSQL; null while it is down. */
 export function processOf(dataDirectory: string, name: RoleName | "postgres"): number | null {

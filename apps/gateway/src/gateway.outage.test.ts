@@ -157,7 +157,9 @@ test("GW-10 while PostgreSQL hangs, nobody who was seen before waits for it, and
   expect(performance.now() - begun).toBeLessThan(20_000);
   expect(await statusesOf(server, { authorization: `Bearer ${newApiKey().key}` })).toEqual([503]);
   await link.restore();
-  await expect.poll(() => statusOf(server, { authorization: `Bearer ${newApiKey().key}` }), { timeout: 20_000 }).toBe(401);
+  await expect
+    .poll(() => statusOf(server, { authorization: `Bearer ${newApiKey().key}` }), { timeout: 20_000 })
+    .toBe(401);
 });
 
 test("GW-10 KEY-2 what workers keep for an outage names nobody to whoever copies it, and lets nobody in who changes it", {

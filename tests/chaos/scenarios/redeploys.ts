@@ -1,15 +1,32 @@
-import { type Rig, redeployEcho } from "../rig.ts";
+import { createCallers } from "../callers.ts";
+import { endpointOf, privateServer, type Rig, redeployEcho } from "../rig.ts";
 import type { Row } from "../row.ts";
-import { rowOf, underLoad } from "../under-load.ts";
+import { openStandingStreams } from "../streams.ts";
+import { noFailures, rowOf, underLoad } from "../under-load.ts";
 
-const redeploys = 30;
-
-/** New versions go live one after the other while clients call; no call may fail. */
-export async function redeployUnderLoad(rig: Rig): Promise<Row> {
-  const server = rig.servers[0] ?? "";
+/**
+ * New versions of an open and a private server go live one after the other while clients call and stream; no call may
+ * fail, and no stream may end before its time.
+ */
+export async function redeployUnderLoad(rig: Rig, redeploys: number): Promise<Row> {
+  const [server = ""] = rig.servers;
+  const callers = await createCallers(rig);
+  const targets = [...callers.targets, { url: endpointOf(rig, server), tool: "watch" as const }];
   const fault = async () => {
-    for (let version = 1; version <= redeploys; version++) await redeployEcho(rig, server, `version ${version}`);
+    const streams = await openStandingStreams(targets);
+    for (let version = 1; version <= redeploys; version++)
+      await redeployEcho(rig, version % 4 === 0 ? privateServer : server, `version ${version}`);
+    return { open: streams.open, ended: streams.stop().length };
   };
-  const load = await underLoad(rig, "redeploys", fault, { servers: [server] });
-  return rowOf(load, { scenario: `${redeploys} redeploys`, times: redeploys });
+  const options = { servers: [server], targets, clientsPerEra: 1 + targets.length };
+  const load = await underLoad(rig, "redeploys", fault, options).finally(() => callers.stop());
+  const { open, ended } = load.result;
+  return rowOf(load, {
+    scenario: `${redeploys} redeploys`,
+    times: redeploys,
+    claims: (totals) => ({
+      ...noFailures(totals),
+      "streams that were open at the beginning stay open": ended === 0 && open === targets.length,
+    }),
+  });
 }

@@ -26,10 +26,14 @@ const limits = {
 async function supervise(code: string, change: Partial<typeof limits> = {}): Promise<SupervisedProcess> {
   await writeFile(`${directory}/role.mjs`, code);
   const env = { PATH: process.env.PATH ?? "", FOLDER: directory };
-  return new SupervisedProcess({ name: "worker", entry: `${directory}/role.mjs`, env, stopSignal: "SIGTERM" }, directory, {
-    ...limits,
-    ...change,
-  });
+  return new SupervisedProcess(
+    { name: "worker", entry: `${directory}/role.mjs`, env, stopSignal: "SIGTERM" },
+    directory,
+    {
+      ...limits,
+      ...change,
+    },
+  );
 }
 
 const isRunning = (pid: number) => {

@@ -33,10 +33,12 @@ export async function openDatabaseLink(url: string): Promise<DatabaseLink> {
       [upstream, client],
     ] as const) {
       open.add(from);
-      from.on("error", () => {}).on("close", () => {
-        open.delete(from);
-        to.destroy();
-      });
+      from
+        .on("error", () => {})
+        .on("close", () => {
+          open.delete(from);
+          to.destroy();
+        });
       from.on("data", (chunk) => to.write(chunk));
       if (isSilent) from.pause();
     }

@@ -150,7 +150,11 @@ export class ConfirmedCache<Value> {
       // The clock was set back: nobody knows how old it is.
       if (confirmedAt > now) continue;
       const known = this.#entries.peek(id);
-      if ((known && known.confirmedAt >= confirmedAt) || (this.#denied.peek(id) ?? Number.NEGATIVE_INFINITY) >= confirmedAt) continue;
+      if (
+        (known && known.confirmedAt >= confirmedAt) ||
+        (this.#denied.peek(id) ?? Number.NEGATIVE_INFINITY) >= confirmedAt
+      )
+        continue;
       const endsAt = times.endsAt === null ? Number.POSITIVE_INFINITY : times.endsAt - epoch;
       const entry = { value, confirmedAt, freshUntil: Number.NEGATIVE_INFINITY, endsAt, usedAt: times.usedAt - epoch };
       if (this.#isKnown(entry, now)) this.#entries.set(id, entry);

@@ -97,7 +97,9 @@ export function createApiKeyChecker(
       const checked = await readKeys(pool, hashes);
       const stale = usedOfThese.filter((hash) => checked.get(hash)?.isStale);
       if (stale.length > 0) void storeUse(pool, stale).catch(() => {});
-      return new Map([...checked].map(([hash, { grant, expiresInMs }]) => [hash, { value: grant, endsInMs: expiresInMs }]));
+      return new Map(
+        [...checked].map(([hash, { grant, expiresInMs }]) => [hash, { value: grant, endsInMs: expiresInMs }]),
+      );
     },
   });
   return {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { processTree, signalProcess } from "../process/tree.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
@@ -180,6 +181,23 @@ describe.each(users)("servers of %s", (_, asUser) => {
     await runner.tell("start c");
     expect(await ask("c")).toMatch(/^hello/);
     expect(groupsOf(shim)).toEqual([]);
+  });
+
+  test("RUN-8 RUN-5 a runner that hangs holds up no server that prints, and takes its output again once it goes on", async () => {
+    const runner = startRunner(asUser, 1);
+    await runner.said("ready");
+    await runner.tell("start a internet");
+    process.kill(runner.pid, "SIGSTOP");
+    // Far more than pipes and sockets hold.
+    for (let round = 0; round < 5; round++)
+      expect(await tinyServer.get(endpointOf("a"), "/print/100000", 30_000)).toBe("printed");
+    process.kill(runner.pid, "SIGCONT");
+    // What was lost is told.
+    await runner.said("line a … ");
+    // The flood that was held counts against the lines of this second.
+    await sleep(3000);
+    expect(await ask("a", "/print/1")).toBe("printed");
+    await expect.poll(() => runner.lines.at(-1), { timeout: 20_000 }).toBe("line a line 0");
   });
 
   test("RUN-8 nothing survives the runner for longer than the shim waits for the next one", async () => {

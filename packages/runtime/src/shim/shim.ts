@@ -6,10 +6,19 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { inspect } from "node:util";
-import { type Command, type ProcessEnd, pipeOf, spawnChild } from "../process/child.ts";
+import { type Command, pipeOf, spawnChild } from "../process/child.ts";
 import { ownerName, ownerRuns, processTree, signalProcess } from "../process/tree.ts";
-import { commandOf, encodeMessage, encodeOutput, frameReader, protocolVersion, type Request, type Response } from "./frames.ts";
+import {
+  commandOf,
+  encodeMessage,
+  encodeOutput,
+  frameReader,
+  protocolVersion,
+  type Request,
+  type Response,
+} from "./frames.ts";
 import { HeldOutput } from "./held-output.ts";
+import type { Hosted, Kept, Output } from "./hosted.ts";
 import { Throttle } from "./throttle.ts";
 
 const [socketPath = "", waitMs = "30000"] = process.argv.slice(2);
@@ -17,24 +26,6 @@ const [socketPath = "", waitMs = "30000"] = process.argv.slice(2);
 const parentCheckMs = 500;
 // A runner that reads nothing for this long hangs: servers go on, and their output is held as if there were none.
 const congestedMs = 2000;
-
-type Output = {
-  readonly pipe: Readable;
-  readonly held: HeldOutput;
-  readonly throttle: Throttle;
-  closed: boolean;
-};
-type Hosted = {
-  readonly number: number;
-  readonly group: string;
-  readonly ownGroup: boolean;
-  readonly child: ChildProcess;
-  readonly outputs: Map<number, Output>;
-  end: ProcessEnd | null;
-  /** Whether the attached runner takes its output. */
-  taken: boolean;
-};
-type Kept = { readonly memo: string; readonly atEnd: readonly (readonly [string, string])[] };
 
 const hosted = new Map<number, Hosted>();
 const kept = new Map<string, Kept>();

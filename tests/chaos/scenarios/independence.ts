@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { modernCall } from "../../instance/modern-call.ts";
+import { childrenOf, launcherOf, processOf, treeOf } from "../../instance/processes.ts";
+import { createCallers } from "../callers.ts";
+import { endpointOf, privateServer, type Rig } from "../rig.ts";
+import type { Row } from "../row.ts";
+import { openStandingStreams } from "../streams.ts";
+import { rowOf, timeUntil, underLoad } from "../under-load.ts";
+import { isBack, workerStarts } from "./kill-process.ts";
+
+const roles = ["web", "worker", "runner"] as const;
+/** PostgreSQL's fast shutdown; roles end as for a restart. */
+const signalOf = { postgres: "SIGINT", web: "SIGTERM", worker: "SIGTERM", runner: "SIGTERM" } as const;
+const backWithinMs = 60_000;
+
+export type IndependenceOptions = {
+  /** `stopped`: the processes end and nobody starts them. `hung`: they are there and do nothing. */
+  readonly how: "stopped" | "hung";
+  readonly forMs: number;
+  /** One of the gateway's processes is killed in the middle. */
+  readonly killsGateway?: boolean;
+};
+
+/** Takes PostgreSQL, web, worker and runner away. Returns what brings them back. */
+async function takeAway(rig: Rig, how: IndependenceOptions["how"]): Promise<() => void> {
+  const launcher = launcherOf(rig.dataDirectory);
+  const pids = (["postgres", ...roles] as const).map((name) => [name, processOf(rig.dataDirectory, name)] as const);
+  if (how === "hung") {
+    const all = pids.flatMap(([, pid]) => (pid === null ? [] : treeOf(pid)));
+    for (const pid of all) process.kill(pid, "SIGSTOP");
+    return () => {
+      for (const pid of all) process.kill(pid, "SIGCONT");
+    };
+  }
+  // A launcher that is stopped starts nothing again.
+  process.kill(launcher, "SIGSTOP");
+  for (const [name, pid] of pids) if (pid !== null) process.kill(pid, signalOf[name]);
+  await timeUntil("the end of all", async () => pids.every(([, pid]) => pid === null || hasEnded(launcher, pid)));
+  return () => process.kill(launcher, "SIGCONT");
+}
+
+/** Nobody has read its status yet, but it does nothing any more. */
+const hasEnded = (launcher: number, pid: number) =>
+  !childrenOf(launcher).some((child) => child.pid === pid && child.state !== "Z");
+
+/** The status of a call to the private server. */
+async function statusOf(rig: Rig, headers: Readonly<Record<string, string>>): Promise<number> {
+  const { headers: own, ...call } = modernCall("echo", { text: "probe" }, "probe");
+  const answer = await fetch(endpointOf(rig, privateServer), {
+    ...call,
+    headers: { ...own, ...headers, connection: "close" },
+  });
+  await answer.text();
+  return answer.status;
+}
+
+/** Calls go on while PostgreSQL, web, worker and runner are all away: callers seen before, sessions and streams. */
+export async function independence(rig: Rig, { how, forMs, killsGateway = false }: IndependenceOptions): Promise<Row> {
+  const callers = await createCallers(rig);
+  const targets = [...callers.targets, { url: endpointOf(rig, rig.servers[0] ?? ""), tool: "watch" as const }];
+  const [key = { url: "" }] = targets;
+  const load = await underLoad(
+    rig,
+    `without-${how}`,
+    async () => {
+      const streams = await openStandingStreams(targets);
+      // What the gateway has learned is on disk within a second or two.
+      await sleep(3000);
+      const starts = await workerStarts(rig);
+      const bringBack = await takeAway(rig, how);
+      const calls: boolean[] = [];
+      const strangers: number[] = [];
+      const until = performance.now() + forMs;
+      while (performance.now() < until) {
+        strangers.push(await statusOf(rig, callers.stranger));
+        calls.push((await statusOf(rig, key.headers?.() ?? {})) === 200);
+        await sleep(500);
+      }
+      if (killsGateway) await killOneWorker(rig, () => statusOf(rig, key.headers?.() ?? {}));
+      const open = streams.open;
+      bringBack();
+      const backMs = await timeUntil(
+        "everything",
+        async () =>
+          (await isBack(rig, "postgres", null)) &&
+          (await isBack(rig, "web", null)) &&
+          (await isBack(rig, "runner", null)) &&
+          (how === "hung" || (await workerStarts(rig)) > starts),
+        300_000,
+      );
+      // Known to the database all the time: the gateway learns it now.
+      await timeUntil("a caller who was never seen", async () => (await statusOf(rig, callers.stranger)) === 200);
+      await callers.revokeKey();
+      const revokedMs = await timeUntil(
+        "the revocation",
+        async () => (await statusOf(rig, key.headers?.() ?? {})) === 401,
+      );
+      return { strangers, calls, open, backMs, revokedMs, revokedAt: performance.now() - revokedMs, streams };
+    },
+    { targets, clientsPerEra: rig.servers.length + targets.length },
+  ).finally(() => callers.stop());
+  const { strangers, calls, open, backMs, revokedMs, revokedAt, streams } = load.result;
+  const ended = streams.stop();
+  return rowOf(load, {
+    scenario: `PostgreSQL, web, worker, runner ${how}`,
+    times: 1,
+    recoveryMs: [backMs],
+    claims: ({ failedAt }) => ({
+      // The clients that show the key fail once it is revoked, as they should.
+      "no call fails": killsGateway || failedAt.every((at) => at > revokedAt),
+      "new connections are served": calls.every(Boolean) && calls.length > 3,
+      "nobody is let in who was not seen before": strangers.every((status) => status === 503),
+      "streams stay open": killsGateway || (open === targets.length && ended.every((at) => at > revokedAt)),
+      [`everything is back within ${backWithinMs / 1000} s`]: backMs <= backWithinMs,
+    }),
+    note: `for ${forMs / 1000} s; ${calls.length} probes; a revocation afterwards took ${Math.round(revokedMs)} ms`,
+  });
+}
+
+/** A worker that is killed has a successor that knows what was known, although nobody can be asked. */
+async function killOneWorker(rig: Rig, status: () => Promise<number>): Promise<void> {
+  const gateway = processOf(rig.dataDirectory, "gateway") ?? 0;
+  for (const { pid } of childrenOf(gateway)) process.kill(pid, "SIGKILL");
+  await timeUntil("a call after the gateway's workers were killed", async () => (await status()) === 200);
+}
