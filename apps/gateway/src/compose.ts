@@ -2,13 +2,10 @@ import type { Server } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  apiKeyChannel,
   createApiKeyChecker,
   createGrantChecker,
   createMembershipChecker,
   createSigningKeys,
-  memberChannel,
-  oauthGrantChannel,
 } from "@towpath/auth/credentials";
 import { openNotifications } from "@towpath/db/notifications";
 import { createRunnerClient } from "@towpath/runner-api";
@@ -30,6 +27,7 @@ import { createAccessTokens } from "./policy/access-tokens.ts";
 import { Capacity } from "./policy/capacity.ts";
 import { Connections } from "./policy/connections.ts";
 import { createAuthenticate } from "./policy/credentials.ts";
+import { keepCredentialsCurrent } from "./policy/current-credentials.ts";
 import { OpenResponses } from "./policy/open-responses.ts";
 import { createSessionIds } from "./policy/sessions.ts";
 import { createReadModel } from "./read-model/routes.ts";
@@ -49,10 +47,6 @@ import { noPeers, type Peers } from "./workers/peers.ts";
 /** Of the gateway as a whole, besides one for each worker that listens; a worker has two at least. */
 const maxDatabaseConnections = 4;
 
-/** How often it is stored which OAuth grants were used. */
-const usesEveryMs = 30_000;
-/** How often every known credential is confirmed anew, so that all were confirmed lately when an outage begins. */
-const refreshEveryMs = 60_000;
 /** Longer than a database takes that is there. */
 const keysWithinMs = 1000;
 
@@ -120,10 +114,9 @@ export async function startGateway(
   const upstreams = new Upstreams();
   const runner = createRunnerClient(config.runner, { timeoutMs: config.holdMs * 2 });
   const leases = new Leases({ runner, upstreams, withoutRunnerMs: outageMs });
-  const caches = { apiKeys: apiKeys.cache, members: members.cache, grants: grants.cache };
   const savedState = new SavedState({
     ...{ directory: config.stateDirectory, worker: config.workerIndex, secret, outageMs, log },
-    ...{ ...caches, signingKeys, leases },
+    ...{ apiKeys: apiKeys.cache, members: members.cache, grants: grants.cache, signingKeys, leases },
   });
   const pendingCalls = new PendingCalls((call) => recorder.record(call), {
     share: config.share,
@@ -193,20 +186,11 @@ export async function startGateway(
   feed.start();
   const port = await listen(server, config);
   notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
-  const credentialsMayHaveChanged = (known: readonly Changing[]) => (payload?: string) => {
-    const isNotified = payload !== undefined;
-    for (const cache of known) cache[isNotified ? "changed" : "connected"]();
-    if (isNotified) void savedState.save();
+  const stopCredentials = keepCredentialsCurrent({ apiKeys, members, grants }, notifications, (isCertain) => {
+    if (isCertain) void savedState.save();
     void openResponses.check();
-  };
-  notifications.subscribe({ channel: apiKeyChannel }, credentialsMayHaveChanged([caches.apiKeys]));
-  notifications.subscribe({ channel: memberChannel }, credentialsMayHaveChanged([caches.members, caches.grants]));
-  notifications.subscribe({ channel: oauthGrantChannel }, credentialsMayHaveChanged([caches.grants]));
-  const usesTimer = setInterval(() => void grants.storeUses(), usesEveryMs).unref();
+  });
   shared.start();
-  const refreshTimer = setInterval(() => {
-    for (const cache of Object.values(caches)) void cache.refresh();
-  }, refreshEveryMs).unref();
   savedState.start();
   recorder.start();
   openResponses.start();
@@ -223,8 +207,7 @@ export async function startGateway(
       pendingCalls.stop();
       leases.stop();
       redactors.stop();
-      clearInterval(usesTimer);
-      clearInterval(refreshTimer);
+      stopCredentials();
       await Promise.all([
         recorder.stop(),
         savedState.stop(),
@@ -238,8 +221,6 @@ export async function startGateway(
     },
   };
 }
-
-type Changing = { changed: () => void; connected: () => void };
 
 type Sources = {
   config: GatewayConfig;

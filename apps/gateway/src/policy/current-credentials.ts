@@ -1,0 +1,46 @@
+import {
+  type ApiKeyChecker,
+  apiKeyChannel,
+  type GrantChecker,
+  type MembershipChecker,
+  memberChannel,
+  oauthGrantChannel,
+} from "@towpath/auth/credentials";
+import type { Notifications } from "@towpath/db/notifications";
+
+/** How often it is stored which OAuth grants were used. */
+const usesEveryMs = 30_000;
+/** How often every known credential is confirmed anew, so that all were confirmed lately when an outage begins. */
+const refreshEveryMs = 60_000;
+
+type CredentialCheckers = { apiKeys: ApiKeyChecker; members: MembershipChecker; grants: GrantChecker };
+
+/**
+ * Has known credentials confirmed anew when the database says that some have changed, and once a minute. `onMayHaveChanged`
+ * is called with whether one certainly has. Returns what ends that.
+ */
+export function keepCredentialsCurrent(
+  { apiKeys, members, grants }: CredentialCheckers,
+  notifications: Notifications,
+  onMayHaveChanged: (isCertain: boolean) => void,
+): () => void {
+  const changing = (caches: readonly { changed: () => void; connected: () => void }[]) => (payload?: string) => {
+    const isNotified = payload !== undefined;
+    for (const cache of caches) cache[isNotified ? "changed" : "connected"]();
+    onMayHaveChanged(isNotified);
+  };
+  const stops = [
+    notifications.subscribe({ channel: apiKeyChannel }, changing([apiKeys.cache])),
+    notifications.subscribe({ channel: memberChannel }, changing([members.cache, grants.cache])),
+    notifications.subscribe({ channel: oauthGrantChannel }, changing([grants.cache])),
+  ];
+  const uses = setInterval(() => void grants.storeUses(), usesEveryMs).unref();
+  const refreshes = setInterval(() => {
+    for (const { cache } of [apiKeys, members, grants]) void cache.refresh();
+  }, refreshEveryMs).unref();
+  return () => {
+    for (const stop of stops) stop();
+    clearInterval(uses);
+    clearInterval(refreshes);
+  };
+}
