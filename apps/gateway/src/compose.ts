@@ -36,6 +36,7 @@ import { PendingCalls } from "./record/pending-calls.ts";
 import { Recorder } from "./record/recorder.ts";
 import { Redactors } from "./record/redactors.ts";
 import { RefusalLimit } from "./record/refusal-limit.ts";
+import { SignIns } from "./record/sign-ins.ts";
 import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
 import { RouteTable } from "./route/route-table.ts";
@@ -131,6 +132,8 @@ export async function startGateway(
     log,
   });
   const refusalLimit = new RefusalLimit({ share: config.share });
+  const { proxies } = config.connections;
+  const signIns = new SignIns({ pool, address: serverAddress, proxies, share: config.share, log });
   const metrics = new Metrics(config.workerIndex);
   const connections = new Connections(config.connections);
   const capacity = new Capacity(config.capacity);
@@ -166,13 +169,14 @@ export async function startGateway(
       openResponses,
       limits: shared.limits,
       capacity,
-      proxies: config.connections.proxies,
+      proxies,
       sessionIds: createSessionIds(config.secret, config.secrets.previous),
       leases,
       pendingCalls,
       recorder,
       redactors,
       refusalLimit,
+      signIns,
       metrics,
       tracer,
       platform,
@@ -211,6 +215,7 @@ export async function startGateway(
       await Promise.all([
         recorder.stop(),
         savedState.stop(),
+        signIns.stop(),
         exporter?.stop(lastSpansMs),
         upstreams.destroy(),
         runner.close(),

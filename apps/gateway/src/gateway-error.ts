@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { SignInStep } from "@towpath/logs/sign-ins";
 
 /** Reasons for responses of the gateway's own. Never 400: clients detect a server's era from the body of a 400. */
 export type GatewayErrorCode =
@@ -69,6 +70,15 @@ const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
 const sessionNotFoundCode = -32001;
 const gatewayErrorCode = -32050;
 
+/** Why credentials were refused, and what of them is certain. */
+export type RefusedSignIn = Pick<SignInStep, "problem" | "isProven" | "clientId" | "userId" | "keyId">;
+
+/** The refusal, with what it says about the client's sign-in. */
+export function aboutSignIn(refusal: GatewayError, signIn: RefusedSignIn): GatewayError {
+  refusal.signIn = signIn;
+  return refusal;
+}
+
 /** A response of the gateway's own. The message says what to do. */
 export class GatewayError extends Error {
   readonly code: GatewayErrorCode;
@@ -78,6 +88,8 @@ export class GatewayError extends Error {
   readonly waitMs: number | null;
   /** The runner's reason, when it could not make the server ready. */
   readonly runnerCode: string | null;
+  /** What it says about the client's sign-in, when it is about credentials. */
+  signIn: RefusedSignIn | null = null;
 
   constructor(
     code: GatewayErrorCode,

@@ -36,6 +36,7 @@ import { addBody, beginExchange, type Exchange } from "./record/exchange.ts";
 import type { RefusalLimit } from "./record/refusal-limit.ts";
 import { newRequestId, requestIdHeader } from "./record/request-id.ts";
 import { rowsOf } from "./record/rows.ts";
+import type { SignIns } from "./record/sign-ins.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
 import { traceparentOf } from "./tracing/trace-context.ts";
@@ -53,6 +54,7 @@ export type GatewayParts = ProxyParts & {
   limits: Limits;
   capacity: Capacity;
   refusalLimit: RefusalLimit;
+  signIns: SignIns;
   /** Null: requests are not traced. */
   tracer: Tracer | null;
   /** The gateway's own pages (text, health, metrics). */
@@ -105,6 +107,7 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
     const rpcId = isLogged(exchange, refusal) && exchange.body ? answeredIds(exchange, refusal) : undefined;
     exchange.refusal = refusal;
     exchange.status = refusal.status;
+    if (refusal.signIn) parts.signIns.refused(exchange.route, refusal.signIn, request);
     exchange.responseBytes = refuse(parts, { request, response, requestId: begun.id }, refusal, rpcId);
   }
 
@@ -137,6 +140,8 @@ async function answerSignIn(parts: GatewayParts, { endpoint, request, response }
   const client = clientAddress(serverAddress, request, proxies);
   const forwarded = forwardedHeaders(serverAddress, endpoint.label ?? "", client);
   await answerOAuth(endpoint, { address: serverAddress, authorizationServer, request, response, forwarded });
+  const route = endpoint.label === null ? undefined : parts.routes.find(endpoint.label);
+  if (route || endpoint.label === null) parts.signIns.discovered(endpoint, route, request);
 }
 
 /** `found` is undefined for an unknown name, which must look like a private server to strangers. */
@@ -194,6 +199,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   checkCaller(route, principal);
   // Not before: a stranger's request must not cause secrets to be decrypted.
   exchange.redactor = parts.redactors.find(exchange.deploymentId);
+  parts.signIns.accepted(route, principal, request);
   parts.openResponses.watch(response, principal, route);
   const client = clientAddress(parts.serverAddress, request, parts.proxies);
   const call = parts.limits.enter(route, { principal, address: client }, response);

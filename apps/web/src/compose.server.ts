@@ -8,6 +8,7 @@ import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { fetchDocument } from "@towpath/egress";
 import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
+import { SignInRecorder } from "@towpath/logs";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
 import { type Logger, pino } from "pino";
@@ -26,6 +27,8 @@ export type Services = {
   /** Null without a GitHub App and without the local forge. */
   readonly gitHub: GitHub | null;
   readonly notifications: Notifications;
+  /** For steps of sign-ins by MCP clients. */
+  readonly signIns: SignInRecorder;
   /** The context that verbs of core take, acting as `actor`. */
   contextFor(actor: Actor): Context;
   /**
@@ -39,6 +42,9 @@ export type Services = {
 
 /** Longer than a database takes that is there. */
 const keysWithinMs = 3000;
+
+/** Time that the last steps of sign-ins have when the process stops. */
+const lastStepsMs = 500;
 
 const logReaderLimits = { maxConnections: 4, statementTimeoutMs: 5000 };
 
@@ -57,6 +63,10 @@ function compose(config: WebConfig): Services {
   const repositories = gitHub && createRepositoryHost(gitHub);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
   const adminTokens = createAdminTokens(signingKeys);
+  const signIns = new SignInRecorder({
+    pool: database.pool,
+    onProblem: (error) => log.warn({ err: error }, "steps of sign-ins can't be recorded"),
+  });
   const contextFor = (actor: Actor): Context => ({
     db: database.db,
     actor,
@@ -68,6 +78,8 @@ function compose(config: WebConfig): Services {
     fetchDocument: (url) => fetchDocument(url, { allowLoopback: config.localOAuthClients }),
     adminTokens,
     callLimits: config.callLimits,
+    recordSignInStep: (step) =>
+      signIns.record({ ...step, agent: null, address: actor.kind === "user" ? actor.ipAddress : null }),
   });
   const auth = createAuth(
     {
@@ -91,10 +103,12 @@ function compose(config: WebConfig): Services {
     signingKeys,
     gitHub,
     notifications,
+    signIns,
     contextFor,
     checkKeys: (onWrong) => guardMasterKeys(database.pool, secrets.masterKeys, { withinMs: keysWithinMs, onWrong }),
     close: async () => {
       await notifications.close();
+      await signIns.stop(lastStepsMs);
       await queue.close();
       await Promise.all([database.close(), logReader.close()]);
     },

@@ -47,6 +47,7 @@ import { Route as OrgSlugProjectNameInspectorRouteImport } from "./routes/$orgSl
 import { Route as OrgSlugProjectNameLimitsRouteImport } from "./routes/$orgSlug/$projectName/limits";
 import { Route as OrgSlugProjectNameLogsRouteImport } from "./routes/$orgSlug/$projectName/logs";
 import { Route as OrgSlugProjectNameSettingsRouteImport } from "./routes/$orgSlug/$projectName/settings";
+import { Route as OrgSlugProjectNameSignInsRouteImport } from "./routes/$orgSlug/$projectName/sign-ins";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
 import { Route as OrgSlugSettingsInstanceRouteImport } from "./routes/$orgSlug/settings/instance";
@@ -81,6 +82,7 @@ import { Route as ApiV1ProjectsNameAdminJwtRouteImport } from "./routes/api/v1/p
 import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
 import { Route as ApiV1ProjectsNameLimitsRouteImport } from "./routes/api/v1/projects/$name/limits";
 import { Route as ApiV1ProjectsNameSessionsRouteImport } from "./routes/api/v1/projects/$name/sessions";
+import { Route as ApiV1ProjectsNameSignInsRouteImport } from "./routes/api/v1/projects/$name/sign-ins";
 import { Route as ApiV1ProjectsNameUsersRouteImport } from "./routes/api/v1/projects/$name/users";
 import { Route as ApiV1OrganizationsSlugApiKeysIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/index";
 import { Route as ApiV1ProjectsNameLogsIndexRouteImport } from "./routes/api/v1/projects/$name/logs/index";
@@ -288,6 +290,12 @@ const OrgSlugProjectNameSettingsRoute =
     path: "/settings",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
+const OrgSlugProjectNameSignInsRoute =
+  OrgSlugProjectNameSignInsRouteImport.update({
+    id: "/sign-ins",
+    path: "/sign-ins",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
 const OrgSlugSettingsIndexRoute = OrgSlugSettingsIndexRouteImport.update({
   id: "/settings/",
   path: "/settings/",
@@ -479,6 +487,12 @@ const ApiV1ProjectsNameSessionsRoute =
     path: "/api/v1/projects/$name/sessions",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiV1ProjectsNameSignInsRoute =
+  ApiV1ProjectsNameSignInsRouteImport.update({
+    id: "/api/v1/projects/$name/sign-ins",
+    path: "/api/v1/projects/$name/sign-ins",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1ProjectsNameUsersRoute = ApiV1ProjectsNameUsersRouteImport.update({
   id: "/api/v1/projects/$name/users",
   path: "/api/v1/projects/$name/users",
@@ -552,6 +566,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
+  "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
@@ -586,6 +601,7 @@ export interface FileRoutesByFullPath {
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
+  "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
@@ -630,6 +646,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
+  "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
@@ -664,6 +681,7 @@ export interface FileRoutesByTo {
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
+  "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
@@ -711,6 +729,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
+  "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
@@ -745,6 +764,7 @@ export interface FileRoutesById {
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
+  "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
@@ -793,6 +813,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/limits"
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
+    | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/preferences"
@@ -827,6 +848,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/limits"
     | "/api/v1/projects/$name/sessions"
+    | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name/"
     | "/api/v1/projects/$name/logs/$id"
@@ -871,6 +893,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/limits"
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
+    | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/preferences"
@@ -905,6 +928,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/limits"
     | "/api/v1/projects/$name/sessions"
+    | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name"
     | "/api/v1/projects/$name/logs/$id"
@@ -951,6 +975,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/limits"
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
+    | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/preferences"
@@ -985,6 +1010,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/limits"
     | "/api/v1/projects/$name/sessions"
+    | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name/"
     | "/api/v1/projects/$name/logs/$id"
@@ -1036,6 +1062,7 @@ export interface RootRouteChildren {
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
   ApiV1ProjectsNameLimitsRoute: typeof ApiV1ProjectsNameLimitsRoute;
   ApiV1ProjectsNameSessionsRoute: typeof ApiV1ProjectsNameSessionsRoute;
+  ApiV1ProjectsNameSignInsRoute: typeof ApiV1ProjectsNameSignInsRoute;
   ApiV1ProjectsNameUsersRoute: typeof ApiV1ProjectsNameUsersRoute;
   ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
   ApiV1ProjectsNameLogsIdRoute: typeof ApiV1ProjectsNameLogsIdRoute;
@@ -1313,6 +1340,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugProjectNameSettingsRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
+    "/$orgSlug/$projectName/sign-ins": {
+      id: "/$orgSlug/$projectName/sign-ins";
+      path: "/sign-ins";
+      fullPath: "/$orgSlug/$projectName/sign-ins";
+      preLoaderRoute: typeof OrgSlugProjectNameSignInsRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
     "/$orgSlug/settings/": {
       id: "/$orgSlug/settings/";
       path: "/settings";
@@ -1551,6 +1585,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1ProjectsNameSessionsRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/projects/$name/sign-ins": {
+      id: "/api/v1/projects/$name/sign-ins";
+      path: "/api/v1/projects/$name/sign-ins";
+      fullPath: "/api/v1/projects/$name/sign-ins";
+      preLoaderRoute: typeof ApiV1ProjectsNameSignInsRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/projects/$name/users": {
       id: "/api/v1/projects/$name/users";
       path: "/api/v1/projects/$name/users";
@@ -1605,6 +1646,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameLimitsRoute: typeof OrgSlugProjectNameLimitsRoute;
   OrgSlugProjectNameLogsRoute: typeof OrgSlugProjectNameLogsRoute;
   OrgSlugProjectNameSettingsRoute: typeof OrgSlugProjectNameSettingsRoute;
+  OrgSlugProjectNameSignInsRoute: typeof OrgSlugProjectNameSignInsRoute;
   OrgSlugProjectNameIndexRoute: typeof OrgSlugProjectNameIndexRoute;
   OrgSlugProjectNameBuildLogsBuildIdRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
   OrgSlugProjectNamePromptsChar123PromptNameChar125Route: typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
@@ -1628,6 +1670,7 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
     OrgSlugProjectNameLimitsRoute: OrgSlugProjectNameLimitsRoute,
     OrgSlugProjectNameLogsRoute: OrgSlugProjectNameLogsRoute,
     OrgSlugProjectNameSettingsRoute: OrgSlugProjectNameSettingsRoute,
+    OrgSlugProjectNameSignInsRoute: OrgSlugProjectNameSignInsRoute,
     OrgSlugProjectNameIndexRoute: OrgSlugProjectNameIndexRoute,
     OrgSlugProjectNameBuildLogsBuildIdRoute:
       OrgSlugProjectNameBuildLogsBuildIdRoute,
@@ -1729,6 +1772,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
   ApiV1ProjectsNameLimitsRoute: ApiV1ProjectsNameLimitsRoute,
   ApiV1ProjectsNameSessionsRoute: ApiV1ProjectsNameSessionsRoute,
+  ApiV1ProjectsNameSignInsRoute: ApiV1ProjectsNameSignInsRoute,
   ApiV1ProjectsNameUsersRoute: ApiV1ProjectsNameUsersRoute,
   ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,
   ApiV1ProjectsNameLogsIdRoute: ApiV1ProjectsNameLogsIdRoute,

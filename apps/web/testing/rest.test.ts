@@ -53,6 +53,7 @@ const routes = () =>
     ["GET", `/api/v1/projects/${project.name}/logs`, undefined],
     ["GET", `/api/v1/projects/${project.name}/logs/${buildId}`, undefined],
     ["GET", `/api/v1/projects/${project.name}/sessions`, undefined],
+    ["GET", `/api/v1/projects/${project.name}/sign-ins`, undefined],
     ["GET", `/api/v1/projects/${project.name}/users`, undefined],
     ["GET", keysPath(), undefined],
     ["POST", keysPath(), { name: "CI" }],

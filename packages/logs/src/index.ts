@@ -27,4 +27,7 @@ export { sessionStats, sessionTimeseries, userStats, userTimeseries } from "./se
 export { listSessions } from "./sessions/list-sessions.ts";
 export { listUsers } from "./sessions/list-users.ts";
 export { sessionUsage, userUsage } from "./sessions/session-usage.ts";
+export { attemptsOf } from "./sign-ins/attempts.ts";
+export { readSignInSteps } from "./sign-ins/read-sign-in-steps.ts";
+export { SignInRecorder } from "./sign-ins/sign-in-recorder.ts";
 export { writeRequestLogs } from "./write-request-logs.ts";

@@ -13,7 +13,8 @@ export type TokenProblem = keyof typeof tokenProblems;
 
 export type AccessTokens = {
   /**
-   * Verifies a token for the server with the URL `resource`; its grant is still to be checked.
+   * Verifies a token for the server with the URL `resource`; its grant is still to be checked. Only the first time that
+   * a token is seen here it names its authorization.
    *
    * @throws when the token's key is not known yet and the database is unavailable
    */
@@ -29,7 +30,7 @@ export function createAccessTokens(keys: Pick<SigningKeys, "verify">): AccessTok
       if (hit && hit.resource === resource && hit.verified.expiresAt > Date.now()) return hit.verified;
       const verified = await verifyAccessToken({ token, resource, keys });
       if (!verified) return whyRefused({ token, resource });
-      cache.set(token, { verified, resource });
+      cache.set(token, { verified: { ...verified, authorizationId: null }, resource });
       return verified;
     },
   };

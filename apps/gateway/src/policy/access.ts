@@ -1,5 +1,5 @@
 import { callingRoles } from "@towpath/auth/credentials";
-import { GatewayError } from "../gateway-error.ts";
+import { aboutSignIn, GatewayError } from "../gateway-error.ts";
 import type { Access, Route } from "../read-model/routes.ts";
 import type { Principal } from "./credentials.ts";
 
@@ -20,7 +20,14 @@ export function checkCaller({ access }: Route, principal: Principal): void {
   const { credential } = principal;
   const keyId = member === null && credential?.kind === "api-key" ? credential.key.keyId : null;
   const reason = refusalOf(access, { role: member?.role ?? null, keyId });
-  if (reason !== null) throw new GatewayError("caller_not_allowed", reason);
+  if (reason === null) return;
+  throw aboutSignIn(new GatewayError("caller_not_allowed", reason), {
+    problem: credential?.kind === "api-key" ? "key_not_allowed" : "caller_not_allowed",
+    isProven: true,
+    userId: member?.userId ?? null,
+    keyId: credential?.kind === "api-key" ? credential.key.keyId : null,
+    clientId: credential?.kind === "grant" ? credential.clientId : null,
+  });
 }
 
 function refusalOf(access: Access | null, { role, keyId }: Caller): string | null {

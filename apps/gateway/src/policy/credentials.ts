@@ -11,8 +11,15 @@ import {
   type SigningKeys,
   verifyProjectJwt,
 } from "@towpath/auth/credentials";
+import type { SignInProblem } from "@towpath/logs/sign-ins";
 import { LRUCache } from "lru-cache";
-import { credentialsUnavailable, GatewayError, unknownServer } from "../gateway-error.ts";
+import {
+  aboutSignIn,
+  credentialsUnavailable,
+  GatewayError,
+  type RefusedSignIn,
+  unknownServer,
+} from "../gateway-error.ts";
 import { callScope, challengeFor, type ProtectedResource, resourceOf } from "../oauth/resource.ts";
 import type { Route } from "../read-model/routes.ts";
 import type { ServerAddress } from "../route/server-address.ts";
@@ -24,7 +31,14 @@ export type Credential =
   | { kind: "api-key"; key: ApiKeyIdentity; membership: Membership | null }
   | { kind: "token"; expiresAt: number; membership: Membership | null }
   /** An OAuth access token. An answer may outlast it, as clients renew tokens; not the grant. */
-  | { kind: "grant"; grantId: string; membership: Membership };
+  | {
+      kind: "grant";
+      grantId: string;
+      clientId: string;
+      membership: Membership;
+      /** Of the sign-in that this call completes; null for all further calls. */
+      authorizationId: string | null;
+    };
 
 /** What the server is told of its caller (GW-11). */
 type Actor = {
@@ -81,7 +95,8 @@ export function createAuthenticate(parts: {
     const resource = resourceOf(parts.serverAddress, caller.label);
     if (/[?&]access_token=/.test(caller.url)) {
       const description = "Tokens in the URL end up in logs and are refused: use the Authorization header.";
-      throw unauthorized(resource, { code: "invalid_request", description });
+      const signIn = { problem: "token_in_url", isProven: false } as const;
+      throw aboutSignIn(unauthorized(resource, { code: "invalid_request", description }), signIn);
     }
     const token = /^Bearer +([^\s,]+)$/i.exec(caller.authorization ?? "")?.[1];
     if (token === undefined) {
@@ -93,29 +108,34 @@ export function createAuthenticate(parts: {
         ? await byAccessToken(route, token, resource)
         : await byToken(route, token);
     if (principal === "invalid") {
+      const problem = token.startsWith(apiKeyPrefix) ? "key_unknown" : "credentials_unknown";
       const description =
         "The credentials are not valid or have expired: get new ones in the dashboard, and check the server's name.";
-      throw unauthorized(resource, { code: "invalid_token", description });
+      throw aboutSignIn(unauthorized(resource, { code: "invalid_token", description }), { problem, isProven: false });
     }
-    if (!route || principal === "not-for-this-server") throw unknownServer();
+    if (!route) throw unknownServer();
+    if ("problem" in principal) throw aboutSignIn(unknownServer(), principal);
     return { route, principal };
   }
 
   async function byApiKey(route: Route | undefined, token: string): Promise<Principal | Invalid> {
     const key = await parts.apiKeys.verify(token).catch(cannotCheck);
     if (!key) return "invalid";
-    const { organizationId, userId, projectIds } = key;
-    if (!route || organizationId !== route.organizationId) return "not-for-this-server";
-    if (projectIds !== null && !projectIds.includes(route.projectId)) return "not-for-this-server";
+    const { keyId, organizationId, userId, projectIds } = key;
+    if (!route || organizationId !== route.organizationId) return { problem: "key_of_other_team", isProven: false };
+    const known = { isProven: true, keyId, userId };
+    if (projectIds !== null && !projectIds.includes(route.projectId)) {
+      return { ...known, problem: "key_for_other_server" };
+    }
     if (userId === null) {
       return {
-        id: `key:${key.keyId}`,
+        id: `key:${keyId}`,
         actor: { type: "api-key", organizationId, member: null },
         credential: { kind: "api-key", key, membership: null },
       };
     }
     const member = await parts.members.find({ userId, organizationId }).catch(cannotCheck);
-    if (!member) return "not-for-this-server";
+    if (!member) return { ...known, problem: "not_a_member" };
     return {
       id: `user:${userId}`,
       actor: { type: "user", organizationId, member },
@@ -130,31 +150,40 @@ export function createAuthenticate(parts: {
   ): Promise<Principal> {
     const verified = await parts.accessTokens.verify(token, resource.url).catch(cannotCheck);
     if (typeof verified === "string") throw refusedToken(resource, verified);
-    if (!verified.scopes.includes(callScope)) throw insufficientScope(resource);
+    const { userId, clientId } = verified;
+    const known = { isProven: true, userId, clientId };
+    if (!verified.scopes.includes(callScope)) {
+      throw aboutSignIn(insufficientScope(resource), { ...known, problem: "scope_missing" });
+    }
     const grant = await Promise.resolve(parts.grants.find(verified.grantId)).catch(cannotCheck);
     // A server that is gone has no grants either.
-    if (!route || grant?.projectId !== route.projectId) throw refusedToken(resource, "ended");
+    if (!route || grant?.projectId !== route.projectId) {
+      throw aboutSignIn(refusedToken(resource, "ended"), { ...known, problem: "access_ended" });
+    }
     const { member } = grant;
-    if (member.userId !== verified.userId || grant.clientId !== verified.clientId) {
+    if (member.userId !== userId || grant.clientId !== clientId) {
       throw refusedToken(resource, "foreign");
     }
     return {
       id: `user:${member.userId}`,
       actor: { type: "user", organizationId: member.organizationId, member },
-      credential: { kind: "grant", grantId: grant.grantId, membership: member },
+      credential: {
+        ...{ kind: "grant", grantId: grant.grantId, clientId, membership: member },
+        authorizationId: verified.authorizationId,
+      },
     };
   }
 
   async function byToken(route: Route | undefined, token: string): Promise<Principal | Invalid> {
     const identity = await tokens.verify(token).catch(cannotCheck);
     if (!identity) return "invalid";
-    if (identity.projectId !== route?.projectId) return "not-for-this-server";
+    if (identity.projectId !== route?.projectId) return { problem: "credentials_unknown", isProven: false };
     // A newer generation than the route's is that of a reload that is still to come.
     if (identity.principal === "admin" && identity.generation < route.adminJwtGeneration) return "invalid";
     const { organizationId } = route;
     const { userId, expiresAt } = identity;
     const member = userId === null ? null : await parts.members.find({ userId, organizationId }).catch(cannotCheck);
-    if (userId !== null && !member) return "not-for-this-server";
+    if (userId !== null && !member) return { problem: "not_a_member", isProven: false };
     return {
       id: identity.principal === "user" ? `user:${identity.userId}` : "admin",
       actor: { type: identity.principal, organizationId, member },
@@ -163,7 +192,8 @@ export function createAuthenticate(parts: {
   }
 }
 
-type Invalid = "invalid" | "not-for-this-server";
+/** Not valid at all, or valid but not for this server. */
+type Invalid = "invalid" | RefusedSignIn;
 
 function cannotCheck(): never {
   throw credentialsUnavailable();
@@ -183,12 +213,20 @@ function createTokenCache(keys: SigningKeys) {
   };
 }
 
+const signInProblems = {
+  expired: "token_expired",
+  "other-audience": "token_for_other_server",
+  foreign: "token_foreign",
+  ended: "access_ended",
+} as const satisfies Record<TokenProblem, SignInProblem>;
+
 /** Nothing was shown: how every OAuth client begins. */
 function signInRequired(resource: ProtectedResource): GatewayError {
   const message =
     "This server asks for credentials, or does not exist: check the server's name, then sign in from a client that " +
     "supports OAuth, or send `Authorization: Bearer` with an API key of its organization.";
-  return new GatewayError("sign_in_required", message, { "www-authenticate": challengeFor(resource, null) });
+  const refusal = new GatewayError("sign_in_required", message, { "www-authenticate": challengeFor(resource, null) });
+  return aboutSignIn(refusal, { problem: null, isProven: false });
 }
 
 type Refused = { code: "invalid_request" | "invalid_token"; description: string };
@@ -200,7 +238,8 @@ function unauthorized(resource: ProtectedResource, error: Refused): GatewayError
 function refusedToken(resource: ProtectedResource, problem: TokenProblem): GatewayError {
   const error = { code: "invalid_token", description: tokenProblems[problem] } as const;
   const code = problem === "expired" ? "token_expired" : "unauthorized";
-  return new GatewayError(code, error.description, { "www-authenticate": challengeFor(resource, error) });
+  const refusal = new GatewayError(code, error.description, { "www-authenticate": challengeFor(resource, error) });
+  return aboutSignIn(refusal, { problem: signInProblems[problem], isProven: false });
 }
 
 function insufficientScope(resource: ProtectedResource): GatewayError {

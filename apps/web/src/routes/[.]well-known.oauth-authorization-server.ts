@@ -7,7 +7,7 @@ import { metadataResponse } from "~/http/oauth/metadata.server.ts";
 export const Route = createFileRoute("/.well-known/oauth-authorization-server")({
   server: {
     handlers: {
-      GET: withoutPermission("public", () => metadataResponse("oauth")),
+      GET: withoutPermission("public", ({ request }) => metadataResponse("oauth", request)),
       OPTIONS: withoutPermission("public", preflight),
     },
   },

@@ -7,7 +7,7 @@ import { metadataResponse } from "~/http/oauth/metadata.server.ts";
 export const Route = createFileRoute("/.well-known/openid-configuration")({
   server: {
     handlers: {
-      GET: withoutPermission("public", () => metadataResponse("openid")),
+      GET: withoutPermission("public", ({ request }) => metadataResponse("openid", request)),
       OPTIONS: withoutPermission("public", preflight),
     },
   },

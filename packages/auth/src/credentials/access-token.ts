@@ -10,6 +10,8 @@ export type AccessToken = {
   clientId: string;
   grantId: string;
   scopes: readonly string[];
+  /** The authorization whose code gave it; null for a renewed one. */
+  authorizationId: string | null;
   /** Milliseconds since 1970. */
   expiresAt: number;
 };
@@ -43,7 +45,9 @@ export async function verifyAccessToken(input: {
   if (sub === undefined || exp === undefined || typeof clientId !== "string") return null;
   if (typeof grantId !== "string" || !uuid.test(grantId)) return null;
   const scopes = typeof scope === "string" ? scope.split(" ").filter(Boolean) : [];
-  return { userId: sub, clientId, grantId, scopes, expiresAt: exp * 1000 };
+  const { towpath_authorization: authorization } = claims;
+  const authorizationId = typeof authorization === "string" && uuid.test(authorization) ? authorization : null;
+  return { userId: sub, clientId, grantId, scopes, authorizationId, expiresAt: exp * 1000 };
 }
 
 /** Says why `verifyAccessToken` found nothing, to help whoever sent the token. Never a reason to accept it. */

@@ -33,5 +33,6 @@ export {
   apiKeyChannel,
   createApiKeyChecker,
   currentApiKeys,
+  explainRefusedApiKey,
   verifyApiKey,
 } from "./verify-api-key.ts";

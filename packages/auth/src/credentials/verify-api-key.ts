@@ -55,6 +55,24 @@ async function readKeys(pool: Pool, hashes: readonly string[]): Promise<Map<stri
 const storeUse = (pool: Pool, hashes: readonly string[]) =>
   pool.query("UPDATE apikey SET last_request = now() WHERE key = ANY ($1::text[])", [hashes]);
 
+/** Why `verifyApiKey` did not accept a key that exists, or existed. */
+export type RefusedApiKey = ApiKeyIdentity & { readonly problem: "revoked" | "expired" };
+
+/** Looks a refused key up, to help those whose key it is; null for one that is unknown, or valid by now. */
+export async function explainRefusedApiKey(pool: Pool, key: string): Promise<RefusedApiKey | null> {
+  if (!isWellFormedApiKey(key)) return null;
+  const { rows } = await pool.query<ApiKeyIdentity & { isEnabled: boolean; isExpired: boolean }>(
+    `SELECT id AS "keyId", reference_id AS "organizationId", enabled IS NOT FALSE AS "isEnabled",
+       coalesce(expires_at <= now(), false) AS "isExpired"
+     FROM apikey WHERE key = $1`,
+    [hashApiKey(key)],
+  );
+  const [row] = rows;
+  if (!row || (row.isEnabled && !row.isExpired)) return null;
+  const { keyId, organizationId, isEnabled } = row;
+  return { keyId, organizationId, problem: isEnabled ? "expired" : "revoked" };
+}
+
 /** Returns those keys that are still enabled, have not expired and still belong to that organization. */
 export async function currentApiKeys(pool: Pool, keys: readonly ApiKeyIdentity[]): Promise<ApiKeyIdentity[]> {
   if (keys.length === 0) return [];

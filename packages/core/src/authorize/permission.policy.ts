@@ -26,6 +26,7 @@ const lowestRole = {
   "apiKey.create": "member",
   "apiKey.manage": "admin",
   "client.read": "member",
+  "client.network": "admin",
   "client.disconnect": "admin",
   "adminJwt.manage": "admin",
 } as const satisfies Record<string, Role>;

@@ -2,6 +2,7 @@ import type { AdminTokens } from "@towpath/auth/credentials";
 import type { Database } from "@towpath/db";
 import type { CallLimits } from "@towpath/limits";
 import type { SecretBox } from "@towpath/secrets";
+import type { SignInStep } from "../oauth/sign-in-step.schema.ts";
 import type { Clock, JobQueue, RepositoryHost } from "../ports/index.ts";
 
 export const roles = ["owner", "admin", "member", "viewer"] as const;
@@ -36,4 +37,6 @@ export type Context = {
   readonly adminTokens?: AdminTokens;
   /** How many calls the instance's gateways take. Absent in processes that don't show it. */
   readonly callLimits?: CallLimits;
+  /** Notes a step of an MCP client's sign-in, without waiting; absent in processes that serve no OAuth clients. */
+  readonly recordSignInStep?: (step: SignInStep) => void;
 };

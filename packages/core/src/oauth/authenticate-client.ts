@@ -15,15 +15,16 @@ export type ClientCredentials = {
  * @throws OAuthError `invalid_client`
  */
 export async function authenticateClient(ctx: Context, given: ClientCredentials): Promise<ClientRow> {
-  if (!given.clientId) throw new OAuthError("invalid_client", "client_id is missing.");
+  if (!given.clientId) throw new OAuthError("invalid_client", "client_id is missing.", { problem: "client_missing" });
   const client = await findClient(ctx, given.clientId);
   if (!client) {
     throw new OAuthError(
       "invalid_client",
       "This client is not registered, or its registration has expired. Register again.",
+      { problem: "client_unknown" },
     );
   }
   if (client.secretHash === null) return client;
   if (given.clientSecret !== null && equalInConstantTime(sha256(given.clientSecret), client.secretHash)) return client;
-  throw new OAuthError("invalid_client", "The client secret is missing or wrong.");
+  throw new OAuthError("invalid_client", "The client secret is missing or wrong.", { problem: "secret_wrong" });
 }

@@ -46,7 +46,9 @@ export function parseClientMetadata(
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const code = issue?.path[0] === "redirect_uris" ? "invalid_redirect_uri" : "invalid_client_metadata";
-    throw new OAuthError(code, issue?.path.length ? issue.message : "The client's metadata must be a JSON object.");
+    const problem = code === "invalid_redirect_uri" ? "redirect_not_allowed" : "metadata_invalid";
+    const text = issue?.path.length ? issue.message : "The client's metadata must be a JSON object.";
+    throw new OAuthError(code, text, { problem });
   }
   const { data } = parsed;
   for (const uri of data.redirect_uris) {
@@ -54,20 +56,20 @@ export function parseClientMetadata(
     throw new OAuthError(
       "invalid_redirect_uri",
       `The redirect URI ${JSON.stringify(uri.slice(0, 200))} is not allowed. Use https, http on localhost, or the app's own scheme, without a fragment.`,
+      { problem: "redirect_not_allowed" },
     );
   }
   if (data.response_types && !data.response_types.includes("code")) {
-    throw new OAuthError("invalid_client_metadata", 'The only supported response type is "code".');
+    throw invalidMetadata('The only supported response type is "code".');
   }
   const supported = grantTypes.filter((type) => !data.grant_types || data.grant_types.includes(type));
   if (!supported.includes("authorization_code")) {
-    throw new OAuthError("invalid_client_metadata", 'grant_types must contain "authorization_code".');
+    throw invalidMetadata('grant_types must contain "authorization_code".');
   }
   const method = data.token_endpoint_auth_method ?? defaultAuthMethod;
   const known = authMethods.find((each) => each === method);
   if (!known) {
-    throw new OAuthError(
-      "invalid_client_metadata",
+    throw invalidMetadata(
       `token_endpoint_auth_method ${JSON.stringify(method.slice(0, 50))} is not supported. Use one of ${authMethods.join(", ")}.`,
     );
   }
@@ -80,6 +82,9 @@ export function parseClientMetadata(
     grantTypes: supported,
   };
 }
+
+const invalidMetadata = (description: string) =>
+  new OAuthError("invalid_client_metadata", description, { problem: "metadata_invalid" });
 
 /** Without control characters, and without invisible ones that change how the text around it reads. */
 function plainText(value: string | null | undefined, max: number): string {

@@ -5,6 +5,7 @@ import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseClientMetadata } from "./client-metadata.ts";
 import { OAuthError } from "./oauth-error.ts";
+import { type KnownOfStep, recordedStep } from "./record-step.ts";
 
 export type ClientRow = typeof oauthClient.$inferSelect;
 
@@ -17,11 +18,17 @@ const usableMs = 24 * freshMs;
  *
  * @throws OAuthError `invalid_redirect_uri`, `invalid_client_metadata`
  */
-export async function registerClient(call: {
+export function registerClient(call: {
   ctx: Context;
   input: { readonly metadata: unknown };
 }): Promise<Readonly<Record<string, unknown>>> {
-  const { ctx, input } = call;
+  return recordedStep(call.ctx, { kind: "registration" }, (known) => register(call, known));
+}
+
+async function register(
+  { ctx, input }: Parameters<typeof registerClient>[0],
+  known: KnownOfStep,
+): Promise<Readonly<Record<string, unknown>>> {
   const metadata = parseClientMetadata(input.metadata, "client_secret_basic");
   const now = ctx.clock.now();
   const id = newId();
@@ -34,6 +41,7 @@ export async function registerClient(call: {
     createdAt: now,
     lastUsedAt: now,
   });
+  Object.assign(known, { clientId: id, clientName: metadata.name });
   return {
     client_id: id,
     client_id_issued_at: Math.floor(now.getTime() / 1000),
@@ -60,12 +68,19 @@ export async function requireClient(ctx: Context, clientId: string): Promise<Cli
     throw new OAuthError(
       "invalid_client",
       "This app is not registered here, or its registration has expired. Remove the server from the app and add it again.",
+      { problem: "client_unknown" },
     );
   }
   const now = ctx.clock.now().getTime();
   if (known?.staleAt && known.staleAt.getTime() > now) return known;
   try {
-    return await storeDocument(ctx, clientId);
+    const client = await storeDocument(ctx, clientId);
+    const { name: clientName } = client;
+    // A failure is the authorization request's, which knows the server.
+    ctx.recordSignInStep?.({
+      ...{ kind: "registration", problem: null, projectId: null, isProven: false, clientId, clientName },
+    });
+    return client;
   } catch (error) {
     if (known?.staleAt && known.staleAt.getTime() + usableMs > now) return known;
     throw error;
@@ -87,7 +102,10 @@ async function storeDocument(ctx: Context, clientId: string): Promise<ClientRow>
   if (!ctx.fetchDocument) throw new OAuthError("invalid_client", "Client metadata documents are not supported here.");
   const document = await ctx.fetchDocument(clientId).catch((error: unknown) => {
     const reason = error instanceof Error ? ` ${error.message}` : "";
-    throw new OAuthError("invalid_client", `The app's metadata document could not be read.${reason}`, error);
+    throw new OAuthError("invalid_client", `The app's metadata document could not be read.${reason}`, {
+      problem: isPrivateAddress(error) ? "document_private" : "document_unreachable",
+      cause: error,
+    });
   });
   if (
     typeof document !== "object" ||
@@ -95,11 +113,13 @@ async function storeDocument(ctx: Context, clientId: string): Promise<ClientRow>
     !("client_id" in document) ||
     document.client_id !== clientId
   ) {
-    throw new OAuthError("invalid_client", "The app's metadata document belongs to another client_id.");
+    const problem = "document_invalid";
+    throw new OAuthError("invalid_client", "The app's metadata document belongs to another client_id.", { problem });
   }
   const metadata = parseClientMetadata(document, "none");
   if (metadata.tokenEndpointAuthMethod !== "none") {
-    throw new OAuthError("invalid_client_metadata", 'A metadata document must use token_endpoint_auth_method "none".');
+    const description = 'A metadata document must use token_endpoint_auth_method "none".';
+    throw new OAuthError("invalid_client_metadata", description, { problem: "document_invalid" });
   }
   const now = ctx.clock.now();
   const values = { ...metadata, staleAt: new Date(now.getTime() + freshMs), lastUsedAt: now };
@@ -111,3 +131,7 @@ async function storeDocument(ctx: Context, clientId: string): Promise<ClientRow>
   if (!row) throw new Error("the client was not stored");
   return row;
 }
+
+/** The fetcher's errors say why they refused (`EgressError`). */
+const isPrivateAddress = (error: unknown): boolean =>
+  error instanceof Error && "problem" in error && error.problem === "address_not_allowed";

@@ -2,7 +2,7 @@ import { randomToken, sha256 } from "@towpath/crypto";
 import { oauthAuthorization, oauthGrant, user } from "@towpath/db/schema";
 import { and, eq, gt, isNull, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { requireUser } from "../authorize/index.ts";
+import { type ProjectAccess, requireUser } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
@@ -10,6 +10,7 @@ import { authorizeCaller } from "./authorize-caller.ts";
 import type { ConsentView } from "./oauth.schema.ts";
 import { clientView, findRequest } from "./oauth.store.ts";
 import { isLoopbackRedirect, redirectHost, redirectLocation } from "./redirect-uri.ts";
+import type { SignInStep } from "./sign-in-step.schema.ts";
 
 /** A code is exchanged at once by a program (RFC 6749, section 4.1.2, allows ten minutes at most). */
 const codeMs = 60_000;
@@ -48,17 +49,39 @@ export async function getConsent(call: { ctx: Context; input: Request }): Promis
     isLocalOnly: client.redirectUris.every(isLoopbackRedirect),
     userEmail: account?.email ?? "",
   };
+  const access = await accessOrRefusal(ctx, authorization.projectId);
+  if (typeof access === "string") {
+    const problem = access === "role" ? "role_not_allowed" : access;
+    recordDecision(ctx, { kind: "sign_in", problem, isProven: access === "role" }, { authorization, client });
+    return { ...view, server: null, refusal: access };
+  }
+  recordDecision(ctx, { kind: "sign_in", problem: null, isProven: true }, { authorization, client });
+  const { project, organization } = access;
+  const server = { name: project.name, url: authorization.resource, organizationName: organization.name };
+  return { ...view, server, refusal: null };
+}
+
+/** The access of somebody who may call the server, or why they may not. */
+async function accessOrRefusal(ctx: Context, projectId: string): Promise<ProjectAccess | "not_a_member" | "role"> {
   try {
-    const access = await authorizeCaller(ctx, authorization.projectId);
-    const { project, organization } = access;
-    const server = { name: project.name, url: authorization.resource, organizationName: organization.name };
-    return { ...view, server, refusal: null };
+    return await authorizeCaller(ctx, projectId);
   } catch (error) {
     if (!(error instanceof TowpathError)) throw error;
-    if (error.code === "not_found") return { ...view, server: null, refusal: "not_a_member" };
-    if (error.code === "forbidden") return { ...view, server: null, refusal: "role" };
+    if (error.code === "not_found") return "not_a_member";
+    if (error.code === "forbidden") return "role";
     throw error;
   }
+}
+
+function recordDecision(
+  ctx: Context,
+  step: Pick<SignInStep, "kind" | "problem" | "isProven">,
+  { authorization, client }: NonNullable<Awaited<ReturnType<typeof findRequest>>>,
+): void {
+  ctx.recordSignInStep?.({
+    ...{ ...step, projectId: authorization.projectId, authorizationId: authorization.id },
+    ...{ clientId: client.id, clientName: client.name, userId: requireUser(ctx) },
+  });
 }
 
 /**
@@ -105,6 +128,7 @@ export async function approveAuthorization(call: {
       detail: { client: client.name, clientId: client.id, scopes: authorization.scopes },
     });
   });
+  recordDecision(ctx, { kind: "consent", problem: null, isProven: true }, { authorization, client });
   const { redirectUri, state } = authorization;
   return { location: redirectLocation(redirectUri, { code, state, iss: input.issuer }) };
 }
@@ -116,12 +140,14 @@ export async function denyAuthorization(call: {
 }): Promise<{ readonly location: string }> {
   const { ctx, input } = call;
   requireUser(ctx);
-  const { authorization } = await requirePending(ctx, input);
+  const { authorization, client } = await requirePending(ctx, input);
   const denied = await ctx.db
     .update(oauthAuthorization)
     .set({ status: "denied" })
     .where(stillPending(authorization.id, ctx.clock.now()));
   if (denied.rowCount !== 1) throw alreadyAnswered();
+  const isProven = typeof (await accessOrRefusal(ctx, authorization.projectId)) === "object";
+  recordDecision(ctx, { kind: "consent", problem: "declined", isProven }, { authorization, client });
   const answer = { error: "access_denied", error_description: "The user declined.", state: authorization.state };
   return { location: redirectLocation(authorization.redirectUri, { ...answer, iss: input.issuer }) };
 }

@@ -8,6 +8,8 @@ import { authenticateClient, type ClientCredentials } from "./authenticate-clien
 import { authorizeCaller } from "./authorize-caller.ts";
 import type { ClientRow } from "./clients.ts";
 import { OAuthError } from "./oauth-error.ts";
+import { type KnownOfStep, recordedStep } from "./record-step.ts";
+import type { SignInProblem } from "./sign-in-step.schema.ts";
 
 const refreshMs = 30 * 86_400_000;
 /** A client whose connection broke may send the same refresh token again for this long, and gets the same successor. */
@@ -22,6 +24,8 @@ export type IssuedTokens = {
   readonly resource: string;
   readonly scopes: readonly string[];
   readonly refreshToken: string | null;
+  /** The authorization whose code was exchanged; null for renewed tokens. */
+  readonly authorizationId: string | null;
 };
 
 type CodeInput = ClientCredentials & {
@@ -32,10 +36,13 @@ type CodeInput = ClientCredentials & {
 };
 type RefreshInput = ClientCredentials & { readonly refreshToken: string | null; readonly resource: string | null };
 
-const invalidGrant = (description: string) => new OAuthError("invalid_grant", description);
-const unusableCode = () => invalidGrant("The code is unknown, expired or already used. Start the sign-in again.");
-const unusableToken = () =>
-  invalidGrant("The refresh token is unknown, expired, revoked or already used. Start the sign-in again.");
+const invalidGrant = (problem: SignInProblem, description: string, cause?: unknown) =>
+  new OAuthError("invalid_grant", description, { problem, cause });
+/** Clients are not told which, as a thief of the code could ask. */
+const unusableCode = (problem: SignInProblem) =>
+  invalidGrant(problem, "The code is unknown, expired or already used. Start the sign-in again.");
+const unusableToken = (problem: SignInProblem) =>
+  invalidGrant(problem, "The refresh token is unknown, expired, revoked or already used. Start the sign-in again.");
 
 /**
  * Exchanges a code for tokens, once (RFC 6749, section 4.1.3; RFC 7636). A code that is sent again ends the refresh
@@ -43,17 +50,23 @@ const unusableToken = () =>
  *
  * @throws OAuthError `invalid_client`, `invalid_request`, `invalid_grant`, `invalid_target`
  */
-export async function exchangeCode(call: { ctx: Context; input: CodeInput }): Promise<IssuedTokens> {
-  const { ctx, input } = call;
-  const client = await authenticateClient(ctx, input);
+export function exchangeCode(call: { ctx: Context; input: CodeInput }): Promise<IssuedTokens> {
+  return recordedStep(call.ctx, { kind: "token", resource: call.input.resource }, (known) => exchange(call, known));
+}
+
+async function exchange({ ctx, input }: { ctx: Context; input: CodeInput }, known: KnownOfStep): Promise<IssuedTokens> {
+  const client = await authenticate(ctx, input, known);
   if (!input.code) throw new OAuthError("invalid_request", "code is missing.");
   const [found] = await ctx.db
     .select({ authorization: oauthAuthorization, grant: oauthGrant })
     .from(oauthAuthorization)
     .innerJoin(oauthGrant, eq(oauthGrant.id, oauthAuthorization.grantId))
     .where(and(eq(oauthAuthorization.codeHash, sha256(input.code)), eq(oauthAuthorization.clientId, client.id)));
-  if (!found) throw unusableCode();
+  if (!found) throw unusableCode("code_unknown");
   const { authorization, grant } = found;
+  Object.assign(known, {
+    ...{ projectId: grant.projectId, isProven: true, userId: grant.userId, authorizationId: authorization.id },
+  });
   requireSameRequest(authorization, input);
   await requireCaller(ctx, grant);
   const now = ctx.clock.now();
@@ -78,25 +91,32 @@ export async function exchangeCode(call: { ctx: Context; input: CodeInput }): Pr
       ? await addRefreshToken(tx, now, { grantId: grant.id, familyId: authorization.id, resource, scopes })
       : null;
     await markUsed(tx, now, grant.id, client.id);
-    return { userId: grant.userId, clientId: client.id, grantId: grant.id, resource, scopes, refreshToken };
+    const of = { userId: grant.userId, clientId: client.id, grantId: grant.id, authorizationId: authorization.id };
+    return { ...of, resource, scopes, refreshToken };
   });
-  if (!issued) throw unusableCode();
+  if (!issued) {
+    const isLate = authorization.status === "approved" && authorization.expiresAt <= now;
+    throw unusableCode(isLate ? "code_expired" : "code_used");
+  }
   return issued;
 }
 
 function requireSameRequest(authorization: typeof oauthAuthorization.$inferSelect, input: CodeInput): void {
   if (input.redirectUri !== null && input.redirectUri !== authorization.redirectUri) {
-    throw invalidGrant("redirect_uri differs from that of the authorization request.");
+    throw invalidGrant("redirect_differs", "redirect_uri differs from that of the authorization request.");
   }
   if (!equalInConstantTime(sha256(input.codeVerifier ?? ""), authorization.codeChallenge)) {
-    throw invalidGrant("code_verifier does not match the code_challenge of the authorization request.");
+    const description = "code_verifier does not match the code_challenge of the authorization request.";
+    throw invalidGrant("pkce_mismatch", description);
   }
   requireSameResource(authorization.resource, input.resource);
 }
 
 function requireSameResource(bound: string, given: string | null): void {
   if (given !== null && given.replace(/\/$/, "") !== bound) {
-    throw new OAuthError("invalid_target", "The token is for another server. Start the sign-in again for this one.");
+    const problem = "resource_differs";
+    const description = "The token is for another server. Start the sign-in again for this one.";
+    throw new OAuthError("invalid_target", description, { problem });
   }
 }
 
@@ -106,13 +126,20 @@ function requireSameResource(bound: string, given: string | null): void {
  *
  * @throws OAuthError `invalid_client`, `invalid_request`, `invalid_grant`, `invalid_target`
  */
-export async function refreshTokens(call: { ctx: Context; input: RefreshInput }): Promise<IssuedTokens> {
-  const { ctx, input } = call;
-  const client = await authenticateClient(ctx, input);
+export function refreshTokens(call: { ctx: Context; input: RefreshInput }): Promise<IssuedTokens> {
+  return recordedStep(call.ctx, { kind: "refresh", resource: call.input.resource }, (known) => refresh(call, known));
+}
+
+async function refresh({ ctx, input }: { ctx: Context; input: RefreshInput }, known: KnownOfStep) {
+  const client = await authenticate(ctx, input, known);
   const given = input.refreshToken;
   if (!given) throw new OAuthError("invalid_request", "refresh_token is missing.");
   const found = await findRefreshToken(ctx, given, client);
-  if (!found) throw unusableToken();
+  if (!found) throw unusableToken("refresh_unknown");
+  Object.assign(known, {
+    ...{ projectId: found.grant.projectId, isProven: true },
+    ...{ userId: found.grant.userId, authorizationId: found.token.familyId },
+  });
   requireSameResource(found.token.resource, input.resource);
   await requireCaller(ctx, found.grant);
   const now = ctx.clock.now();
@@ -122,10 +149,18 @@ export async function refreshTokens(call: { ctx: Context; input: RefreshInput })
     else await markUsed(tx, now, found.grant.id, client.id);
     return next;
   });
-  if (refreshToken === null) throw unusableToken();
+  if (refreshToken === null) throw unusableToken("refresh_reused");
   const { userId, id: grantId } = found.grant;
   const { resource, scopes } = found.token;
-  return { userId, clientId: client.id, grantId, resource, scopes, refreshToken };
+  return { userId, clientId: client.id, grantId, resource, scopes, refreshToken, authorizationId: null };
+}
+
+/** `authenticateClient`, which adds to what is known of the step. */
+async function authenticate(ctx: Context, input: CodeInput | RefreshInput, known: KnownOfStep): Promise<ClientRow> {
+  known.clientId = input.clientId;
+  const client = await authenticateClient(ctx, input);
+  known.clientName = client.name;
+  return client;
 }
 
 /** A refresh token of this client, with its grant that is not revoked. */
@@ -196,14 +231,14 @@ async function markUsed(tx: Transaction, now: Date, grantId: string, clientId: s
  * @throws OAuthError `invalid_grant`
  */
 async function requireCaller(ctx: Context, grant: typeof oauthGrant.$inferSelect): Promise<void> {
-  if (grant.revokedAt !== null) throw unusableToken();
+  if (grant.revokedAt !== null) throw unusableToken("access_ended");
   const asUser: Context = { ...ctx, actor: { kind: "user", userId: grant.userId, ipAddress: null } };
   try {
     const access = await authorizeCaller(asUser, grant.projectId);
     if (access.project.authMode === "towpath-cloud") return;
   } catch (error) {
     if (!(error instanceof TowpathError)) throw error;
-    throw new OAuthError("invalid_grant", "The user may no longer call this server.", error);
+    throw invalidGrant("access_ended", "The user may no longer call this server.", error);
   }
-  throw invalidGrant("The server no longer uses sign-in by Towpath.");
+  throw invalidGrant("access_ended", "The server no longer uses sign-in by Towpath.");
 }

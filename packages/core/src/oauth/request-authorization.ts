@@ -3,10 +3,11 @@ import { oauthAuthorization, oauthClient } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
-import { requireClient } from "./clients.ts";
+import { type ClientRow, requireClient } from "./clients.ts";
 import { serverScope } from "./oauth.schema.ts";
 import { OAuthError } from "./oauth-error.ts";
-import { isRegisteredRedirectUri, redirectLocation } from "./redirect-uri.ts";
+import { type KnownOfStep, recordedStep } from "./record-step.ts";
+import { isRegisteredRedirectUri, redirectHost, redirectLocation } from "./redirect-uri.ts";
 import { requireResource } from "./server-resource.ts";
 
 /** How long people may take to sign in and decide. */
@@ -30,34 +31,73 @@ export async function requestAuthorization(call: {
 }): Promise<RequestedAuthorization> {
   const { ctx, input } = call;
   const parameters = readParameters(input.parameters);
-  if (!parameters.client_id) throw new OAuthError("invalid_request", "The app did not say who it is (client_id).");
-  const client = await requireClient(ctx, parameters.client_id);
-  const redirectUri = parameters.redirect_uri ?? (client.redirectUris.length === 1 ? client.redirectUris[0] : null);
-  if (!redirectUri || !isRegisteredRedirectUri(client.redirectUris, redirectUri)) {
-    throw new OAuthError(
-      "invalid_request",
-      "The app asked to send you to an address that it has not registered. Remove the server from the app and add it again.",
-    );
-  }
-  const state = parameters.state;
+  const { resource, state } = parameters;
+  const step = { kind: "authorization", resource } as const;
+  // Where errors go, once it is known to be right.
+  const checked: { redirectUri: string | null } = { redirectUri: null };
   try {
-    requireCodeWithPkce(parameters, input.parameters);
-    const resource = await requireResource(ctx, parameters.resource);
-    const request = randomToken();
-    const now = ctx.clock.now();
-    await ctx.db.insert(oauthAuthorization).values({
-      ...{ id: newId(), requestHash: sha256(request), status: "pending", clientId: client.id },
-      ...{ projectId: resource.projectId, redirectUri, state, codeChallenge: parameters.code_challenge ?? "" },
-      ...{ resource: resource.url, scopes: [serverScope], createdAt: now },
-      expiresAt: new Date(now.getTime() + requestMs),
+    return await recordedStep(ctx, step, async (known) => {
+      const client = await clientOf(ctx, parameters, known);
+      const redirectUri = redirectUriOf(client, parameters, known);
+      checked.redirectUri = redirectUri;
+      requireCodeWithPkce(parameters, input.parameters);
+      const { projectId, url } = await requireResource(ctx, resource);
+      const id = newId();
+      Object.assign(known, { projectId, authorizationId: id });
+      return { kind: "consent", request: await store(ctx, { id, client, redirectUri, projectId, url, parameters }) };
     });
-    await ctx.db.update(oauthClient).set({ lastUsedAt: now }).where(eq(oauthClient.id, client.id));
-    return { kind: "consent", request };
   } catch (error) {
-    if (!(error instanceof OAuthError)) throw error;
+    const { redirectUri } = checked;
+    if (!(error instanceof OAuthError) || redirectUri === null) throw error;
     const answer = { error: error.oauthCode, error_description: error.message, state, iss: input.issuer };
     return { kind: "redirect", location: redirectLocation(redirectUri, answer) };
   }
+}
+
+async function clientOf(ctx: Context, { client_id: clientId }: Parameters, known: KnownOfStep): Promise<ClientRow> {
+  if (!clientId) {
+    const problem = "client_missing";
+    throw new OAuthError("invalid_request", "The app did not say who it is (client_id).", { problem });
+  }
+  known.clientId = clientId;
+  const client = await requireClient(ctx, clientId);
+  known.clientName = client.name;
+  return client;
+}
+
+function redirectUriOf(client: ClientRow, { redirect_uri: given }: Parameters, known: KnownOfStep): string {
+  const redirectUri = given ?? (client.redirectUris.length === 1 ? client.redirectUris[0] : undefined);
+  if (redirectUri !== undefined && isRegisteredRedirectUri(client.redirectUris, redirectUri)) return redirectUri;
+  known.detail = redirectUri !== undefined && URL.canParse(redirectUri) ? redirectHost(redirectUri) : null;
+  throw new OAuthError(
+    "invalid_request",
+    "The app asked to send you to an address that it has not registered. Remove the server from the app and add it again.",
+    { problem: "redirect_not_registered" },
+  );
+}
+
+type Accepted = {
+  readonly id: string;
+  readonly client: ClientRow;
+  readonly redirectUri: string;
+  readonly projectId: string;
+  /** The server's. */
+  readonly url: string;
+  readonly parameters: Parameters;
+};
+
+/** Returns the token of the consent page. */
+async function store(ctx: Context, accepted: Accepted): Promise<string> {
+  const { id, client, redirectUri, projectId, url, parameters } = accepted;
+  const request = randomToken();
+  const now = ctx.clock.now();
+  await ctx.db.insert(oauthAuthorization).values({
+    ...{ id, requestHash: sha256(request), status: "pending", clientId: client.id, projectId, redirectUri },
+    ...{ state: parameters.state, codeChallenge: parameters.code_challenge ?? "", resource: url },
+    ...{ scopes: [serverScope], createdAt: now, expiresAt: new Date(now.getTime() + requestMs) },
+  });
+  await ctx.db.update(oauthClient).set({ lastUsedAt: now }).where(eq(oauthClient.id, client.id));
+  return request;
 }
 
 const names = [
@@ -80,6 +120,7 @@ function requireCodeWithPkce(parameters: Parameters, given: URLSearchParams): vo
     throw new OAuthError("invalid_request", `state is longer than ${maxStateLength} characters.`);
   }
   if (parameters.code_challenge_method !== "S256" || !/^[\w-]{43}$/.test(parameters.code_challenge ?? "")) {
-    throw new OAuthError("invalid_request", "PKCE with code_challenge_method S256 is required.");
+    const problem = "pkce_missing";
+    throw new OAuthError("invalid_request", "PKCE with code_challenge_method S256 is required.", { problem });
   }
 }

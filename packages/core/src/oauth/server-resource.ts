@@ -22,17 +22,27 @@ export async function requireResource(ctx: Context, resource: string | null): Pr
     throw new OAuthError(
       "invalid_target",
       "The app did not say which server it wants to call (parameter resource). Update the app, or use an API key.",
+      { problem: "resource_missing" },
     );
   }
   const label = labelOfMcpUrl(ctx.serverUrlTemplate, resource);
-  const [found] =
-    label === null
-      ? []
-      : await ctx.db
-          .select({ projectId: project.id })
-          .from(route)
-          .innerJoin(project, eq(project.id, route.projectId))
-          .where(and(eq(route.label, label), eq(project.authMode, "towpath-cloud")));
-  if (label !== null && found) return { ...found, url: mcpUrl(ctx.serverUrlTemplate, label) };
-  throw new OAuthError("invalid_target", "There is no server with sign-in by Towpath at this address.");
+  const projectId = await findProject(ctx, label);
+  if (label !== null && projectId !== null) return { projectId, url: mcpUrl(ctx.serverUrlTemplate, label) };
+  throw new OAuthError("invalid_target", "There is no server with sign-in by Towpath at this address.", {
+    problem: "resource_unknown",
+  });
+}
+
+/** The project of a `resource` parameter; null for one that names no server with this kind of sign-in. */
+export const projectOfResource = (ctx: Context, resource: string | null): Promise<string | null> =>
+  findProject(ctx, resource === null ? null : labelOfMcpUrl(ctx.serverUrlTemplate, resource));
+
+async function findProject(ctx: Context, label: string | null): Promise<string | null> {
+  if (label === null) return null;
+  const [found] = await ctx.db
+    .select({ projectId: project.id })
+    .from(route)
+    .innerJoin(project, eq(project.id, route.projectId))
+    .where(and(eq(route.label, label), eq(project.authMode, "towpath-cloud")));
+  return found?.projectId ?? null;
 }

@@ -23,7 +23,7 @@ const hostLabels = words(`
 const organizationPages = words(`
   activity alerts analytics api-keys audit audit-log audits branches builds chat clients connect connections
   deployments domains environments gateways import inspector insights integrations limits logs members monitoring
-  overview people permissions playground policies policy prompts resource-templates resources roles secrets teams
+  overview people permissions playground policies policy prompts resource-templates resources roles secrets sign-ins teams
   tokens tools traces variables
 `);
 

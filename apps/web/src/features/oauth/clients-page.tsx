@@ -1,4 +1,5 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ConnectedClientView } from "@towpath/core/oauth/schema";
 import { Plug } from "lucide-react";
 import { useState } from "react";
@@ -26,7 +27,16 @@ export function ClientsPage({ projectKey }: { readonly projectKey: ProjectKey })
       <div className="max-w-4xl overflow-hidden rounded-lg border bg-surface">
         {clients.length === 0 ? (
           <EmptyState icon={<Plug aria-hidden />} title="No clients yet">
-            An app appears here when somebody of the team pastes the server's address into it and signs in.
+            An app appears here when somebody of the team pastes the server's address into it and signs in. If that
+            fails,{" "}
+            <Link
+              to="/$orgSlug/$projectName/sign-ins"
+              params={projectKey}
+              className="font-medium text-accent-text underline underline-offset-2"
+            >
+              Sign-ins
+            </Link>{" "}
+            says why.
           </EmptyState>
         ) : (
           <ClientTable clients={clients} projectKey={projectKey} />

@@ -33,7 +33,15 @@ export function ConnectPanel({ project }: { project: ProjectDetailView }) {
           >
             API keys
           </Link>{" "}
-          and replace <code>YOUR_API_KEY</code> in the snippets below with it.
+          and replace <code>YOUR_API_KEY</code> in the snippets below with it. If a client can't connect,{" "}
+          <Link
+            to="/$orgSlug/$projectName/sign-ins"
+            params={{ orgSlug: project.orgSlug, projectName: project.pathName }}
+            className="font-medium text-accent-text underline underline-offset-2"
+          >
+            Sign-ins
+          </Link>{" "}
+          says why.
         </Callout>
       )}
       {project.authMode === "passthrough" && (

@@ -13,6 +13,7 @@ import {
   Settings,
   ShieldCheck,
   SquareTerminal,
+  Stethoscope,
   Users,
   Wrench,
 } from "lucide-react";
@@ -44,6 +45,11 @@ function sidebarGroups(
                 label: "Clients",
                 icon: <Plug aria-hidden />,
                 link: { to: "/$orgSlug/$projectName/clients", params: key },
+              } as const,
+              {
+                label: "Sign-ins",
+                icon: <Stethoscope aria-hidden />,
+                link: { to: "/$orgSlug/$projectName/sign-ins", params: key },
               } as const,
             ]
           : []),

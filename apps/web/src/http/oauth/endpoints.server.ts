@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { clientAddressHeader, limitRequests } from "@towpath/auth";
+import type { Context } from "@towpath/core/context";
 import { asTowpathError, TowpathError } from "@towpath/core/errors";
 import {
   type ClientCredentials,
@@ -21,7 +22,16 @@ const accessTokenSeconds = 600;
 /** Requests a minute from one address. Hosted clients send those of all their users from a few. */
 const limits = { authorize: 120, register: 60, token: 600, revoke: 600 } as const;
 
-const asClient = () => services().contextFor({ kind: "job", job: "oauth" });
+/** `isProgram`: a client's own program sends the request, not a person's browser. */
+function asClient(request: Request, { isProgram }: { readonly isProgram: boolean }): Context {
+  const address = request.headers.get(clientAddressHeader);
+  const agent = isProgram ? request.headers.get("user-agent") : null;
+  const { contextFor, signIns } = services();
+  const recordSignInStep: Context["recordSignInStep"] = (step) => signIns.record({ ...step, address, agent });
+  return { ...contextFor({ kind: "job", job: "oauth" }), recordSignInStep };
+}
+
+const asProgram = (request: Request) => asClient(request, { isProgram: true });
 
 /** The answer to a browser's preflight request. */
 export const preflight = (): Response =>
@@ -58,7 +68,7 @@ export async function authorizeResponse(request: Request): Promise<Response> {
   await limit(request, "authorize");
   const { searchParams } = new URL(request.url);
   const result = await requestAuthorization({
-    ctx: asClient(),
+    ctx: asClient(request, { isProgram: false }),
     input: { issuer: services().config.baseUrl, parameters: searchParams },
   });
   return redirectTo(result.kind === "consent" ? `/oauth/consent?request=${result.request}` : result.location);
@@ -68,7 +78,7 @@ export async function authorizeResponse(request: Request): Promise<Response> {
 export const registerResponse = (request: Request): Promise<Response> =>
   respond(request, "register", async () => {
     const metadata = parseJsonObject(await readBody(request, maxBytes));
-    return json(201, await registerClient({ ctx: asClient(), input: { metadata } }));
+    return json(201, await registerClient({ ctx: asProgram(request), input: { metadata } }));
   });
 
 /** RFC 6749, section 3.2. */
@@ -83,11 +93,11 @@ export const tokenResponse = (request: Request): Promise<Response> =>
         ...{ ...credentials, resource, code: form.get("code"), redirectUri: form.get("redirect_uri") || null },
         codeVerifier: form.get("code_verifier"),
       };
-      return json(200, await tokens(await exchangeCode({ ctx: asClient(), input })));
+      return json(200, await tokens(await exchangeCode({ ctx: asProgram(request), input })));
     }
     if (type === "refresh_token") {
       const input = { ...credentials, resource, refreshToken: form.get("refresh_token") };
-      return json(200, await tokens(await refreshTokens({ ctx: asClient(), input })));
+      return json(200, await tokens(await refreshTokens({ ctx: asProgram(request), input })));
     }
     throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token.");
   });
@@ -98,7 +108,7 @@ export const revokeResponse = (request: Request): Promise<Response> =>
     const form = await readForm(request);
     const token = form.get("token");
     if (!token) throw new OAuthError("invalid_request", "token is missing.");
-    await revokeToken({ ctx: asClient(), input: { ...credentialsOf(request, form), token } });
+    await revokeToken({ ctx: asProgram(request), input: { ...credentialsOf(request, form), token } });
     return json(200, {});
   });
 
@@ -111,6 +121,8 @@ async function tokens(issued: IssuedTokens): Promise<Readonly<Record<string, unk
     claims: {
       ...{ sub: issued.userId, aud: issued.resource, client_id: issued.clientId, scope },
       ...{ jti: randomUUID(), towpath_grant: issued.grantId },
+      // So that the first call can be shown as the end of this sign-in.
+      ...(issued.authorizationId === null ? {} : { towpath_authorization: issued.authorizationId }),
     },
   });
   return {

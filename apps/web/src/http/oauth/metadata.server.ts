@@ -1,3 +1,4 @@
+import { clientAddressHeader } from "@towpath/auth";
 import { serverScope } from "@towpath/core/oauth/schema";
 import { services } from "~/compose.server.ts";
 
@@ -9,8 +10,15 @@ export const anyOrigin = { "access-control-allow-origin": "*" };
  * `client_id_metadata_document_supported` and the method `none`. The form of OpenID Connect (Discovery 1.0, section 3)
  * has two more required fields; no ID tokens are issued.
  */
-export function metadataResponse(form: "oauth" | "openid"): Response {
-  const issuer = services().config.baseUrl;
+export function metadataResponse(form: "oauth" | "openid", request: Request): Response {
+  const { config, signIns } = services();
+  const issuer = config.baseUrl;
+  const agent = request.headers.get("user-agent");
+  // Gateways, which name none, read it too.
+  if (agent !== null) {
+    const address = request.headers.get(clientAddressHeader);
+    signIns.record({ kind: "server_metadata", problem: null, projectId: null, isProven: false, address, agent });
+  }
   const metadata = {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,

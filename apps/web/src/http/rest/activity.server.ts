@@ -3,6 +3,7 @@ import { parseInput } from "@towpath/core/input";
 import { listSessions, listUsers } from "@towpath/logs";
 import { activityListSchema, sessionListSchema } from "@towpath/logs/sessions";
 import { readRequestLogs } from "../log-reader.server.ts";
+import { type SignInAttemptsView, signInAttempts } from "../sign-in-attempts.server.ts";
 import { operatorProject } from "./operator-route.server.ts";
 
 const sessionsSearchSchema = sessionListSchema.omit({ projectId: true });
@@ -20,4 +21,10 @@ export async function projectUsers(ctx: Context, name: string, search: URLSearch
   const query = parseInput(usersSearchSchema, Object.fromEntries(search));
   const project = await operatorProject(ctx, name);
   return readRequestLogs((pool) => listUsers(pool, { ...query, projectId: project.id }));
+}
+
+/** The last attempts of clients to get into a project's server, with the reason why one failed. */
+export async function projectSignIns(ctx: Context, name: string): Promise<SignInAttemptsView> {
+  const project = await operatorProject(ctx, name);
+  return signInAttempts(ctx, { projectId: project.id });
 }

@@ -1,0 +1,16 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { signInsQuery } from "~/features/sign-ins/sign-ins.functions.ts";
+import { SignInsPage } from "~/features/sign-ins/sign-ins-page.tsx";
+
+/** GW-5 */
+export const Route = createFileRoute("/$orgSlug/$projectName/sign-ins")({
+  loader: ({ context, params }) => context.queryClient.ensureQueryData(signInsQuery(params)),
+  head: ({ params }) => ({ meta: [{ title: `Sign-ins · ${params.projectName} · Towpath` }] }),
+  component: SignIns,
+  errorComponent: PageError,
+});
+
+function SignIns() {
+  return <SignInsPage projectKey={Route.useParams()} />;
+}

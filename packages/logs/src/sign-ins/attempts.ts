@@ -1,0 +1,144 @@
+import { type SignInStepKind, signInStepKinds } from "@towpath/core/oauth/sign-in-step";
+import type { AttemptStep, SignInAttempt, SignInAttempts, SignInStepEntry } from "./sign-in.schema.ts";
+
+const minuteMs = 60_000;
+/** People take this long to sign in and decide; the authorization server waits no longer. */
+const patienceMs = 15 * minuteMs;
+/** A client that begins anew so soon goes on with the same attempt. */
+const restartMs = 2 * minuteMs;
+/** Each: what strangers cause pushes out nothing else. */
+const maxProven = 200;
+const maxUnproven = 100;
+
+/** An attempt while its steps are put together. */
+type Draft = { readonly steps: SignInStepEntry[]; last: SignInStepEntry };
+
+const orderOf = (kind: SignInStepKind) => signInStepKinds.indexOf(kind);
+const programOf = ({ agent, network }: SignInStepEntry) => (agent === null ? null : `${agent}\n${network}`);
+const isOver = ({ last }: Draft) => last.problem !== null || last.kind === "call" || last.kind === "refresh";
+
+/**
+ * Puts the steps of a server's clients (oldest first) together to attempts. Steps of one authorization request belong
+ * together for certain. The others are joined by `client_id`, by program and network, and by time, which can be
+ * wrong where several people use the same client in the same network at the same time.
+ */
+export function attemptsOf(steps: readonly SignInStepEntry[], now: number): SignInAttempts {
+  const drafts: Draft[] = [];
+  for (const step of steps) {
+    const draft = drafts.findLast((each) => belongsTo(each, step));
+    if (draft) {
+      draft.steps.push(step);
+      draft.last = step;
+    } else drafts.push({ steps: [step], last: step });
+  }
+  const clients = clientsOfPrograms(steps);
+  const renewals = steps.filter(({ kind, problem }) => kind === "refresh" && problem === null);
+  const shown = drafts.filter((draft) => !isAlone(draft) && !isRenewed(draft, renewals));
+  const newest = shown.map((draft) => attemptOf(draft, clients, now)).toSorted(byLast);
+  const proven = newest.filter(({ isProven }) => isProven).slice(0, maxProven);
+  const unproven = newest.filter(({ isProven }) => !isProven).slice(0, maxUnproven);
+  return {
+    attempts: [...proven, ...unproven].toSorted(byLast),
+    leftOut: steps.reduce((sum, { leftOut }) => sum + leftOut, 0),
+  };
+}
+
+const byLast = (a: SignInAttempt, b: SignInAttempt) => b.lastAt.localeCompare(a.lastAt);
+
+/** Only steps that name no server: whoever did them did not come here. */
+const isAlone = ({ steps }: Draft) => steps.every(({ kind }) => kind === "server_metadata");
+
+/** A client whose token expired and which renews its tokens does what it should; not each renewal is kept. */
+function isRenewed({ last }: Draft, renewals: readonly SignInStepEntry[]): boolean {
+  if (last.problem !== "token_expired") return false;
+  return renewals.some((step) => {
+    const laterMs = step.time.getTime() - last.time.getTime();
+    return programOf(step) === programOf(last) && laterMs > -2 * patienceMs && laterMs < restartMs;
+  });
+}
+
+function belongsTo(draft: Draft, step: SignInStepEntry): boolean {
+  const authorization = draft.steps.find(({ authorizationId }) => authorizationId !== null)?.authorizationId;
+  if (step.authorizationId !== null && authorization !== undefined) return step.authorizationId === authorization;
+  if (isOver(draft)) return false;
+  const isLater = orderOf(step.kind) >= orderOf(draft.last.kind);
+  if (step.time.getTime() - draft.last.time.getTime() > (isLater ? patienceMs : restartMs)) return false;
+  const clientId = draft.steps.find((each) => each.clientId !== null)?.clientId;
+  if (step.clientId !== null && clientId !== undefined) return step.clientId === clientId;
+  const programs = draft.steps.flatMap((each) => programOf(each) ?? []);
+  const program = programOf(step);
+  if (program !== null && programs.length > 0) return programs.includes(program);
+  // A person's browser, whose network is the client's when it runs on their machine.
+  return draft.steps.some(({ network }) => network !== null && network === step.network);
+}
+
+type Client = { readonly clientId: string | null; readonly clientName: string | null };
+
+/** Which client a program is, as far as it has said so in another attempt. */
+function clientsOfPrograms(steps: readonly SignInStepEntry[]): ReadonlyMap<string, Client> {
+  return new Map(
+    steps.flatMap((step) => {
+      const program = programOf(step);
+      return program !== null && step.clientId !== null && step.clientName !== null ? [[program, step]] : [];
+    }),
+  );
+}
+
+function attemptOf({ steps, last }: Draft, clients: ReadonlyMap<string, Client>, now: number): SignInAttempt {
+  const [first = last] = steps;
+  const of = <Name extends keyof SignInStepEntry>(name: Name) => steps.find((step) => step[name] !== null)?.[name];
+  const agent = of("agent") ?? null;
+  const program = steps.map(programOf).find((each) => each !== null);
+  const known = of("clientId") ? undefined : clients.get(program ?? "");
+  const state = stateOf(last, now);
+  return {
+    id: of("authorizationId") ?? `step-${first.id}`,
+    clientId: of("clientId") ?? known?.clientId ?? null,
+    clientName: of("clientName") ?? known?.clientName ?? null,
+    agent,
+    network: steps.find((step) => step.agent !== null)?.network ?? of("network") ?? null,
+    userId: of("userId") ?? null,
+    keyId: of("keyId") ?? null,
+    startedAt: first.time.toISOString(),
+    lastAt: last.time.toISOString(),
+    state,
+    problem: last.problem,
+    endedAt: last.problem === null ? furthestOf(steps) : last.kind,
+    steps: chainOf(steps, last, state),
+    isProven: steps.some(({ isProven }) => isProven),
+  };
+}
+
+function stateOf(last: SignInStepEntry, now: number): SignInAttempt["state"] {
+  if (last.problem !== null) return "failed";
+  if (last.kind === "call" || last.kind === "refresh") return "connected";
+  return now - last.time.getTime() < patienceMs ? "waiting" : "unfinished";
+}
+
+/** Every step that there is, with what is known of each. */
+function chainOf(
+  steps: readonly SignInStepEntry[],
+  last: SignInStepEntry,
+  state: SignInAttempt["state"],
+): readonly AttemptStep[] {
+  const isWithKey = last.problem?.startsWith("key_") === true;
+  if (isWithKey) return [stepOf("call", last, "failed")];
+  const reached = orderOf(furthestOf(steps));
+  const kinds = signInStepKinds.filter((kind) => kind !== "refresh" || steps.some((step) => step.kind === "refresh"));
+  return kinds.map((kind) => {
+    const seen = steps.findLast((step) => step.kind === kind);
+    if (seen) return stepOf(kind, seen, seen.problem === null ? "done" : "failed");
+    // Known from before, or passed by: nobody gets further without it.
+    if (orderOf(kind) < reached) return stepOf(kind, undefined, "done");
+    const isNext = state === "waiting" && orderOf(kind) === reached + 1;
+    return stepOf(kind, undefined, isNext ? "waiting" : "unreached");
+  });
+}
+
+const furthestOf = (steps: readonly SignInStepEntry[]): SignInStepKind =>
+  signInStepKinds[Math.max(...steps.map(({ kind }) => orderOf(kind)))] ?? "challenge";
+
+const stepOf = (kind: SignInStepKind, seen: SignInStepEntry | undefined, state: AttemptStep["state"]): AttemptStep => ({
+  ...{ kind, state, time: seen?.time.toISOString() ?? null },
+  ...{ problem: state === "failed" ? (seen?.problem ?? null) : null, detail: seen?.detail ?? null },
+});

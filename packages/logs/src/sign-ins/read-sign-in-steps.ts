@@ -1,0 +1,65 @@
+import type { Pool } from "pg";
+import type { SignInStepEntry } from "./sign-in.schema.ts";
+
+/** Each is read by itself, so that what strangers cause pushes out nothing else. */
+const maxProven = 600;
+const maxUnproven = 600;
+const maxUnplaced = 200;
+
+/** Between a step at the server and one at the authorization server, which does not know for which server it is. */
+const placedWithin = "2 minutes";
+
+const columns = `id, time, kind, problem, is_proven AS "isProven", client_id AS "clientId", client_name AS "clientName",
+  agent, network, user_id AS "userId", key_id AS "keyId", authorization_id AS "authorizationId", detail,
+  left_out AS "leftOut"`;
+
+/**
+ * The latest steps of clients that wanted to sign in to a server, oldest first. Steps that name no server, such as a
+ * registration, belong to it when the same program in the same network was at the server minutes before, or when the
+ * client they name was.
+ *
+ * The caller has checked access to the project.
+ */
+export async function readSignInSteps(pool: Pool, projectId: string): Promise<SignInStepEntry[]> {
+  const newest = (isProven: boolean, max: number) =>
+    pool.query<SignInStepEntry>(
+      `SELECT ${columns} FROM sign_in_step WHERE project_id = $1 AND is_proven = $2 ORDER BY id DESC LIMIT ${max}`,
+      [projectId, isProven],
+    );
+  const [proven, unproven] = await Promise.all([newest(true, maxProven), newest(false, maxUnproven)]);
+  const own = [...proven.rows, ...unproven.rows];
+  const byProgram = await unplacedByProgram(pool, own);
+  const byClient = await unplacedByClient(pool, [...own, ...byProgram]);
+  const all = new Map([...own, ...byProgram, ...byClient].map((step) => [step.id, step]));
+  return [...all.values()].sort((a, b) => a.time.getTime() - b.time.getTime() || a.id - b.id);
+}
+
+/** What programs did elsewhere within minutes after they were at the server. */
+async function unplacedByProgram(pool: Pool, own: readonly SignInStepEntry[]): Promise<SignInStepEntry[]> {
+  const seen = own.filter(({ agent, network }) => agent !== null && network !== null);
+  if (seen.length === 0) return [];
+  const { rows } = await pool.query<SignInStepEntry>(
+    `SELECT ${columns} FROM sign_in_step step WHERE project_id IS NULL AND time > now() - interval '2 days'
+       AND EXISTS (SELECT FROM unnest($1::timestamptz[], $2::text[], $3::text[]) AS seen (time, agent, network)
+         WHERE seen.agent = step.agent AND seen.network = step.network
+           AND step.time BETWEEN seen.time - interval '5 seconds' AND seen.time + interval '${placedWithin}')
+     ORDER BY time DESC LIMIT ${maxUnplaced}`,
+    [seen.map(({ time }) => time), seen.map(({ agent }) => agent), seen.map(({ network }) => network)],
+  );
+  return rows;
+}
+
+/** What clients that were at the server did elsewhere, within minutes around it. */
+async function unplacedByClient(pool: Pool, known: readonly SignInStepEntry[]): Promise<SignInStepEntry[]> {
+  const seen = known.filter(({ clientId }) => clientId !== null);
+  if (seen.length === 0) return [];
+  const { rows } = await pool.query<SignInStepEntry>(
+    `SELECT ${columns} FROM sign_in_step step WHERE project_id IS NULL AND time > now() - interval '2 days'
+       AND EXISTS (SELECT FROM unnest($1::timestamptz[], $2::text[]) AS seen (time, client)
+         WHERE seen.client = step.client_id
+           AND step.time BETWEEN seen.time - interval '${placedWithin}' AND seen.time + interval '15 minutes')
+     ORDER BY time DESC LIMIT ${maxUnplaced}`,
+    [seen.map(({ time }) => time), seen.map(({ clientId }) => clientId)],
+  );
+  return rows;
+}

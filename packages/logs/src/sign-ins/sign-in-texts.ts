@@ -1,0 +1,208 @@
+import type { SignInProblem, SignInStepKind } from "@towpath/core/oauth/sign-in-step";
+
+// Browser-safe. The page and the REST API say the same.
+
+/** What happened, and what to do about it. */
+export type SignInText = { readonly title: string; readonly text: string };
+
+/** What each step is called. */
+export const signInStepLabels: Readonly<Record<SignInStepKind, string>> = {
+  challenge: "First call refused with 401, as it should be",
+  resource_metadata: "Server's metadata read",
+  server_metadata: "Authorization server's metadata read",
+  registration: "Client registered",
+  authorization: "Person sent to sign in",
+  sign_in: "Person signed in",
+  consent: "Access allowed",
+  token: "Code exchanged for tokens",
+  call: "Call with credentials accepted",
+  refresh: "Tokens renewed",
+};
+
+const startAgain = "Remove the server from the client, add it again and sign in.";
+const newKey = "Create a new key on the team's API keys page and put it into the client.";
+
+/** Why a step failed. */
+export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
+  redirect_not_allowed: {
+    title: "The client registered a return address that is not allowed",
+    text: "Return addresses must be https, http on localhost, or the app's own scheme, without a fragment. The client's developers can change it.",
+  },
+  metadata_invalid: {
+    title: "The client's registration was refused",
+    text: "It lacks something that is required, or asks for a way of signing in that Towpath doesn't support. Update the client; its log has the reason.",
+  },
+  document_private: {
+    title: "The client's metadata document is at a private address",
+    text: "The client identifies itself by an address that is not on the public internet, which Towpath does not fetch. Publish the document at a public https address, or let the client register itself.",
+  },
+  document_unreachable: {
+    title: "The client's metadata document could not be read",
+    text: "Its address did not answer with a JSON document in time, or redirects. Check that it can be opened from the internet, then connect again.",
+  },
+  document_invalid: {
+    title: "The client's metadata document is not valid",
+    text: 'Its client_id must be its own address, and its token_endpoint_auth_method "none". The client\'s developers can correct it.',
+  },
+  client_missing: {
+    title: "The client did not say who it is",
+    text: "The request has no client_id. Update the client.",
+  },
+  client_unknown: {
+    title: "The client is not registered here",
+    text: `Registrations end when nobody has used them for a week, or the client kept one of another instance. ${startAgain}`,
+  },
+  redirect_not_registered: {
+    title: "The client asked to return to an address that it did not register",
+    text: `Nothing was sent there, as it could be somebody else's. If the client's address or port has changed, it must register anew. ${startAgain}`,
+  },
+  request_invalid: {
+    title: "The client's request is not valid",
+    text: "It is not what OAuth 2.1 asks for. Update the client; its log has the reason.",
+  },
+  pkce_missing: {
+    title: "The client does not use PKCE",
+    text: "Sign-in needs PKCE with the method S256. Update the client, or use an API key.",
+  },
+  resource_missing: {
+    title: "The client did not say for which server it signs in",
+    text: "The request has no resource. Update the client, or use an API key.",
+  },
+  resource_unknown: {
+    title: "The client asked for a server that is not here",
+    text: "The resource must be this server's URL exactly as the Connect panel shows it. Correct the URL in the client.",
+  },
+  not_a_member: {
+    title: "Somebody signed in who is not in this team",
+    text: "Only members can connect. Invite the person, or sign out in the browser and sign in with the account that is a member.",
+  },
+  role_not_allowed: {
+    title: "The person's role may not call this server",
+    text: "An admin can allow the role on the Access page, or change the person's role.",
+  },
+  declined: {
+    title: "The person declined",
+    text: "They chose Cancel when they were asked. Connect again and choose Allow.",
+  },
+  secret_wrong: {
+    title: "The client's secret is missing or wrong",
+    text: `It has a secret from its registration and must send it. ${startAgain}`,
+  },
+  code_unknown: {
+    title: "The client sent a code that is not known",
+    text: "It may be one of another instance, or be cut off. Connect again.",
+  },
+  code_used: {
+    title: "The client sent the same code twice",
+    text: "A code works once; for safety the tokens that it gave were ended too. Connect again. If it happens each time, two programs share the client's return address.",
+  },
+  code_expired: {
+    title: "The client sent the code too late",
+    text: "A code is valid for a minute. Check that the client is reachable at its return address, then connect again.",
+  },
+  redirect_differs: {
+    title: "The client named another return address than before",
+    text: "The address in the token request must be the one of the authorization request. Update the client.",
+  },
+  pkce_mismatch: {
+    title: "The client's PKCE verifier does not match",
+    text: "The program that sent the code is not the one that asked for it, or it was restarted meanwhile. Connect again; close other windows of the client.",
+  },
+  resource_differs: {
+    title: "The client asked for tokens for another server",
+    text: `The resource differs from the one that the person allowed. ${startAgain}`,
+  },
+  refresh_unknown: {
+    title: "The client's refresh token is not valid any more",
+    text: "It has expired, was revoked, or its sign-in was ended. Sign in again.",
+  },
+  refresh_reused: {
+    title: "The client used a refresh token a second time",
+    text: "Each works once, so somebody may have copied it: this sign-in was ended. Sign in again. If it happens often, two programs share the client's stored tokens.",
+  },
+  access_ended: {
+    title: "Access has ended",
+    text: "It was disconnected, or the person has left the team or may no longer call this server. Connect again if it is wanted.",
+  },
+  token_expired: {
+    title: "The client went on with an expired token",
+    text: "Access tokens live ten minutes, then the client must renew them with its refresh token. Sign in again; if the client can't renew tokens, use an API key.",
+  },
+  token_for_other_server: {
+    title: "The token is for another server",
+    text: "The client sent a token that it got for another server's URL. Check the URL in the client, then sign in again.",
+  },
+  token_foreign: {
+    title: "The token was not issued here",
+    text: "It comes from another service or instance, or was changed. Remove it from the client's settings and sign in.",
+  },
+  token_in_url: {
+    title: "The client sent its credentials in the URL",
+    text: "URLs end up in logs, so that is refused. Send them in the Authorization header.",
+  },
+  scope_missing: {
+    title: "The token lacks the scope mcp",
+    text: "The client asked for other scopes only. Sign in again.",
+  },
+  caller_not_allowed: {
+    title: "The caller may not call this server",
+    text: "The Access page says which roles and keys may. An admin can change it.",
+  },
+  credentials_unknown: {
+    title: "The credentials are not valid",
+    text: "They have expired, or are for another server. Admin JWTs live 15 minutes: get a new one on the Admin JWT page.",
+  },
+  key_unknown: { title: "The API key does not exist", text: `It was deleted or mistyped. ${newKey}` },
+  key_revoked: { title: "The API key was revoked", text: newKey },
+  key_expired: { title: "The API key has expired", text: newKey },
+  key_of_other_team: {
+    title: "The API key belongs to another team",
+    text: "Keys call the servers of their own team only. Use a key of this team.",
+  },
+  key_for_other_server: {
+    title: "The API key was made for other servers",
+    text: `It is limited to chosen servers, and this one is not among them. ${newKey}`,
+  },
+  key_not_allowed: {
+    title: "This server does not accept the API key",
+    text: "An admin can allow the key, or the role of its person, on the Access page.",
+  },
+};
+
+/** Why a client got no further, when nothing failed: after this step, it did nothing more. */
+export const signInUnfinishedTexts: Readonly<Record<SignInStepKind, SignInText>> = {
+  challenge: {
+    title: "The client did nothing after the 401",
+    text: "It probably does not support OAuth. Use an API key in its Authorization header, or run it behind mcp-remote.",
+  },
+  resource_metadata: {
+    title: "The client stopped after it read the server's metadata",
+    text: "Perhaps it can't reach the sign-in address of this instance. Open that address from where the client runs.",
+  },
+  server_metadata: {
+    title: "The client stopped before it registered",
+    text: "Perhaps it needs a client ID that is entered by hand, or could not open a browser. Its log says more.",
+  },
+  registration: {
+    title: "The client registered, but sent nobody to sign in",
+    text: "Perhaps it could not open a browser: look for an address to open in its window or its log.",
+  },
+  authorization: {
+    title: "Nobody signed in",
+    text: "The browser was sent to sign in, and the window was closed, or the person has no account. Connect again.",
+  },
+  sign_in: {
+    title: "The person neither allowed nor declined",
+    text: "The page that asks was closed, or waited longer than 15 minutes. Connect again and choose Allow.",
+  },
+  consent: {
+    title: "The client did not fetch its tokens",
+    text: "The browser was sent back, but the client did not get the answer. Check that the client still runs and that its return address is reachable, then connect again.",
+  },
+  token: {
+    title: "The client got tokens, but has not called the server",
+    text: "Restart the client, or connect the server anew.",
+  },
+  call: { title: "Connected", text: "" },
+  refresh: { title: "Connected", text: "" },
+};

@@ -1,0 +1,69 @@
+import type { SignInProblem, SignInStepKind } from "@towpath/core/oauth/sign-in-step";
+
+export type { SignInProblem, SignInStep, SignInStepKind } from "@towpath/core/oauth/sign-in-step";
+
+// Browser-safe.
+
+/** A step as it is stored. */
+export type SignInStepEntry = {
+  id: number;
+  time: Date;
+  kind: SignInStepKind;
+  problem: SignInProblem | null;
+  isProven: boolean;
+  clientId: string | null;
+  clientName: string | null;
+  agent: string | null;
+  network: string | null;
+  userId: string | null;
+  keyId: string | null;
+  authorizationId: string | null;
+  detail: string | null;
+  leftOut: number;
+};
+
+/**
+ * A step of an attempt. `done` without a time: it must have happened before, but was not seen. `waiting`: the next one.
+ * `unreached`: after a failure, or after where the client stopped.
+ */
+export type AttemptStep = {
+  readonly kind: SignInStepKind;
+  readonly state: "done" | "failed" | "waiting" | "unreached";
+  /** ISO 8601, of the last time that it was seen. */
+  readonly time: string | null;
+  readonly problem: SignInProblem | null;
+  readonly detail: string | null;
+};
+
+/** `unfinished`: the client did nothing more after its last step. */
+export type AttemptState = "connected" | "failed" | "waiting" | "unfinished";
+
+/** What a client did from its first call until it was in, or where it ended. */
+export type SignInAttempt = {
+  /** Stays the same as the attempt goes on. */
+  readonly id: string;
+  readonly clientId: string | null;
+  /** Of its registration, else of its User-Agent; null when neither is known. */
+  readonly clientName: string | null;
+  readonly agent: string | null;
+  readonly network: string | null;
+  readonly userId: string | null;
+  readonly keyId: string | null;
+  readonly startedAt: string;
+  readonly lastAt: string;
+  readonly state: AttemptState;
+  /** Why it failed. */
+  readonly problem: SignInProblem | null;
+  /** Where it ended: the failed step, or the last one that succeeded. */
+  readonly endedAt: SignInStepKind;
+  readonly steps: readonly AttemptStep[];
+  /** Whether something in it was done by a member, or with credentials of this server. */
+  readonly isProven: boolean;
+};
+
+/** The attempts of a server, newest first. */
+export type SignInAttempts = {
+  readonly attempts: readonly SignInAttempt[];
+  /** Steps that were left out, because there were too many at a time. */
+  readonly leftOut: number;
+};

@@ -1,0 +1,231 @@
+import { randomUUID } from "node:crypto";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { attemptsOf, readSignInSteps, SignInRecorder } from "../index.ts";
+import { networkOf } from "./network.ts";
+import type { SignInAttempt } from "./sign-in.schema.ts";
+import type { RecordedStep } from "./sign-in-recorder.ts";
+
+let database: TestDatabase;
+let projectId: string;
+let clock: number;
+let recorder: SignInRecorder;
+const problems: unknown[] = [];
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  clock = 0;
+  problems.length = 0;
+  projectId = await newProject();
+  program = { address: "203.0.113.7", agent: `node-${projectId}/24.1 (linux)` };
+  recorder = newRecorder();
+});
+
+const newRecorder = () =>
+  new SignInRecorder({ pool: database.pool, now: () => clock, onProblem: (error) => problems.push(error) });
+
+async function newProject(): Promise<string> {
+  const [organization, project] = [randomUUID(), randomUUID()];
+  await database.pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Team', $1::uuid::text)", [
+    organization,
+  ]);
+  await database.pool.query(
+    `INSERT INTO project (id, organization_id, name, entrypoint, auth_mode)
+     VALUES ($1, $2, $1::uuid::text, 'server.py', 'towpath-cloud')`,
+    [project, organization],
+  );
+  return project;
+}
+
+/** One for each test: steps that name no server are told apart by it. */
+let program: { address: string; agent: string };
+const browser = { address: "198.51.100.9", agent: null };
+
+/** Records a step, in the client's program unless told otherwise, ten seconds after the one before. */
+function record(step: Pick<RecordedStep, "kind"> & Partial<RecordedStep>, by: RecordedStep | object = program): void {
+  clock += 10_000;
+  // Steps are ordered by the millisecond.
+  for (const before = Date.now(); Date.now() === before; );
+  recorder.record({ problem: null, isProven: false, projectId, ...program, ...by, ...step });
+}
+
+async function attempts(of = projectId, later = 0) {
+  await recorder.stop(2000);
+  recorder = newRecorder();
+  return attemptsOf(await readSignInSteps(database.pool, of), Date.now() + later);
+}
+
+const chain = ({ steps }: SignInAttempt) => steps.map(({ kind, state }) => `${kind} ${state}`);
+
+/** All steps of a client that gets in, until before the named one. */
+function signIn(until?: RecordedStep["kind"]): string {
+  const client = { clientId: `client-${projectId}`, clientName: "Friendly app" };
+  const authorizationId = randomUUID();
+  const steps: (() => void)[] = [
+    () => record({ kind: "challenge" }),
+    () => record({ kind: "resource_metadata" }),
+    () => record({ kind: "server_metadata", projectId: null }),
+    () => record({ kind: "registration", projectId: null, ...client }),
+    () => record({ kind: "authorization", authorizationId, ...client }, browser),
+    () => record({ kind: "sign_in", authorizationId, ...client, isProven: true, userId: randomUUID() }, browser),
+    () => record({ kind: "consent", authorizationId, ...client, isProven: true }, browser),
+    () => record({ kind: "token", authorizationId, ...client, isProven: true }),
+    () => record({ kind: "call", authorizationId, clientId: client.clientId, isProven: true }),
+  ];
+  const kinds = "challenge resource_metadata server_metadata registration authorization sign_in consent token call";
+  const end = until === undefined ? steps.length : kinds.split(" ").indexOf(until);
+  for (const step of steps.slice(0, end)) step();
+  return authorizationId;
+}
+
+test("GW-5 the steps of a client that gets in are one attempt, from the first 401 to the first call", async () => {
+  const authorizationId = signIn();
+  const found = await attempts();
+  expect(found).toMatchObject({
+    leftOut: 0,
+    attempts: [
+      {
+        ...{ id: authorizationId, state: "connected", problem: null, clientName: "Friendly app" },
+        ...{ agent: `node-${projectId}/24.1`, network: "203.0.113.0/24", isProven: true },
+      },
+    ],
+  });
+  const [attempt] = found.attempts as [SignInAttempt];
+  expect(attempt.steps).toHaveLength(9);
+  expect(attempt.steps.every(({ state, time }) => state === "done" && time !== null)).toBe(true);
+  expect(problems).toEqual([]);
+});
+
+test("GW-5 an attempt that waits says for what, and one that was given up where it ended", async () => {
+  signIn("consent");
+  const [waiting] = (await attempts()).attempts as [SignInAttempt];
+  expect([waiting.state, ...chain(waiting).slice(5)]).toEqual([
+    ...["waiting", "sign_in done", "consent waiting", "token unreached", "call unreached"],
+  ]);
+  const [later] = (await attempts(projectId, 20 * 60_000)).attempts as [SignInAttempt];
+  expect([later.state, later.endedAt, later.problem]).toEqual(["unfinished", "sign_in", null]);
+});
+
+test("GW-5 a failure ends an attempt, and the next try is another one of the same client", async () => {
+  signIn("token");
+  record({ kind: "token", problem: "code_unknown", clientId: `client-${projectId}`, clientName: "Friendly app" });
+  signIn();
+  const found = (await attempts()).attempts;
+  expect(found.map(({ state, problem, clientName }) => [state, problem, clientName])).toEqual([
+    ["connected", null, "Friendly app"],
+    ["failed", "code_unknown", "Friendly app"],
+  ]);
+});
+
+test("GW-5 a step without a server belongs to whose program was there before, and to no other project", async () => {
+  const other = await newProject();
+  record({ kind: "challenge", projectId: other }, { ...program, agent: "other/1" });
+  record({ kind: "challenge" });
+  record({ kind: "registration", projectId: null, problem: "redirect_not_allowed" });
+  const [own] = (await attempts()).attempts as [SignInAttempt];
+  expect([own.state, own.problem, own.endedAt]).toEqual(["failed", "redirect_not_allowed", "registration"]);
+  expect((await attempts(other)).attempts.map(({ problem }) => problem)).toEqual([null]);
+});
+
+test("GW-5 what a client did after it was in: a replayed refresh token ends it, a renewed one does not", async () => {
+  const authorizationId = signIn();
+  const renewal = { authorizationId, clientId: `client-${projectId}`, clientName: "Friendly app", isProven: true };
+  record({ kind: "call", problem: "token_expired" });
+  record({ kind: "refresh", ...renewal });
+  expect((await attempts()).attempts.map(({ state }) => state)).toEqual(["connected"]);
+  record({ kind: "refresh", problem: "refresh_reused", ...renewal });
+  expect((await attempts()).attempts.map(({ state, problem }) => [state, problem])).toEqual([
+    ["failed", "refresh_reused"],
+  ]);
+});
+
+test("GW-5 an expired token that is not renewed is a failure, of the client whose program sends it", async () => {
+  signIn();
+  clock += 3_600_000;
+  record({ kind: "call", problem: "token_expired" });
+  expect((await attempts()).attempts[0]).toMatchObject({ state: "failed", clientName: "Friendly app" });
+});
+
+test("GW-5 a refused API key is an attempt of one step", async () => {
+  const keyId = randomUUID();
+  record({ kind: "call", problem: "key_revoked", keyId, isProven: true });
+  expect((await attempts()).attempts).toMatchObject([
+    { problem: "key_revoked", keyId, steps: [{ kind: "call", state: "failed" }] },
+  ]);
+});
+
+test("GW-5 a flood from one network, or from many, leaves what members do and what others did before", async () => {
+  signIn();
+  for (let at = 0; at < 500; at++) {
+    recorder.record({
+      kind: "challenge",
+      problem: null,
+      isProven: false,
+      projectId,
+      address: "10.1.2.3",
+      agent: `a${at}`,
+    });
+  }
+  recorder.record({
+    kind: "challenge",
+    problem: null,
+    isProven: false,
+    projectId,
+    address: "10.9.9.9",
+    agent: "honest",
+  });
+  for (let at = 0; at < 2000; at++) {
+    const address = `10.${at % 250}.${Math.floor(at / 250)}.1`;
+    recorder.record({ kind: "challenge", problem: null, isProven: false, projectId, address, agent: "flood" });
+  }
+  record({ kind: "call", problem: "key_expired", isProven: true });
+  const found = await attempts();
+  expect(found.leftOut).toBeGreaterThan(1000);
+  const { rows } = await database.pool.query("SELECT count(*)::int AS rows FROM sign_in_step WHERE project_id = $1", [
+    projectId,
+  ]);
+  expect(rows[0].rows).toBeLessThan(270);
+  const agents = (await readSignInSteps(database.pool, projectId)).map(({ agent }) => agent);
+  expect(agents).toContain("honest");
+  const states = found.attempts.map(({ state, problem }) => problem ?? state);
+  expect(states).toContain("key_expired");
+  expect(states).toContain("connected");
+});
+
+test("GW-5 neither a whole address nor a long or broken text is stored, nor a step of a deleted project", async () => {
+  record({ kind: "challenge", projectId: randomUUID() });
+  const long = `${"x".repeat(1000)}\0\ud800`;
+  record({ kind: "authorization", problem: "redirect_not_registered", clientId: long, clientName: long, detail: long });
+  await attempts();
+  const { rows } = await database.pool.query("SELECT * FROM sign_in_step WHERE project_id = $1", [projectId]);
+  expect(rows).toHaveLength(1);
+  expect(JSON.stringify(rows)).not.toContain(program.address);
+  expect(rows[0].client_id).toHaveLength(300);
+  expect(problems).toEqual([]);
+  const networks = [
+    "203.0.113.7",
+    "::ffff:203.0.113.7",
+    "2001:db8:1:2::5",
+    "2001:db8::1",
+    "::1",
+    "127.0.0.5",
+    "x",
+    null,
+  ];
+  expect(networks.map(networkOf)).toEqual([
+    ...["203.0.113.0/24", "203.0.113.0/24", "2001:db8:1::/48", "2001:db8:0::/48", "loopback", "loopback", null, null],
+  ]);
+});
+
+test("GW-5 without the database nobody waits, and nothing fails", async () => {
+  const away = new SignInRecorder({
+    pool: { query: () => Promise.reject(new Error("away")) } as never,
+    now: () => clock,
+    onProblem: (error) => problems.push(error),
+  });
+  away.record({ kind: "challenge", problem: null, isProven: false, projectId, ...program });
+  await away.stop(300);
+  expect(problems).toHaveLength(1);
+});
