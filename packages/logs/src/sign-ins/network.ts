@@ -13,8 +13,8 @@ export function networkOf(address: string | null): string | null {
   const version = isIP(plain);
   if (version === 0) return null;
   if (loopback.check(plain, version === 4 ? "ipv4" : "ipv6")) return "loopback";
-  if (version === 4) return plain.replace(/\d+$/, "0/24");
-  const [start = ""] = plain.replace(/%.*$/, "").toLowerCase().split("::");
+  if (version === 4) return `${plain.slice(0, plain.lastIndexOf("."))}.0/24`;
+  const [start = ""] = (plain.split("%", 1)[0] ?? "").toLowerCase().split("::");
   const groups = [...start.split(":").filter(Boolean), "0", "0", "0"].slice(0, 3);
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/48`;
 }

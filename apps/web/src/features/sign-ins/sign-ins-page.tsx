@@ -59,7 +59,7 @@ export function SignInsPage({ projectKey }: { readonly projectKey: ProjectKey })
 
 /** The same client on several machines is one. */
 const clientKey = ({ clientId, clientName, agent }: SignInAttemptView) =>
-  clientId?.startsWith("https://") ? clientId : (clientName ?? agent?.replace(/\/.*$/, "") ?? clientId ?? "unknown");
+  clientId?.startsWith("https://") ? clientId : (clientName ?? agent?.split("/", 1)[0] ?? clientId ?? "unknown");
 
 function ClientCard({
   attempts,
