@@ -162,12 +162,10 @@ test("PRJ-11 KEY-1 a build that lacks variables leads to the settings, and from 
   await page.getByRole("button", { name: "Save variables" }).click();
   const stored = page.getByRole("list", { name: "Environment variables", exact: true });
   await expect.poll(() => stored.getByRole("listitem").count()).toBe(3);
-  await page.getByRole("button", { name: "Replace GREETING" }).click();
-  await page.getByRole("button", { name: "Replace value" }).click();
-  await page.getByText("Secret value is required").waitFor();
+  await page.getByRole("button", { name: "Edit GREETING" }).click();
   await value("GREETING").fill("good evening");
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Replace value" }).click();
+  await page.getByRole("button", { name: "Save changes" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Delete UNUSED" }).click();
   await page.getByRole("button", { name: "Delete variable" }).click();

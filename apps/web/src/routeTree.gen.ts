@@ -87,6 +87,8 @@ import { Route as ApiV1ProjectsNameUsersRouteImport } from "./routes/api/v1/proj
 import { Route as ApiV1OrganizationsSlugApiKeysIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/index";
 import { Route as ApiV1ProjectsNameLogsIndexRouteImport } from "./routes/api/v1/projects/$name/logs/index";
 import { Route as ApiV1ProjectsNameLogsIdRouteImport } from "./routes/api/v1/projects/$name/logs/$id";
+import { Route as ApiV1ProjectsNameSecretsIndexRouteImport } from "./routes/api/v1/projects/$name/secrets/index";
+import { Route as ApiV1ProjectsNameSecretsKeyNameRouteImport } from "./routes/api/v1/projects/$name/secrets/$keyName";
 import { Route as ApiV1OrganizationsSlugApiKeysKeyIdIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/$keyId/index";
 import { Route as ApiV1OrganizationsSlugApiKeysKeyIdRevokeRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/$keyId/revoke";
 
@@ -515,6 +517,18 @@ const ApiV1ProjectsNameLogsIdRoute = ApiV1ProjectsNameLogsIdRouteImport.update({
   path: "/api/v1/projects/$name/logs/$id",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiV1ProjectsNameSecretsIndexRoute =
+  ApiV1ProjectsNameSecretsIndexRouteImport.update({
+    id: "/api/v1/projects/$name/secrets/",
+    path: "/api/v1/projects/$name/secrets/",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1ProjectsNameSecretsKeyNameRoute =
+  ApiV1ProjectsNameSecretsKeyNameRouteImport.update({
+    id: "/api/v1/projects/$name/secrets/$keyName",
+    path: "/api/v1/projects/$name/secrets/$keyName",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute =
   ApiV1OrganizationsSlugApiKeysKeyIdIndexRouteImport.update({
     id: "/api/v1/organizations/$slug/api-keys/$keyId/",
@@ -605,8 +619,10 @@ export interface FileRoutesByFullPath {
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
+  "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
+  "/api/v1/projects/$name/secrets/": typeof ApiV1ProjectsNameSecretsIndexRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
 }
@@ -685,8 +701,10 @@ export interface FileRoutesByTo {
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
+  "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsIndexRoute;
+  "/api/v1/projects/$name/secrets": typeof ApiV1ProjectsNameSecretsIndexRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
 }
@@ -768,8 +786,10 @@ export interface FileRoutesById {
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
+  "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
+  "/api/v1/projects/$name/secrets/": typeof ApiV1ProjectsNameSecretsIndexRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
 }
@@ -852,8 +872,10 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name/"
     | "/api/v1/projects/$name/logs/$id"
+    | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys/"
     | "/api/v1/projects/$name/logs/"
+    | "/api/v1/projects/$name/secrets/"
     | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
     | "/api/v1/organizations/$slug/api-keys/$keyId/";
   fileRoutesByTo: FileRoutesByTo;
@@ -932,8 +954,10 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name"
     | "/api/v1/projects/$name/logs/$id"
+    | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys"
     | "/api/v1/projects/$name/logs"
+    | "/api/v1/projects/$name/secrets"
     | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
     | "/api/v1/organizations/$slug/api-keys/$keyId";
   id:
@@ -1014,8 +1038,10 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/users"
     | "/api/v1/projects/$name/"
     | "/api/v1/projects/$name/logs/$id"
+    | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys/"
     | "/api/v1/projects/$name/logs/"
+    | "/api/v1/projects/$name/secrets/"
     | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
     | "/api/v1/organizations/$slug/api-keys/$keyId/";
   fileRoutesById: FileRoutesById;
@@ -1066,8 +1092,10 @@ export interface RootRouteChildren {
   ApiV1ProjectsNameUsersRoute: typeof ApiV1ProjectsNameUsersRoute;
   ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
   ApiV1ProjectsNameLogsIdRoute: typeof ApiV1ProjectsNameLogsIdRoute;
+  ApiV1ProjectsNameSecretsKeyNameRoute: typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   ApiV1OrganizationsSlugApiKeysIndexRoute: typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   ApiV1ProjectsNameLogsIndexRoute: typeof ApiV1ProjectsNameLogsIndexRoute;
+  ApiV1ProjectsNameSecretsIndexRoute: typeof ApiV1ProjectsNameSecretsIndexRoute;
   ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
   ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
 }
@@ -1620,6 +1648,20 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1ProjectsNameLogsIdRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/projects/$name/secrets/": {
+      id: "/api/v1/projects/$name/secrets/";
+      path: "/api/v1/projects/$name/secrets";
+      fullPath: "/api/v1/projects/$name/secrets/";
+      preLoaderRoute: typeof ApiV1ProjectsNameSecretsIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/projects/$name/secrets/$keyName": {
+      id: "/api/v1/projects/$name/secrets/$keyName";
+      path: "/api/v1/projects/$name/secrets/$keyName";
+      fullPath: "/api/v1/projects/$name/secrets/$keyName";
+      preLoaderRoute: typeof ApiV1ProjectsNameSecretsKeyNameRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/organizations/$slug/api-keys/$keyId/": {
       id: "/api/v1/organizations/$slug/api-keys/$keyId/";
       path: "/api/v1/organizations/$slug/api-keys/$keyId";
@@ -1776,9 +1818,11 @@ const rootRouteChildren: RootRouteChildren = {
   ApiV1ProjectsNameUsersRoute: ApiV1ProjectsNameUsersRoute,
   ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,
   ApiV1ProjectsNameLogsIdRoute: ApiV1ProjectsNameLogsIdRoute,
+  ApiV1ProjectsNameSecretsKeyNameRoute: ApiV1ProjectsNameSecretsKeyNameRoute,
   ApiV1OrganizationsSlugApiKeysIndexRoute:
     ApiV1OrganizationsSlugApiKeysIndexRoute,
   ApiV1ProjectsNameLogsIndexRoute: ApiV1ProjectsNameLogsIndexRoute,
+  ApiV1ProjectsNameSecretsIndexRoute: ApiV1ProjectsNameSecretsIndexRoute,
   ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute:
     ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute,
   ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute:

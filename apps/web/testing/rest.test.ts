@@ -1,9 +1,11 @@
+import { readFile } from "node:fs/promises";
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
 import { build } from "@towpath/db/schema";
 import { foldRequestLogs, timeOfRequestId, writeRequestLogs, writeServerLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { beforeAll, expect, test } from "vitest";
+import { listRouteHandlers } from "./list-entry-points.ts";
 import { openSite } from "./site.ts";
 import { type Member, newVisitor, seededMember } from "./visitor.ts";
 
@@ -40,6 +42,9 @@ beforeAll(async () => {
 
 const keysPath = () => `/api/v1/organizations/${owner.organization.slug}/api-keys`;
 
+const secretsPath = () => `/api/v1/projects/${project.name}/secrets`;
+const adminJwtPath = () => `/api/v1/projects/${project.name}/admin-jwt`;
+
 const routes = () =>
   [
     ["POST", "/api/v1/repositories", { name: "echo-one" }],
@@ -55,6 +60,13 @@ const routes = () =>
     ["GET", `/api/v1/projects/${project.name}/sessions`, undefined],
     ["GET", `/api/v1/projects/${project.name}/sign-ins`, undefined],
     ["GET", `/api/v1/projects/${project.name}/users`, undefined],
+    ["GET", secretsPath(), undefined],
+    ["POST", secretsPath(), { keyName: "API_KEY", secretValue: "x" }],
+    ["PATCH", `${secretsPath()}/API_KEY`, { secretValue: "x" }],
+    ["DELETE", `${secretsPath()}/API_KEY`, undefined],
+    ["POST", adminJwtPath(), undefined],
+    ["GET", adminJwtPath(), undefined],
+    ["DELETE", adminJwtPath(), undefined],
     ["GET", keysPath(), undefined],
     ["POST", keysPath(), { name: "CI" }],
     ["DELETE", `${keysPath()}/${buildId}`, undefined],
@@ -116,6 +128,22 @@ test("GW-8 the limits of a server are read and replaced; more than the instance 
   expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("allows 6000 at most")]);
   expect((await asOperator("PUT", path, { caller: null })).status).toBe(422);
   expect((await asOperator("PUT", "/api/v1/projects/not-there-at-all/limits", none)).status).toBe(404);
+});
+
+test("OPS-4 docs/rest.md names every route of the API, its permission, and no other", async () => {
+  const text = await readFile(new URL("../../../docs/rest.md", import.meta.url), "utf8");
+  const documented = [...text.matchAll(/^\| `([A-Z]+ \/\S+)` \| `(\S+)` \|/gm)].map(
+    ([, route, permission]) => `${route} ${permission}`,
+  );
+  const routes = (await listRouteHandlers()).filter(({ id }) => id.includes(" api/v1/"));
+  const inCode = routes.map(({ id, access }) => {
+    const path = id
+      .replace(" ", " /")
+      .replace(/(?:\/index)?\.ts$/, "")
+      .replace(/\$(\w+)/g, "{$1}");
+    return `${path} ${access?.kind === "permission" ? access.permission : "none"}`;
+  });
+  expect(documented.toSorted()).toEqual(inCode.toSorted());
 });
 
 test("a build is returned with its diagnosis", async () => {
@@ -257,6 +285,44 @@ test("KEY-3 the operator creates, lists, revokes and deletes keys of an organiza
     422,
     { servers: expect.stringContaining("no server not-there") },
   ]);
+});
+
+test("KEY-1 KEY-5 the operator lists, creates, changes and deletes variables, by the project's name or id, and never reads a value", async () => {
+  const byId = `/api/v1/projects/${project.id}/secrets`;
+  const given = { keyName: "API_KEY", secretValue: "very secret", description: "For the weather" };
+  const made = await asOperator("POST", byId, { ...given, environments: ["preview"] });
+  const view = await made.json();
+  expect([made.status, view]).toMatchObject([200, { keyName: "API_KEY", environments: ["preview"], sensitive: false }]);
+  const [again, foreign] = [await asOperator("POST", secretsPath(), given), await asOperator("POST", byId, {})];
+  expect([again.status, foreign.status]).toEqual([409, 422]);
+  expect((await foreign.json()).error.fields).toMatchObject({ keyName: "Key name is required" });
+  const change = { sensitive: true, description: null, environments: ["production", "preview"] };
+  const changed = await (await asOperator("PATCH", `${secretsPath()}/API_KEY`, change)).json();
+  expect(changed).toMatchObject({ ...change, id: view.id });
+  const visible = await asOperator("PATCH", `${secretsPath()}/API_KEY`, { sensitive: false });
+  expect([visible.status, (await visible.json()).error.fields]).toMatchObject([422, { sensitive: expect.any(String) }]);
+  const listed = await (await asOperator("GET", secretsPath())).text();
+  expect(JSON.parse(listed)).toEqual({ data: [changed] });
+  expect(listed).not.toContain("very secret");
+  // The largest value that a variable may have, in JSON that is six times as long.
+  const large = { keyName: "LARGE", secretValue: "\u0001".repeat(64 * 1024) };
+  expect((await asOperator("POST", secretsPath(), large)).status).toBe(200);
+  for (const keyName of ["API_KEY", "LARGE"])
+    expect((await asOperator("DELETE", `${secretsPath()}/${keyName}`)).status).toBe(200);
+  expect((await asOperator("DELETE", `${secretsPath()}/API_KEY`)).status).toBe(404);
+  expect((await asOperator("PATCH", `${secretsPath()}/API_KEY`, { secretValue: "x" })).status).toBe(404);
+  expect((await asOperator("GET", `/api/v1/projects/${newId()}/secrets`)).status).toBe(404);
+});
+
+test("PRJ-10 the operator gets a project's admin JWT, its cache's statistics, and clears it", async () => {
+  const first = await (await asOperator("POST", adminJwtPath())).json();
+  expect(first).toMatchObject({ token: expect.stringMatching(/^ey/), isCached: false });
+  expect(await (await asOperator("POST", adminJwtPath())).json()).toMatchObject({ token: first.token, isCached: true });
+  expect(await (await asOperator("GET", adminJwtPath())).json()).toMatchObject({ hits: 1, misses: 1, size: 1 });
+  expect((await asOperator("DELETE", adminJwtPath())).status).toBe(200);
+  const next = await (await asOperator("POST", adminJwtPath())).json();
+  expect([next.isCached, next.token === first.token]).toEqual([false, false]);
+  expect((await asOperator("POST", "/api/v1/projects/not-there-at-all/admin-jwt")).status).toBe(404);
 });
 
 test("missing things are 404, invalid JSON is 422, what is not configured is 501", async () => {

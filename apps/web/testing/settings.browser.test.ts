@@ -4,7 +4,7 @@ import { auditLog, build, deployment, project, requestLog, route, secret } from 
 import { writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
 import { openSite } from "./site.ts";
@@ -79,19 +79,64 @@ test("KEY-1 a new value set in the dashboard keeps a preview-only variable out o
   expect(status).toBe(200);
   await goTo("settings");
   await page.getByText("Only preview").waitFor();
-  await page.getByRole("button", { name: "Replace API_KEY" }).click();
+  await page.getByRole("button", { name: "Edit API_KEY" }).click();
   await page.getByLabel("Value of API_KEY", { exact: true }).fill("new");
-  await page.getByRole("button", { name: "Replace value" }).click();
+  await page.getByRole("button", { name: "Save changes" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   const [row] = await site.db.select().from(secret).where(eq(secret.projectId, own.id));
   expect(row).toMatchObject({ version: 2, environments: ["preview"] });
   await page.getByText("Only preview").waitFor();
 });
 
+test("KEY-1 KEY-5 description, environments and sensitivity are edited without the value, by keyboard, at 360 px", async () => {
+  const change = async (edit: (dialog: Locator) => Promise<void>) => {
+    await page.getByRole("button", { name: "Edit API_KEY" }).focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: /^Description/ }).waitFor();
+    await edit(dialog);
+    await dialog.getByRole("button", { name: "Save changes" }).focus();
+    await page.keyboard.press("Enter");
+  };
+  const closed = () => page.getByRole("dialog").waitFor({ state: "detached" });
+  const one = async () => (await site.db.select().from(secret).where(eq(secret.keyName, "API_KEY")))[0];
+  await page.setViewportSize({ width: 360, height: 740 });
+  await goTo("settings");
+  const before = await one();
+  // Nothing changed: no new version.
+  await change(async () => {});
+  await closed();
+  expect((await one())?.version).toBe(before?.version);
+  await change(async (dialog) => {
+    await dialog.getByRole("textbox", { name: /^Description/ }).fill("For the weather service");
+    await dialog.getByRole("checkbox", { name: "Production" }).press("Space");
+    await dialog.getByRole("checkbox", { name: /^Sensitive/ }).press("Space");
+    await expectAccessible(page);
+  });
+  await closed();
+  await page.getByText("For the weather service").waitFor();
+  expect(await one()).toMatchObject({
+    ...{ description: "For the weather service", environments: ["production", "preview"], sensitive: true },
+  });
+  // Its value can't come back by a change of mind.
+  await change((dialog) => dialog.getByRole("checkbox", { name: /^Sensitive/ }).press("Space"));
+  await page.getByText("A sensitive value can't be made visible. Enter a new value to change this.").waitFor();
+  await page.getByLabel("Value of API_KEY", { exact: true }).fill("new and visible");
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await closed();
+  await page.getByRole("button", { name: "Show API_KEY", exact: true }).click();
+  await page.getByText("new and visible").waitFor();
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const revealed = { ...key(), keyName: "API_KEY" };
+  expect((await callServerFunction(member.visitor, "settings.revealVariable", "POST", revealed)).status).toBe(200);
+  await site.db.delete(auditLog).where(eq(auditLog.action, "secret.decrypt"));
+});
+
 test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may be shown, and what to redeploy", async () => {
   await goTo("settings");
   await page.getByLabel("Name of variable 1", { exact: true }).fill("REGION");
   await page.getByLabel("Value of REGION", { exact: true }).fill("north by northwest");
+  await page.getByRole("textbox", { name: /^Description/ }).fill("Where it looks");
   await page.getByRole("checkbox", { name: "Production" }).click();
   await page.getByRole("checkbox", { name: /^Sensitive/ }).click();
   await expectAccessible(page);
@@ -103,7 +148,7 @@ test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may b
   const audited = await site.db.select().from(auditLog).where(eq(auditLog.action, "secret.decrypt"));
   expect(audited).toMatchObject([{ projectId: own.id, subject: "REGION", detail: { reason: "reveal" } }]);
   const [row] = await site.db.select().from(secret).where(eq(secret.keyName, "REGION"));
-  expect(row).toMatchObject({ environments: ["preview"], sensitive: false });
+  expect(row).toMatchObject({ environments: ["preview"], sensitive: false, description: "Where it looks" });
   const saved = { ...key(), secrets: [{ keyName: "HIDDEN_KEY", secretValue: "hidden", sensitive: true }] };
   expect((await callServerFunction(member.visitor, "settings.saveVariables", "POST", saved)).status).toBe(200);
   const hidden = { ...key(), keyName: "HIDDEN_KEY" };

@@ -2,7 +2,7 @@ import { secret } from "@towpath/db/schema";
 import { findDataKey } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { authorizeProject } from "../authorize/index.ts";
+import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireSecretBox } from "./secret.store.ts";
@@ -14,13 +14,10 @@ import { requireSecretBox } from "./secret.store.ts";
  */
 export async function decryptSecret(call: {
   ctx: Context;
-  input: { readonly orgSlug: string; readonly projectName: string; readonly keyName: string };
+  input: ProjectScope & { readonly keyName: string };
 }): Promise<{ readonly secretValue: string }> {
   const { ctx, input } = call;
-  const { project, organization } = await authorizeProject(ctx, "secret.decrypt", {
-    orgSlug: input.orgSlug,
-    projectName: input.projectName,
-  });
+  const { project, organization } = await authorizeProject(ctx, "secret.decrypt", input);
   const box = requireSecretBox(ctx);
   return ctx.db.transaction(async (tx) => {
     const [row] = await tx

@@ -4,4 +4,4 @@ export { deleteSecret, listSecrets } from "./list-secrets.ts";
 export { pinEnvironment } from "./pin-environment.ts";
 export { secretKeyNameSchema } from "./secret.schema.ts";
 export type { SecretView } from "./secret.store.ts";
-export { setSecret, setSecrets, updateSecret } from "./set-secret.ts";
+export { createSecret, setSecrets, updateSecret } from "./set-secret.ts";

@@ -1,21 +1,15 @@
 import { secret } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { authorizeProject } from "../authorize/index.ts";
+import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { type SecretView, secretView } from "./secret.store.ts";
 
 /** The secrets of a project by name, without their values (KEY-1). */
-export async function listSecrets(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly projectName: string };
-}): Promise<readonly SecretView[]> {
+export async function listSecrets(call: { ctx: Context; input: ProjectScope }): Promise<readonly SecretView[]> {
   const { ctx, input } = call;
-  const { project } = await authorizeProject(ctx, "secret.read", {
-    orgSlug: input.orgSlug,
-    projectName: input.projectName,
-  });
+  const { project } = await authorizeProject(ctx, "secret.read", input);
   const rows = await ctx.db.select().from(secret).where(eq(secret.projectId, project.id)).orderBy(secret.keyName);
   return rows.map(secretView);
 }
@@ -27,13 +21,10 @@ export async function listSecrets(call: {
  */
 export async function deleteSecret(call: {
   ctx: Context;
-  input: { readonly orgSlug: string; readonly projectName: string; readonly keyName: string };
+  input: ProjectScope & { readonly keyName: string };
 }): Promise<{ readonly id: string }> {
   const { ctx, input } = call;
-  const { project, organization } = await authorizeProject(ctx, "secret.manage", {
-    orgSlug: input.orgSlug,
-    projectName: input.projectName,
-  });
+  const { project, organization } = await authorizeProject(ctx, "secret.manage", input);
   return ctx.db.transaction(async (tx) => {
     const [row] = await tx
       .delete(secret)

@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createSecretBox, openSecrets, readDeploymentSecrets } from "@towpath/secrets";
 import { and, desc, eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { z } from "zod";
 import { startBuild } from "../build/index.ts";
 import { takeBuild } from "../build/take-build.ts";
 import type { Actor } from "../context/index.ts";
@@ -17,8 +18,8 @@ import {
   shaOf,
   testContext,
 } from "../testing/index.ts";
-import { decryptSecret, deleteSecret, listChangedSecrets, pinEnvironment, setSecret, updateSecret } from "./index.ts";
-import type { UpdateSecretInput } from "./secret.schema.ts";
+import { decryptSecret, deleteSecret, listChangedSecrets, pinEnvironment, setSecrets, updateSecret } from "./index.ts";
+import type { updateSecretSchema } from "./secret.schema.ts";
 
 let database: TestDatabase;
 let team: SeededOrganization;
@@ -36,9 +37,12 @@ const secrets = createSecretBox({ current: "a root secret for tests, at least 32
 const as = (actor: Actor) => testContext(database.db, actor, { secrets });
 const job = () => as({ kind: "job", job: "build.run" });
 const at = () => ({ orgSlug: team.slug, projectName: target.name });
-const set = (keyName: string, secretValue: string, more: Partial<UpdateSecretInput> = {}) =>
-  setSecret({ ctx: as(team.owner), input: { ...at(), ...more, keyName, secretValue } });
-const update = (keyName: string, change: Partial<UpdateSecretInput>) =>
+type Change = Partial<z.input<typeof updateSecretSchema>>;
+const set = async (keyName: string, secretValue: string, more: Change = {}) => {
+  const secrets = [{ ...more, keyName, secretValue }];
+  return (await setSecrets({ ctx: as(team.owner), input: { ...at(), secrets } }))[0];
+};
+const update = (keyName: string, change: Change) =>
   updateSecret({ ctx: as(team.owner), input: { ...at(), ...change, keyName } });
 const reveal = (keyName: string, actor = team.owner) => decryptSecret({ ctx: as(actor), input: { ...at(), keyName } });
 const changed = () => listChangedSecrets({ ctx: as(team.owner), input: at() });

@@ -59,9 +59,12 @@ const settings = {
   environments: secretEnvironmentsSchema.optional(),
 };
 
-export const setSecretSchema = z.object({ keyName: secretKeyNameSchema, secretValue: secretValueSchema, ...settings });
-type OfProject = { readonly orgSlug: string; readonly projectName: string };
-export type SetSecretInput = z.input<typeof setSecretSchema> & OfProject;
+/** A new variable (KEY-5). */
+export const createSecretSchema = z.object({
+  keyName: secretKeyNameSchema,
+  secretValue: secretValueSchema,
+  ...settings,
+});
 
 /** Without a value, the stored one stays. */
 export const updateSecretSchema = z.object({
@@ -69,17 +72,15 @@ export const updateSecretSchema = z.object({
   secretValue: secretValueSchema.optional(),
   ...settings,
 });
-export type UpdateSecretInput = z.input<typeof updateSecretSchema> & OfProject;
 
 export const setSecretsSchema = z.object({
   secrets: z
-    .array(setSecretSchema)
+    .array(createSecretSchema)
     .max(maxSecrets, `At most ${maxSecrets} secrets`)
     .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
       error: "Each variable can be given once",
     }),
 });
-export type SetSecretsInput = z.input<typeof setSecretsSchema> & OfProject;
 
 /** Initial secrets of a new project (ONB-5), for production and previews. */
 export const initialSecretsSchema = z

@@ -12,8 +12,7 @@ import {
   seedProject,
   testContext,
 } from "../testing/index.ts";
-import { deleteSecret, listSecrets, setSecret, setSecrets } from "./index.ts";
-import type { SetSecretInput } from "./secret.schema.ts";
+import { createSecret, decryptSecret, deleteSecret, listSecrets, setSecrets, updateSecret } from "./index.ts";
 import { currentValues } from "./testing/current-values.ts";
 
 let database: TestDatabase;
@@ -34,8 +33,16 @@ const at = () => ({ orgSlug: team.slug, projectName: target.name });
 const rows = () => database.db.select().from(secret).where(eq(secret.projectId, target.id));
 const processGets = (environment: "production" | "preview") =>
   currentValues(database.db, secrets, { projectId: target.id, environment });
-const set = (keyName: string, secretValue: string, more: { environments?: ("production" | "preview")[] } = {}) =>
-  setSecret({ ctx: as(team.owner), input: { ...at(), keyName, secretValue, ...more } });
+const set = async (
+  keyName: string,
+  secretValue: string,
+  more: { environments?: ("production" | "preview")[] } = {},
+) => {
+  const secrets = [{ keyName, secretValue, ...more }];
+  const [view] = await setSecrets({ ctx: as(team.owner), input: { ...at(), secrets } });
+  if (!view) throw new Error("nothing was set");
+  return view;
+};
 
 test("KEY-1 a secret is set, listed without its value, and passed to the process; both environments are the default", async () => {
   const view = await set("API_KEY", "very secret");
@@ -143,9 +150,9 @@ test.each([
   [{ keyName: "TOWPATH_CLOUD_X" }, "keyName", "Key name cannot start with TOWPATH_CLOUD_ (reserved)"],
   [{ secretValue: "" }, "secretValue", "Secret value is required"],
   [{ environments: [] }, "environments", "Choose at least one environment"],
-] satisfies [Partial<SetSecretInput>, string, string][])("VAL-4 %j → %s: %s", async (wrong, field, text) => {
+] satisfies [object, string, string][])("VAL-4 %j → %s: %s", async (wrong, field, text) => {
   const input = { ...at(), keyName: "API_KEY", secretValue: "x", ...wrong };
-  expect((await refusal(setSecret({ ctx: as(team.owner), input }))).fields).toEqual({ [field]: text });
+  expect((await refusal(createSecret({ ctx: as(team.owner), input }))).fields).toEqual({ [field]: text });
   expect(await rows()).toEqual([]);
 });
 
@@ -171,8 +178,36 @@ test("KEY-1 viewers can neither read nor change secrets, others don't find the p
   ] as const) {
     const ctx = as(actor);
     expect(await refusalCode(listSecrets({ ctx, input: at() }))).toBe(code);
-    expect(await refusalCode(setSecret({ ctx, input: { ...at(), keyName: "API_KEY", secretValue: "x" } }))).toBe(code);
+    expect(await refusalCode(createSecret({ ctx, input: { ...at(), keyName: "NEW_KEY", secretValue: "x" } }))).toBe(
+      code,
+    );
     expect(await refusalCode(deleteSecret({ ctx, input: { ...at(), keyName: "API_KEY" } }))).toBe(code);
   }
   expect(await processGets("production")).toEqual({ API_KEY: "very secret" });
+});
+
+test("KEY-5 KEY-1 a variable is created once, changed, read and deleted in the project of an id", async () => {
+  const ctx = as(team.owner);
+  const input = { projectId: target.id, keyName: "API_KEY" };
+  const given = { description: " For the weather ", sensitive: false, environments: ["preview" as const] };
+  const made = await createSecret({ ctx, input: { ...input, ...given, secretValue: "first" } });
+  expect(made).toMatchObject({ description: "For the weather", sensitive: false, environments: ["preview"] });
+  const again = await refusal(createSecret({ ctx, input: { ...input, secretValue: "second" } }));
+  expect([again.code, again.message]).toEqual(["conflict", expect.stringContaining("a variable API_KEY already")]);
+  expect(await decryptSecret({ ctx, input })).toEqual({ secretValue: "first" });
+  expect(await updateSecret({ ctx, input: { ...input, description: "" } })).toMatchObject({ description: null });
+  expect(await listSecrets({ ctx, input })).toMatchObject([{ id: made.id, environments: ["preview"] }]);
+  await deleteSecret({ ctx, input });
+  expect(await refusalCode(updateSecret({ ctx, input: { ...input, secretValue: "third" } }))).toBe("not_found");
+  expect(await listSecrets({ ctx, input })).toEqual([]);
+});
+
+test("KEY-5 an id of another organization's project, or of none, is not found", async () => {
+  const other = await seedOrganization(database.db);
+  const foreign = await seedProject(database.db, other);
+  for (const projectId of [foreign.id, crypto.randomUUID(), "no-id"]) {
+    const call = { ctx: as(team.owner), input: { projectId, keyName: "API_KEY", secretValue: "x" } };
+    for (const verb of [createSecret, updateSecret, decryptSecret, deleteSecret, listSecrets])
+      expect([projectId, verb.name, await refusalCode(verb(call))]).toEqual([projectId, verb.name, "not_found"]);
+  }
 });

@@ -2,37 +2,38 @@ import type { Transaction } from "@towpath/db";
 import { secret } from "@towpath/db/schema";
 import { ensureDataKey, type SecretBox } from "@towpath/secrets";
 import { and, count, eq } from "drizzle-orm";
+import type { z } from "zod";
 import { audit } from "../audit/index.ts";
-import { authorizeProject, type ProjectAccess } from "../authorize/index.ts";
+import { authorizeProject, type ProjectAccess, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
 import {
+  createSecretSchema,
   maxSecrets,
   type SecretEnvironment,
-  type SetSecretInput,
-  type SetSecretsInput,
   secretEnvironments,
-  setSecretSchema,
   setSecretsSchema,
-  type UpdateSecretInput,
   updateSecretSchema,
 } from "./secret.schema.ts";
 import type { SecretRow, SecretView } from "./secret.store.ts";
 import { lockProject, requireFittingEnvironments, requireSecretBox, secretView } from "./secret.store.ts";
 
+type Input<Schema extends z.ZodType> = z.input<Schema> & ProjectScope;
+
 /**
- * Creates a secret, or replaces the value of an existing one (KEY-1). See `setSecrets`.
+ * Creates a secret (KEY-1, KEY-5). By default it isn't sensitive, and for production and previews.
  *
- * @throws TowpathError `invalid_input` for VAL-4, and for more secrets than a project may have
+ * @throws TowpathError `invalid_input` for VAL-4, and as `setSecrets`; `conflict` when there is one of that name
  */
-export async function setSecret(call: { ctx: Context; input: SetSecretInput }): Promise<SecretView> {
-  const access = await authorizeProject(call.ctx, "secret.manage", {
-    orgSlug: call.input.orgSlug,
-    projectName: call.input.projectName,
-  });
-  return only(await storeSecrets(call.ctx, access, [parseInput(setSecretSchema, call.input)]));
+export async function createSecret(call: {
+  ctx: Context;
+  input: Input<typeof createSecretSchema>;
+}): Promise<SecretView> {
+  const access = await authorizeProject(call.ctx, "secret.manage", call.input);
+  const input = parseInput(createSecretSchema, call.input);
+  return only(await storeSecrets(call.ctx, access, { changes: [input], expected: "new" }));
 }
 
 /**
@@ -42,12 +43,12 @@ export async function setSecret(call: { ctx: Context; input: SetSecretInput }): 
  *
  * @throws TowpathError `invalid_input` for VAL-4, a duplicate name, and more or larger secrets than a project may have
  */
-export async function setSecrets(call: { ctx: Context; input: SetSecretsInput }): Promise<readonly SecretView[]> {
-  const access = await authorizeProject(call.ctx, "secret.manage", {
-    orgSlug: call.input.orgSlug,
-    projectName: call.input.projectName,
-  });
-  return storeSecrets(call.ctx, access, parseInput(setSecretsSchema, call.input).secrets);
+export async function setSecrets(call: {
+  ctx: Context;
+  input: Input<typeof setSecretsSchema>;
+}): Promise<readonly SecretView[]> {
+  const access = await authorizeProject(call.ctx, "secret.manage", call.input);
+  return storeSecrets(call.ctx, access, { changes: parseInput(setSecretsSchema, call.input).secrets });
 }
 
 /**
@@ -56,12 +57,13 @@ export async function setSecrets(call: { ctx: Context; input: SetSecretsInput })
  *
  * @throws TowpathError `not_found`; `invalid_input` as `setSecrets`, and for making a sensitive value visible
  */
-export async function updateSecret(call: { ctx: Context; input: UpdateSecretInput }): Promise<SecretView> {
-  const access = await authorizeProject(call.ctx, "secret.manage", {
-    orgSlug: call.input.orgSlug,
-    projectName: call.input.projectName,
-  });
-  return only(await storeSecrets(call.ctx, access, [parseInput(updateSecretSchema, call.input)]));
+export async function updateSecret(call: {
+  ctx: Context;
+  input: Input<typeof updateSecretSchema>;
+}): Promise<SecretView> {
+  const access = await authorizeProject(call.ctx, "secret.manage", call.input);
+  const input = parseInput(updateSecretSchema, call.input);
+  return only(await storeSecrets(call.ctx, access, { changes: [input], expected: "existing" }));
 }
 
 function only(views: readonly SecretView[]): SecretView {
@@ -81,7 +83,7 @@ type Change = {
 function storeSecrets(
   ctx: Context,
   { project: owner, organization }: ProjectAccess,
-  changes: readonly Change[],
+  { changes, expected }: { readonly changes: readonly Change[]; readonly expected?: "new" | "existing" },
 ): Promise<readonly SecretView[]> {
   const box = requireSecretBox(ctx);
   return ctx.db.transaction(async (tx) => {
@@ -90,6 +92,8 @@ function storeSecrets(
     const scope = { organizationId: organization.id, projectId: owner.id, box, now: ctx.clock.now() };
     for (const change of changes) {
       const { row, isNew } = await storeSecret(tx, scope, change);
+      if (expected === "new" && !isNew) throw exists(row.keyName);
+      if (expected === "existing" && isNew) throw notFound("variable");
       await audit(tx, ctx, {
         organizationId: organization.id,
         projectId: owner.id,
@@ -145,6 +149,11 @@ async function storeSecret(
         .returning();
   if (!row) throw new TowpathError("internal", "The variable could not be stored.");
   return { row, isNew: !before };
+}
+
+function exists(keyName: string): TowpathError {
+  const message = `There is a variable ${keyName} already. Change that one, or choose another name.`;
+  return new TowpathError("conflict", message, { fields: { keyName: message } });
 }
 
 function staysSensitive(): TowpathError {

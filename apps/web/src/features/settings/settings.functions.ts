@@ -8,8 +8,15 @@ import {
   updateProject,
 } from "@towpath/core/project";
 import { entrypointSchema, requirementsSchema } from "@towpath/core/project/schema";
-import { decryptSecret, deleteSecret, listChangedSecrets, listSecrets, setSecrets } from "@towpath/core/secret";
-import { setSecretsSchema } from "@towpath/core/secret/schema";
+import {
+  decryptSecret,
+  deleteSecret,
+  listChangedSecrets,
+  listSecrets,
+  setSecrets,
+  updateSecret,
+} from "@towpath/core/secret";
+import { setSecretsSchema, updateSecretSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
@@ -65,6 +72,14 @@ export const saveVariables = createServerFn({ method: "POST" })
   .validator(input(projectKeySchema.extend(setSecretsSchema.shape)))
   .handler(async ({ context, data }) => {
     await setSecrets({ ctx: context.ctx, input: data });
+  });
+
+/** Changes what is given of a variable; without a value it keeps its own (KEY-1). */
+export const changeVariable = createServerFn({ method: "POST" })
+  .middleware([projectAccess("secret.manage")])
+  .validator(input(projectKeySchema.extend(updateSecretSchema.shape)))
+  .handler(async ({ context, data }) => {
+    await updateSecret({ ctx: context.ctx, input: data });
   });
 
 /** Removes one variable (KEY-1). */

@@ -1,5 +1,4 @@
 import type { SecretView } from "@towpath/core/secret";
-import { secretValueSchema } from "@towpath/core/secret/schema";
 import { useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
@@ -7,10 +6,10 @@ import { Callout } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { ValueControl, WithError } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { EditVariable } from "./edit-variable.tsx";
 import { RevealVariable } from "./reveal-variable.tsx";
-import { removeVariable, saveVariables } from "./settings.functions.ts";
+import { removeVariable } from "./settings.functions.ts";
 
 type Changed = () => Promise<void>;
 
@@ -30,6 +29,7 @@ export function VariableList({
         <li key={variable.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-3 py-2">
           <div className="min-w-0 flex-1 basis-48">
             <code className="block text-sm break-all">{variable.keyName}</code>
+            {variable.description ? <p className="text-sm break-words text-muted">{variable.description}</p> : null}
             <p className="text-xs text-muted">
               Changed <RelativeTime time={variable.updatedAt} />
             </p>
@@ -41,7 +41,7 @@ export function VariableList({
           )}
           {variable.environments.length === 1 ? <Badge>{`Only ${variable.environments[0]}`}</Badge> : null}
           <div className="flex gap-2">
-            <ReplaceVariable projectKey={projectKey} keyName={variable.keyName} onReplaced={onChanged} />
+            <EditVariable projectKey={projectKey} variable={variable} onChanged={onChanged} />
             <DeleteVariable projectKey={projectKey} keyName={variable.keyName} onDeleted={onChanged} />
           </div>
         </li>
@@ -96,83 +96,6 @@ function DeleteVariable({
       }
     >
       {failure ? <Callout tone="bad">{failure}</Callout> : null}
-    </Dialog>
-  );
-}
-
-/** Asks for a new value; the stored one is not shown. */
-function ReplaceVariable({
-  projectKey,
-  keyName,
-  onReplaced,
-}: {
-  projectKey: ProjectKey;
-  keyName: string;
-  onReplaced: () => Promise<void>;
-}) {
-  const [open, setOpen] = useState(false);
-  const [secretValue, setValue] = useState("");
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const show = (next: boolean) => {
-    setOpen(next);
-    setValue("");
-    setProblem(null);
-  };
-  const replace = async () => {
-    const invalid = secretValueSchema.safeParse(secretValue).error?.issues[0]?.message;
-    if (invalid) return setProblem(invalid);
-    setBusy(true);
-    try {
-      await saveVariables({ data: { ...projectKey, secrets: [{ keyName, secretValue }] } });
-      show(false);
-      await onReplaced();
-    } catch (error) {
-      setProblem(failureText(error));
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog
-      open={open}
-      onOpenChange={show}
-      title={`Replace ${keyName}`}
-      description="The live server keeps the old value until the next deployment."
-      trigger={
-        <Button size="sm" aria-label={`Replace ${keyName}`}>
-          Replace
-        </Button>
-      }
-    >
-      <form
-        noValidate
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void replace();
-        }}
-      >
-        <WithError problem={problem}>
-          {(control) => (
-            <ValueControl
-              control={control}
-              called={keyName}
-              value={secretValue}
-              onChange={(value) => {
-                setValue(value);
-                setProblem(null);
-              }}
-            />
-          )}
-        </WithError>
-        <div className="flex justify-end gap-2">
-          <Button onClick={() => show(false)}>Cancel</Button>
-          <Button type="submit" variant="primary" busy={busy}>
-            Replace value
-          </Button>
-        </div>
-      </form>
     </Dialog>
   );
 }

@@ -1,6 +1,6 @@
 import type { Context } from "@towpath/core/context";
 import { notFound } from "@towpath/core/errors";
-import { parseInput } from "@towpath/core/input";
+import { isId, parseInput } from "@towpath/core/input";
 import { ensureLocalOrganization } from "@towpath/core/organization";
 import { getProject, type ProjectDetailView } from "@towpath/core/project";
 import { organization, project } from "@towpath/db/schema";
@@ -9,14 +9,18 @@ import type { z } from "zod";
 import { operatorContext } from "~/http/caller.server.ts";
 import { parseJsonObject, readBody, respond } from "~/http/request.server.ts";
 
-const maxBytes = 64 * 1024;
+const maxBodyBytes = 64 * 1024;
 
 /** A REST route for the operator (OPS-4): checks the token, then responds with the result of `work` as JSON. */
 export const operatorRoute = (request: Request, work: (ctx: Context) => Promise<unknown>): Promise<Response> =>
   respond(request, async () => Response.json(await work(await operatorContext(request))));
 
-/** The body, parsed. @throws TowpathError `invalid_input` with a message for each invalid field. */
-export async function jsonBody<Schema extends z.ZodType>(request: Request, schema: Schema): Promise<z.output<Schema>> {
+/** The body, of at most 64 KiB by default, parsed. @throws TowpathError `invalid_input` with a message for each invalid field. */
+export async function jsonBody<Schema extends z.ZodType>(
+  request: Request,
+  schema: Schema,
+  maxBytes = maxBodyBytes,
+): Promise<z.output<Schema>> {
   return parseInput(schema, parseJsonObject(await readBody(request, maxBytes)));
 }
 
@@ -32,7 +36,7 @@ export async function operatorOrganization(ctx: Context, slug: string | undefine
 }
 
 /**
- * A project by its name alone, which is unique on the instance. Only the operator acts in every organization, so this
+ * A project by its name or id alone, which are unique on the instance. Only the operator acts in every organization, so this
  * is the only query without a tenant.
  *
  * @throws TowpathError `not_found`
@@ -44,14 +48,12 @@ export async function operatorProject(ctx: Context, name: string): Promise<Proje
   return found;
 }
 
-/** Like `operatorProject`, but null when no project has this name or the caller is not the operator. */
+/** Like `operatorProject`, but null when there is no such project or the caller is not the operator. */
 export async function findOperatorProject(ctx: Context, name: string): Promise<ProjectDetailView | null> {
+  const lower = name.toLowerCase();
+  // Names are shorter than ids.
+  const isIt = isId(name) ? eq(project.id, name) : eq(sql`lower(${project.name})`, lower);
   const [found] =
-    ctx.actor.kind === "operator"
-      ? await ctx.db
-          .select({ id: project.id })
-          .from(project)
-          .where(eq(sql`lower(${project.name})`, name.toLowerCase()))
-      : [];
+    ctx.actor.kind === "operator" ? await ctx.db.select({ id: project.id }).from(project).where(isIt) : [];
   return found ? getProject({ ctx, input: { projectId: found.id } }) : null;
 }

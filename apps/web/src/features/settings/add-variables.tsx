@@ -1,0 +1,76 @@
+import { type SecretEnvironment, secretEnvironments } from "@towpath/core/secret/schema";
+import { useState } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { failureText } from "~/ui/toast.ts";
+import { useVariables } from "../onboarding/use-variables.ts";
+import { EnvironmentVariables } from "../onboarding/variable-fields.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { saveVariables } from "./settings.functions.ts";
+import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
+
+/** Rows for new variables; a pasted `.env` block fills them (VAL-4, ONB-12). Remount it after saving, to clear the rows. */
+export function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; onAdded: () => Promise<void> }) {
+  const variables = useVariables([]);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [environments, setEnvironments] = useState<readonly SecretEnvironment[]>(secretEnvironments);
+  const [sensitive, setSensitive] = useState(true);
+  const [description, setDescription] = useState("");
+  const submit = async () => {
+    variables.showAllProblems();
+    if (!variables.isValid) return;
+    if (variables.filled.length === 0) return setFailure("Enter a name and a value first.");
+    if (environments.length === 0) return setFailure("Choose at least one environment.");
+    setBusy(true);
+    setFailure(null);
+    // Of several, or without a text, those that exist keep theirs.
+    const described = description && variables.filled.length === 1 ? { description } : {};
+    try {
+      await saveVariables({
+        data: {
+          ...projectKey,
+          secrets: variables.filled.map((each) => ({
+            ...each,
+            environments: [...environments],
+            sensitive,
+            ...described,
+          })),
+        },
+      });
+      await onAdded();
+    } catch (error) {
+      setFailure(failureText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      noValidate
+      aria-label="Add environment variables"
+      className="flex flex-col gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <EnvironmentVariables
+        variables={variables}
+        legend="Add variables"
+        note="An existing name gets the new value and what you choose below."
+      />
+      {variables.filled.length > 1 ? null : <VariableDescription value={description} onChange={setDescription} />}
+      <EnvironmentChoice chosen={environments} onChange={setEnvironments} />
+      <SensitiveChoice checked={sensitive} onChange={setSensitive} />
+      {failure ? (
+        <Callout tone="bad" title="The variables were not saved">
+          {failure}
+        </Callout>
+      ) : null}
+      <Button type="submit" variant="primary" busy={busy} className="self-start">
+        Save variables
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,105 @@
+import type { SecretView } from "@towpath/core/secret";
+import { secretValueSchema } from "@towpath/core/secret/schema";
+import { useState } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
+import { failureText } from "~/ui/toast.ts";
+import { ValueControl, WithError } from "../onboarding/variable-fields.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { changeVariable } from "./settings.functions.ts";
+import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
+
+type Edited = {
+  projectKey: ProjectKey;
+  variable: SecretView;
+  onChanged: () => Promise<void>;
+};
+
+/** Changes a variable's value, description, environments and sensitivity (KEY-1); the stored value is not shown. */
+export function EditVariable(edited: Edited) {
+  const [open, setOpen] = useState(false);
+  const { keyName } = edited.variable;
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={setOpen}
+      title={`Edit ${keyName}`}
+      description="The live server keeps what it has until the next deployment."
+      trigger={
+        <Button size="sm" aria-label={`Edit ${keyName}`}>
+          Edit
+        </Button>
+      }
+    >
+      <EditForm {...edited} onClose={() => setOpen(false)} />
+    </Dialog>
+  );
+}
+
+function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClose: () => void }) {
+  const { keyName } = variable;
+  const [secretValue, setValue] = useState("");
+  const [description, setDescription] = useState(variable.description ?? "");
+  const [environments, setEnvironments] = useState(variable.environments);
+  const [sensitive, setSensitive] = useState(variable.sensitive);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const invalid = secretValue === "" ? null : secretValueSchema.safeParse(secretValue).error?.issues[0]?.message;
+  const save = async () => {
+    if (invalid) return;
+    if (environments.length === 0) return setFailure("Choose at least one environment.");
+    // Only what differs: somebody else may have changed the rest.
+    const changes = {
+      ...(secretValue !== "" && { secretValue }),
+      ...(description !== (variable.description ?? "") && { description }),
+      ...(environments.join() !== variable.environments.join() && { environments: [...environments] }),
+      ...(sensitive !== variable.sensitive && { sensitive }),
+    };
+    if (Object.keys(changes).length === 0) return onClose();
+    setBusy(true);
+    setFailure(null);
+    try {
+      await changeVariable({ data: { ...projectKey, keyName, ...changes } });
+      onClose();
+      await onChanged();
+    } catch (error) {
+      setFailure(failureText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      noValidate
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <div className="flex flex-col gap-1.5">
+        <span className="text-sm font-medium">
+          New value <span className="ml-0.5 font-normal text-faint">empty: the stored one stays</span>
+        </span>
+        <WithError problem={invalid ?? null}>
+          {(control) => <ValueControl control={control} called={keyName} value={secretValue} onChange={setValue} />}
+        </WithError>
+      </div>
+      <VariableDescription value={description} onChange={setDescription} />
+      <EnvironmentChoice chosen={environments} onChange={setEnvironments} />
+      <SensitiveChoice checked={sensitive} onChange={setSensitive} />
+      {failure ? (
+        <Callout tone="bad" title="The variable was not changed">
+          {failure}
+        </Callout>
+      ) : null}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="primary" busy={busy}>
+          Save changes
+        </Button>
+      </div>
+    </form>
+  );
+}
