@@ -206,7 +206,7 @@ test("PRJ-3 log streams refuse strangers, removed members and anonymous readers,
   }
 });
 
-test("AUTH-4 ORG-8 the session carries user, organization, role and permissions, which /account shows when present", async () => {
+test("AUTH-4 AUTH-12 ORG-8 the session carries user, organization, role and permissions, which /account shows when present", async () => {
   const read = async (visitor: Visitor, id: string) => (await callServerFunction(visitor, id, "GET", undefined)).text;
   const viewer = byRole.get("viewer") ?? removed;
   for (const [visitor, role] of [
@@ -224,6 +224,7 @@ test("AUTH-4 ORG-8 the session carries user, organization, role and permissions,
   }
   const current = await read(owner.visitor, "session.getCurrentAuth");
   for (const field of ["user", "organizationId", "role", "permissions"]) expect(current).toContain(`"${field}"`);
+  for (const field of ["orgId", "orgSlug", "orgName", "externalId"]) expect(current).toContain(`"${field}"`);
   const page = await (await viewer.get("/account")).text();
   expect(page).toContain(`viewer in Org ${owner.organization.slug}`);
   expect(page).toContain("organization.read, ");

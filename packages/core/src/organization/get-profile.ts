@@ -2,6 +2,7 @@ import { authorize, permissionsOf, requireUser } from "../authorize/index.ts";
 import { type Context, roles } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import {
+  externalIdOf,
   findUser,
   listInstallationsOf,
   listMemberships,
@@ -35,7 +36,7 @@ export async function getProfile(call: { ctx: Context }): Promise<ProfileView> {
     githubUserId: found.githubUserId,
     organizations: memberships.flatMap(({ role, ...organization }) => {
       const known = roles.find((candidate) => candidate === role);
-      return known ? [{ ...organization, role: known }] : [];
+      return known ? [{ ...organization, externalId: externalIdOf(organization), role: known }] : [];
     }),
     githubInstallations,
     projects,

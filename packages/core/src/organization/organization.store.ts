@@ -7,6 +7,20 @@ import { newId } from "../ids/index.ts";
 
 export type OrganizationView = { readonly id: string; readonly slug: string; readonly name: string };
 
+/** The specification's active organization (AUTH-12). */
+export type ActiveOrganizationView = {
+  readonly orgId: string;
+  readonly orgSlug: string;
+  readonly orgName: string;
+  readonly externalId: string;
+};
+
+/**
+ * What others know an organization by: the specification's `workosOrgId`. Organizations live here and nowhere else, so
+ * it is their id (decision 028).
+ */
+export const externalIdOf = ({ id }: { readonly id: string }): string => id;
+
 export type OrganizationAccessView = OrganizationView & {
   readonly role: Role;
   readonly permissions: readonly Permission[];
@@ -22,7 +36,7 @@ export type ProfileView = {
   readonly displayName: string;
   readonly profilePictureUrl: string | null;
   readonly githubUserId: number | null;
-  readonly organizations: readonly (OrganizationView & { readonly role: Role })[];
+  readonly organizations: readonly (OrganizationView & { readonly externalId: string; readonly role: Role })[];
   readonly githubInstallations: readonly {
     readonly installationId: number;
     readonly organizationId: string;

@@ -107,7 +107,7 @@ test("AUTH-7 AUTH-12 the profile contains the user's own data only", async () =>
   expect(profile).toMatchObject({
     githubUserId: 4711,
     displayName: "Ada",
-    organizations: [{ id: team.id, slug: team.slug, role: "owner" }],
+    organizations: [{ id: team.id, slug: team.slug, name: expect.any(String), externalId: team.id, role: "owner" }],
     githubInstallations: [{ installationId: team.installationId, organizationId: team.id }],
     projects: [{ id: mine.id, name: mine.name, orgSlug: team.slug }],
   });
@@ -125,16 +125,21 @@ test("AUTH-4 AUTH-12 a session's role and permissions are those of its organizat
   const joined = { id: newId(), organizationId: second.id, userId, role: "admin", createdAt: later };
   await database.db.insert(member).values(joined);
   const sessionOf = (organizationId: string | null) => getSessionAccess({ ctx: as(actor), input: { organizationId } });
-  const viewer = { role: "viewer", permissions: permissionsOf("viewer") };
-  expect(await sessionOf(second.id)).toEqual({ role: "admin", permissions: permissionsOf("admin") });
+  const shown = ({ id, slug }: { id: string; slug: string }) => ({
+    ...{ orgId: id, orgSlug: slug, orgName: expect.any(String), externalId: id },
+  });
+  const viewer = { activeOrganization: shown(first), role: "viewer", permissions: permissionsOf("viewer") };
+  const admin = { activeOrganization: shown(second), role: "admin", permissions: permissionsOf("admin") };
+  expect(await sessionOf(second.id)).toEqual(admin);
   expect(await sessionOf(first.id)).toEqual(viewer);
   const foreign = await seedOrganization(database.db);
-  for (const none of [null, foreign.id]) expect(await sessionOf(none)).toEqual(viewer);
+  for (const id of [null, foreign.id]) expect(await sessionOf(id)).toEqual(viewer);
   await database.db.update(member).set({ role: "emperor" }).where(eq(member.id, joined.id));
-  expect(await sessionOf(second.id)).toEqual({ role: null, permissions: [] });
+  const none = { activeOrganization: null, role: null, permissions: [] };
+  expect(await sessionOf(second.id)).toEqual(none);
   const nobody = await seedUser(database.db);
   const without = getSessionAccess({ ctx: as(nobody.actor), input: { organizationId: first.id } });
-  expect(await without).toEqual({ role: null, permissions: [] });
+  expect(await without).toEqual(none);
 });
 
 test("AUTH-10 the display name", () => {

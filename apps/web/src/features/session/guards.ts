@@ -29,19 +29,27 @@ export async function requireProfile({ context, location }: GuardInput) {
   }
 }
 
-/** Organization guard (AUTH-8). Also syncs the session with the organization shown (AUTH-5). */
-export async function requireOrganization(call: GuardInput & { readonly params: { readonly orgSlug: string } }) {
-  const { context, location, params } = call;
+/** For pages that are a step of the active organization, without its slug in the URL: the organization (ONB-9). */
+export async function requireActiveOrganization(call: GuardInput) {
   const { auth, profile } = await requireProfile(call);
   const active = activeOrganization(profile.organizations, auth.organizationId);
   if (!active) throw redirect({ to: "/" });
+  return { auth, profile, active };
+}
+
+/** Organization guard (AUTH-8). Also syncs the session with the organization shown (AUTH-5). */
+export async function requireOrganization(call: GuardInput & { readonly params: { readonly orgSlug: string } }) {
+  const { context, location, params } = call;
+  const { auth, profile, active } = await requireActiveOrganization(call);
   const organization = await context.queryClient.ensureQueryData(organizationQuery(active.slug));
   if (auth.organizationId !== active.id) {
     await syncOrganizationSession({ data: { orgSlug: active.slug } }).catch(() => {});
     const { role, permissions } = organization;
+    const { id: orgId, slug: orgSlug, name: orgName, externalId } = active;
+    const activeOrganization = { orgId, orgSlug, orgName, externalId };
     context.queryClient.setQueryData(
       currentAuthQuery.queryKey,
-      (known) => known && { ...known, organizationId: active.id, role, permissions },
+      (known) => known && { ...known, organizationId: active.id, activeOrganization, role, permissions },
     );
   }
   if (params.orgSlug !== active.slug) throw redirect({ href: inOrganization(location.href, active.slug) });

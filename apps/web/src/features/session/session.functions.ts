@@ -9,7 +9,7 @@ import { contextForUser } from "~/http/caller.server.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { input } from "~/http/input.ts";
 
-/** The session: user, organization, role and permissions there; null when nobody is signed in (AUTH-4). */
+/** The session: user, active organization, role and permissions there; null when nobody is signed in (AUTH-4, AUTH-12). */
 const getCurrentAuth = createServerFn({ method: "GET" })
   .middleware([publicAccess])
   .handler(async ({ context }) => {

@@ -1,6 +1,5 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { activeOrganization } from "~/features/session/destinations.ts";
-import { requireProfile } from "~/features/session/guards.ts";
+import { requireActiveOrganization } from "~/features/session/guards.ts";
 import { flag, positiveInteger, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
 const validateSearch = searchParameters({
@@ -14,9 +13,7 @@ const validateSearch = searchParameters({
 export const Route = createFileRoute("/new/import-project")({
   validateSearch,
   beforeLoad: async ({ context, location, search }) => {
-    const { auth, profile } = await requireProfile({ context, location });
-    const active = activeOrganization(profile.organizations, auth.organizationId);
-    if (!active) throw redirect({ to: "/" });
+    const { active } = await requireActiveOrganization({ context, location });
     throw redirect({ to: "/$orgSlug/welcome/server-deploy", params: { orgSlug: active.slug }, search });
   },
 });
