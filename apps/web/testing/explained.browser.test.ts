@@ -1,8 +1,9 @@
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
-import { build, deployment } from "@towpath/db/schema";
+import { build, deployment, route } from "@towpath/db/schema";
 import { type ServerLogRow, timeOfRequestId, writeRequestLogs, writeServerLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
+import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
@@ -100,4 +101,57 @@ test("PRJ-20 a link to a request that is not there says so, also for one of anot
   await expectAccessible(page);
   await page.keyboard.press("Escape");
   await expect.poll(() => page.url()).not.toContain("request=");
+});
+
+/** Makes the build live with two tools, and logs captured calls of one of them and of one that is gone. */
+async function logCalls(): Promise<{ kept: string; gone: string; cut: string }> {
+  const inputSchema = { type: "object", properties: { city: { type: "string" }, key: { type: "string" } } };
+  const tool = (tool_name: string) => ({
+    ...{ tool_name, title: null, description: null, inputSchema, outputSchema: null, annotations: null },
+  });
+  const manifest = {
+    ...{ protocolVersion: "2025-11-25", server: { name: "weather", version: "1" }, instructions: null },
+    ...{ tools: [tool("alerts"), tool("weather")], resources: [], templates: [], prompts: [] },
+  };
+  await site.db.update(build).set({ manifest }).where(eq(build.id, buildId));
+  const ids = { projectId: own.id, branchId: own.branchId };
+  await site.db.insert(route).values({ ...ids, label: own.name, deploymentId, sequence: 1 });
+  const [kept, gone, cut] = [newId(), newId(), newId()];
+  const row = (id: string, name: string) =>
+    requestLogRow({
+      ...{ projectId: own.id, organizationId: member.organization.id, deploymentId, id, target: name },
+      time: timeOfRequestId(id).getTime(),
+      requestPayload: { params: { name, arguments: { city: "Delft", key: "[API_KEY]" } } },
+    });
+  await writeRequestLogs(site.pool, [
+    row(kept, "weather"),
+    row(gone, "forecast"),
+    { ...row(cut, "weather"), requestTruncated: true },
+  ]);
+  return { kept, gone, cut };
+}
+
+test("PRJ-20 a captured call is replayed in the inspector: its tool and arguments are filled in, out of the address", async () => {
+  const { kept, gone, cut } = await logCalls();
+  await page.goto(at(`logs?request=${kept}`));
+  await page.getByRole("link", { name: "Replay in the inspector" }).click();
+  await page.waitForURL(/\/inspector\?/);
+  expect(new URL(page.url()).searchParams.get("tool")).toBe("weather");
+  expect(page.url()).not.toContain("Delft");
+  const city = page.getByRole("textbox", { name: "city" });
+  await city.waitFor();
+  expect(await city.inputValue()).toBe("Delft");
+  await page.getByText("The log has replaced secrets by names in brackets").waitFor();
+  await expectAccessible(page);
+  // Another tool begins empty.
+  await page.getByRole("button", { name: /^alerts/ }).click();
+  await expect.poll(() => city.inputValue()).toBe("");
+  await page.goto(at(`logs?request=${gone}`));
+  await page.getByRole("link", { name: "Replay in the inspector" }).click();
+  await page.getByText("This server has no tool forecast any more.").waitFor();
+  await page.goto(at(`logs?request=${cut}`));
+  await page.getByText("Request payload").waitFor();
+  expect(await page.getByRole("link", { name: "Replay in the inspector" }).count()).toBe(0);
+  await page.goto(at(`inspector?request=${newId()}`));
+  await page.getByText("The call can't be replayed").waitFor();
 });

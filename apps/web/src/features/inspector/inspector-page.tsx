@@ -2,6 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { GitBranch, SquareTerminal } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
@@ -10,6 +11,7 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { inspectedBranch } from "./inspector.functions.ts";
 import type { InspectorSearch } from "./inspector-search.ts";
 import { InspectorWorkbench } from "./inspector-workbench.tsx";
+import { useReplay } from "./use-replay.ts";
 
 type SearchChange = (change: Partial<InspectorSearch>) => void;
 
@@ -24,7 +26,8 @@ export function InspectorPage({
   onSearch: SearchChange;
 }) {
   const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
-  const branch = inspectedBranch(branches, search.branchId);
+  const { replay, deploymentId, problem } = useReplay(projectKey, search);
+  const branch = inspectedBranch(branches, search.branchId, deploymentId);
   const live = branches.filter((each) => each.deployment !== null);
   return (
     <>
@@ -49,6 +52,11 @@ export function InspectorPage({
           )
         }
       />
+      {problem && (
+        <Callout tone="warn" className="mb-4" title="The call can't be replayed">
+          {problem}
+        </Callout>
+      )}
       {branch ? (
         <InspectorWorkbench
           key={branch.id}
@@ -56,6 +64,7 @@ export function InspectorPage({
           branchId={branch.id}
           search={search}
           onSearch={onSearch}
+          replay={replay}
         />
       ) : (
         <EmptyState

@@ -11,6 +11,8 @@ const readers = {
   prompt: itemName,
   tab: withDefault(oneOf(inspectorTabs), "tools"),
   branchId: uuid,
+  /** A row of the request log whose arguments are filled in (PRJ-20). */
+  request: uuid,
 };
 
 /** Search parameters of the inspector (PRJ-4). Invalid values are ignored. */

@@ -1,13 +1,15 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import type { Manifest } from "@towpath/mcp/manifest";
+import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Tabs } from "~/ui/tabs.tsx";
 import { BuildWarnings } from "../build/build-problems.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import type { Replay } from "../request-log/replay.ts";
 import { CallHistory } from "./call-history.tsx";
 import { branchManifestQuery } from "./inspector.functions.ts";
-import { chosenItem, itemParameter, itemsOf } from "./inspector-items.ts";
+import { chosenItem, type InspectorItem, itemParameter, itemsOf } from "./inspector-items.ts";
 import { type InspectorSearch, type InspectorTab, inspectorTabs } from "./inspector-search.ts";
 import { ItemDetail } from "./item-detail.tsx";
 import { ItemList } from "./item-list.tsx";
@@ -26,11 +28,14 @@ export function InspectorWorkbench({
   branchId,
   search,
   onSearch,
+  replay,
 }: {
   projectKey: ProjectKey;
   branchId: string;
   search: InspectorSearch;
   onSearch: (change: Partial<InspectorSearch>) => void;
+  /** A call of the log to fill in. */
+  replay: Replay | null;
 }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { data: found } = useSuspenseQuery(branchManifestQuery(projectKey, branchId));
@@ -62,6 +67,7 @@ export function InspectorWorkbench({
         tabs={inspectorTabs.map((tab) => ({ value: tab, label: tabLabels[tab], note: itemsOf(manifest, tab).length }))}
         className="mb-4"
       />
+      {replay && replay.tab === search.tab ? <ReplayNote replay={replay} items={items} /> : null}
       {item ? (
         <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-[17rem_minmax(0,1fr)] lg:items-start">
           <ItemList
@@ -76,6 +82,7 @@ export function InspectorWorkbench({
             item={item}
             calls={calls}
             askAuthorization={project.authMode === "passthrough"}
+            initial={replay?.tab === item.tab && replay.name === item.key ? replay.arguments : {}}
           />
         </div>
       ) : (
@@ -85,6 +92,29 @@ export function InspectorWorkbench({
       )}
       <CallHistory records={calls.records} onOpen={open} />
     </>
+  );
+}
+
+/** What to know before the call of somebody else is made again. */
+function ReplayNote({ replay, items }: { replay: Replay; items: readonly InspectorItem[] }) {
+  const what = replay.tab === "tools" ? "tool" : "prompt";
+  if (!items.some(({ key }) => key === replay.name)) {
+    return (
+      <Callout tone="warn" className="mb-4" title="The call can't be replayed">
+        This server has no {what} {replay.name} any more.
+      </Callout>
+    );
+  }
+  return (
+    <Callout
+      tone={replay.isRedacted ? "warn" : "info"}
+      className="mb-4"
+      title={`Filled in from a call of ${replay.name}`}
+    >
+      {replay.isRedacted
+        ? "The log has replaced secrets by names in brackets: enter them again before you call."
+        : "Nothing has been called yet. It will be called as you."}
+    </Callout>
   );
 }
 

@@ -52,7 +52,17 @@ export const branchManifestQuery = (key: ProjectKey, branchId: string) =>
 // Not beside the page: a loader uses it, and importing the page there would add it to every visitor's first script.
 
 /** The branch whose deployment is inspected: the one in the URL, else production, else any that is live. */
-export function inspectedBranch(branches: readonly BranchItem[], branchId: string | undefined): BranchItem | null {
+export function inspectedBranch(
+  branches: readonly BranchItem[],
+  branchId: string | undefined,
+  deploymentId?: string | null,
+): BranchItem | null {
   const live = branches.filter((branch) => branch.deployment !== null);
-  return live.find((branch) => branch.id === branchId) ?? live.find((branch) => branch.isDefault) ?? live[0] ?? null;
+  return (
+    live.find((branch) => branch.id === branchId) ??
+    live.find((branch) => branch.deployment?.id === deploymentId) ??
+    live.find((branch) => branch.isDefault) ??
+    live[0] ??
+    null
+  );
 }

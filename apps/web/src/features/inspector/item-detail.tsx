@@ -26,11 +26,14 @@ export function ItemDetail({
   item,
   calls,
   askAuthorization,
+  initial,
 }: {
   item: InspectorItem;
   calls: Calls;
   /** The server authenticates callers itself: offer to send an Authorization header. */
   askAuthorization: boolean;
+  /** Arguments of a tool or prompt that has not been called on this page. */
+  initial: Arguments;
 }) {
   const itemKey = `${item.tab}:${item.key}`;
   const mayCall = useMay("server.call");
@@ -97,7 +100,7 @@ export function ItemDetail({
           </Field>
         )}
         <div className="mt-4">
-          <ItemForm item={item} run={run} buttons={buttons} last={shown?.call ?? null} />
+          <ItemForm item={item} run={run} buttons={buttons} last={shown?.call ?? null} initial={initial} />
         </div>
         {item.tab === "tools" && <ToolSchemas item={item} />}
       </section>
@@ -123,13 +126,15 @@ function ItemForm({
   run,
   buttons,
   last,
+  initial,
 }: {
   item: InspectorItem;
   run: (call: ServerCall) => void;
   buttons: React.ReactNode;
   last: ServerCall | null;
+  initial: Arguments;
 }) {
-  const lastArguments = last && "arguments" in last ? last.arguments : {};
+  const lastArguments = last && "arguments" in last ? last.arguments : initial;
   switch (item.tab) {
     case "tools":
       return (

@@ -11,6 +11,7 @@ import { formatAbsoluteTime, formatBytes, formatDuration } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { CallFailure } from "./call-failure.tsx";
+import { ReplayLink } from "./replay-link.tsx";
 import { RequestLines } from "./request-lines.tsx";
 import { explainedQuery, type RequestExplanation } from "./request-log.functions.ts";
 import { OutcomeLabel } from "./request-table.tsx";
@@ -51,6 +52,7 @@ export function RequestDetail({
     >
       {entry ? (
         <Fields row={entry} failure={<CallFailure projectKey={projectKey} row={entry} detail={explained} />}>
+          {explained ? <ReplayLink projectKey={projectKey} explained={explained} /> : null}
           <RequestLines projectKey={projectKey} explained={explained} error={error} />
           <Payloads explained={explained} />
         </Fields>

@@ -3,13 +3,19 @@ import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
 import { branchManifestQuery, inspectedBranch } from "~/features/inspector/inspector.functions.ts";
 import { InspectorPage } from "~/features/inspector/inspector-page.tsx";
 import { type InspectorSearch, inspectorSearchParameters } from "~/features/inspector/inspector-search.ts";
+import { explainedQuery } from "~/features/request-log/request-log.functions.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
   validateSearch: inspectorSearchParameters,
-  loaderDeps: ({ search }) => ({ branchId: search.branchId }),
+  loaderDeps: ({ search }) => ({ branchId: search.branchId, request: search.request }),
   loader: async ({ context, params, deps }) => {
-    const branches = await context.queryClient.ensureQueryData(branchesQuery(params));
-    const branch = inspectedBranch(branches, deps.branchId);
+    const { request } = deps;
+    const [branches, replayed] = await Promise.all([
+      context.queryClient.ensureQueryData(branchesQuery(params)),
+      // The page says so when it is gone.
+      request ? context.queryClient.ensureQueryData(explainedQuery(params, { id: request })).catch(() => null) : null,
+    ]);
+    const branch = inspectedBranch(branches, deps.branchId, replayed?.deploymentId);
     if (branch) await context.queryClient.ensureQueryData(branchManifestQuery(params, branch.id));
   },
   head: ({ params }) => ({ meta: [{ title: `Inspector · ${params.projectName} · Towpath` }] }),
