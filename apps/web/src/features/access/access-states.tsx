@@ -1,7 +1,7 @@
 import { Card } from "~/ui/card.tsx";
+import { LoadFailure } from "~/ui/load-failure.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { LoadError } from "../project-screen/load-error.tsx";
 
 export const accessHeader = (
   <PageHeader title="Access" description="Who may call this server, and which of its tools." />
@@ -24,7 +24,11 @@ export function AccessPending() {
   );
 }
 
-/** The screen's own error view, which keeps the navigation. */
-export function AccessError(failed: { error: unknown; reset: () => void }) {
-  return <LoadError title="Access could not be loaded" {...failed} />;
+/** The screen's own error view. */
+export function AccessError({ error, reset }: { error: unknown; reset: () => void }) {
+  return (
+    <LoadFailure title="Access could not be loaded" error={error} reset={reset}>
+      Nothing was changed.
+    </LoadFailure>
+  );
 }

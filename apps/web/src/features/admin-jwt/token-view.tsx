@@ -4,8 +4,8 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
-import { TabPanel, Tabs } from "~/ui/tabs.tsx";
 import { connectCommands } from "../project-screen/connect-commands.ts";
+import { ConnectSnippets } from "../project-screen/connect-snippets.tsx";
 import { decodeToken } from "./decode-token.ts";
 
 type Server = { readonly name: string; readonly url: string };
@@ -68,26 +68,13 @@ function Decoded({ token }: { readonly token: string }) {
 }
 
 function HowToUse({ token, server }: { readonly token: string; readonly server: Server }) {
-  const [client, setClient] = useState<string>("curl");
   const commands = connectCommands({ ...server, authMode: "towpath-cloud" }, token).filter(({ id }) =>
     uses.some((use) => use === id),
   );
   return (
     <div>
       <h3 className="mb-1.5 text-sm font-medium">How to use it</h3>
-      <Tabs
-        label="Client"
-        value={client}
-        onChange={setClient}
-        tabs={commands.map(({ id, label }) => ({ value: id, label }))}
-      >
-        {commands.map(({ id, label, place, code }) => (
-          <TabPanel key={id} value={id} className="pt-3">
-            <p className="mb-2 text-sm text-muted">{place}</p>
-            <CodeBlock code={code} label={`${label} snippet`} wrap />
-          </TabPanel>
-        ))}
-      </Tabs>
+      <ConnectSnippets commands={commands} />
     </div>
   );
 }

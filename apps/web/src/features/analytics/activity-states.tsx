@@ -1,10 +1,8 @@
-import { useRouter } from "@tanstack/react-router";
-import { CloudOff, SearchX } from "lucide-react";
+import { SearchX } from "lucide-react";
 import type { ReactNode } from "react";
-import { Button } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { classifyError } from "~/ui/error-screen.tsx";
+import { LoadFailure } from "~/ui/load-failure.tsx";
 import { Skeleton, SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
@@ -25,21 +23,12 @@ export function ActivityPending({ title }: { title: string }) {
 
 /** What a page shows when its data can't be read; the navigation stays. */
 export function ActivityError({ title, error, reset }: { title: string; error: unknown; reset: () => void }) {
-  const router = useRouter();
-  const again = async () => {
-    reset();
-    await router.invalidate();
-  };
   return (
     <>
       <PageHeader title={title} />
-      <EmptyState
-        icon={<CloudOff aria-hidden />}
-        title={`${title} could not be loaded`}
-        actions={<Button onClick={again}>Try again</Button>}
-      >
-        {classifyError(error).message} Calls are still recorded.
-      </EmptyState>
+      <LoadFailure title={`${title} could not be loaded`} error={error} reset={reset}>
+        Calls are still recorded.
+      </LoadFailure>
     </>
   );
 }

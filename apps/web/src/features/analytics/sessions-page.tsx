@@ -1,15 +1,11 @@
 import { keepPreviousData, useQuery, useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import type { TimeRange } from "@towpath/logs/schema";
 import { MessagesSquare } from "lucide-react";
-import { Button } from "~/ui/button.tsx";
-import { Card } from "~/ui/card.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
 import { formatCount } from "~/ui/figure.tsx";
-import { PageHeader } from "~/ui/page-header.tsx";
 import { formatDuration } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { timeRangeLabels } from "../request-log/log-filters.ts";
-import { ActivityPanel, RangeSelect } from "./activity-panel.tsx";
+import { ActivityPage } from "./activity-page.tsx";
 import { sessionActivityQuery, sessionsQuery } from "./analytics.functions.ts";
 import { SessionTable } from "./session-table.tsx";
 
@@ -30,46 +26,34 @@ export function SessionsPage({
   const average = (value: number | null | undefined, format: (value: number) => string) =>
     value === undefined ? undefined : value === null ? "–" : format(value);
   return (
-    <>
-      <PageHeader
-        title="Sessions"
-        description="A client's session, by its id. Calls of clients without one form a session until they pause for 30 minutes."
-        actions={<RangeSelect value={timeRange} onChange={onTimeRange} />}
-      />
-      {!activity.isError && (
-        <ActivityPanel
-          noun="sessions began"
-          series={activity.data?.series}
-          figures={[
-            { name: "Sessions", value: stats && formatCount(stats.sessions) },
-            {
-              name: "Calls per session",
-              value: average(stats?.callsPerSession, (calls) => calls.toFixed(calls < 10 ? 1 : 0)),
-            },
-            { name: "Average length", value: average(stats?.durationMs, formatDuration) },
-          ]}
-        />
-      )}
-      <Card>
-        {sessions.length > 0 ? (
-          <SessionTable projectKey={projectKey} sessions={sessions} withPrincipal />
-        ) : (
-          <EmptyState
-            icon={<MessagesSquare aria-hidden />}
-            title={`No sessions in the ${timeRangeLabels[timeRange].toLowerCase()}`}
-            actions={timeRange !== "30d" && <Button onClick={() => onTimeRange("30d")}>Show the last 30 days</Button>}
-          >
-            A session appears here a few seconds after a client's first call. Calls that the gateway refuses begin none.
-          </EmptyState>
-        )}
-        {list.hasNextPage && (
-          <div className="flex justify-center border-t p-3">
-            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-              Show older sessions
-            </Button>
-          </div>
-        )}
-      </Card>
-    </>
+    <ActivityPage
+      title="Sessions"
+      description="A client's session, by its id. Calls of clients without one form a session until they pause for 30 minutes."
+      timeRange={timeRange}
+      onTimeRange={onTimeRange}
+      panel={
+        activity.isError
+          ? null
+          : {
+              noun: "sessions began",
+              series: activity.data?.series,
+              figures: [
+                { name: "Sessions", value: stats && formatCount(stats.sessions) },
+                {
+                  name: "Calls per session",
+                  value: average(stats?.callsPerSession, (calls) => calls.toFixed(calls < 10 ? 1 : 0)),
+                },
+                { name: "Average length", value: average(stats?.durationMs, formatDuration) },
+              ],
+            }
+      }
+      table={sessions.length > 0 ? <SessionTable projectKey={projectKey} sessions={sessions} withPrincipal /> : null}
+      empty={{
+        icon: <MessagesSquare aria-hidden />,
+        title: `No sessions in the ${timeRangeLabels[timeRange].toLowerCase()}`,
+        text: "A session appears here a few seconds after a client's first call. Calls that the gateway refuses begin none.",
+      }}
+      list={list}
+    />
   );
 }

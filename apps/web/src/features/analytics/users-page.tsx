@@ -2,16 +2,12 @@ import { keepPreviousData, useQuery, useSuspenseInfiniteQuery } from "@tanstack/
 import { Link } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { Users } from "lucide-react";
-import { Button } from "~/ui/button.tsx";
-import { Card } from "~/ui/card.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
 import { formatCount } from "~/ui/figure.tsx";
-import { PageHeader } from "~/ui/page-header.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { timeRangeLabels } from "../request-log/log-filters.ts";
-import { ActivityPanel, RangeSelect } from "./activity-panel.tsx";
+import { ActivityPage } from "./activity-page.tsx";
 import { type NamedUser, userActivityQuery, usersQuery } from "./analytics.functions.ts";
 import { clientText, PrincipalLabel } from "./principal-label.tsx";
 
@@ -30,43 +26,31 @@ export function UsersPage({
   const users = list.data.pages.flatMap((page) => page.data);
   const stats = activity.data?.stats;
   return (
-    <>
-      <PageHeader
-        title="Users"
-        description="Members, API keys and others that called this server. Everyone who calls without credentials is one anonymous user."
-        actions={<RangeSelect value={timeRange} onChange={onTimeRange} />}
-      />
-      {!activity.isError && (
-        <ActivityPanel
-          noun="users called"
-          series={activity.data?.series}
-          figures={[
-            { name: "Users", value: stats && formatCount(stats.users) },
-            { name: "New", value: stats && formatCount(stats.newUsers) },
-          ]}
-        />
-      )}
-      <Card>
-        {users.length > 0 ? (
-          <UserTable projectKey={projectKey} users={users} timeRange={timeRange} />
-        ) : (
-          <EmptyState
-            icon={<Users aria-hidden />}
-            title={`Nobody called in the ${timeRangeLabels[timeRange].toLowerCase()}`}
-            actions={timeRange !== "30d" && <Button onClick={() => onTimeRange("30d")}>Show the last 30 days</Button>}
-          >
-            A user appears here a few seconds after the first call that the gateway lets through.
-          </EmptyState>
-        )}
-        {list.hasNextPage && (
-          <div className="flex justify-center border-t p-3">
-            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-              Show older users
-            </Button>
-          </div>
-        )}
-      </Card>
-    </>
+    <ActivityPage
+      title="Users"
+      description="Members, API keys and others that called this server. Everyone who calls without credentials is one anonymous user."
+      timeRange={timeRange}
+      onTimeRange={onTimeRange}
+      panel={
+        activity.isError
+          ? null
+          : {
+              noun: "users called",
+              series: activity.data?.series,
+              figures: [
+                { name: "Users", value: stats && formatCount(stats.users) },
+                { name: "New", value: stats && formatCount(stats.newUsers) },
+              ],
+            }
+      }
+      table={users.length > 0 ? <UserTable projectKey={projectKey} users={users} timeRange={timeRange} /> : null}
+      empty={{
+        icon: <Users aria-hidden />,
+        title: `Nobody called in the ${timeRangeLabels[timeRange].toLowerCase()}`,
+        text: "A user appears here a few seconds after the first call that the gateway lets through.",
+      }}
+      list={list}
+    />
   );
 }
 

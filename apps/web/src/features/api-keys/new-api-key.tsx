@@ -2,11 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import type { NewApiKeyView } from "@towpath/core/api-key";
 import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
-import { CodeBlock } from "~/ui/code-block.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
-import { TabPanel, Tabs } from "~/ui/tabs.tsx";
-import { type ConnectCommand, connectCommands } from "../project-screen/connect-commands.ts";
+import { connectCommands } from "../project-screen/connect-commands.ts";
+import { ConnectSnippets } from "../project-screen/connect-snippets.tsx";
 import { serversQuery } from "../servers/servers.functions.ts";
 
 /** Shows a new key, the only time that it can be seen, and how to use it in each client. */
@@ -53,7 +52,6 @@ type Server = { readonly id: string; readonly name: string; readonly url: string
 
 function HowToUse({ apiKey, servers }: { readonly apiKey: string; readonly servers: readonly Server[] }) {
   const [chosen, setChosen] = useState<string | null>(null);
-  const [client, setClient] = useState<ConnectCommand["id"]>("claude-code");
   const server = servers.find(({ id }) => id === chosen) ?? servers[0];
   if (!server) return null;
   const commands = connectCommands({ name: server.name, url: server.url, authMode: "towpath-cloud" }, apiKey);
@@ -71,19 +69,7 @@ function HowToUse({ apiKey, servers }: { readonly apiKey: string; readonly serve
           />
         ) : null}
       </div>
-      <Tabs
-        label="Client"
-        value={client}
-        onChange={setClient}
-        tabs={commands.map((command) => ({ value: command.id, label: command.label }))}
-      >
-        {commands.map((command) => (
-          <TabPanel key={command.id} value={command.id} className="pt-3">
-            <p className="mb-2 text-sm text-muted">{command.place}</p>
-            <CodeBlock code={command.code} label={`${command.label} snippet`} wrap />
-          </TabPanel>
-        ))}
-      </Tabs>
+      <ConnectSnippets commands={commands} />
     </div>
   );
 }

@@ -1,9 +1,7 @@
-import { useRouter } from "@tanstack/react-router";
-import { CloudOff, SearchX } from "lucide-react";
-import { Button } from "~/ui/button.tsx";
+import { SearchX } from "lucide-react";
 import { Card } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { classifyError } from "~/ui/error-screen.tsx";
+import { LoadFailure } from "~/ui/load-failure.tsx";
 import { Skeleton, SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
@@ -28,21 +26,12 @@ export function DeploymentsPending() {
 
 /** The deployments screen's own error view, which keeps the navigation (PRJ-2). */
 export function DeploymentsError({ error, reset }: { error: unknown; reset: () => void }) {
-  const router = useRouter();
-  const again = async () => {
-    reset();
-    await router.invalidate();
-  };
   return (
     <>
       <PageHeader title="Deployments" />
-      <EmptyState
-        icon={<CloudOff aria-hidden />}
-        title="The deployments could not be loaded"
-        actions={<Button onClick={again}>Try again</Button>}
-      >
-        {classifyError(error).message} Live deployments are not affected.
-      </EmptyState>
+      <LoadFailure title="The deployments could not be loaded" error={error} reset={reset}>
+        Live deployments are not affected.
+      </LoadFailure>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { Card } from "~/ui/card.tsx";
+import { LoadFailure } from "~/ui/load-failure.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { LoadError } from "../project-screen/load-error.tsx";
 
 export const limitsHeader = (
   <PageHeader title="Limits" description="How many calls this server takes, and from whom." />
@@ -25,6 +25,10 @@ export function LimitsPending() {
 }
 
 /** The screen's own error view, which keeps the navigation. */
-export function LimitsError(failed: { error: unknown; reset: () => void }) {
-  return <LoadError title="The limits could not be loaded" {...failed} />;
+export function LimitsError({ error, reset }: { error: unknown; reset: () => void }) {
+  return (
+    <LoadFailure title="The limits could not be loaded" error={error} reset={reset}>
+      Nothing was changed.
+    </LoadFailure>
+  );
 }

@@ -1,16 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import type { ProjectDetailView } from "@towpath/core/project";
-import { useState } from "react";
 import { Callout } from "~/ui/callout.tsx";
-import { CodeBlock } from "~/ui/code-block.tsx";
-import { TabPanel, Tabs } from "~/ui/tabs.tsx";
-import { type ConnectCommand, connectCommands } from "./connect-commands.ts";
+import { connectCommands } from "./connect-commands.ts";
+import { ConnectSnippets } from "./connect-snippets.tsx";
 import { ServerUrl } from "./project-labels.tsx";
 
 /** How to connect a client: the URL, the key it may need, and snippets to paste. */
 export function ConnectPanel({ project }: { project: ProjectDetailView }) {
-  const [client, setClient] = useState<ConnectCommand["id"]>("claude-code");
-  const commands = connectCommands(project);
   return (
     <div className="flex flex-col gap-4">
       <div>
@@ -49,19 +45,7 @@ export function ConnectPanel({ project }: { project: ProjectDetailView }) {
           The server authenticates callers itself. Your client will ask for any credentials it needs.
         </Callout>
       )}
-      <Tabs
-        label="Client"
-        value={client}
-        onChange={setClient}
-        tabs={commands.map((command) => ({ value: command.id, label: command.label }))}
-      >
-        {commands.map((command) => (
-          <TabPanel key={command.id} value={command.id} className="pt-3">
-            <p className="mb-2 text-sm text-muted">{command.place}</p>
-            <CodeBlock code={command.code} label={`${command.label} snippet`} wrap />
-          </TabPanel>
-        ))}
-      </Tabs>
+      <ConnectSnippets commands={connectCommands(project)} />
     </div>
   );
 }

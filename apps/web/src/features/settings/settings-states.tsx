@@ -1,7 +1,7 @@
 import { Card } from "~/ui/card.tsx";
+import { LoadFailure } from "~/ui/load-failure.tsx";
 import { Skeleton, SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { LoadError } from "../project-screen/load-error.tsx";
 
 export const settingsHeader = (
   <PageHeader
@@ -30,7 +30,11 @@ export function SettingsPending() {
   );
 }
 
-/** The settings screen's own error view, which keeps the navigation. */
-export function SettingsError(failed: { error: unknown; reset: () => void }) {
-  return <LoadError title="The settings could not be loaded" {...failed} />;
+/** The settings screen's own error view. */
+export function SettingsError({ error, reset }: { error: unknown; reset: () => void }) {
+  return (
+    <LoadFailure title="The settings could not be loaded" error={error} reset={reset}>
+      Nothing was changed.
+    </LoadFailure>
+  );
 }

@@ -1,0 +1,56 @@
+import type { TimeRange } from "@towpath/logs/schema";
+import type { ActivityTimeseries } from "@towpath/logs/sessions";
+import type { ReactNode } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Card } from "~/ui/card.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { type ActivityFigure, ActivityPanel, RangeSelect } from "./activity-panel.tsx";
+
+/** The page of all sessions or all users: figures and a chart of the range, and a list that grows by pages. */
+export function ActivityPage(page: {
+  title: string;
+  description: string;
+  timeRange: TimeRange;
+  onTimeRange: (timeRange: TimeRange) => void;
+  /** Null: they could not be read, and the list stands by itself. */
+  panel: {
+    readonly figures: readonly ActivityFigure[];
+    readonly series: ActivityTimeseries | undefined;
+    readonly noun: string;
+  } | null;
+  /** Null: nothing happened in the range. */
+  table: ReactNode | null;
+  empty: { readonly icon: ReactNode; readonly title: string; readonly text: string };
+  list: { readonly hasNextPage: boolean; readonly isFetchingNextPage: boolean; fetchNextPage(): Promise<unknown> };
+}) {
+  const { title, timeRange, onTimeRange, panel, table, empty, list } = page;
+  return (
+    <>
+      <PageHeader
+        title={title}
+        description={page.description}
+        actions={<RangeSelect value={timeRange} onChange={onTimeRange} />}
+      />
+      {panel && <ActivityPanel {...panel} />}
+      <Card>
+        {table ?? (
+          <EmptyState
+            icon={empty.icon}
+            title={empty.title}
+            actions={timeRange !== "30d" && <Button onClick={() => onTimeRange("30d")}>Show the last 30 days</Button>}
+          >
+            {empty.text}
+          </EmptyState>
+        )}
+        {list.hasNextPage && (
+          <div className="flex justify-center border-t p-3">
+            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+              Show older {title.toLowerCase()}
+            </Button>
+          </div>
+        )}
+      </Card>
+    </>
+  );
+}

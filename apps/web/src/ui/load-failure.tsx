@@ -1,0 +1,31 @@
+import { useRouter } from "@tanstack/react-router";
+import { CloudOff } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "./button.tsx";
+import { EmptyState } from "./empty-state.tsx";
+import { classifyError } from "./error-screen.tsx";
+
+/** What a screen shows in its own place when its data can't be read, so that the navigation stays. */
+export function LoadFailure({
+  title,
+  error,
+  reset,
+  children,
+}: {
+  title: string;
+  error: unknown;
+  reset: () => void;
+  /** What is not affected. */
+  children: ReactNode;
+}) {
+  const router = useRouter();
+  const again = async () => {
+    reset();
+    await router.invalidate();
+  };
+  return (
+    <EmptyState icon={<CloudOff aria-hidden />} title={title} actions={<Button onClick={again}>Try again</Button>}>
+      {classifyError(error).message} {children}
+    </EmptyState>
+  );
+}
