@@ -24,6 +24,7 @@ const git = (...args: string[]) =>
   run("git", ["-C", directory, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args]);
 
 const source = (word: string) => `from fastmcp import FastMCP
+from fastmcp.server.dependencies import get_http_headers
 
 mcp = FastMCP("Own")
 
@@ -32,6 +33,12 @@ mcp = FastMCP("Own")
 def word() -> str:
     print("word was asked")
     return "${word}"
+
+
+@mcp.tool
+def caller() -> str:
+    headers = get_http_headers(include_all=True)
+    return f"{headers.get('towpath-actor-role')}, {len(headers.get('towpath-assertion', '').split('.'))} parts"
 `;
 
 async function commit(word: string) {
@@ -40,11 +47,11 @@ async function commit(word: string) {
   await git("commit", "--quiet", "-m", `Say ${word}`);
 }
 
-async function ask(endpoint: string, authorization: string | null = `Bearer ${key}`): Promise<unknown> {
+async function ask(endpoint: string, authorization: string | null = `Bearer ${key}`, tool = "word"): Promise<unknown> {
   const client = new Client({ name: "own", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   const headers = authorization === null ? {} : { authorization };
   await client.connect(new StreamableHTTPClientTransport(new URL(endpoint), { requestInit: { headers } }));
-  const { content } = await client.callTool({ name: "word", arguments: {} });
+  const { content } = await client.callTool({ name: tool, arguments: {} });
   await client.close();
   return Array.isArray(content) && content[0]?.type === "text" ? content[0].text : content;
 }
@@ -128,6 +135,28 @@ describe("own code from a push to previews", () => {
     await expect(ask(`${serversUrl}/${server}/mcp`, "Bearer tp_wrong")).rejects.toThrow();
   });
 
+  test("PRJ-10 GW-11 an admin JWT from its page calls as its person, whose identity is signed when switched on; clearing the cache ends it", async () => {
+    const endpoint = `${serversUrl}/${server}/mcp`;
+    await page.goto(`${url}/${slug}/${server}/admin-jwt`);
+    await page.getByRole("button", { name: "Show token" }).click();
+    const bearer = `Bearer ${(await page.getByTestId("admin-jwt").innerText()).trim()}`;
+    await page.getByText("Newly issued.").waitFor();
+    await expectAccessible(page);
+    expect(await ask(endpoint, bearer, "caller")).toBe("owner, 1 parts");
+    await page.goto(`${url}/${slug}/${server}/settings`);
+    await page.getByRole("switch", { name: "Sign the caller's identity" }).click();
+    await expect.poll(() => ask(endpoint, bearer, "caller"), { timeout: 20_000 }).toBe("owner, 3 parts");
+    await page.goto(`${url}/${slug}/${server}/admin-jwt`);
+    await page.getByRole("button", { name: "Show token" }).click();
+    await page.getByText("Issued before, from the cache.").waitFor();
+    await page.getByRole("button", { name: "Clear cache and revoke tokens" }).click();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Clear and revoke" }).click();
+    await page.getByText("All admin JWTs of this project are revoked").waitFor();
+    await page.getByRole("button", { name: "Show token" }).waitFor();
+    await expect.poll(() => ask(endpoint, bearer).catch(() => "refused"), { timeout: 20_000 }).toBe("refused");
+  });
+
   test("BLD-7 a push to the default branch goes live by itself", async () => {
     await commit("two");
     await git("push", "--quiet", "towpath", "HEAD:main");
@@ -190,10 +219,21 @@ describe("own code from a push to previews", () => {
     expect(stranger.status).toBe(401);
   });
 
-  test("RUN-5 PRJ-3 what the server prints is in its log", async () => {
+  test("RUN-5 PRJ-3 LOG-4 what the server prints is in its log, and a call's row leads to its lines and back", async () => {
     await page.goto(`${url}/${slug}/${server}/deployments`);
     await page.getByRole("link", { name: "Server log" }).first().click();
     await page.getByText("word was asked").first().waitFor();
     await expectAccessible(page);
+    await page.goto(`${url}/${slug}/${server}/logs?methodType=tool:word`);
+    await page.getByRole("row").filter({ hasText: "word" }).first().click();
+    const drawer = page.getByRole("dialog");
+    await drawer.getByText("word was asked").waitFor();
+    const requestId = new URL(page.url()).searchParams.get("request") ?? "";
+    await drawer.getByRole("link", { name: "Show in the server log" }).click();
+    const log = page.getByRole("region", { name: "Server log" });
+    await log.getByText("word was asked").first().waitFor();
+    await log.locator(`a[href*="${requestId}"]`).first().click();
+    await drawer.getByText("word was asked").waitFor();
+    expect(page.url()).toContain(requestId);
   });
 });
