@@ -9,7 +9,10 @@ export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))");
   const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
   // In the page itself: the other mode, for frames of other origins, opens a page for each analysis.
-  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] }).withTags(tags);
+  const axe = new AxeBuilder({ page })
+    .setLegacyMode()
+    .options({ resultTypes: ["violations"] })
+    .withTags(tags);
   const { violations } = await axe.analyze();
   const found = violations.map(
     ({ id, nodes }) =>

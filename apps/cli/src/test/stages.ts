@@ -1,3 +1,4 @@
+import { ensureWebBuild } from "../up/web-build.ts";
 import { check, type Output, programOf, pytest, together, vitest } from "./programs.ts";
 import type { Totals } from "./totals.ts";
 
@@ -5,7 +6,7 @@ export type Stage = {
   readonly name: string;
   readonly title: string;
   readonly run: (output: Output) => Promise<Totals>;
-  /** Runs at the same time as the stage after it, which mostly waits. */
+  /** Runs at the same time as the stages after it, up to the first one without this mark, which mostly waits. */
   readonly besideNext?: boolean;
   /** Runs only when it is named: it takes longer than people wait for tests. */
   readonly onlyWhenNamed?: boolean;
@@ -13,6 +14,18 @@ export type Stage = {
 
 const tsc = (output: Output, project: string) =>
   check(output, programOf("typescript", "bin/tsc"), "--noEmit", "-p", project);
+
+let site: Promise<void> | undefined;
+/** Several stages start instances at the same time: the first one to come builds the site for all. */
+const builtSite = () => {
+  site ??= ensureWebBuild();
+  return site;
+};
+
+const onInstances = async (output: Output, config: string) => {
+  await builtSite();
+  return await vitest(output, config);
+};
 
 /** In the order in which a mistake is cheapest to learn of. */
 export const stages: readonly Stage[] = [
@@ -57,7 +70,13 @@ export const stages: readonly Stage[] = [
     run: (output) => pytest(output, "python/towpath_runner/tests"),
     besideNext: true,
   },
-  { name: "e2e", title: "End to end", run: (output) => vitest(output, "tests/vitest.config.ts") },
+  {
+    name: "lifecycle",
+    title: "Life of an instance",
+    run: (output) => onInstances(output, "tests/lifecycle/vitest.config.ts"),
+    besideNext: true,
+  },
+  { name: "e2e", title: "End to end", run: (output) => onInstances(output, "tests/vitest.config.ts") },
   {
     name: "interleavings",
     title: "Interleavings of deliveries",

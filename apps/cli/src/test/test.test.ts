@@ -22,7 +22,7 @@ async function printedBy(chosen: readonly Stage[]): Promise<{ status: number; li
   return { status, lines: stripVTControlCharacters(text).trimEnd().split("\n") };
 }
 
-test("a stage that runs beside the next one overlaps with it, and its output comes in one piece", async () => {
+test("stages that run beside the next one overlap with it, and the output of each comes in one piece", async () => {
   const nextHasBegun = Promise.withResolvers<void>();
   const beside = async (output: Output) => {
     if (output === "inherit") throw new Error("The output of both stages would be mixed.");
@@ -36,10 +36,12 @@ test("a stage that runs beside the next one overlaps with it, and its output com
     if (output !== "inherit") throw new Error("Nothing of it is shown while it runs.");
     return await passed();
   };
-  const { status, lines } = await printedBy([stage("one", beside, true), stage("two", next)]);
+  const chosen = [stage("one", beside, true), stage("two", beside, true), stage("three", next)];
+  const { status, lines } = await printedBy(chosen);
   expect(status).toBe(0);
-  expect(lines.slice(0, 6)).toEqual(["", "two", "", "one", "first line", "second line"]);
-  expect(lines.at(-1)).toBe("3 passed, 0 failed");
+  const printed = (name: string) => ["", name, "first line", "second line"];
+  expect(lines.slice(0, 10)).toEqual(["", "three", ...printed("one"), ...printed("two")]);
+  expect(lines.at(-1)).toBe("4 passed, 0 failed");
 });
 
 test("a failed stage doesn't keep the later ones from running, and the last line has the totals", async () => {

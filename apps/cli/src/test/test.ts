@@ -24,16 +24,16 @@ export async function test(names: string[]): Promise<number> {
 /** Runs these stages and prints their totals; resolves with the exit status. */
 export async function runStages(chosen: readonly Stage[]): Promise<number> {
   const results: Result[] = [];
-  let beside: Promise<() => Promise<Result>> | undefined;
+  let beside: Promise<() => Promise<Result>>[] = [];
   for (const [index, stage] of chosen.entries()) {
     if (stage.besideNext && index + 1 < chosen.length) {
-      beside = runToFile(stage);
+      beside.push(runToFile(stage));
       continue;
     }
     print(`\n${bold(stage.title)}`);
     const result = await run(stage, "inherit");
-    if (beside) results.push(await (await beside)());
-    beside = undefined;
+    for (const shown of beside) results.push(await (await shown)());
+    beside = [];
     results.push(result);
   }
   return report(results);
