@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { plainServer } from "@towpath/builder/testing";
 import { getBuild, listBuilds } from "@towpath/core/build";
 import { listBranchesWithDeployments } from "@towpath/core/deployment";
 import { recordInstallation } from "@towpath/core/installation";
@@ -29,12 +30,16 @@ let branchId = "";
 let installationId = 0;
 const name = "weather-report";
 
-const server = (tool: string, more = "") => `
+const needsKey = `
 import os
+
+assert os.environ["WEATHER_KEY"] == "sunny-secret", "no key"
+`;
+const fastMcpServer = (tool: string, more = "") => `
+${needsKey}
 ${more}
 from fastmcp import FastMCP
 
-assert os.environ["WEATHER_KEY"] == "sunny-secret", "no key"
 mcp = FastMCP("Weather")
 
 
@@ -42,6 +47,13 @@ mcp = FastMCP("Weather")
 def ${tool}(city: str) -> str:
     """Says how it is there."""
     return f"{city}: sunny"
+`;
+/** Starts in an instant: for what happens around a server. */
+const server = (tool: string, more = "") => `
+${needsKey}
+${more}
+${plainServer.replace('"add"', `"${tool}"`)}
+mcp = app
 `;
 
 const context = () =>
@@ -106,7 +118,7 @@ test("ONB-4 BLD-6 RUN-4 a repository becomes a live server with its variables, a
   const { repository, pushUrl } = await instance.forge.ensureRepository({ owner: "ada", name: "weather" });
   await instance.git(directory, "init", "-q", "-b", "main");
   await git("remote", "add", "origin", pushUrl);
-  const sha = await push({ "server.py": server("forecast"), "requirements.txt": "fastmcp\n" });
+  const sha = await push({ "server.py": fastMcpServer("forecast"), "requirements.txt": "fastmcp\n" });
   const head = await instance.github.branch({ installationId, owner: "ada", name: "weather" }, "main");
   expect(head.commit.sha).toBe(sha);
   const account = { installationId, accountLogin: "ada", accountType: "User" };
@@ -136,7 +148,7 @@ test("ONB-4 BLD-6 RUN-4 a repository becomes a live server with its variables, a
 });
 
 test("BLD-7 a push to the default branch is live by webhook alone", { timeout: 120_000 }, async () => {
-  const sha = await push({ "server.py": server("forecast_tomorrow") });
+  const sha = await push({ "server.py": server("forecast_tomorrow"), "requirements.txt": "six\n" });
   await until(async () => (await live()) === sha, 60_000);
   const built = await ended(sha);
   expect(built).toMatchObject({ trigger: "push", commitAuthor: "Ada" });
@@ -175,8 +187,9 @@ test("BLD-10 GW-4 a server that does its own sign-in goes live, and answers thos
 }, async () => {
   await git("checkout", "-q", "main");
   const verifier = 'StaticTokenVerifier(tokens={"letmein": {"client_id": "me", "scopes": []}})';
-  const own = server("forecast_guarded", "from fastmcp.server.auth.providers.jwt import StaticTokenVerifier");
-  const sha = await push({ "server.py": own.replace('FastMCP("Weather")', `FastMCP("Weather", auth=${verifier})`) });
+  const own = fastMcpServer("forecast_guarded", "from fastmcp.server.auth.providers.jwt import StaticTokenVerifier");
+  const guarded = own.replace('FastMCP("Weather")', `FastMCP("Weather", auth=${verifier})`);
+  const sha = await push({ "server.py": guarded, "requirements.txt": "fastmcp\n" });
   const built = await ended(sha);
   expect(built.diagnosis).toBeNull();
   expect(built).toMatchObject({
@@ -199,7 +212,7 @@ test("BLD-10 GW-4 a server that does its own sign-in goes live, and answers thos
 test("BLD-7 a renamed repository with another default branch: the push is built, and production follows", {
   timeout: 180_000,
 }, async () => {
-  const sha = await push({ "server.py": server("from_trunk") }, "trunk");
+  const sha = await push({ "server.py": server("from_trunk"), "requirements.txt": "six\n" }, "trunk");
   expect((await ended(sha)).status).toBe("succeeded");
   expect(await instance.database.db.$count(route)).toBe(2);
   const body = { name: "weather-two", default_branch: "trunk" };
