@@ -20,6 +20,7 @@ async function main(): Promise<void> {
     requestHandler({
       clientDirectory: join(dist, "client"),
       baseUrl: config.baseUrl,
+      proxies: config.proxies,
       fetch: (request) => built.default.fetch(request),
       onError: (error, request) => log.error({ err: error, path: request.url?.split("?", 1)[0] }, "request failed"),
     }),

@@ -12,6 +12,8 @@ type Options = {
   readonly clientDirectory: string;
   /** Public origin of the site. */
   readonly baseUrl: string;
+  /** Addresses on other hosts whose X-Forwarded-For is trusted: reverse proxies, and gateways. */
+  readonly proxies: readonly string[];
   /** The built app. */
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Called with what `fetch` throws. The client gets 500. */
@@ -19,11 +21,12 @@ type Options = {
 };
 
 /** Handles every request of the site: checks its limits, then serves a file of the browser build or calls the app. */
-export function requestHandler({ clientDirectory, baseUrl, fetch, onError }: Options): RequestListener {
+export function requestHandler({ clientDirectory, baseUrl, proxies, fetch, onError }: Options): RequestListener {
   const compress = compressResponses();
   const files = staticFiles(clientDirectory);
   const answer = (request: ServerRequest) => fetch(publicRequest(request, baseUrl));
-  const app = toNodeHandler(answer, { trustProxy: "loopback" }) as NodeHttp1Handler;
+  const trustProxy = proxies.length === 0 ? "loopback" : ["127.0.0.1", "::1", ...proxies];
+  const app = toNodeHandler(answer, { trustProxy }) as NodeHttp1Handler;
   return (request, response) => {
     const refusal = refusalOf(request);
     if (refusal) {
@@ -142,7 +145,7 @@ function publicRequest(request: ServerRequest, baseUrl: string): Request {
   });
 }
 
-/** The peer, or the address that a proxy on this machine forwards. X-Forwarded-For from anyone else is ignored. */
+/** The peer, or the address that a trusted proxy forwards. X-Forwarded-For from anyone else is ignored. */
 function clientAddress(request: ServerRequest): string {
   const peer = request.runtime?.node?.req.socket.remoteAddress ?? "";
   const address = request.ip && isIP(request.ip) ? request.ip : peer;

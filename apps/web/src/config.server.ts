@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets";
@@ -19,6 +20,13 @@ const settings = z.object({
   TOWPATH_URL: origin.default("http://localhost:3000"),
   TOWPATH_HOST: z.string().default("127.0.0.1"),
   TOWPATH_PORT: z.coerce.number({ error: "must be a port" }).int().min(0).max(65_535).default(3000),
+  /** Reverse proxies and gateways on other hosts, separated by commas: what they say of their clients is believed. */
+  TOWPATH_PROXIES: z
+    .string()
+    .default("")
+    .transform((text) => text.split(",").map((each) => each.trim()))
+    .transform((addresses) => addresses.filter((address) => address !== ""))
+    .refine((addresses) => addresses.every((address) => isIP(address) !== 0), "must be addresses, such as 10.0.0.7"),
   /** Whether OAuth clients may publish their metadata on this machine, by http. */
   TOWPATH_LOCAL_OAUTH_CLIENTS: z.enum(["yes", "no"], { error: "must be yes or no" }).default("no"),
   TOWPATH_SERVER_URL: z
@@ -70,6 +78,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     baseUrl: values.TOWPATH_URL,
     host: values.TOWPATH_HOST,
     port: values.TOWPATH_PORT,
+    proxies: values.TOWPATH_PROXIES,
     serverUrlTemplate: values.TOWPATH_SERVER_URL,
     /** What the gateways keep to: shown, and no project may set more. */
     callLimits: callLimitsFrom(values),

@@ -12,6 +12,7 @@ import {
   requestAuthorization,
   revokeToken,
 } from "@towpath/core/oauth";
+import { networkOf } from "@towpath/limits";
 import { services } from "~/compose.server.ts";
 import { parseJsonObject, readBody, redirectTo } from "~/http/request.server.ts";
 import { anyOrigin } from "./metadata.server.ts";
@@ -47,7 +48,7 @@ export const preflight = (): Response =>
 
 /** @throws TooManyRequests */
 async function limit(request: Request, endpoint: keyof typeof limits): Promise<void> {
-  const address = request.headers.get(clientAddressHeader) ?? "";
+  const address = networkOf(request.headers.get(clientAddressHeader) ?? "");
   const seconds = await limitRequests(services().database.db, {
     key: `oauth ${endpoint} ${address}`,
     max: limits[endpoint],

@@ -1,0 +1,52 @@
+import { request as httpRequest } from "node:http";
+import { expect, test } from "vitest";
+import { openSite } from "./site.ts";
+
+/** Stands for a gateway on another host: of this machine, only 127.0.0.1 is a proxy as soon as one is configured. */
+const gateway = "127.0.0.3";
+const site = openSite(() => ({ TOWPATH_PROXIES: `${gateway}, 2001:db8::7` }));
+
+/** The limit of one address in a minute. */
+const registrations = 60;
+
+/** Sends a registration that is refused for its content, unless its address has sent too many. */
+function register(localAddress: string, forwardedFor: string): Promise<number> {
+  const { port } = new URL(site.url);
+  const body = "{}";
+  const headers = {
+    ...{ "content-type": "application/json", "content-length": String(body.length), connection: "close" },
+    "x-forwarded-for": forwardedFor,
+  };
+  return new Promise((resolve, reject) => {
+    const options = { host: "127.0.0.1", port, path: "/oauth/register", method: "POST", headers, localAddress };
+    httpRequest(options, (response) => response.resume().on("end", () => resolve(response.statusCode ?? 0)))
+      .on("error", reject)
+      .end(body);
+  });
+}
+
+/** Sends one more than an address may; resolves to the statuses that came. */
+async function flood(localAddress: string, forwardedFor: (at: number) => string): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let at = 0; at <= registrations; at++) statuses.push(await register(localAddress, forwardedFor(at)));
+  return statuses;
+}
+const limitedAtTheEnd = [...Array<number>(registrations).fill(400), 429];
+
+test("GW-5 GW-9 OAuth requests are limited by the address that a trusted proxy saw; what stands before it is forged", async () => {
+  expect(await flood(gateway, (at) => `198.51.100.${at}, 203.0.113.7`)).toEqual(limitedAtTheEnd);
+  expect(await register(gateway, "203.0.113.8")).toBe(400);
+  expect(await register(gateway, "203.0.113.8, 203.0.113.7")).toBe(429);
+  // The gateway's address counts for nobody: its other clients go on.
+  expect(await register("127.0.0.1", "203.0.113.9")).toBe(400);
+}, 60_000);
+
+test("GW-9 an IPv6 client counts with its /64, of which it has all addresses", async () => {
+  expect(await flood(gateway, (at) => `2001:db8:0:1::${at.toString(16)}`)).toEqual(limitedAtTheEnd);
+  expect(await register(gateway, "2001:db8:0:2::1")).toBe(400);
+}, 60_000);
+
+test("GW-9 whoever is no proxy can't change their address by a header", async () => {
+  expect(await flood("127.0.0.4", (at) => `192.0.2.${at}`)).toEqual(limitedAtTheEnd);
+  expect(await register("127.0.0.5", "192.0.2.1")).toBe(400);
+}, 60_000);
