@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectLegacy, connectModern } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, setAccess, until } from "./testing/rig.ts";
+import { createRig, type DeployedServer, type Rig, setAccess, setLimits, until } from "./testing/rig.ts";
 
 const run = promisify(execFile);
 const script = (name: string) => new URL(`testing/fastmcp/${name}`, import.meta.url).pathname;
@@ -71,4 +71,20 @@ test("GW-15 FastMCP's client and the TypeScript SDKs at a FastMCP server: only t
     })
     .toEqual(["echo", "drop"]);
   expect(printed).toContain("drop ran");
+});
+
+test("GW-8 FastMCP's client fails with the reason, without hanging, when a limit is reached", {
+  timeout: 120_000,
+}, async () => {
+  await setAccess(rig.database, server.projectId, {});
+  await setLimits(rig.database, server.projectId, { caller: { perMinute: 6, burst: 12 } });
+  await expect
+    .poll(
+      async () => {
+        const { stdout } = await run("uv", [...python, script("flood.py"), server.url.href]);
+        return JSON.parse(stdout).failure;
+      },
+      { timeout: 60_000 },
+    )
+    .toMatch(/Towpath's limit for one caller of this server is reached.*Try again in \d+ s/);
 });
