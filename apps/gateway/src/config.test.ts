@@ -49,7 +49,10 @@ test("GW-14 limits are those of all workers together: each keeps to its part, an
   expect(config).toMatchObject({ workers: 3, share: 1, connections: { maxConnections: 1000 } });
   expect(configOfWorker(config)).toMatchObject({
     share: 1 / 3,
-    connections: { maxConnections: 333, maxConnectionsPerAddress: 83 },
+    connections: {
+      ...{ maxConnections: 333, maxConnectionsPerAddress: 83, maxIdlePerAddress: 41 },
+      newPerAddress: { perMinute: 2000, burst: 200 },
+    },
     capacity: { maxRequestsPerServer: 41, maxBodyBytes: Math.floor((256 * 1024 * 1024) / 3) },
     openLimits: { caller: 21, organization: 83 },
     // Workers share these instead, and know of which gateway they are.
@@ -80,7 +83,7 @@ test("GW-8 OPS-1 limits of calls: generous by default, 0 is none, and each gatew
 
 test("OPS-1 GW-9 the limits of connections follow from how many files may be open, and a setting beyond that is refused", () => {
   expect(readConfig(complete, 20_000)).toMatchObject({
-    connections: { maxConnections: 9936, maxConnectionsPerAddress: 2484 },
+    connections: { maxConnections: 9936, maxConnectionsPerAddress: 2484, maxIdlePerAddress: 1242 },
     capacity: { maxRequestsPerServer: 1242, maxBodyBytes: 256 * 1024 * 1024 },
   });
   expect(readConfig(complete, 1_000_000).connections.maxConnections).toBe(10_000);

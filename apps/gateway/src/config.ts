@@ -57,6 +57,9 @@ const environmentSchema = z.object({
   /** Each takes up to two open files: one for the client and one for its server. */
   TOWPATH_GATEWAY_MAX_CONNECTIONS: count.optional(),
   TOWPATH_GATEWAY_MAX_CONNECTIONS_PER_ADDRESS: count.optional(),
+  TOWPATH_GATEWAY_MAX_IDLE_PER_ADDRESS: count.optional(),
+  /** A minute; a tenth of them may come at once. 0: any number. */
+  TOWPATH_GATEWAY_NEW_CONNECTIONS_PER_ADDRESS: z.coerce.number().int().min(0).default(6000),
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_SERVER: count.optional(),
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_CALLER: count.optional(),
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_ORGANIZATION: count.optional(),
@@ -125,10 +128,14 @@ function connectionLimits(
   const fitting = workersOf(values) * Math.floor((openFiles - otherFiles) / 2);
   const maxConnections =
     values.TOWPATH_GATEWAY_MAX_CONNECTIONS ?? Math.max(16, Math.min(fitting, maxDefaultConnections));
+  const maxConnectionsPerAddress = values.TOWPATH_GATEWAY_MAX_CONNECTIONS_PER_ADDRESS ?? Math.ceil(maxConnections / 4);
+  const newConnections = values.TOWPATH_GATEWAY_NEW_CONNECTIONS_PER_ADDRESS;
   return {
     connections: {
       maxConnections,
-      maxConnectionsPerAddress: values.TOWPATH_GATEWAY_MAX_CONNECTIONS_PER_ADDRESS ?? Math.ceil(maxConnections / 4),
+      maxConnectionsPerAddress,
+      maxIdlePerAddress: values.TOWPATH_GATEWAY_MAX_IDLE_PER_ADDRESS ?? Math.ceil(maxConnectionsPerAddress / 2),
+      newPerAddress: newConnections === 0 ? null : { perMinute: newConnections, burst: Math.ceil(newConnections / 10) },
       proxies: values.TOWPATH_GATEWAY_PROXIES,
     },
     capacity: {
@@ -232,6 +239,7 @@ export function configOfWorker(config: GatewayConfig): GatewayConfig {
   // Rounded down: together they must not pass the limit.
   const part = (limit: number) => Math.max(1, Math.floor(limit * share));
   const { connections, capacity, openLimits } = config;
+  const { newPerAddress: rate } = connections;
   return {
     ...config,
     share,
@@ -239,6 +247,8 @@ export function configOfWorker(config: GatewayConfig): GatewayConfig {
       ...connections,
       maxConnections: part(connections.maxConnections),
       maxConnectionsPerAddress: part(connections.maxConnectionsPerAddress),
+      maxIdlePerAddress: part(connections.maxIdlePerAddress),
+      newPerAddress: rate && { perMinute: part(rate.perMinute), burst: part(rate.burst) },
     },
     capacity: {
       maxRequestsPerServer: part(capacity.maxRequestsPerServer),

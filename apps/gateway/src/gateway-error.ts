@@ -12,6 +12,8 @@ export type GatewayErrorCode =
   | "unauthorized"
   | "insufficient_scope"
   | "method_not_allowed"
+  | "unsupported_http_version"
+  | "unsupported_transfer_encoding"
   | "sign_in_unavailable"
   | "forbidden_origin"
   | "caller_not_allowed"
@@ -43,6 +45,8 @@ const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
   unauthorized: 401,
   insufficient_scope: 403,
   method_not_allowed: 405,
+  unsupported_http_version: 505,
+  unsupported_transfer_encoding: 501,
   sign_in_unavailable: 503,
   forbidden_origin: 403,
   caller_not_allowed: 403,

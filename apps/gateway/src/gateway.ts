@@ -41,6 +41,7 @@ import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
 import { traceparentOf } from "./tracing/trace-context.ts";
 import type { Tracer } from "./tracing/tracer.ts";
+import { checkRequest } from "./wire/check-request.ts";
 
 export type GatewayParts = ProxyParts & {
   serverAddress: ServerAddress;
@@ -79,6 +80,7 @@ export function createGateway(parts: GatewayParts): (request: IncomingMessage, r
 type Incoming = { request: IncomingMessage; response: ServerResponse; begun: { id: string; time: number } };
 
 async function handle(parts: GatewayParts, { request, response, begun }: Incoming): Promise<void> {
+  checkRequest(request);
   // Route: which server is meant?
   const destination = destinationOf(parts.serverAddress, request.headers.host, request.url ?? "");
   if (destination.kind === "platform") return parts.platform(request, response, destination.path);
@@ -202,11 +204,11 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   parts.signIns.accepted(route, principal, request);
   parts.openResponses.watch(response, principal, route);
   const client = clientAddress(parts.serverAddress, request, parts.proxies);
-  const call = parts.limits.enter(route, { principal, address: client }, response);
+  const call = await parts.limits.enter(route, { principal, address: client }, response);
   const body = await readBody(request, parts.capacity.admit(route.projectId, response));
   if (body === null) return null;
   addBody(exchange, body, request);
-  call.take(exchange.peek.messages.length);
+  await call.take(exchange.peek.messages.length);
   const forwarded = forwardedHeaders(parts.serverAddress, label, client);
   forwarded.push(requestIdHeader, exchange.id);
   if (exchange.trace) forwarded.push("traceparent", traceparentOf(exchange.trace));

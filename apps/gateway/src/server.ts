@@ -1,52 +1,56 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Connections } from "./policy/connections.ts";
+import { refuseTunnel, refuseUnread } from "./wire/parser-errors.ts";
 
-const lingerMs = 1000;
+/** Milliseconds. */
+export type Patience = {
+  /** From a request's first byte, or its connection, to the end of its headers. */
+  readonly headers: number;
+  /** To the end of its body. */
+  readonly request: number;
+  /** A connection may be idle between two requests. */
+  readonly idle: number;
+  /** How often connections are looked at. */
+  readonly check: number;
+};
+
+const usualPatience: Patience = { headers: 10_000, request: 60_000, idle: 75_000, check: 5000 };
 
 /**
- * The HTTP server in front of the gateway, with the limits of GW-9: head 32 KiB within 10 s, whole request within
- * 60 s (answers have no limit), strict parsing, so that a request that two parsers could read differently
+ * The HTTP server in front of the gateway, with the limits of GW-9: head 32 KiB with 200 headers within 10 s, whole
+ * request within 60 s (answers have no limit), strict parsing, so that a request that two parsers could read differently
  * (Content-Length beside Transfer-Encoding, bad line ends, odd header names) never gets in.
  */
 export function createHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
-  connections: Connections,
+  connections: Pick<Connections, "accept" | "requestStarted">,
+  patience: Patience = usualPatience,
 ): Server {
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    connections.requestStarted(request.socket, response);
+    handle(request, response);
+  };
   const server = createServer(
     {
       maxHeaderSize: 32 * 1024,
-      headersTimeout: 10_000,
-      requestTimeout: 60_000,
-      keepAliveTimeout: 75_000,
-      connectionsCheckingInterval: 5000,
+      headersTimeout: patience.headers,
+      requestTimeout: patience.request,
+      keepAliveTimeout: patience.idle,
+      connectionsCheckingInterval: patience.check,
       insecureHTTPParser: false,
       // A request without Host gets our own 404 instead of Node's 400.
       requireHostHeader: false,
     },
-    (request, response) => {
-      connections.requestStarted(request.socket, response);
-      handle(request, response);
-    },
+    serve,
   );
   server.on("connection", (socket) => connections.accept(socket));
   server.timeout = 0;
   server.maxHeadersCount = 200;
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === "ECONNRESET" || !socket.writable) {
-      socket.destroy();
-      return;
-    }
-    const status =
-      error.code === "HPE_HEADER_OVERFLOW"
-        ? "431 Request Header Fields Too Large"
-        : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-          ? "408 Request Timeout"
-          : "400 Bad Request";
-    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    // Give the client time to read that, but don't wait for it to close the connection.
-    setTimeout(() => socket.destroy(), lingerMs).unref();
-  });
+  // An expectation that nobody knows is ignored (RFC 9110 §10.1.1 allows a 417, which Node sends without a reason).
+  server.on("checkExpectation", serve);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuseUnread(socket, error));
+  server.on("connect", (_request, socket: Socket) => refuseTunnel(socket));
   return server;
 }
 

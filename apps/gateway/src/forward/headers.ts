@@ -70,7 +70,7 @@ type PassedOn = {
  * the caller's Authorization stays behind and `towpath-actor*` says who it is; client-sent copies never pass.
  * `forwarded` takes the place of whatever the client says about addresses: the server believes it.
  *
- * @throws GatewayError 404 for a request with two Host headers
+ * @throws GatewayError 404 for a request with two Host headers, 401 for one with two sets of credentials
  */
 export function headersForServer(
   raw: readonly string[],
@@ -79,6 +79,7 @@ export function headersForServer(
   const headers: string[] = [];
   let named: Set<string> | null = null;
   let hosts = 0;
+  let credentials = 0;
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at] ?? "";
     const value = raw[at + 1] ?? "";
@@ -94,7 +95,10 @@ export function headersForServer(
     if (lower === "host" && ++hosts > 1) {
       throw new GatewayError("unknown_host", "The request names two hosts.");
     }
-    if (lower === "authorization" && principal.actor) continue;
+    if (lower === "authorization" && principal.actor) {
+      if (++credentials > 1) throw doubledCredentials();
+      continue;
+    }
     if (isTraced && lower === "traceparent") continue;
     if (isReserved(lower)) continue;
     if (lower === "cookie") {
@@ -109,6 +113,14 @@ export function headersForServer(
   passed.push(...forwarded);
   if (principal.actor) passed.push(...identityHeaders(principal, assertion));
   return passed;
+}
+
+/** Only the first was checked, and another program might read the second. */
+function doubledCredentials(): GatewayError {
+  const message = "The request has two Authorization headers. Send one.";
+  return new GatewayError("unauthorized", message, {
+    "www-authenticate": `Bearer error="invalid_request", error_description="${message}"`,
+  });
 }
 
 /**

@@ -1,57 +1,75 @@
 import type { ServerResponse } from "node:http";
 import { BlockList, isIP, type Socket } from "node:net";
+import { Bucket, networkOf, type Rate } from "@towpath/limits";
+import { refuseConnection } from "../wire/parser-errors.ts";
 
 export type ConnectionLimits = {
   /** Connections at a time. */
   maxConnections: number;
-  /** Of one client address. Loopback and proxies are exempt: they stand for many clients. */
+  /** Of one client's network (see `networkOf`). Loopback and proxies are exempt: they stand for many clients. */
   maxConnectionsPerAddress: number;
+  /** Those of them on which no request is under way. */
+  maxIdlePerAddress: number;
+  /** New connections of one network; null: any number. */
+  newPerAddress: Rate | null;
   proxies: BlockList;
 };
 
 /** Number of idle connections closed at a time when the limit is reached. */
 const maxEvictions = 16;
 const searchPauseMs = 50;
+const pruneMs = 10_000;
+
+/** The connections of one network, oldest first, and how many more may come. */
+type Network = { readonly sockets: Set<Socket>; readonly bucket: Bucket };
 
 /**
  * Limits the gateway's connections (GW-9). At the limit, a new connection replaces the oldest ones that have not sent a
- * request, then those idle between requests. It is refused only when all others are in use.
+ * request, then those idle between requests. It is refused only when all others are in use. A network that has its share
+ * replaces idle connections of its own only.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
+  readonly #now: () => number;
   /** Connections by age, with their last response; null before the first request. */
   readonly #open = new Map<Socket, ServerResponse | null>();
   readonly #silent = new Set<Socket>();
-  readonly #perAddress = new Map<string, number>();
+  readonly #networks = new Map<string, Network>();
   /** No search for idle connections before this performance.now(). */
   #searchFrom = 0;
+  #pruneFrom = 0;
   refused = 0;
   evicted = 0;
 
-  constructor(limits: ConnectionLimits) {
+  constructor(limits: ConnectionLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
+    this.#now = now;
   }
 
   get count(): number {
     return this.#open.size;
   }
 
-  /** Takes a new connection, or destroys it. */
+  /** Takes a new connection, or refuses it. */
   accept(socket: Socket): void {
-    const address = this.#limitedAddress(socket);
-    const ofAddress = address === null ? 0 : (this.#perAddress.get(address) ?? 0);
-    // Check the address first: one that is at its limit must not evict other clients' connections.
-    if (ofAddress >= this.#limits.maxConnectionsPerAddress || !this.#hasRoom()) {
+    const network = this.#limitedNetwork(socket);
+    // Check the network first: one that is at its limit must not evict other clients' connections.
+    if (network !== null && !this.#hasShareLeft(network)) {
+      this.refused++;
+      refuseConnection(socket);
+      return;
+    }
+    if (!this.#hasRoom()) {
       this.refused++;
       socket.destroy();
       return;
     }
     this.#open.set(socket, null);
     this.#silent.add(socket);
-    if (address !== null) this.#perAddress.set(address, ofAddress + 1);
+    network?.sockets.add(socket);
     socket.once("close", () => {
       this.#forget(socket);
-      if (address !== null) this.#releaseAddress(address);
+      network?.sockets.delete(socket);
     });
   }
 
@@ -71,43 +89,75 @@ export class Connections {
   #hasRoom(): boolean {
     const { maxConnections } = this.#limits;
     if (this.#open.size < maxConnections) return true;
-    const now = performance.now();
+    const now = this.#now();
     if (this.#silent.size === 0 && now < this.#searchFrom) return false;
-    this.#evict();
+    this.#makeRoom();
     if (this.#open.size < maxConnections) return true;
     this.#searchFrom = now + searchPauseMs;
     return false;
   }
 
-  #evict(): void {
+  #makeRoom(): void {
+    const silent = [...this.#silent].slice(0, maxEvictions);
+    for (const socket of silent) this.#evict(socket);
+    if (silent.length > 0) return;
     let left = maxEvictions;
-    const evict = (socket: Socket) => {
-      this.#forget(socket);
-      socket.destroy();
-      this.evicted++;
-      left--;
-    };
-    for (const socket of this.#silent) {
-      if (left === 0) return;
-      evict(socket);
-    }
-    if (left < maxEvictions) return;
     for (const [socket, response] of this.#open) {
       if (left === 0) return;
-      if (response?.writableFinished) evict(socket);
+      if (!response?.writableFinished) continue;
+      this.#evict(socket);
+      left--;
     }
   }
 
-  #releaseAddress(address: string): void {
-    const count = (this.#perAddress.get(address) ?? 0) - 1;
-    if (count > 0) this.#perAddress.set(address, count);
-    else this.#perAddress.delete(address);
+  #evict(socket: Socket): void {
+    this.#forget(socket);
+    socket.destroy();
+    this.evicted++;
   }
 
-  #limitedAddress({ remoteAddress }: Socket): string | null {
+  /** Whether a network may have one more connection, in the place of idle ones of its own if needed. */
+  #hasShareLeft({ sockets, bucket }: Network): boolean {
+    const { maxConnectionsPerAddress, maxIdlePerAddress, newPerAddress } = this.#limits;
+    const now = this.#now();
+    if (newPerAddress !== null) {
+      if (bucket.waitFor(1, newPerAddress, now) > 0) return false;
+      bucket.take(1, newPerAddress, now);
+    }
+    if (sockets.size < Math.min(maxConnectionsPerAddress, maxIdlePerAddress)) return true;
+    const idle = [...sockets].filter((socket) => this.#isIdle(socket));
+    // The new connection is idle too, until its request comes.
+    const surplus = Math.max(idle.length + 1 - maxIdlePerAddress, sockets.size + 1 - maxConnectionsPerAddress);
+    for (const socket of idle.slice(0, Math.max(0, surplus))) {
+      sockets.delete(socket);
+      this.#evict(socket);
+    }
+    return sockets.size < maxConnectionsPerAddress;
+  }
+
+  #isIdle(socket: Socket): boolean {
+    const response = this.#open.get(socket);
+    return response == null || response.writableFinished;
+  }
+
+  #limitedNetwork({ remoteAddress }: Socket): Network | null {
     if (remoteAddress === undefined) return null;
     const address = plainAddress(remoteAddress);
-    return isLoopback(address) || isListed(this.#limits.proxies, address) ? null : address;
+    if (isLoopback(address) || isListed(this.#limits.proxies, address)) return null;
+    const name = networkOf(address);
+    this.#prune();
+    const known = this.#networks.get(name) ?? { sockets: new Set(), bucket: new Bucket() };
+    this.#networks.set(name, known);
+    return known;
+  }
+
+  #prune(): void {
+    const now = this.#now();
+    if (now < this.#pruneFrom) return;
+    this.#pruneFrom = now + pruneMs;
+    for (const [name, { sockets, bucket }] of this.#networks) {
+      if (sockets.size === 0 && bucket.fullAt <= now) this.#networks.delete(name);
+    }
   }
 }
 

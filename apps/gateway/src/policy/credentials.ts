@@ -93,7 +93,7 @@ export function createAuthenticate(parts: {
 
   async function check(route: Route | undefined, caller: Caller): Promise<Admitted> {
     const resource = resourceOf(parts.serverAddress, caller.label);
-    if (/[?&]access_token=/.test(caller.url)) {
+    if (hasCredentials(caller.url)) {
       const description = "Tokens in the URL end up in logs and are refused: use the Authorization header.";
       const signIn = { problem: "token_in_url", isProven: false } as const;
       throw aboutSignIn(unauthorized(resource, { code: "invalid_request", description }), signIn);
@@ -190,6 +190,16 @@ export function createAuthenticate(parts: {
       credential: { kind: "token", expiresAt, membership: member },
     };
   }
+}
+
+/** RFC 6750 §2.3 has a query parameter for tokens, and some clients put a key into one of their own. */
+function hasCredentials(url: string): boolean {
+  const queryAt = url.indexOf("?");
+  if (queryAt === -1) return false;
+  for (const [name, value] of new URLSearchParams(url.slice(queryAt))) {
+    if (name.toLowerCase() === "access_token" || value.startsWith(apiKeyPrefix)) return true;
+  }
+  return false;
 }
 
 /** Not valid at all, or valid but not for this server. */
