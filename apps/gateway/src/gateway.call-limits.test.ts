@@ -145,7 +145,7 @@ test("GW-8 GW-7 a refusal is a row with its code, its caller and its tool; a flo
   const rows = await rig.rows(server.projectId, 64);
   const refused = rows.filter(({ refusal }) => refusal === "caller_rate_limited");
   expect(refused[0]).toMatchObject({
-    ...{ httpStatus: 429, outcome: "gateway_error", isError: true, principal: `key:${id}`, tool: "t" },
+    ...{ httpStatus: 429, outcome: "gateway_error", isRefused: true, principal: `key:${id}`, tool: "t" },
     ...{ errorCode: -32050, instanceId: null, serverMs: null },
   });
   expect(refused.at(-1)?.errorMessage).toMatch(/^Towpath's limit for one caller/);

@@ -78,7 +78,8 @@ async function expectRefusal(server: DeployedServer, answer: string, { status, r
   expect([statusOf(answer), idIn(answer)]).toEqual([status, expect.stringMatching(uuidV7)]);
   expect(answer).toContain(`"towpath":"${refusal}"`);
   const row = await rowOf(server, answer);
-  expect(row).toMatchObject({ httpStatus: status, refusal, outcome: "gateway_error", isError: true });
+  expect(row).toMatchObject({ httpStatus: status, refusal, outcome: "gateway_error" });
+  expect([row?.isRefused, row?.isError]).toEqual([status < 500, status >= 500]);
   expect(answer).toContain(JSON.stringify(row?.errorMessage).slice(1, -1));
   expect(row?.startAttempt?.reason ?? undefined).toBe(startReason);
 }

@@ -1,9 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createGrantChecker } from "@towpath/auth/credentials";
 import { requestLogStats } from "@towpath/logs";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import pino from "pino";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { startGateway } from "./compose.ts";
 import { accessTokenFor, type Granted, resourceOf, storeGrant as storeGrantIn } from "./testing/access-tokens.ts";
 import { answerEmpty, postTo, rpc } from "./testing/clients.ts";
 import { createRig, type DeployedServer, type Rig } from "./testing/rig.ts";
@@ -138,7 +143,7 @@ test("GW-1 GW-4 a token for a private server tells nothing of other names", asyn
   }
 });
 
-test("GW-4 a revoked grant, a removed member and a lowered role are out, also in the middle of a stream", {
+test("GW-4 a revoked grant, a removed member and a lowered role are out on every gateway, also in the middle of a stream", {
   timeout: 60_000,
 }, async () => {
   const server = await deployPrivate((request: IncomingMessage, response: ServerResponse) => {
@@ -146,6 +151,13 @@ test("GW-4 a revoked grant, a removed member and a lowered role are out, also in
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(": open\n\n");
   });
+  const directory = await mkdtemp(join(tmpdir(), "tp-gw2-"));
+  const second = await startGateway({ ...rig.config, stateDirectory: directory }, pino({ level: "silent" }));
+  onTestFinished(async () => {
+    await second.stop(100);
+    await rm(directory, { recursive: true });
+  });
+  const urls = [server.url, new URL(`http://127.0.0.1:${second.port}/${server.label}/mcp`)];
   const grants = [
     await storeGrant(server),
     await storeGrant(server),
@@ -155,18 +167,20 @@ test("GW-4 a revoked grant, a removed member and a lowered role are out, also in
   const tokens = await Promise.all(grants.map((granted) => tokenFor(server, granted)));
   const [revoked, removed, lowered] = grants;
   const streams = await Promise.all(
-    tokens.map(async (token) => {
-      const answer = await postTo(server.url, rpc(), bearer(token));
-      expect(answer.status).toBe(200);
-      const state = { ended: false };
-      const end = () => {
-        state.ended = true;
-      };
-      const reader = answer.body?.getReader();
-      await reader?.read();
-      void reader?.read().then(end, end);
-      return { state, cancel: () => reader?.cancel().catch(() => {}) };
-    }),
+    urls
+      .flatMap((url) => tokens.map((token) => ({ url, token })))
+      .map(async ({ url, token }) => {
+        const answer = await postTo(url, rpc(), bearer(token));
+        expect(answer.status).toBe(200);
+        const state = { ended: false };
+        const end = () => {
+          state.ended = true;
+        };
+        const reader = answer.body?.getReader();
+        await reader?.read();
+        void reader?.read().then(end, end);
+        return { state, cancel: () => reader?.cancel().catch(() => {}) };
+      }),
   );
   const { pool } = rig.database;
   await pool.query("UPDATE oauth_grant SET revoked_at = now() WHERE id = $1", [revoked?.grantId]);
@@ -174,15 +188,17 @@ test("GW-4 a revoked grant, a removed member and a lowered role are out, also in
   await pool.query("UPDATE member SET role = 'viewer' WHERE user_id = $1", [lowered?.userId]);
   await expect
     .poll(() => streams.map(({ state }) => state.ended), { timeout: 30_000 })
-    .toEqual([true, true, true, false]);
+    .toEqual([true, true, true, false, true, true, true, false]);
   // The first two have nothing any more; a viewer is still one of the team.
   for (const [at, status] of [401, 401, 403].entries()) {
-    const again = async () => {
-      const answer = await postTo(server.url, rpc(), bearer(tokens[at] ?? ""));
-      await answer.body?.cancel();
-      return answer.status;
-    };
-    await expect.poll(again, { timeout: 30_000 }).toBe(status);
+    for (const url of urls) {
+      const again = async () => {
+        const answer = await postTo(url, rpc(), bearer(tokens[at] ?? ""));
+        await answer.body?.cancel();
+        return answer.status;
+      };
+      await expect.poll(again, { timeout: 30_000 }).toBe(status);
+    }
   }
   for (const stream of streams) await stream.cancel();
 });

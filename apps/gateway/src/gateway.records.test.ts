@@ -143,7 +143,7 @@ test("GW-7 every refused message to a known server leaves its row, with what can
     [404, "tools/call", "echo", `key:${key.id}`, null],
   ]);
   for (const row of rows) {
-    expect(row).toMatchObject({ outcome: "gateway_error", isError: true, errorCode: expect.any(Number) });
+    expect(row).toMatchObject({ outcome: "gateway_error", isRefused: true, errorCode: expect.any(Number) });
     expect(row.errorMessage?.length).toBeGreaterThan(10);
   }
 });

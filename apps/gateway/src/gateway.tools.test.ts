@@ -172,7 +172,7 @@ test("GW-15 GW-7 a refused call is a row with its tool and the reason", async ()
   const own = await rig.deploy((_request, response) => response.destroy(), { access: { tools: [] } });
   await (await postTo(own.url, call("drop"))).text();
   const [row] = await rig.rows(own.projectId, 1);
-  expect(row).toMatchObject({ method: "tools/call", target: "drop", isError: true, outcome: "gateway_error" });
+  expect(row).toMatchObject({ method: "tools/call", target: "drop", isRefused: true, outcome: "gateway_error" });
   expect(row?.errorMessage).toContain('The tool "drop" is not allowed');
 });
 

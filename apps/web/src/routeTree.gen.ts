@@ -30,6 +30,7 @@ import { Route as NewGithubInstallSuccessRouteImport } from "./routes/new/github
 import { Route as NewImportProjectRouteImport } from "./routes/new/import-project";
 import { Route as NewSelectRepoRouteImport } from "./routes/new/select-repo";
 import { Route as OauthAuthorizeRouteImport } from "./routes/oauth/authorize";
+import { Route as OauthChooseServerRouteImport } from "./routes/oauth/choose-server";
 import { Route as OauthConsentRouteImport } from "./routes/oauth/consent";
 import { Route as OauthRegisterRouteImport } from "./routes/oauth/register";
 import { Route as OauthRevokeRouteImport } from "./routes/oauth/revoke";
@@ -197,6 +198,11 @@ const NewSelectRepoRoute = NewSelectRepoRouteImport.update({
 const OauthAuthorizeRoute = OauthAuthorizeRouteImport.update({
   id: "/oauth/authorize",
   path: "/oauth/authorize",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const OauthChooseServerRoute = OauthChooseServerRouteImport.update({
+  id: "/oauth/choose-server",
+  path: "/oauth/choose-server",
   getParentRoute: () => rootRouteImport,
 } as any);
 const OauthConsentRoute = OauthConsentRouteImport.update({
@@ -562,6 +568,7 @@ export interface FileRoutesByFullPath {
   "/new/import-project": typeof NewImportProjectRoute;
   "/new/select-repo": typeof NewSelectRepoRoute;
   "/oauth/authorize": typeof OauthAuthorizeRoute;
+  "/oauth/choose-server": typeof OauthChooseServerRoute;
   "/oauth/consent": typeof OauthConsentRoute;
   "/oauth/register": typeof OauthRegisterRoute;
   "/oauth/revoke": typeof OauthRevokeRoute;
@@ -644,6 +651,7 @@ export interface FileRoutesByTo {
   "/new/import-project": typeof NewImportProjectRoute;
   "/new/select-repo": typeof NewSelectRepoRoute;
   "/oauth/authorize": typeof OauthAuthorizeRoute;
+  "/oauth/choose-server": typeof OauthChooseServerRoute;
   "/oauth/consent": typeof OauthConsentRoute;
   "/oauth/register": typeof OauthRegisterRoute;
   "/oauth/revoke": typeof OauthRevokeRoute;
@@ -729,6 +737,7 @@ export interface FileRoutesById {
   "/new/import-project": typeof NewImportProjectRoute;
   "/new/select-repo": typeof NewSelectRepoRoute;
   "/oauth/authorize": typeof OauthAuthorizeRoute;
+  "/oauth/choose-server": typeof OauthChooseServerRoute;
   "/oauth/consent": typeof OauthConsentRoute;
   "/oauth/register": typeof OauthRegisterRoute;
   "/oauth/revoke": typeof OauthRevokeRoute;
@@ -815,6 +824,7 @@ export interface FileRouteTypes {
     | "/new/import-project"
     | "/new/select-repo"
     | "/oauth/authorize"
+    | "/oauth/choose-server"
     | "/oauth/consent"
     | "/oauth/register"
     | "/oauth/revoke"
@@ -897,6 +907,7 @@ export interface FileRouteTypes {
     | "/new/import-project"
     | "/new/select-repo"
     | "/oauth/authorize"
+    | "/oauth/choose-server"
     | "/oauth/consent"
     | "/oauth/register"
     | "/oauth/revoke"
@@ -981,6 +992,7 @@ export interface FileRouteTypes {
     | "/new/import-project"
     | "/new/select-repo"
     | "/oauth/authorize"
+    | "/oauth/choose-server"
     | "/oauth/consent"
     | "/oauth/register"
     | "/oauth/revoke"
@@ -1064,6 +1076,7 @@ export interface RootRouteChildren {
   NewImportProjectRoute: typeof NewImportProjectRoute;
   NewSelectRepoRoute: typeof NewSelectRepoRoute;
   OauthAuthorizeRoute: typeof OauthAuthorizeRoute;
+  OauthChooseServerRoute: typeof OauthChooseServerRoute;
   OauthConsentRoute: typeof OauthConsentRoute;
   OauthRegisterRoute: typeof OauthRegisterRoute;
   OauthRevokeRoute: typeof OauthRevokeRoute;
@@ -1247,6 +1260,13 @@ declare module "@tanstack/react-router" {
       path: "/oauth/authorize";
       fullPath: "/oauth/authorize";
       preLoaderRoute: typeof OauthAuthorizeRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/oauth/choose-server": {
+      id: "/oauth/choose-server";
+      path: "/oauth/choose-server";
+      fullPath: "/oauth/choose-server";
+      preLoaderRoute: typeof OauthChooseServerRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/oauth/consent": {
@@ -1789,6 +1809,7 @@ const rootRouteChildren: RootRouteChildren = {
   NewImportProjectRoute: NewImportProjectRoute,
   NewSelectRepoRoute: NewSelectRepoRoute,
   OauthAuthorizeRoute: OauthAuthorizeRoute,
+  OauthChooseServerRoute: OauthChooseServerRoute,
   OauthConsentRoute: OauthConsentRoute,
   OauthRegisterRoute: OauthRegisterRoute,
   OauthRevokeRoute: OauthRevokeRoute,

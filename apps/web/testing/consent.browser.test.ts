@@ -5,6 +5,7 @@ import { newId } from "@towpath/core/ids";
 import { seedProject } from "@towpath/core/testing";
 import { member, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
+import { decodeJwt } from "jose";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser, signIn } from "./browser.ts";
@@ -102,6 +103,44 @@ test("GW-5 a client that opened a window of its own still knows it when it comes
   expect(await popup.evaluate(() => window.opener !== null)).toBe(true);
   const response = await owner.visitor.get(`/${owner.organization.slug}/servers`);
   expect(response.headers.get("cross-origin-opener-policy")).toBe("same-origin");
+});
+
+test("GW-5 an app that can't say which server it wants: the person chooses, and the token is for that one", async () => {
+  const { clientId, url } = await connectingClient("Older app");
+  const { name } = await seedProject(site.db, owner.organization, { authMode: "towpath-public" });
+  const { rows } = await site.pool.query(`SELECT email FROM "user" WHERE id = $1`, [owner.userId]);
+  const address = new URL(url);
+  address.searchParams.delete("resource");
+  await page.goto(address.href);
+  await page.getByLabel("Email").fill(rows[0].email);
+  await page.getByLabel("Password").fill(samplePassword);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Which server did you give to Older app?" }).waitFor();
+  const servers = page.getByRole("list", { name: "Your servers" });
+  expect(await servers.textContent()).toContain(server.resource);
+  expect(await servers.textContent()).not.toContain(name);
+  await expectAccessibleInBothThemes();
+  await servers.getByRole("link", { name: server.name }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Connect Older app?" }).waitFor();
+  await page.getByRole("button", { name: "Allow" }).click();
+  await page.getByText("back at the client").waitFor();
+  const answer = new URL(page.url()).searchParams;
+  expect(answer.get("state")).toBe("s1");
+  const issued = await exchange(clientId, answer.get("code") ?? "");
+  const { access_token: token } = (await issued.json()) as { access_token: string };
+  expect(decodeJwt(token).aud).toBe(server.resource);
+});
+
+test("GW-5 who may call no server learns that there is none to choose", async () => {
+  const nobody = await seededMember(site.url, site.db);
+  await signIn(context, site.url, nobody);
+  const address = new URL((await connectingClient("Lost app")).url);
+  address.searchParams.delete("resource");
+  await page.goto(address.href);
+  await page.getByRole("heading", { name: "There is no server to connect" }).waitFor();
+  expect(await page.getByRole("main").textContent()).not.toContain(server.name);
+  await expectAccessible(page);
 });
 
 test("GW-5 canceling tells the client, and the same request can't be answered again", async () => {

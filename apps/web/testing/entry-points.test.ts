@@ -144,6 +144,7 @@ test("entry points without a permission are exactly these", () => {
     "self: oauth.denyConsent",
     "self: oauth.getConsent",
     "self: oauth.getGrants",
+    "self: oauth.getServerChoice",
     "self: oauth.revokeOwnGrant",
     "self: onboarding.createOrganization",
     "self: session.getProfile",

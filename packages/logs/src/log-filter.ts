@@ -18,19 +18,27 @@ export function periodOf(query: LogQuery, now: number): { from: number; to: numb
   return { from: query.startDate?.getTime() ?? (to ?? now) - timeRangeMs[query.timeRange], to };
 }
 
-type Aliased = { alias: string; isError: string };
-/** Rows of `request_log` have `is_error`; series and sums have a class (0: no error). */
-const ofRows: Aliased = { alias: "request_log", isError: "request_log.is_error" };
-export const ofSeries = (alias: string): Aliased => ({ alias, isError: `${alias}.class <> 0` });
+type Aliased = { alias: string; isError: string; isRefused: string };
+/** 0: succeeded; 1: error; 2: refused by the gateway before a server was asked; 3: by a limit. As sums count rows. */
+const classOfRow = "towpath_request_class(is_error, outcome, http_status)";
+export const isErrorRow = `(is_error AND ${classOfRow} = 1)`;
+export const isRefusedRow = `(is_error AND ${classOfRow} >= 2)`;
+/** Rows of `request_log` have `is_error`, by which an index finds both kinds; series and sums have a class. */
+const ofRows: Aliased = { alias: "request_log", isError: isErrorRow, isRefused: isRefusedRow };
+export const ofSeries = (alias: string): Aliased => ({
+  ...{ alias, isError: `${alias}.class = 1`, isRefused: `${alias}.class >= 2` },
+});
 
-/** Deployment, HTTP method and error, as conditions on rows or on series; `true` when the query asks for none. */
-export function scopeCondition(query: LogQuery, conditions: Conditions, { alias, isError }: Aliased): string {
+/** Deployment, HTTP method, error and refusal, as conditions on rows or on series; `true` when the query asks for none. */
+export function scopeCondition(query: LogQuery, conditions: Conditions, aliased: Aliased): string {
+  const { alias, isError, isRefused } = aliased;
   const all: string[] = [];
   const deployments = [...(query.deploymentIds ?? []), ...(query.deploymentId ? [query.deploymentId] : [])];
   if (deployments.length > 0) all.push(`${alias}.deployment_id = ANY(${conditions.value(deployments)}::uuid[])`);
   if (query.httpMethod) all.push(`${alias}.http_method = ${conditions.value(query.httpMethod.toUpperCase())}`);
   // Not a parameter: a generic plan couldn't use the partial index on error rows.
   if (query.isError !== undefined) all.push(query.isError ? `(${isError})` : `NOT (${isError})`);
+  if (query.isRefused !== undefined) all.push(query.isRefused ? `(${isRefused})` : `NOT (${isRefused})`);
   return all.join(" AND ") || "true";
 }
 

@@ -24,7 +24,10 @@ export const logQuerySchema = z.object({
   /** Reads of resources whose URI matches this template and is none of `exceptTargets`. */
   uriTemplate: z.string().max(1024).optional(),
   exceptTargets: z.array(z.string().max(1024)).max(1000).optional(),
+  /** As in statistics: failures, without those that the gateway refused before a server was asked. */
   isError: z.boolean().optional(),
+  /** Refused by the gateway before a server was asked (401, 403, 404, 413, 429): `refused` in statistics. */
+  isRefused: z.boolean().optional(),
   /** Part of a method, target, error message, client name, session or principal; case does not matter. */
   search: z.string().max(512).optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
@@ -43,7 +46,7 @@ export type LogQueryInput = z.input<typeof logQuerySchema>;
 
 /** Search parameters of the logs screen (PRJ-5). */
 export const logSearchSchema = z.object({
-  status: z.enum(["all", "error"]).default("all"),
+  status: z.enum(["all", "error", "refused"]).default("all"),
   /** `all`, `tool:{name}`, a prefix ending in `/*`, or an exact JSON-RPC method. */
   methodType: z.string().max(512).default("all"),
   timeRange: timeRangeSchema.default("24h"),
@@ -99,7 +102,10 @@ export type RequestLogEntry = {
   /** Tool name, prompt name or resource URI. */
   target: string | null;
   httpStatus: number;
+  /** Failed, and was not refused. */
   isError: boolean;
+  /** Refused by the gateway before a server was asked, which says nothing of the server. */
+  isRefused: boolean;
   errorCode: number | null;
   errorMessage: string | null;
   /** Why the gateway itself refused it, such as `unauthorized`; null when it didn't. */

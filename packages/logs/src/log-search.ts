@@ -18,6 +18,7 @@ export function logQueryFromSearch(projectId: string, search: LogSearch): LogSta
     projectId,
     timeRange: search.timeRange,
     ...(search.status === "error" ? { isError: true } : {}),
+    ...(search.status === "refused" ? { isRefused: true } : {}),
     ...methodFilter(search.methodType),
   };
 }

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { locateRows, type Window } from "./locate-rows.ts";
-import { Conditions, periodOf, rowCondition } from "./log-filter.ts";
+import { Conditions, isErrorRow, isRefusedRow, periodOf, rowCondition } from "./log-filter.ts";
 import {
   type LogQuery,
   type LogQueryInput,
@@ -19,7 +19,7 @@ type Row = Omit<RequestLogEntry, "time" | "tool" | "client" | "responseBytes"> &
 const columns = `
   id, coalesce(request_id, id) AS "requestId", time, instance_id AS "instanceId", refusal, server_ms AS "serverMs",
   start_attempt AS "startAttempt", deployment_id AS "deploymentId", kind, http_method AS "httpMethod", method, target,
-  http_status AS "httpStatus", is_error AS "isError", error_code AS "errorCode", error_message AS "errorMessage",
+  http_status AS "httpStatus", ${isErrorRow} AS "isError", ${isRefusedRow} AS "isRefused", error_code AS "errorCode", error_message AS "errorMessage",
   outcome, duration_ms AS "durationMs", held_ms AS "heldMs", request_bytes AS "requestBytes",
   response_bytes AS "responseBytes", protocol_version AS "protocolVersion", client_name AS "clientName",
   client_version AS "clientVersion", session, principal, trace_id AS "traceId"`;
@@ -92,7 +92,8 @@ async function searchPage(pool: Pool, query: LogQuery, period: Period): Promise<
 const isFiltered = (query: LogQuery) =>
   [query.deploymentIds, query.deploymentId, query.httpMethod, query.jsonrpcMethod, query.methodPrefix].some(Boolean) ||
   [query.toolName, query.target, query.uriTemplate].some((name) => name !== undefined) ||
-  query.isError !== undefined;
+  query.isError !== undefined ||
+  query.isRefused !== undefined;
 
 /** Counts matching rows, up to `max`, of the minute in which the query ends: roll-ups have whole minutes only. */
 async function countEdge(pool: Pool, query: LogQuery, { from, to }: Period, max: number): Promise<number> {

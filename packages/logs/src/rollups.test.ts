@@ -84,7 +84,7 @@ describe("counting", () => {
     expect(latencyQuantile([], 0.5)).toBeNull();
   });
 
-  test("LOG-5 GW-8 refusals of the gateway are no errors of the server, but the error filter still finds them", async () => {
+  test("LOG-5 GW-8 refusals of the gateway are no errors of the server, and have a filter of their own", async () => {
     const projectId = randomUUID();
     const failure = { projectId, isError: true } as const;
     await write([
@@ -99,8 +99,21 @@ describe("counting", () => {
     ]);
     for (const _ of ["fresh", "folded"]) {
       expect(await stats({ projectId })).toMatchObject({ total: 7, errors: 3, refused: 3, limited: 2 });
-      expect(await stats({ projectId, isError: true })).toMatchObject({ total: 6, errors: 3, refused: 3, limited: 2 });
-      expect((await queryRequestLogs(database.pool, { projectId, isError: true })).data).toHaveLength(6);
+      const statuses = async (filter: object) =>
+        (await queryRequestLogs(database.pool, { projectId, ...filter })).data.map(({ httpStatus }) => httpStatus);
+      expect(await stats({ projectId, isError: true })).toMatchObject({ total: 3, errors: 3, refused: 0 });
+      expect((await statuses({ isError: true })).toSorted()).toEqual([200, 429, 503]);
+      expect(await stats({ projectId, isRefused: true })).toMatchObject({
+        total: 3,
+        errors: 0,
+        refused: 3,
+        limited: 2,
+      });
+      expect((await statuses({ isRefused: true })).toSorted()).toEqual([401, 429, 429]);
+      expect(await statuses({ isError: false })).toHaveLength(4);
+      const { data } = await queryRequestLogs(database.pool, { projectId });
+      expect(data.filter(({ isError }) => isError)).toHaveLength(3);
+      expect(data.filter(({ isRefused }) => isRefused)).toHaveLength(3);
       await foldAll();
     }
   });

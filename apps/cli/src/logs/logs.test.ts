@@ -20,6 +20,7 @@ const row: RequestLogEntry = {
   target: "greet\u001b[2J",
   httpStatus: 200,
   isError: true,
+  isRefused: false,
   errorCode: -32602,
   errorMessage: "no such\nprompt",
   refusal: null,

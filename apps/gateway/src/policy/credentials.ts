@@ -29,7 +29,8 @@ import { type AccessTokens, type TokenProblem, tokenProblems } from "./access-to
 export type Credential =
   /** `membership`: of the person as whom a personal key acts. */
   | { kind: "api-key"; key: ApiKeyIdentity; membership: Membership | null }
-  | { kind: "token"; expiresAt: number; membership: Membership | null }
+  /** `generation`: of an admin JWT, which ends with its generation; null for a person's own. */
+  | { kind: "token"; expiresAt: number; generation: number | null; membership: Membership | null }
   /** An OAuth access token. An answer may outlast it, as clients renew tokens; not the grant. */
   | {
       kind: "grant";
@@ -187,7 +188,10 @@ export function createAuthenticate(parts: {
     return {
       id: identity.principal === "user" ? `user:${identity.userId}` : "admin",
       actor: { type: identity.principal, organizationId, member },
-      credential: { kind: "token", expiresAt, membership: member },
+      credential: {
+        ...{ kind: "token", expiresAt, membership: member },
+        generation: identity.principal === "admin" ? identity.generation : null,
+      },
     };
   }
 }

@@ -8,7 +8,7 @@ import {
 } from "@towpath/auth/credentials";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import type { Access, Route } from "../read-model/routes.ts";
+import type { Route } from "../read-model/routes.ts";
 import type { RouteTable } from "../route/route-table.ts";
 import { mayCall } from "./access.ts";
 import type { Credential, Principal } from "./credentials.ts";
@@ -141,7 +141,7 @@ export class OpenResponses {
       now: Date.now(),
     };
     for (const { response, credential, route } of asked) {
-      if (isCurrent(credential, current, this.#routes.find(route.label)?.access ?? null)) continue;
+      if (isCurrent(credential, current, this.#routes.find(route.label))) continue;
       this.#revoked.add(response);
       // Not `end`: a truncated response must not look complete.
       response.destroy();
@@ -156,15 +156,23 @@ type Current = {
   now: number;
 };
 
-function isCurrent(credential: Credential, { keys, roles, grants, now }: Current, access: Access | null): boolean {
+/** `route`: as it is now; undefined while it has none. */
+function isCurrent(
+  credential: Credential,
+  { keys, roles, grants, now }: Current,
+  route: Pick<Route, "access" | "adminJwtGeneration"> | undefined,
+): boolean {
   const { membership } = credential;
-  if (credential.kind === "token" && credential.expiresAt <= now) return false;
+  if (credential.kind === "token") {
+    if (credential.expiresAt <= now) return false;
+    if (credential.generation !== null && credential.generation < (route?.adminJwtGeneration ?? 0)) return false;
+  }
   if (credential.kind === "api-key" && !keys.has(nameOfKey(credential.key))) return false;
   if (credential.kind === "grant" && !grants.has(credential.grantId)) return false;
   const role = membership && roles.get(nameOfMembership(membership));
   if (role === undefined) return false;
   const keyId = role === null && credential.kind === "api-key" ? credential.key.keyId : null;
-  return mayCall(access, { role, keyId });
+  return mayCall(route?.access ?? null, { role, keyId });
 }
 
 const nameOfKey = ({ keyId, organizationId }: ApiKeyIdentity) => `key ${keyId} ${organizationId}`;

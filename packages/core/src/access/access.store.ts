@@ -1,7 +1,17 @@
 import type { Database, Transaction } from "@towpath/db";
-import { accessPolicy, apikey, branch, build, deployment, route } from "@towpath/db/schema";
+import {
+  accessPolicy,
+  apikey,
+  branch,
+  build,
+  deployment,
+  member,
+  organization,
+  project,
+  route,
+} from "@towpath/db/schema";
 import { type Manifest, manifestSchema } from "@towpath/mcp/manifest";
-import { and, arrayContains, desc, eq, isNull, or } from "drizzle-orm";
+import { and, arrayContains, desc, eq, isNull, or, sql } from "drizzle-orm";
 import { roleMay } from "../authorize/index.ts";
 import { type Role, roles } from "../context/index.ts";
 
@@ -18,20 +28,41 @@ export type Policy = {
 };
 
 /** The roles that may call a server without a policy of its own. */
-const defaultRoles: readonly Role[] = roles.filter((role) => roleMay(role, "server.call"));
+export const defaultRoles: readonly Role[] = roles.filter((role) => roleMay(role, "server.call"));
 
 /** The policy of a project; the defaults where none is stored. */
 export async function readPolicy(db: Queryable, projectId: string): Promise<Policy> {
   const [row] = await db.select().from(accessPolicy).where(eq(accessPolicy.projectId, projectId));
   if (!row) return { roles: defaultRoles, apiKeyIds: null, tools: null, knownTools: [], revision: 0 };
   return {
-    // Unknown roles, written by a later version, give no access.
-    roles: row.roles === null ? defaultRoles : roles.filter((role) => row.roles?.includes(role)),
+    roles: rolesOf(row),
     apiKeyIds: row.apiKeyIds,
     tools: row.tools,
     knownTools: row.knownTools,
     revision: row.revision,
   };
+}
+
+/** Unknown roles, written by a later version, give no access. */
+const rolesOf = (row: Pick<typeof accessPolicy.$inferSelect, "roles"> | null): readonly Role[] =>
+  row?.roles ? roles.filter((role) => row.roles?.includes(role)) : defaultRoles;
+
+/** Nobody is in so many teams; who is can paste a server's address into a client that names it. */
+const maxCallable = 500;
+
+/** The live servers with sign-in by Towpath that a person may call, by team and name. */
+export async function callableServers(db: Queryable, userId: string) {
+  const rows = await db
+    .select({ name: project.name, organizationName: organization.name, role: member.role, policy: accessPolicy })
+    .from(member)
+    .innerJoin(organization, eq(organization.id, member.organizationId))
+    .innerJoin(project, eq(project.organizationId, organization.id))
+    .innerJoin(route, and(eq(route.projectId, project.id), eq(route.label, sql`lower(${project.name})`)))
+    .leftJoin(accessPolicy, eq(accessPolicy.projectId, project.id))
+    .where(and(eq(member.userId, userId), eq(project.authMode, "towpath-cloud")))
+    .orderBy(organization.name, project.name)
+    .limit(maxCallable);
+  return rows.filter(({ role, policy }) => rolesOf(policy).some((allowed) => allowed === role));
 }
 
 /** Whether a project restricts who may call its server. */

@@ -1,1 +1,2 @@
-export { readPolicy, restrictsCallers } from "./access.store.ts";
+export { callableServers, restrictsCallers } from "./access.store.ts";
+export { authorizeCaller, mayCallServer } from "./authorize-caller.ts";

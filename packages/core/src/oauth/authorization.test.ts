@@ -1,9 +1,9 @@
-import { auditLog, oauthAuthorization, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
+import { accessPolicy, auditLog, oauthAuthorization, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../ids/index.ts";
 import { refusalCode, seedOrganization } from "../testing/index.ts";
-import { approveAuthorization, denyAuthorization, getConsent, requestAuthorization } from "./index.ts";
+import { approveAuthorization, denyAuthorization, getConsent, getServerChoice, requestAuthorization } from "./index.ts";
 import { codeChallenge, codeOf, issuer, openOAuthSuite, redirectUri } from "./testing/oauth-suite.ts";
 
 const suite = openOAuthSuite();
@@ -112,4 +112,23 @@ test("GW-5 an unknown client or a foreign redirect URI is shown to the user and 
     expect([uri, await codeOf(suite.request({ redirect_uri: uri }))]).toEqual([uri, "invalid_request"]);
   }
   expect(await codeOf(suite.request({ redirect_uri: null }))).toBe("ok");
+});
+
+test("GW-5 GW-15 the servers to choose from are those that the person may call now", async () => {
+  const choose = async (actor = suite.team.owner) => {
+    const { servers, clientName } = await getServerChoice({
+      ctx: suite.as(actor),
+      input: { clientId: suite.clientId },
+    });
+    expect(clientName).toBe("App");
+    return servers.map(({ url }) => url);
+  };
+  await suite.seedServer("passthrough");
+  await suite.seedServer("towpath-public");
+  const [viewer, stranger] = [await suite.team.join("viewer"), (await seedOrganization(suite.database.db)).owner];
+  expect([await choose(), await choose(viewer), await choose(stranger)]).toEqual([[suite.server.resource], [], []]);
+  await suite.database.db.insert(accessPolicy).values({ projectId: suite.server.id, roles: ["viewer"] });
+  expect([await choose(), await choose(viewer)]).toEqual([[], [suite.server.resource]]);
+  const ctx = suite.platform();
+  expect(await refusalCode(getServerChoice({ ctx, input: { clientId: suite.clientId } }))).toBe("forbidden");
 });

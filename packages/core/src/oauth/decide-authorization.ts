@@ -1,12 +1,12 @@
 import { randomToken, sha256 } from "@towpath/crypto";
 import { oauthAuthorization, oauthGrant, user } from "@towpath/db/schema";
 import { and, eq, gt, isNull, sql } from "drizzle-orm";
+import { authorizeCaller } from "../access/internal.ts";
 import { audit } from "../audit/index.ts";
 import { type ProjectAccess, requireUser } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
-import { authorizeCaller } from "./authorize-caller.ts";
 import type { ConsentView } from "./oauth.schema.ts";
 import { clientView, findRequest } from "./oauth.store.ts";
 import { isLoopbackRedirect, redirectHost, redirectLocation } from "./redirect-uri.ts";
@@ -64,7 +64,7 @@ export async function getConsent(call: { ctx: Context; input: Request }): Promis
 /** The access of somebody who may call the server, or why they may not. */
 async function accessOrRefusal(ctx: Context, projectId: string): Promise<ProjectAccess | "not_a_member" | "role"> {
   try {
-    return await authorizeCaller(ctx, projectId);
+    return await authorizeCaller(ctx, { projectId: projectId });
   } catch (error) {
     if (!(error instanceof TowpathError)) throw error;
     if (error.code === "not_found") return "not_a_member";
@@ -97,7 +97,7 @@ export async function approveAuthorization(call: {
   const { ctx, input } = call;
   const userId = requireUser(ctx);
   const { authorization, client } = await requirePending(ctx, input);
-  const access = await authorizeCaller(ctx, authorization.projectId);
+  const access = await authorizeCaller(ctx, { projectId: authorization.projectId });
   const { project } = access;
   const code = randomToken();
   const now = ctx.clock.now();

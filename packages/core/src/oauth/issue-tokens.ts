@@ -2,10 +2,10 @@ import { deriveKey, equalInConstantTime, open, randomToken, seal, sha256 } from 
 import type { Transaction } from "@towpath/db";
 import { oauthAuthorization, oauthClient, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
 import { and, eq, gt, isNull, ne } from "drizzle-orm";
+import { authorizeCaller } from "../access/internal.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { authenticateClient, type ClientCredentials } from "./authenticate-client.ts";
-import { authorizeCaller } from "./authorize-caller.ts";
 import type { ClientRow } from "./clients.ts";
 import { OAuthError } from "./oauth-error.ts";
 import { type KnownOfStep, recordedStep } from "./record-step.ts";
@@ -234,7 +234,7 @@ async function requireCaller(ctx: Context, grant: typeof oauthGrant.$inferSelect
   if (grant.revokedAt !== null) throw unusableToken("access_ended");
   const asUser: Context = { ...ctx, actor: { kind: "user", userId: grant.userId, ipAddress: null } };
   try {
-    const access = await authorizeCaller(asUser, grant.projectId);
+    const access = await authorizeCaller(asUser, { projectId: grant.projectId });
     if (access.project.authMode === "towpath-cloud") return;
   } catch (error) {
     if (!(error instanceof TowpathError)) throw error;

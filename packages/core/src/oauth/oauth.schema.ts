@@ -44,3 +44,9 @@ export type ConnectedClientView = {
   readonly connectedAt: string;
   readonly lastUsedAt: string | null;
 };
+
+/** The servers that an app may mean that does not say which. `clientName`: null for one that is not known yet. */
+export type ServerChoiceView = {
+  readonly clientName: string | null;
+  readonly servers: readonly { readonly name: string; readonly url: string; readonly organizationName: string }[];
+};

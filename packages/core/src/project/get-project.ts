@@ -1,3 +1,4 @@
+import { mayCallServer } from "../access/internal.ts";
 import { authorize, authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
@@ -17,13 +18,15 @@ const deploymentsShown = 20;
 export async function getProject(call: { ctx: Context; input: ProjectScope }): Promise<ProjectDetailView> {
   const { ctx, input } = call;
   const { project, organization, role } = await authorizeProject(ctx, "project.read", input);
-  const [liveWarnings, deployments] = await Promise.all([
+  const [liveWarnings, deployments, mayCall] = await Promise.all([
     countLiveWarnings(ctx.db, project.id),
     newestDeployments(ctx.db, project.id, deploymentsShown),
+    mayCallServer(ctx, { project, role }),
   ]);
   return {
     ...projectView(ctx, project, { orgSlug: organization.slug, liveWarnings }),
     role,
+    mayCall,
     deployments: deployments.map((row) => deploymentSummary(ctx, row.deployment, row.isLive)),
   };
 }

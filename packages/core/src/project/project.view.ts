@@ -43,6 +43,8 @@ export type ProjectView = {
 /** One project with its newest deployments (at most 20) and the actor's role. */
 export type ProjectDetailView = ProjectView & {
   readonly role: "owner" | "admin" | "member" | "viewer";
+  /** Whether the role may call the server, by its access policy. */
+  readonly mayCall: boolean;
   readonly deployments: readonly DeploymentSummary[];
 };
 

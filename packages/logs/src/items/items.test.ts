@@ -67,7 +67,8 @@ test("LOG-1 who used an item, by the latest calls", async () => {
   const shares = data.map(({ principal, calls, errors }) => [principal, calls, errors]);
   expect(shares[0]).toEqual(["user:1", 4, 0]);
   expect(shares.slice(1).toSorted()).toEqual([
-    ["anonymous", 1, 1],
+    // Refused, which is no error.
+    ["anonymous", 1, 0],
     ["key:1", 1, 1],
   ]);
 });

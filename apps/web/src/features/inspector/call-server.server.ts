@@ -1,5 +1,6 @@
 import { type SigningKeys, signUserJwt } from "@towpath/auth/credentials";
-import { authorizeProject, requireUser } from "@towpath/core/authorize";
+import { authorizeCaller } from "@towpath/core/access";
+import { requireUser } from "@towpath/core/authorize";
 import type { Context } from "@towpath/core/context";
 import { listBranchesWithDeployments } from "@towpath/core/deployment";
 import { notFound } from "@towpath/core/errors";
@@ -14,7 +15,7 @@ const maxBytes = 8 * 1024 * 1024;
  * logged like every other call (PRJ-4). It is made as the user: private servers and the log see who calls.
  *
  * @throws TowpathError `not_found` for another's project or a branch without a live deployment, `forbidden` for a role
- *   that may not call servers. A failed call is returned, not thrown.
+ *   that may not call this server. A failed call is returned, not thrown.
  */
 export async function callServer(call: {
   ctx: Context;
@@ -23,7 +24,7 @@ export async function callServer(call: {
   input: CallServerInput;
 }): Promise<CallResult> {
   const { ctx, input } = call;
-  const { project } = await authorizeProject(ctx, "server.call", input);
+  const { project } = await authorizeCaller(ctx, input);
   const branches = await listBranchesWithDeployments({ ctx, input });
   const branch = branches.find((each) => (input.branchId ? each.id === input.branchId : each.isDefault));
   if (!branch?.deployment) throw notFound("live deployment on this branch");

@@ -5,8 +5,10 @@ import { callingRoles, createSigningKeys, type SigningKeys, verifyProjectJwt } f
 import { roleMay } from "@towpath/core/authorize";
 import { startBuild } from "@towpath/core/build";
 import { type Role, roles } from "@towpath/core/context";
+import { getProject } from "@towpath/core/project";
 import type { AuthMode } from "@towpath/core/project/schema";
 import { refusalCode, seedOrganization, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
+import { accessPolicy } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callServer } from "./call-server.server.ts";
@@ -109,6 +111,19 @@ test("PRJ-4 a viewer can't call a server in any auth mode; a member can", async 
     expect(seen).toEqual([]);
     expect(await attempt("member")).toMatchObject({ ok: true });
   }
+});
+
+test("PRJ-4 GW-15 who may call is the server's own policy: it may admit a viewer, and leave a member out", async () => {
+  const { key, organization, projectId } = await liveProject("towpath-cloud");
+  await database.db.insert(accessPolicy).values({ projectId, roles: ["viewer"] });
+  const attempt = async (role: Role) => {
+    const ctx = testContext(database.db, await organization.join(role), { serverUrlTemplate: template });
+    const input = { ...key, branchId: null, authorization: null, call: echo };
+    expect(await getProject({ ctx, input: { projectId } })).toMatchObject({ mayCall: role === "viewer" });
+    return callServer({ ctx, keys, signal: new AbortController().signal, input });
+  };
+  expect(await attempt("viewer")).toMatchObject({ ok: true });
+  expect(await refusalCode(attempt("member"))).toBe("forbidden");
 });
 
 test("GW-4 the gateway's own list of roles that may call agrees with the permission matrix", () => {

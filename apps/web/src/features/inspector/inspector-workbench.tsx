@@ -81,6 +81,7 @@ export function InspectorWorkbench({
             key={`${item.tab}:${item.key}`}
             item={item}
             calls={calls}
+            mayCall={project.mayCall}
             askAuthorization={project.authMode === "passthrough"}
             initial={replay?.tab === item.tab && replay.name === item.key ? replay.arguments : {}}
           />

@@ -25,9 +25,12 @@ const getBranchManifest = createServerFn({ method: "GET", strict: { output: fals
     return { buildId: id, commitSha, warnings, manifest: build.manifest };
   });
 
-/** Calls a tool, reads a resource or gets a prompt through the gateway (PRJ-4). */
+/**
+ * Calls a tool, reads a resource or gets a prompt through the gateway (PRJ-4). The verb checks whether the server's own
+ * policy admits the role, which may be any (GW-15).
+ */
 export const callServerFunction = createServerFn({ method: "POST", strict: { output: false } })
-  .middleware([projectAccess("server.call")])
+  .middleware([projectAccess("project.read")])
   .validator(input(callServerSchema))
   .handler(({ context, data }) =>
     callServer({ ctx: context.ctx, keys: services().signingKeys, signal: getRequest().signal, input: data }),

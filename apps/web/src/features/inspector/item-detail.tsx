@@ -5,7 +5,6 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
-import { useMay } from "../session/guards.ts";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
 import type { ServerCall } from "./inspector.schema.ts";
 import { type InspectorItem, itemTexts } from "./inspector-items.ts";
@@ -25,18 +24,20 @@ const actionLabels = {
 export function ItemDetail({
   item,
   calls,
+  mayCall,
   askAuthorization,
   initial,
 }: {
   item: InspectorItem;
   calls: Calls;
+  /** Whether the user's role may call this server. */
+  mayCall: boolean;
   /** The server authenticates callers itself: offer to send an Authorization header. */
   askAuthorization: boolean;
   /** Arguments of a tool or prompt that has not been called on this page. */
   initial: Arguments;
 }) {
   const itemKey = `${item.tab}:${item.key}`;
-  const mayCall = useMay("server.call");
   const noteId = useId();
   const [authorization, setAuthorization] = useState("");
   const { name, title, description } = itemTexts(item);
@@ -72,10 +73,10 @@ export function ItemDetail({
           <p className="mt-2 max-w-prose text-sm break-words whitespace-pre-line text-muted">{description}</p>
         )}
         {!mayCall && (
-          <Callout tone="info" className="mt-4" title="Your role can't call servers">
+          <Callout tone="info" className="mt-4" title="Your role can't call this server">
             <span id={noteId}>
-              Viewers can see what this server offers, but not call it. Ask an owner or admin of this team to make you a
-              member.
+              You can see what this server offers, but not call it. Ask an owner or admin of this team to allow your
+              role on the Access page, or to change it.
             </span>
           </Callout>
         )}

@@ -5,6 +5,7 @@ import {
   denyAuthorization,
   disconnectClient,
   getConsent as getConsentVerb,
+  getServerChoice as getServerChoiceVerb,
   listConnectedClients,
   listGrants,
   revokeGrant,
@@ -39,6 +40,12 @@ export const denyConsent = createServerFn({ method: "POST" })
     denyAuthorization({ ctx: context.ctx, input: { ...data, issuer: services().config.baseUrl } }),
   );
 
+/** The servers that the user may mean, for an app that does not say which it wants to call. */
+const getServerChoice = createServerFn({ method: "GET" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ clientId: z.string().max(2000) })))
+  .handler(({ context, data }) => getServerChoiceVerb({ ctx: context.ctx, input: data }));
+
 /** The apps that the user connected. */
 const getGrants = createServerFn({ method: "GET" })
   .middleware([selfAccess])
@@ -69,6 +76,12 @@ export const consentQuery = (request: string) =>
     queryFn: ({ signal }) => getConsent({ data: { request }, signal }),
     retry: false,
     gcTime: 0,
+  });
+
+export const serverChoiceQuery = (clientId: string) =>
+  queryOptions({
+    queryKey: ["oauth", "server-choice", clientId],
+    queryFn: ({ signal }) => getServerChoice({ data: { clientId }, signal }),
   });
 
 export const grantsQuery = queryOptions({

@@ -20,7 +20,7 @@ export function CallFailure({
   const failure = explainFailure(row, detail);
   if (!failure) return null;
   return (
-    <Callout tone="bad" title={failure.title}>
+    <Callout tone={row.isRefused ? "warn" : "bad"} title={failure.title}>
       <div className="max-h-64 overflow-y-auto whitespace-pre-line">
         {failure.text}
         {failure.isTextMissing ? <HowToKeepPayloads projectKey={projectKey} mayChange={mayChange} /> : null}

@@ -55,13 +55,13 @@ export const defaultLogSearch = { status: "all", methodType: "all", timeRange: "
 /** Finds what limits refused: how the texts of all of them begin (GW-8). */
 export const limitedSearch = {
   ...defaultLogSearch,
-  status: "error",
+  status: "refused",
   search: "Towpath's limit",
 } as const satisfies LogSearch;
 
 /** Search parameters of the logs screen (PRJ-5). */
 export const logSearchParameters = searchParameters({
-  status: withDefault(oneOf<LogSearch["status"]>(["all", "error"]), defaultLogSearch.status),
+  status: withDefault(oneOf<LogSearch["status"]>(["all", "error", "refused"]), defaultLogSearch.status),
   methodType: withDefault(text(512), defaultLogSearch.methodType),
   timeRange: withDefault(oneOf(timeRanges), defaultLogSearch.timeRange),
   search: text(512),

@@ -9,6 +9,7 @@ const noStats = { methods: [], tools: [] };
 const statusOptions: { value: LogSearch["status"]; label: string }[] = [
   { value: "all", label: "All outcomes" },
   { value: "error", label: "Errors only" },
+  { value: "refused", label: "Refused only" },
 ];
 
 /** The filters of the log and the pause button. */

@@ -43,6 +43,7 @@ export function LogsPage({
       {search.search === undefined && (logs.stats === undefined || logs.stats.total > 0) && (
         <StatsPanel
           stats={logs.stats}
+          onShowRefused={() => onSearch({ status: "refused" })}
           onShowLimited={() => onSearch({ status: limitedSearch.status, search: limitedSearch.search })}
         />
       )}

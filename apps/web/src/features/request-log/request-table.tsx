@@ -68,7 +68,9 @@ function RequestRow({ row, open, onOpen }: { row: RequestLogEntry; open: boolean
         >
           {row.method ?? `${row.httpMethod} ${row.kind}`}
           {row.target !== null && <span className="text-accent-text"> {row.target}</span>}
-          {row.errorMessage !== null && <span className="text-bad"> {row.errorMessage}</span>}
+          {row.errorMessage !== null && (
+            <span className={row.isRefused ? "text-muted" : "text-bad"}> {row.errorMessage}</span>
+          )}
         </button>
       </Td>
       <Td className="h-8 max-w-44 truncate text-muted">{row.client ?? <span className="text-faint">unknown</span>}</Td>
@@ -106,9 +108,18 @@ const labels: Record<string, { label: string; tone: Tone }> = {
   gateway_error: { label: "Gateway error", tone: "bad" },
 };
 
+/** By the gateway, before a server was asked: not an error of the server. */
+const refused = { label: "Refused", tone: "warn" } as const satisfies { label: string; tone: Tone };
+
 /** How an exchange ended, with its HTTP status. */
-export function OutcomeLabel({ entry }: { entry: Pick<RequestLogEntry, "outcome" | "httpStatus" | "isError"> }) {
-  const look = labels[entry.outcome] ?? { label: entry.outcome, tone: entry.isError ? "bad" : "neutral" };
+export function OutcomeLabel({
+  entry,
+}: {
+  entry: Pick<RequestLogEntry, "outcome" | "httpStatus" | "isError" | "isRefused">;
+}) {
+  const look = entry.isRefused
+    ? refused
+    : (labels[entry.outcome] ?? { label: entry.outcome, tone: entry.isError ? "bad" : "neutral" });
   return (
     <span className="inline-flex items-center gap-2 whitespace-nowrap">
       <StatusDot tone={look.tone} />

@@ -17,9 +17,12 @@ function share(errors: number, total: number): string {
 /** Requests, errors and durations in the selected range, with a chart. */
 export function StatsPanel({
   stats,
+  onShowRefused,
   onShowLimited,
 }: {
   stats: RequestLogStats | undefined;
+  /** Shows the calls that the gateway refused before they reached the server. */
+  onShowRefused: () => void;
   /** Shows the calls that limits refused. */
   onShowLimited: () => void;
 }) {
@@ -34,21 +37,13 @@ export function StatsPanel({
           bad={stats !== undefined && stats.errors > 0}
         />
         {stats !== undefined && stats.refused > 0 && (
-          <Figure name="Refused" value={formatCount(stats.refused)} note="before reaching the server" />
+          <Figure name="Refused" value={formatCount(stats.refused)} note={<ShowThem onClick={onShowRefused} />} />
         )}
         {stats !== undefined && stats.limited > 0 && (
           <Figure
             name="Refused by limits"
             value={formatCount(stats.limited)}
-            note={
-              <button
-                type="button"
-                onClick={onShowLimited}
-                className="min-h-6 cursor-pointer text-accent-text underline underline-offset-3"
-              >
-                Show them
-              </button>
-            }
+            note={<ShowThem onClick={onShowLimited} />}
           />
         )}
         <Figure name="Median" value={stats && (stats.p50Ms === null ? "–" : formatDuration(stats.p50Ms))} />
@@ -60,5 +55,17 @@ export function StatsPanel({
         </Suspense>
       </div>
     </Card>
+  );
+}
+
+function ShowThem({ onClick }: { onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      className="min-h-6 cursor-pointer text-accent-text underline underline-offset-3"
+    >
+      Show them
+    </button>
   );
 }

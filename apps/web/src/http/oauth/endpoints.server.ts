@@ -68,6 +68,12 @@ class TooManyRequests extends TowpathError {
 export async function authorizeResponse(request: Request): Promise<Response> {
   await limit(request, "authorize");
   const { searchParams } = new URL(request.url);
+  // Clients of 2025-03-26 can't say which server they want: the person does.
+  if (!searchParams.get("resource") && searchParams.has("client_id")) {
+    searchParams.delete("resource");
+    const asked = Buffer.from(String(searchParams)).toString("base64url");
+    return redirectTo(`/oauth/choose-server?request=${asked}`);
+  }
   const result = await requestAuthorization({
     ctx: asClient(request, { isProgram: false }),
     input: { issuer: services().config.baseUrl, parameters: searchParams },

@@ -119,11 +119,10 @@ export async function setProjectCallLimits(
 }
 
 /** The query string of VAL-5. `deploymentIds` is a comma-separated list. */
+const booleanText = z.enum(["true", "false"]).transform((value) => value === "true");
 const searchSchema = logQuerySchema.omit({ projectId: true, exceptTargets: true }).extend({
-  isError: z
-    .enum(["true", "false"])
-    .transform((value) => value === "true")
-    .optional(),
+  isError: booleanText.optional(),
+  isRefused: booleanText.optional(),
   deploymentIds: z
     .string()
     .transform((value) => value.split(","))

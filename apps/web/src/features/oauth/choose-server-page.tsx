@@ -1,0 +1,61 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import type { ServerChoiceView } from "@towpath/core/oauth/schema";
+import { ChevronRight } from "lucide-react";
+import { authorizationPath } from "./authorization-path.ts";
+import { OAuthFrame, OAuthProblem } from "./consent-states.tsx";
+import { serverChoiceQuery } from "./oauth.functions.ts";
+
+/**
+ * Asks which server an app wants to call, when the app doesn't say (GW-5). `parameters`: of its authorization request,
+ * which is made again for the chosen server.
+ */
+export function ChooseServerPage({ parameters }: { readonly parameters: URLSearchParams }) {
+  const { data } = useSuspenseQuery(serverChoiceQuery(parameters.get("client_id") ?? ""));
+  const app = data.clientName ?? "the app";
+  if (data.servers.length === 0) {
+    return (
+      <OAuthProblem
+        title="There is no server to connect"
+        text="Your account may not call any server that members sign in to. Ask somebody of the server's team to invite you, or sign out and use another account."
+      />
+    );
+  }
+  return (
+    <OAuthFrame title={`Which server did you give to ${app}?`}>
+      <p className="mt-2 text-base text-muted">
+        The app speaks an older version of the protocol and does not say it. Choose the server whose address you entered
+        there: it will not work with another one. Then you are asked whether you allow it.
+      </p>
+      <ul className="mt-5 divide-y overflow-hidden rounded-lg border bg-surface" aria-label="Your servers">
+        {data.servers.map((server) => (
+          <ServerLink key={server.url} server={server} parameters={parameters} />
+        ))}
+      </ul>
+    </OAuthFrame>
+  );
+}
+
+function ServerLink({
+  server,
+  parameters,
+}: {
+  readonly server: ServerChoiceView["servers"][number];
+  readonly parameters: URLSearchParams;
+}) {
+  return (
+    <li>
+      <a
+        href={authorizationPath(parameters, server.url)}
+        className="flex items-center gap-3 px-4 py-3 hover:bg-hover focus-visible:outline-2 focus-visible:-outline-offset-2 focus-visible:outline-focus"
+      >
+        <span className="min-w-0 flex-1">
+          <span className="block text-sm font-medium break-words">
+            {server.name} <span className="font-normal text-muted">of {server.organizationName}</span>
+          </span>
+          <span className="block text-xs break-all text-muted">{server.url}</span>
+        </span>
+        <ChevronRight className="size-4 shrink-0 text-faint" aria-hidden />
+      </a>
+    </li>
+  );
+}
