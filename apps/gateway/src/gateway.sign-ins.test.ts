@@ -113,11 +113,12 @@ test("GW-5 refused access tokens are steps with the reason; only what is certain
     token_for_other_server: await accessTokenFor(rig, other, granted),
     token_foreign: await accessTokenFor(rig, server, granted, { issuer: "https://elsewhere.example" }),
     access_ended: await accessTokenFor(rig, server, ended),
+    token_expired: await accessTokenFor(rig, server, granted, { ttlSeconds: -120 }),
     scope_missing: await accessTokenFor(rig, server, granted, { claims: { scope: "other" } }),
     caller_not_allowed: await accessTokenFor(rig, server, viewer),
   };
   for (const token of Object.values(tokens)) expect(await call(server, bearer(token))).toBeGreaterThanOrEqual(401);
-  const steps = await stepsOf(server, 5);
+  const steps = await stepsOf(server, 6);
   const found = new Map(steps.map((step) => [step.problem, step]));
   expect([...found.keys()].toSorted()).toEqual(Object.keys(tokens).toSorted());
   expect(found.get("token_foreign")).toMatchObject({ clientId: null, userId: null, isProven: false });

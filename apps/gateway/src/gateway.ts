@@ -109,8 +109,9 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
     const rpcId = isLogged(exchange, refusal) && exchange.body ? answeredIds(exchange, refusal) : undefined;
     exchange.refusal = refusal;
     exchange.status = refusal.status;
-    if (refusal.signIn) parts.signIns.refused(exchange.route, refusal.signIn, request);
     exchange.responseBytes = refuse(parts, { request, response, requestId: begun.id }, refusal, rpcId);
+    // Afterwards: an answer must not take longer for a server that exists.
+    if (refusal.signIn) parts.signIns.refused(exchange.route, refusal.signIn, request);
   }
 
   // Record: one row for each JSON-RPC message, on disk before the client has its answer.

@@ -89,7 +89,7 @@ test("PRJ-4 a viewer sees what a server offers, and why the buttons are disabled
   expect(await call.isDisabled()).toBe(true);
   const reason = await call.getAttribute("aria-describedby");
   expect(await page.locator(`[id="${reason}"]`).textContent()).toContain(
-    "Ask an owner or admin of this team to make you a member",
+    "Ask an owner or admin of this team to allow your role",
   );
   await expectAccessibleInBothThemes();
 });
@@ -132,7 +132,7 @@ test("PRJ-4 an owner's Call tool button is enabled", async () => {
   const call = page.getByRole("button", { name: "Call tool" });
   await call.waitFor();
   expect(await call.isEnabled()).toBe(true);
-  expect(await page.getByText("Your role can't call servers").count()).toBe(0);
+  expect(await page.getByText("Your role can't call this server").count()).toBe(0);
 });
 
 test("PRJ-3 a log page that is refused for too many streams says so and continues when one is closed", {

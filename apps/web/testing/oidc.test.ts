@@ -1,11 +1,14 @@
 import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { oidcProviderId } from "@towpath/auth";
-import { account, user } from "@towpath/db/schema";
+import { newId } from "@towpath/core/ids";
+import { seedOrganization, seedProject } from "@towpath/core/testing";
+import { account, member, route, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
 import { openSite } from "./site.ts";
-import { newVisitor, type Visitor } from "./visitor.ts";
+import { callServerFunction, newVisitor, type Visitor } from "./visitor.ts";
 import { freePort, startWeb } from "./web-process.ts";
 
 let issuer: { readonly url: string; stop(): void };
@@ -173,4 +176,40 @@ test("AUTH-3 /logout ends a session from an issuer", async () => {
   await roundTrip(visitor, "grace");
   expect((await visitor.submit("/logout", {})).status).toBe(303);
   expect((await visitor.get("/account")).headers.get("location")).toContain("/login");
+});
+
+test("GW-5 AUTH-1 a client's request is kept through the issuer's sign-in to consent, code and token", async () => {
+  const team = await seedOrganization(site.db);
+  const { id: projectId, name } = await seedProject(site.db, team, { authMode: "towpath-cloud" });
+  await site.db.insert(route).values({ label: name, projectId, targetKind: "external", externalServerId: newId() });
+  const redirectUri = "https://app.example/callback";
+  const metadata = { client_name: "App", redirect_uris: [redirectUri], token_endpoint_auth_method: "none" };
+  const registered = await fetch(`${site.url}/oauth/register`, { method: "POST", body: JSON.stringify(metadata) });
+  const { client_id: clientId } = (await registered.json()) as { client_id: string };
+  const codeVerifier = randomBytes(32).toString("base64url");
+  const parameters = new URLSearchParams({
+    ...{ client_id: clientId, redirect_uri: redirectUri, response_type: "code", state: "s1 & more" },
+    code_challenge: createHash("sha256").update(codeVerifier).digest("base64url"),
+    ...{ code_challenge_method: "S256", resource: `http://localhost:8080/${name}/mcp` },
+  });
+  const visitor = newVisitor(site.url);
+  const consent = (await visitor.get(`/oauth/authorize?${parameters}`)).headers.get("location") ?? "";
+  const login = (await visitor.get(consent)).headers.get("location") ?? "";
+  const atIssuer = (await visitor.get(login)).headers.get("location") ?? "";
+  expect(new URL(atIssuer).origin).toBe(issuer.url);
+  const back = await visitor.get(await signInAtIssuer(atIssuer, "member"));
+  expect(back.headers.get("location")).toBe(`${site.url}${consent}`);
+
+  const request = new URL(consent, site.url).searchParams.get("request") ?? "";
+  const read = () => callServerFunction(visitor, "oauth.getConsent", "GET", { request });
+  expect((await read()).text).toContain("not_a_member");
+  const [signedIn] = await site.db.select().from(account).where(eq(account.accountId, "member"));
+  const row = { id: newId(), organizationId: team.id, userId: signedIn?.userId ?? "", role: "member" };
+  await site.db.insert(member).values(row);
+  expect((await read()).text).toContain("member@example.com");
+  const { text } = await callServerFunction(visitor, "oauth.approveConsent", "POST", { request });
+  const code = /[?&]code=([\w-]+)/.exec(text)?.[1] ?? "";
+  const fields = { grant_type: "authorization_code", client_id: clientId, code, code_verifier: codeVerifier };
+  const issued = await fetch(`${site.url}/oauth/token`, { method: "POST", body: new URLSearchParams(fields) });
+  expect(await issued.json()).toMatchObject({ token_type: "Bearer", scope: "mcp" });
 });
