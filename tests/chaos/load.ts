@@ -12,9 +12,12 @@ export type LoadTotals = {
   readonly durationsMs: readonly number[];
   /** Some of what went wrong, by how often. */
   readonly errors: ReadonlyMap<string, number>;
-  /** When each failed call ended, by performance.now(). */
-  readonly failedAt: readonly number[];
+  /** The failed calls. One whose stream broke ends only when its client's time is over. */
+  readonly failures: readonly Interval[];
 };
+
+/** By performance.now(). */
+export type Interval = { readonly from: number; readonly to: number };
 
 export type Load = {
   /** As `clientInfo.name` in every call: its rows in the request log are found by it. */
@@ -91,10 +94,9 @@ export function startLoad(options: LoadOptions): Load {
   const { clientName, targets, clientsPerEra, pauseMs } = options;
   const errors = new Map<string, number>();
   const durationsMs: number[] = [];
-  const failedAt: number[] = [];
+  const failures: Interval[] = [];
   let [calls, answered, isStopping, serial] = [0, 0, false, 0];
   const fail = (error: unknown) => {
-    failedAt.push(performance.now());
     const text = (error instanceof Error ? error.message : String(error)).replaceAll(/\d{4,}/g, "…").slice(0, 120);
     errors.set(text, (errors.get(text) ?? 0) + 1);
   };
@@ -111,6 +113,7 @@ export function startLoad(options: LoadOptions): Load {
       return true;
     } catch (error) {
       fail(error);
+      failures.push({ from: begun, to: performance.now() });
       return false;
     }
   }
@@ -143,7 +146,7 @@ export function startLoad(options: LoadOptions): Load {
     async stop() {
       isStopping = true;
       await Promise.all(clients);
-      return { calls, answered, failed: calls - answered, durationsMs, errors, failedAt };
+      return { calls, answered, failed: calls - answered, durationsMs, errors, failures };
     },
   };
 }

@@ -1,40 +1,62 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newApiKey, signUserJwt } from "@towpath/auth/credentials";
+import pino from "pino";
 import { Agent, fetch as undiciFetch } from "undici";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { startGateway } from "./compose.ts";
 import { accessTokenFor, storeGrant } from "./testing/access-tokens.ts";
 import { addMember, answerEmpty, rpc, storeApiKey } from "./testing/clients.ts";
 import { type DatabaseLink, openDatabaseLink } from "./testing/database-link.ts";
 import { type GatewayProcess, isAlive, startGatewayProcess } from "./testing/gateway-process.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 
-// Two workers in processes of their own, a real database behind a link that is cut, and a runner that stops.
+// A real database behind a link that is cut, and a runner that stops.
 let rig: Rig;
 let link: DatabaseLink;
-let directory: string;
-let gateway: GatewayProcess;
-const start = () =>
-  startGatewayProcess(rig, directory, { DATABASE_URL: link.url, TOWPATH_GATEWAY_WORKERS: "2", ...settings });
-const settings = { TOWPATH_GATEWAY_HOLD_MS: "3000" };
+/** Where the gateway listens. */
+let port: number;
 
 beforeEach(async () => {
-  rig = await createRig();
+  rig = await createRig({ TOWPATH_GATEWAY_HOLD_MS: "3000" });
   link = await openDatabaseLink(rig.config.databaseUrl);
-  directory = await mkdtemp(join(tmpdir(), "tp-outage-"));
-  gateway = await start();
-}, 30_000);
+});
 afterEach(async () => {
-  await kill();
   await link.close();
   await rig.close();
-  await rm(directory, { recursive: true });
 });
 
-async function kill(): Promise<void> {
-  gateway.child.kill("SIGKILL");
-  await until(() => !gateway.workers().some(isAlive));
+/** Restarts the rig's own gateway behind the link. */
+async function startHere(change: Partial<Rig["config"]> = {}): Promise<void> {
+  await rig.restart({ databaseUrl: link.url, directDatabaseUrl: link.url, ...change });
+  port = rig.gateway.port;
+}
+
+/** A gateway of two workers in processes of their own, which can be killed. */
+async function startProcesses() {
+  const directory = await mkdtemp(join(tmpdir(), "tp-outage-"));
+  let gateway: GatewayProcess;
+  const start = async () => {
+    const settings = { TOWPATH_GATEWAY_WORKERS: "2", TOWPATH_GATEWAY_HOLD_MS: "3000" };
+    gateway = await startGatewayProcess(rig, directory, { DATABASE_URL: link.url, ...settings });
+    port = gateway.port;
+  };
+  const kill = async () => {
+    gateway.child.kill("SIGKILL");
+    await until(() => !gateway.workers().some(isAlive));
+  };
+  onTestFinished(async () => {
+    await kill();
+    await rm(directory, { recursive: true });
+  });
+  await start();
+  return {
+    async killAndStart() {
+      await kill();
+      await start();
+    },
+  };
 }
 
 // A connection for each request: whichever worker is free takes it.
@@ -42,7 +64,7 @@ const dispatcher = new Agent({ pipelining: 0 });
 type Bearer = { authorization: string };
 
 async function statusOf(server: DeployedServer, headers: Partial<Bearer> = {}): Promise<number> {
-  const url = `http://127.0.0.1:${gateway.port}/${server.label}/mcp`;
+  const url = `http://127.0.0.1:${port}/${server.label}/mcp`;
   const answer = await undiciFetch(url, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
@@ -83,13 +105,13 @@ async function setUp() {
   return { server, open, cold, callers, keyId: key.id, grantId: granted.grantId, userId };
 }
 
-/** The files in which the workers keep what they know. */
-const savedFiles = () => readdir(join(directory, "gateway", "known")).catch(() => []);
+const knownDirectory = () => join(rig.config.stateDirectory, "known");
 const newSaves = () => new Promise((resolve) => setTimeout(resolve, 2500));
 
 test("GW-4 GW-10 with PostgreSQL and the runner stopped, callers and servers seen before go on at every worker and after a kill, and a revocation counts once PostgreSQL is back", {
   timeout: 120_000,
 }, async () => {
+  const gateway = await startProcesses();
   const { server, open, cold, callers, keyId, grantId, userId } = await setUp();
   // Each caller once, at one of the workers.
   for (const headers of Object.values(callers)) expect(await statusOf(server, headers)).toBe(200);
@@ -107,8 +129,7 @@ test("GW-4 GW-10 with PostgreSQL and the runner stopped, callers and servers see
   await new Promise((resolve) => setTimeout(resolve, 6000));
   await everybody();
 
-  await kill();
-  gateway = await start();
+  await gateway.killAndStart();
   await everybody();
 
   // Nobody can tell the gateway yet.
@@ -135,8 +156,7 @@ test("GW-4 GW-10 with PostgreSQL and the runner stopped, callers and servers see
   // A revoked credential is not found by a successor during the next outage.
   await newSaves();
   await link.cut();
-  await kill();
-  gateway = await start();
+  await gateway.killAndStart();
   expect(await statusesOf(server, callers.key)).toEqual([503]);
   expect(await statusesOf(server, callers.personal)).toEqual([200]);
   expect(await logged()).toBe(1 + 3 * 24);
@@ -145,6 +165,7 @@ test("GW-4 GW-10 with PostgreSQL and the runner stopped, callers and servers see
 test("GW-10 while PostgreSQL hangs, nobody who was seen before waits for it, and strangers are refused", {
   timeout: 90_000,
 }, async () => {
+  await startHere();
   const { server, callers } = await setUp();
   for (const headers of Object.values(callers)) expect(await statusesOf(server, headers)).toEqual([200]);
   link.silence();
@@ -162,37 +183,38 @@ test("GW-10 while PostgreSQL hangs, nobody who was seen before waits for it, and
     .toBe(401);
 });
 
-test("GW-10 KEY-2 what workers keep for an outage names nobody to whoever copies it, and lets nobody in who changes it", {
+test("GW-10 KEY-2 what a gateway keeps for an outage names nobody to whoever copies it, and lets nobody in who changes it", {
   timeout: 60_000,
 }, async () => {
+  await startHere();
   const { server, callers, userId } = await setUp();
   for (const headers of Object.values(callers)) expect(await statusOf(server, headers)).toBe(200);
-  await newSaves();
-  await until(async () => (await savedFiles()).filter((name) => name.endsWith(".sealed")).length === 2);
-  const paths = (await savedFiles()).map((name) => join(directory, "gateway", "known", name));
-  for (const path of paths) {
-    const text = await readFile(path, "utf8");
-    const secret = callers.key.authorization.slice("Bearer ".length);
-    for (const word of [secret, userId, "organizationId", "leases"]) {
-      expect(text).not.toContain(word);
-      expect(Buffer.from(text, "base64url").toString("latin1")).not.toContain(word);
-    }
-  }
   await link.cut();
-  await kill();
-  for (const path of paths) await writeFile(path, `${(await readFile(path, "utf8")).slice(0, -8)}AAAAAAAA`);
-  gateway = await start();
-  expect(await statusesOf(server, callers.key)).toEqual([503]);
+  await startHere();
+  expect(await statusOf(server, callers.key)).toBe(200);
+  const path = join(knownDirectory(), "worker-0.sealed");
+  const text = await readFile(path, "utf8");
+  const secret = callers.key.authorization.slice("Bearer ".length);
+  for (const word of [secret, userId, "organizationId", "leases"]) {
+    expect(text).not.toContain(word);
+    expect(Buffer.from(text, "base64url").toString("latin1")).not.toContain(word);
+  }
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  await rig.gateway.stop(100);
+  const kept = await readFile(path, "utf8");
+  const at = Math.floor(kept.length / 2);
+  await writeFile(path, `${kept.slice(0, at)}${kept[at] === "A" ? "B" : "A"}${kept.slice(at + 1)}`);
+  rig.gateway = await startGateway(rig.config, pino({ level: "silent" }));
+  port = rig.gateway.port;
+  expect(await statusOf(server, callers.key)).toBe(503);
 });
 
 test("GW-10 a setting of 0 keeps nothing for an outage", { timeout: 60_000 }, async () => {
-  await kill();
-  gateway = await startGatewayProcess(rig, directory, { DATABASE_URL: link.url, TOWPATH_GATEWAY_OUTAGE_MS: "0" });
+  await startHere({ outageMs: 0 });
   const { server, callers } = await setUp();
   expect(await statusOf(server, callers.oauth)).toBe(200);
-  await newSaves();
-  expect(await savedFiles()).toEqual([]);
   await link.cut();
-  await new Promise((resolve) => setTimeout(resolve, 6000));
-  expect(await statusesOf(server, callers.oauth)).toEqual([503]);
+  await startHere();
+  expect(await readdir(knownDirectory()).catch(() => [])).toEqual([]);
+  expect(await statusOf(server, callers.oauth)).toBe(503);
 });

@@ -105,9 +105,9 @@ export async function independence(rig: Rig, { how, forMs, killsGateway = false 
     scenario: `PostgreSQL, web, worker, runner ${how}`,
     times: 1,
     recoveryMs: [backMs],
-    claims: ({ failedAt }) => ({
+    claims: ({ failures }) => ({
       // The clients that show the key fail once it is revoked, as they should.
-      "no call fails": killsGateway || failedAt.every((at) => at > revokedAt),
+      "no call fails": killsGateway || failures.every(({ to }) => to > revokedAt),
       "new connections are served": calls.every(Boolean) && calls.length > 3,
       "nobody is let in who was not seen before": strangers.every((status) => status === 503),
       "streams stay open": killsGateway || (open === targets.length && ended.every((at) => at > revokedAt)),

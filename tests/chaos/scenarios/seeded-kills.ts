@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { childrenOf, processOf } from "../../instance/processes.ts";
 import { createCallers } from "../callers.ts";
+import type { Interval } from "../load.ts";
 import { seededRandom } from "../random.ts";
 import { endpointOf, type Rig } from "../rig.ts";
 import { quantile, type Row } from "../row.ts";
@@ -17,9 +18,6 @@ const pauseMs = { min: 100, max: 4000 };
 const backWithinMs = 20_000;
 /** A call may end a little after the process that broke it. */
 const afterMs = 3000;
-
-/** When calls and streams through the gateway may break: performance.now(). */
-type Window = { readonly from: number; to: number };
 
 /** The process to kill. Of the gateway's workers, either. */
 function pidOf(rig: Rig, victim: Victim, random: () => number): number | null {
@@ -40,7 +38,8 @@ export async function seededKills(rig: Rig, seed: number): Promise<Row> {
   const running = () =>
     rig.database.query("SELECT id FROM instance WHERE state IN ('ready', 'frozen')").then(({ rows }) => rows);
   const recoveries = new Map<Victim, number[]>(victims.map((victim) => [victim, []]));
-  const windows: Window[] = [];
+  /** When calls and streams through the gateway may break. */
+  const windows: { from: number; to: number }[] = [];
 
   const killOnce = async (victim: Victim) => {
     const pid = await waitForPid(rig, victim, random);
@@ -79,7 +78,7 @@ export async function seededKills(rig: Rig, seed: number): Promise<Row> {
   ).finally(() => callers.stop());
 
   const { lostServers, ended } = load.result;
-  const isExplained = (at: number) => windows.some(({ from, to }) => at >= from && at <= to);
+  const isExplained = (what: Interval) => windows.some(({ from, to }) => what.to >= from && what.from <= to);
   const all = [...recoveries.values()].flat();
   const each = [...recoveries].map(([victim, times]) => {
     const ms = (share: number) => Math.round(quantile(times, share));
@@ -89,10 +88,10 @@ export async function seededKills(rig: Rig, seed: number): Promise<Row> {
     scenario: `${rig.times} seeded kills`,
     times: rig.times,
     recoveryMs: all,
-    claims: ({ failedAt }) => ({
+    claims: ({ failures }) => ({
       "no running server is lost": lostServers === 0,
-      "calls fail only when the gateway is killed": failedAt.every(isExplained),
-      "streams end only when the gateway is killed": ended.every(isExplained),
+      "calls fail only when the gateway is killed": failures.every(isExplained),
+      "streams end only when the gateway is killed": ended.every((at) => isExplained({ from: at, to: at })),
       [`everything is back within ${backWithinMs / 1000} s`]: Math.max(...all) <= backWithinMs,
     }),
     note: `seed ${seed}; median/max: ${each.join(", ")}; ${ended.length} standing streams ended by kills of the gateway`,

@@ -178,7 +178,8 @@ export class SavedState {
   }
 
   async #loadAll(): Promise<void> {
-    if (this.#parts.outageMs === 0) return;
+    // What was kept under another setting.
+    if (this.#parts.outageMs === 0) return rm(this.#directory, { recursive: true, force: true });
     const names = await readdir(this.#directory).catch(() => []);
     for (const name of names.filter((each) => namePattern.test(each))) await this.#loadFile(name);
   }
