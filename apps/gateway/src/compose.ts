@@ -191,7 +191,7 @@ export async function startGateway(
   const port = await listen(server, config);
   notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
   const stopCredentials = keepCredentialsCurrent({ apiKeys, members, grants }, notifications, (isCertain) => {
-    if (isCertain) void savedState.save();
+    if (isCertain) savedState.discard();
     void openResponses.check();
   });
   shared.start();

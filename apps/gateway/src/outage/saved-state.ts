@@ -23,7 +23,7 @@ const context = "known state of a gateway, version 1";
 const everyMs = 1000;
 /** Leases and times of confirmation move on without a new version. */
 const saveAtLeastEveryMs = 30_000;
-/** The part of its time that a process may spend on saving. */
+/** The part of its time that a process may spend on saving; it answers nobody meanwhile. */
 const maxShare = 0.05;
 
 const confirmations = <Value extends z.ZodType>(value: Value) =>
@@ -91,6 +91,7 @@ export class SavedState {
   #savedAt = Number.NEGATIVE_INFINITY;
   #pauseUntil = Number.NEGATIVE_INFINITY;
   #hasFailed = false;
+  #discards = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: SavedStateParts) {
@@ -119,18 +120,17 @@ export class SavedState {
     this.#timer.unref();
   }
 
-  /** Saves now: something that was revoked must not be found by a successor. Never rejects. */
-  async save(): Promise<void> {
-    await this.#saving;
-    this.#saving ??= this.#write().finally(() => {
-      this.#saving = null;
-    });
-    await this.#saving;
+  /** Removes what was saved, because something has changed: a successor must not find what was revoked. Saves anew soon. */
+  discard(): void {
+    this.#discards++;
+    this.#savedVersion = "";
+    void this.#remove();
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.save();
+    await this.#saving;
+    await this.#save();
   }
 
   get #version(): string {
@@ -138,32 +138,52 @@ export class SavedState {
     return [apiKeys, members, grants, leases].map(({ version }) => version).join(" ");
   }
 
+  #save(): Promise<void> {
+    this.#saving ??= this.#write().finally(() => {
+      this.#saving = null;
+    });
+    return this.#saving;
+  }
+
   async #saveIfDue(): Promise<void> {
     const now = performance.now();
     if (now < this.#pauseUntil || this.#saving) return;
     if (this.#version === this.#savedVersion && now - this.#savedAt < saveAtLeastEveryMs) return;
-    await this.save();
-    this.#pauseUntil = performance.now() + (performance.now() - now) / maxShare;
+    await this.#save();
   }
 
   async #write(): Promise<void> {
-    const { worker, outageMs, log } = this.#parts;
+    const { outageMs, log } = this.#parts;
     if (outageMs === 0) return;
+    const discards = this.#discards;
     this.#savedVersion = this.#version;
     this.#savedAt = performance.now();
-    const path = join(this.#directory, nameOf(worker));
+    const path = this.#path;
     try {
       await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      const begunAt = performance.now();
       const text = sealWithKeyId(this.#key, JSON.stringify(this.#state()), context);
+      this.#pauseUntil = performance.now() + (performance.now() - begunAt) / maxShare;
       await writeFile(`${path}.new`, text, { mode: 0o600 });
       await rename(`${path}.new`, path);
       this.#hasFailed = false;
+      if (discards !== this.#discards) await this.#remove();
     } catch (error) {
       if (!this.#hasFailed) log.warn({ err: error }, "the state for an outage cannot be saved");
       this.#hasFailed = true;
       // An old state may name what was revoked since.
-      await rm(path, { force: true }).catch(() => {});
+      await this.#remove();
     }
+  }
+
+  get #path(): string {
+    return join(this.#directory, nameOf(this.#parts.worker));
+  }
+
+  #remove(): Promise<void> {
+    return rm(this.#path, { force: true }).catch((error: unknown) => {
+      this.#parts.log.error({ err: error, path: this.#path }, "this file may name callers who were revoked: remove it");
+    });
   }
 
   #state(): State {
