@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
-import { writeServerLogs } from "@towpath/logs";
+import { unwrittenServerLogs, writeServerLogs } from "@towpath/logs";
 import {
   assertNoRunner,
   createRunnerApi,
@@ -29,6 +29,7 @@ import { InstancePool } from "./instances/instance-pool.ts";
 import { createInstanceRecord } from "./instances/instance-record.ts";
 import { startIsolationReports } from "./isolation-reports.ts";
 import { startLayerEviction } from "./layer-eviction.ts";
+import { LineSpool } from "./logs/line-spool.ts";
 import { serverLog } from "./logs/server-log.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
 import { Places } from "./places/places.ts";
@@ -57,9 +58,11 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   await checkMasterKeys(database.pool, secrets.masterKeys);
   const store = instanceStore(database.db, identity);
   const record = createInstanceRecord(store, complain("an instance could not be recorded"));
+  const spool = new LineSpool(join(config.runDirectory, "lines"), complain("server-log lines cannot be kept on disk"));
   const lines = createServerLogWriter(
     (rows) => writeServerLogs(database.pool, rows),
     complain("server-log lines could not be written"),
+    spool,
   );
   const deployments = cachingReader((id) => readDeployment(database, id), complain("the database is unavailable"));
   const requireDeployment = async (deploymentId: string) => {
@@ -102,6 +105,11 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       return { server, label: deployment.slug, log: serverLog(ids, lines.push, redactor), redact: redactor.text, memo };
     },
   });
+  // Before the servers go on printing.
+  const kept = spool.takeOver();
+  const unwritten = new Set(await unwrittenServerLogs(database.pool, kept));
+  spool.release(kept.filter((row) => !unwritten.has(row)));
+  for (const row of unwritten) lines.push(row);
   const adopted = await adoptInstances({ driver: runtime, store, record, pool, pushLine: lines.push });
   if (adopted.length > 0) log.info({ count: adopted.length }, "took over the servers of the previous runner");
   // Only now: adoption would end the self-test's sandboxes as leftovers.

@@ -252,6 +252,35 @@ describe("the process", () => {
     expect(await tinyServer.get(lease.endpoint)).toBeNull();
   });
 
+  test("RUN-5 RUN-8 a kill -9 of the runner costs no line that a server has printed, and doubles none", async () => {
+    const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
+    await startRunner();
+    const lease = await client.ensure(deployed.deploymentId);
+    const logged = async () => {
+      const { rows } = await database.pool.query<{ line: string }>(
+        "SELECT line FROM server_log WHERE instance_id = $1 AND line LIKE 'token%'",
+        [lease.instanceId],
+      );
+      return rows.length;
+    };
+    let printed = 0;
+    for (const afterMs of [0, 60, 150, 230]) {
+      for (let at = 0; at < 5; at++) {
+        expect(await tinyServer.get(lease.endpoint, "/print")).toContain("environment");
+        printed++;
+      }
+      // At different moments of the writer's 0.2 s.
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      const killed = new Promise((resolve) => runner?.once("exit", resolve));
+      runner?.kill("SIGKILL");
+      await killed;
+      await startRunner();
+      await expect.poll(logged).toBe(printed);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await logged()).toBe(printed);
+  });
+
   test("RUN-8 a runner that is stopped by SIGTERM leaves its servers running, and the next one has them and their log", async () => {
     const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
     await seedSecrets(database.db, box, deployed.projectId, { API_TOKEN: "long-enough-token" });

@@ -21,6 +21,7 @@ export {
   type ServerLogLevel,
   type ServerLogRow,
   serverLogChannel,
+  unwrittenServerLogs,
   writeServerLogs,
 } from "./server-logs.ts";
 export { sessionStats, sessionTimeseries, userStats, userTimeseries } from "./sessions/activity.ts";

@@ -31,6 +31,8 @@ export type ServerLogEntry = {
   line: string;
 };
 
+const maxLineCharacters = 8192;
+
 /** Channel that carries a deployment's id whenever it got new server-log lines. */
 export const serverLogChannel = "towpath_server_log";
 
@@ -63,9 +65,45 @@ export async function writeServerLogs(pool: Pool, rows: readonly ServerLogRow[])
       rows.map((row) => row.stream),
       rows.map((row) => row.level),
       rows.map((row) => row.requestId),
-      rows.map((row) => toPostgresText(row.line, 8192)),
+      rows.map((row) => toPostgresText(row.line, maxLineCharacters)),
     ],
   );
+}
+
+/**
+ * Those of the rows that the database does not have yet, in their order: for a writer that does not know whether its
+ * predecessor's last write was done. A row is known by deployment, instance, time, stream and text, as often as it is there.
+ */
+export async function unwrittenServerLogs(pool: Pool, rows: readonly ServerLogRow[]): Promise<ServerLogRow[]> {
+  if (rows.length === 0) return [];
+  const times = rows.map((row) => row.time.getTime());
+  const [from, to] = times.reduce(
+    ([low, high], time) => [Math.min(low, time), Math.max(high, time)],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  );
+  const { rows: found } = await pool.query<{
+    deployment_id: string;
+    instance_id: string | null;
+    time: Date;
+    stream: string;
+    line: string;
+  }>(
+    `SELECT deployment_id, instance_id, time, stream, line FROM server_log
+     WHERE deployment_id = ANY ($1::uuid[]) AND time BETWEEN $2 AND $3`,
+    [[...new Set(rows.map((row) => row.deploymentId))], new Date(from ?? 0), new Date(to ?? 0)],
+  );
+  const written = new Map<string, number>();
+  for (const row of found) {
+    const key = JSON.stringify([row.deployment_id, row.instance_id, row.time.getTime(), row.stream, row.line]);
+    written.set(key, (written.get(key) ?? 0) + 1);
+  }
+  return rows.filter(({ deploymentId, instanceId, time, stream, line }) => {
+    const text = toPostgresText(line, maxLineCharacters);
+    const key = JSON.stringify([deploymentId, instanceId, time.getTime(), stream, text]);
+    const count = written.get(key) ?? 0;
+    if (count > 0) written.set(key, count - 1);
+    return count === 0;
+  });
 }
 
 const columns = "id, time, instance_id, stream, level, request_id, line";

@@ -12,6 +12,7 @@ import { asc, eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { InstanceTiming } from "../config.ts";
 import { existingDeployments } from "../deployments/deployment.store.ts";
+import { LineSpool } from "../logs/line-spool.ts";
 import { serverLog } from "../logs/server-log.ts";
 import { createServerLogWriter, type ServerLogWriter } from "../logs/server-log-writer.ts";
 import { Places } from "../places/places.ts";
@@ -49,7 +50,11 @@ beforeAll(async () => {
   });
   await driver.selfTest();
   record = createInstanceRecord(instanceStore(database.db, { id: newId(), generation: 1 }), failing);
-  lines = createServerLogWriter((rows) => writeServerLogs(database.pool, rows), failing);
+  lines = createServerLogWriter(
+    (rows) => writeServerLogs(database.pool, rows),
+    failing,
+    new LineSpool(directory, failing),
+  );
 });
 afterEach(async () => {
   await Promise.all(pools.splice(0).map((pool) => pool.close()));

@@ -1,7 +1,21 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerLogRow } from "@towpath/logs";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { LineSpool } from "./line-spool.ts";
 import { createServerLogWriter } from "./server-log-writer.ts";
+
+/** A spool of its own, which must be empty in the end. */
+function openSpool(): LineSpool {
+  const directory = mkdtempSync(join(tmpdir(), "tp-lines-"));
+  onTestFinished(() => {
+    expect(readdirSync(directory)).toEqual([]);
+    rmSync(directory, { recursive: true });
+  });
+  return new LineSpool(directory, (error) => expect.unreachable(String(error)));
+}
 
 const row = (line: string): ServerLogRow => ({
   time: new Date(0),
@@ -23,6 +37,7 @@ test("RUN-5 lines are written in batches and in order", async () => {
       written.push(...rows.map((each) => each.line));
     },
     () => {},
+    openSpool(),
   );
   const lines = Array.from({ length: 1234 }, (_, index) => `line ${index}`);
   for (const line of lines) writer.push(row(line));
@@ -40,6 +55,7 @@ test("RUN-5 while the database is unavailable, lines are buffered up to a limit,
       written.push(...rows.map((each) => each.line));
     },
     () => {},
+    openSpool(),
   );
   for (let index = 0; index < 21_000; index += 1) writer.push(row(String(index)));
   await sleep(20);
@@ -58,6 +74,7 @@ test("RUN-5 a project that floods the log displaces its own lines only, and its 
       written.push(...rows);
     },
     () => {},
+    openSpool(),
   );
   const quiet = Array.from({ length: 50 }, (_, at) => ({ ...row(`quiet ${at}`), projectId: "q", deploymentId: "dq" }));
   for (const line of quiet) writer.push(line);
@@ -83,6 +100,7 @@ test("RUN-5 a line that the database rejects is dropped, reported once, and dela
       written.push(...rows.map((each) => each.line));
     },
     (error) => errors.push(String(error)),
+    openSpool(),
   );
   for (const line of ["a", "bad", "b", "c"]) writer.push(row(line));
   await expect.poll(() => written).toEqual(["a", "b", "c"]);

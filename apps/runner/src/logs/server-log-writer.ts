@@ -1,4 +1,5 @@
 import { BatchWriter, type ServerLogRow } from "@towpath/logs";
+import type { LineSpool } from "./line-spool.ts";
 
 const flushMs = 200;
 const batchRows = 500;
@@ -16,12 +17,13 @@ export type ServerLogWriter = {
  * lines are buffered up to a limit; then the oldest lines of the project with the most are dropped, and their number is
  * logged. `onError` is called when the database is unavailable and for each line that it rejects.
  *
- * A kill of this process loses what is buffered, in normal operation the lines of the last 0.2 s: the shim keeps only
- * output that no runner has read.
+ * What is buffered is also in the spool, for the runner after one that is killed: the shim keeps only output that no
+ * runner has read.
  */
 export function createServerLogWriter(
   write: (rows: readonly ServerLogRow[]) => Promise<void>,
   onError: (error: unknown) => void,
+  spool: Pick<LineSpool, "keep" | "release" | "close">,
 ): ServerLogWriter {
   /** Lost lines that their log does not mention yet, by deployment. */
   const lost = new Map<string, number>();
@@ -49,7 +51,11 @@ export function createServerLogWriter(
         else lost.delete(deploymentId);
       }
     },
-    onEvicted: lose,
+    onSettled: (rows) => spool.release(rows),
+    onEvicted(row) {
+      spool.release([row]);
+      lose(row);
+    },
     onRefused(row, error) {
       lose(row);
       const message = `a log line of deployment ${row.deploymentId} was rejected by the database and dropped`;
@@ -60,9 +66,13 @@ export function createServerLogWriter(
   });
 
   return {
-    push: (row) => writer.push(row),
+    push(row) {
+      spool.keep(row);
+      writer.push(row);
+    },
     async close(withinMs) {
       await writer.close(withinMs);
+      spool.close();
     },
   };
 }
