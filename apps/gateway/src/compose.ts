@@ -30,6 +30,7 @@ import { createAuthenticate } from "./policy/credentials.ts";
 import { keepCredentialsCurrent } from "./policy/current-credentials.ts";
 import { OpenResponses } from "./policy/open-responses.ts";
 import { createSessionIds } from "./policy/sessions.ts";
+import { createLoadRecordedAnswers } from "./read-model/recorded-answers.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { createVariableReader } from "./read-model/variables.ts";
 import { PendingCalls } from "./record/pending-calls.ts";
@@ -41,6 +42,7 @@ import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
 import { RouteTable } from "./route/route-table.ts";
 import { closeHttpServer, createHttpServer } from "./server.ts";
+import { createSleeping } from "./sleeping/sleeping.ts";
 import { SpanExporter } from "./tracing/span-exporter.ts";
 import { createTracer } from "./tracing/tracer.ts";
 import { noPeers, type Peers } from "./workers/peers.ts";
@@ -93,7 +95,10 @@ export async function startGateway(
     table: routes,
     directory: config.stateDirectory,
     writesSnapshot: config.workerIndex === 0,
-    onLoaded: (loaded) => openResponses.closeUnrouted(new Set(loaded.map(({ projectId }) => projectId))),
+    onLoaded: (loaded) => {
+      openResponses.closeUnrouted(new Set(loaded.map(({ projectId }) => projectId)));
+      void sleeping.loadAhead(loaded);
+    },
     log,
   });
   const { issuer, secret, serverAddress, outageMs } = config;
@@ -135,11 +140,15 @@ export async function startGateway(
   const { proxies } = config.connections;
   const signIns = new SignIns({ pool, address: serverAddress, proxies, share: config.share, log });
   const metrics = new Metrics(config.workerIndex);
+  const sessionIds = createSessionIds(config.secret, config.secrets.previous);
+  const load = createLoadRecordedAnswers(pool);
+  const sleeping = createSleeping({ load, log, share: config.share, leases, sessionIds, peers });
   const connections = new Connections(config.connections);
   const capacity = new Capacity(config.capacity);
   const shared = createSharedLimits({ config, peers, pool, notifications });
   metrics.add([
     { name: "routes", help: "Labels that are served", kind: "gauge", read: () => routes.size, merged: "max" },
+    ...sleeping.readings,
     ...readingsOf({ config, leases, upstreams, connections, capacity, pendingCalls }),
     ...shared.readings,
     ...logReadings({ recorder, refusalLimit, spool }),
@@ -149,9 +158,16 @@ export async function startGateway(
     health: { ok: routes.isLoaded, routes: routes.size, database: feed.isFresh() },
     metrics: await metrics.snapshot(),
   });
-  peers.onQuestion(async (question) =>
-    question.kind === "report" ? report() : pendingCalls.cancel(question.session, question.requestId),
-  );
+  peers.onQuestion(async (question) => {
+    switch (question.kind) {
+      case "report":
+        return report();
+      case "canceled":
+        return pendingCalls.cancel(question.session, question.requestId);
+      case "opened":
+        return sleeping.release(question.session);
+    }
+  });
   const platform = createPages(async () => {
     const [own, ...others] = await Promise.all([report(), ...(peers.count > 0 ? [peers.ask({ kind: "report" })] : [])]);
     return [own, ...(others.flat() as Report[])];
@@ -170,7 +186,8 @@ export async function startGateway(
       limits: shared.limits,
       capacity,
       proxies,
-      sessionIds: createSessionIds(config.secret, config.secrets.previous),
+      sessionIds,
+      sleeping,
       leases,
       pendingCalls,
       recorder,

@@ -8,7 +8,6 @@ import {
   headersForServer,
   sessionIdHeader,
   withoutCompression,
-  withSessionId,
 } from "./forward/headers.ts";
 import { type AdmittedRequest, type ProxyParts, proxy } from "./forward/proxy.ts";
 import {
@@ -29,7 +28,7 @@ import type { Capacity } from "./policy/capacity.ts";
 import { clientAddress } from "./policy/client-address.ts";
 import type { Authenticate } from "./policy/credentials.ts";
 import type { OpenResponses } from "./policy/open-responses.ts";
-import { claimSession } from "./policy/sessions.ts";
+import { claimSession, headersOfSession } from "./policy/sessions.ts";
 import { checkTools } from "./policy/tools.ts";
 import type { Route } from "./read-model/routes.ts";
 import { addBody, beginExchange, type Exchange } from "./record/exchange.ts";
@@ -39,6 +38,7 @@ import { rowsOf } from "./record/rows.ts";
 import type { SignIns } from "./record/sign-ins.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
+import type { Sleeping } from "./sleeping/sleeping.ts";
 import { traceparentOf } from "./tracing/trace-context.ts";
 import type { Tracer } from "./tracing/tracer.ts";
 import { checkRequest } from "./wire/check-request.ts";
@@ -56,6 +56,7 @@ export type GatewayParts = ProxyParts & {
   capacity: Capacity;
   refusalLimit: RefusalLimit;
   signIns: SignIns;
+  sleeping: Sleeping;
   /** Null: requests are not traced. */
   tracer: Tracer | null;
   /** The gateway's own pages (text, health, metrics). */
@@ -100,6 +101,9 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
     admitted = allowed;
     // Forward: to a running instance; bytes and closes pass in both directions.
     isAwaited = await parts.pendingCalls.track(allowed.exchange, async () => {
+      // A server that is asleep need not wake for handshakes and lists (GW-12).
+      const isOpenedAsleep = (allowed.session?.session.opening ?? null) !== null;
+      if ((isOpenedAsleep || allowed.exchange.route.answersAsleep) && (await parts.sleeping.answer(allowed))) return;
       await proxy(parts, allowed);
       if (parts.openResponses.wasRevoked(response)) allowed.exchange.refusal ??= credentialsEnded();
     });
@@ -232,7 +236,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
     exchange.deploymentId = session.session.deploymentId;
     exchange.redactor = parts.redactors.find(exchange.deploymentId);
   }
-  const own = session ? withSessionId(passed, session.session.serverId) : passed;
+  const own = session ? headersOfSession(passed, session.session) : passed;
   const headers = listedTools ? withoutCompression(own) : own;
   return { request, response, path, site, headers, body, listedTools, exchange, owner, session, sendEnd: null };
 }

@@ -187,6 +187,7 @@ function handlersOf(pool: InstancePool, prewarm: PrewarmPool, runtime: RuntimeDr
       return {};
     },
     isRunning: async ({ deploymentId, instanceId }) => ({ isRunning: await pool.isRunning(deploymentId, instanceId) }),
+    state: async ({ deploymentId }) => ({ state: await pool.state(deploymentId) }),
     list: async () => ({ instances: await pool.list() }),
     isolation: () => runtime.selfTest(),
     prewarm: async () => prewarm.report(),

@@ -85,7 +85,7 @@ class Build {
     const source = await this.#timed("fetch", () => this.#fetch(workspace.directory("source")));
     const { plan, pythonVersion } = await this.#timed("plan", () => this.#plan(source));
     const layers = await this.#timed("install", () => this.#install(plan, source, pythonVersion, workspace));
-    const { manifest, warnings } = await this.#timed("inspect", () =>
+    const { manifest, recording, warnings } = await this.#timed("inspect", () =>
       inspectServer({
         request: this.#request,
         plan,
@@ -96,7 +96,7 @@ class Build {
       }),
     );
     for (const warning of warnings) this.#warn("inspect", warning);
-    return { ok: true, layers, manifest, warnings: this.#warnings, timings: this.#timings };
+    return { ok: true, layers, manifest, recording, warnings: this.#warnings, timings: this.#timings };
   }
 
   async #fetch(directory: string): Promise<SourceTree> {

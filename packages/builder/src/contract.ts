@@ -8,6 +8,7 @@ import type {
   Layers,
 } from "@towpath/core/build/contract";
 import type { AuthMode } from "@towpath/core/project/schema";
+import type { Recording } from "@towpath/mcp/client";
 
 export type BuildLogSink = (phase: BuildPhase, kind: BuildLogKind, text: string) => void;
 
@@ -36,6 +37,8 @@ export type BuildResult =
       readonly layers: Layers;
       /** Null when the server does its own sign-in and its lists can't be read: see `warnings`. */
       readonly manifest: BuildManifest;
+      /** What gateways can answer while the server is asleep (GW-12); null when it couldn't be recorded. */
+      readonly recording: Recording | null;
       readonly warnings: readonly BuildWarning[];
       readonly timings: BuildTimings;
     }

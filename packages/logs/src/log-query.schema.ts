@@ -71,8 +71,11 @@ export type Outcome = z.infer<typeof outcomeSchema>;
 
 /** What a request waited for while its server was not ready. Milliseconds; null: not needed, or not known. */
 export type StartAttempt = {
-  /** What the runner did for it; `ready`: the server was up, but the runner had to be asked. */
-  outcome: "ready" | "started" | "woken" | "failed";
+  /**
+   * What the runner did for it; `ready`: the server was up, but the runner had to be asked; `asleep`: nothing, the gateway
+   * answered in the server's place (GW-12).
+   */
+  outcome: "ready" | "started" | "woken" | "failed" | "asleep";
   /** For a pause after crashes to end, and for a place on the host. */
   placeMs: number | null;
   /** From starting the process until it answered. */

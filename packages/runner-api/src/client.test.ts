@@ -134,6 +134,7 @@ test("RUN-1 details of the runner's internal errors stay in its log", async () =
     verify: fail,
     stop: fail,
     isRunning: fail,
+    state: fail,
     list: fail,
     isolation: fail,
     prewarm: fail,

@@ -9,6 +9,7 @@ import {
   RunnerError,
   type RunnerInstance,
   runnerCalls,
+  type ServerState,
 } from "./contract.ts";
 import { dialTarget, isDialFailure, type RunnerAddress } from "./endpoint.ts";
 import { HangDetector } from "./hang-detector.ts";
@@ -29,6 +30,8 @@ export type RunnerClient = {
   verify(deploymentId: string, options?: CallOptions): Promise<LeasedInstance>;
   /** Whether exactly this instance runs, frozen or not. Starts nothing. */
   isRunning(deploymentId: string, instanceId: string, options?: CallOptions): Promise<boolean>;
+  /** How the deployment's server is. Starts and wakes nothing, and gives no lease. */
+  state(deploymentId: string, options?: CallOptions): Promise<ServerState>;
   /** Stops the deployment's server, even if it is leased. Resolves when it has ended. */
   stop(deploymentId: string, options?: CallOptions): Promise<void>;
   list(options?: CallOptions): Promise<readonly RunnerInstance[]>;
@@ -50,6 +53,9 @@ export function createRunnerClient(address: RunnerAddress, { timeoutMs }: { time
     verify: (deploymentId, options) => transport.call("verify", { deploymentId }, options),
     async isRunning(deploymentId, instanceId, options) {
       return (await transport.call("isRunning", { deploymentId, instanceId }, options)).isRunning;
+    },
+    async state(deploymentId, options) {
+      return (await transport.call("state", { deploymentId }, options)).state;
     },
     async stop(deploymentId, options) {
       await transport.call("stop", { deploymentId }, options);

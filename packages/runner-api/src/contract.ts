@@ -41,6 +41,10 @@ const runnerInstanceSchema = z.object({
 });
 export type RunnerInstance = z.infer<typeof runnerInstanceSchema>;
 
+/** `ready`: it takes requests now. `asleep`: frozen. `stopped`: no process, or none that is ready. */
+const serverStateSchema = z.enum(["ready", "asleep", "stopped"]);
+export type ServerState = z.infer<typeof serverStateSchema>;
+
 const prewarmReportSchema = z.object({
   /** Interpreters that wait for a server. */
   ready: z.number(),
@@ -65,6 +69,11 @@ export const runnerCalls = {
     method: "GET",
     path: "/v1/deployments/:deploymentId/instances/:instanceId",
     answer: z.object({ isRunning: z.boolean() }),
+  },
+  state: {
+    method: "GET",
+    path: "/v1/deployments/:deploymentId/state",
+    answer: z.object({ state: serverStateSchema }),
   },
   list: { method: "GET", path: "/v1/instances", answer: z.object({ instances: z.array(runnerInstanceSchema) }) },
   isolation: { method: "GET", path: "/v1/isolation", answer: isolationReportSchema },

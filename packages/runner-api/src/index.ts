@@ -5,6 +5,7 @@ export {
   RunnerError,
   type RunnerErrorCode,
   type RunnerInstance,
+  type ServerState,
 } from "./contract.ts";
 export {
   dialTarget,

@@ -86,6 +86,11 @@ class Client:
         response.connection = connection  # type: ignore[attr-defined]  # keeps the socket open
         return response
 
+    def delete(self, headers: dict[str, str]) -> int:
+        connection = UnixConnection(self._path)
+        connection.request("DELETE", self._url, headers=headers)
+        return connection.getresponse().status
+
     def get(self, url: str, headers: dict[str, str] | None = None) -> tuple[int, bytes]:
         connection = UnixConnection(self._path)
         connection.request("GET", url, headers=headers or {})

@@ -13,6 +13,7 @@ from typing import Any
 
 import uvicorn
 
+from towpath_runner.adoption import SessionAdoption
 from towpath_runner.asgi import EitherSlash, LifespanWatch
 from towpath_runner.kinds import ASGI
 from towpath_runner.output import end_request
@@ -63,7 +64,7 @@ async def serve(app: Any, kind: str, socket_path: str, on_ready: Callable[[], No
     """Serves until SIGTERM or SIGINT. Raises `StartFailed`, or OSError when the socket cannot be opened."""
     watch = LifespanWatch(app)
     config = uvicorn.Config(
-        RequestIds(EitherSlash(watch), end_request),
+        RequestIds(SessionAdoption(EitherSlash(watch)), end_request),
         uds=socket_path,
         loop="none",
         interface="asgi3",

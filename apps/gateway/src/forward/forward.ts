@@ -87,6 +87,8 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   #hasData = false;
   /** Whether anything has been sent to the client, the head included. */
   #hasSent = false;
+  /** The client doesn't get the body. */
+  #isWithheld = false;
   /** Bytes of the answer still to come; null for a stream. */
   #bytesLeft: number | null = null;
   /** The last piece of an answer of known length: with it the client has the answer, so it is sent with the end. */
@@ -119,6 +121,11 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     this.#started = true;
     const { response, requestId, onStart, extraHeaders, site } = this.#request;
     const sessionId = onStart(status, headers);
+    if (response.headersSent) {
+      // A stream that was opened while the server slept. Of a refusal, the client hears when it asks again.
+      this.#isWithheld = status !== 200;
+      return;
+    }
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
     const passed = headersForClient(raw, { requestId, extra: extraHeaders, site });
     response.writeHead(status, sessionIdHeader in headers ? withSessionId(passed, sessionId) : passed);
@@ -130,7 +137,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#ended) return;
+    if (this.#ended || this.#isWithheld) return;
     const { onData, whenRecorded } = this.#request;
     this.#hasData = true;
     onData(chunk);

@@ -1,5 +1,11 @@
 import type { StartAttempt } from "@towpath/logs/schema";
-import { type Endpoint, type LeasedInstance, type RunnerClient, RunnerError } from "@towpath/runner-api";
+import {
+  type Endpoint,
+  type LeasedInstance,
+  type RunnerClient,
+  RunnerError,
+  type ServerState,
+} from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
 import { asleep, refused, runnerAway } from "./runner-refusals.ts";
 import { type SavedLease, SavedLeases } from "./saved-leases.ts";
@@ -119,6 +125,22 @@ export class Leases {
       const known = lease ?? (await this.#saved.find(deploymentId));
       if (known) return known.instanceId === instanceId;
       throw runnerAway(error);
+    }
+  }
+
+  /**
+   * How a deployment's server is. Starts and wakes nothing. `ready` when that isn't known: the request to the server will
+   * show what is wrong.
+   */
+  async stateOf(deploymentId: string): Promise<ServerState> {
+    const lease = this.#entries.get(deploymentId)?.lease ?? null;
+    const now = performance.now();
+    if (lease && lease.validUntil - marginMs > now) return "ready";
+    try {
+      return await this.#runner.state(deploymentId);
+    } catch (error) {
+      if (!(error instanceof RunnerError)) throw error;
+      return error.code !== "unreachable" || this.#isUsableWithoutRunner(lease, now) ? "ready" : "stopped";
     }
   }
 

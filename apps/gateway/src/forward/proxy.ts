@@ -6,6 +6,7 @@ import type { Metrics } from "../platform/metrics.ts";
 import { corsHeaders } from "../policy/browsers.ts";
 import {
   idForClient,
+  type Session,
   type SessionClaim,
   type SessionIds,
   type SessionOwner,
@@ -114,11 +115,11 @@ async function ensure(
     try {
       // A session of an earlier deployment stays with its process while that runs, but never starts a new one.
       const isEarlier = bound && bound.deploymentId !== deploymentOf(exchange.route);
-      if (isEarlier && !(await leases.isRunning(bound.deploymentId, bound.instanceId))) throw sessionNotFound();
+      if (isEarlier && !(await holdsSession(leases, bound))) throw sessionNotFound();
       const acquired = leases.acquire(deploymentId);
       const lease = acquired instanceof Promise ? await backoff.waitFor(acquired) : acquired;
       if (acquired instanceof Promise && lease) exchange.startAttempt = lease.start;
-      if (lease && bound && bound.instanceId !== lease.instanceId) throw sessionNotFound();
+      if (lease && bound && (bound.instanceId ?? lease.instanceId) !== lease.instanceId) throw sessionNotFound();
       return lease;
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
@@ -127,6 +128,12 @@ async function ensure(
     }
   }
   return null;
+}
+
+/** Whether the process that holds a session still runs. */
+async function holdsSession(leases: Leases, { deploymentId, instanceId }: Session): Promise<boolean> {
+  if (instanceId !== null) return leases.isRunning(deploymentId, instanceId);
+  return (await leases.stateOf(deploymentId)) !== "stopped";
 }
 
 function failedStart(reason: string): StartAttempt {

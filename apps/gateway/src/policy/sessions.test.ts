@@ -9,6 +9,7 @@ test("GW-6 a session id that an earlier version gave out stays valid, for its ow
     serverId: "abc",
     deploymentId: "d1",
     instanceId: "i1",
+    opening: null,
     clientName: "c",
     clientVersion: "1",
     protocolVersion: "2025-06-18",

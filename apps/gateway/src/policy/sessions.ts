@@ -1,15 +1,20 @@
 import { deriveKey, equalInConstantTime, hmacSha256, sha256 } from "@towpath/crypto";
+import { peekRequest } from "@towpath/mcp/peek";
 import { z } from "zod";
+import { withSessionId } from "../forward/headers.ts";
 import type { Lease } from "../forward/leases.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { Exchange } from "../record/exchange.ts";
 
 /** What a legacy session id of ours says: the server's own id, and the one process that holds the session. */
 export type Session = {
-  /** The id that the server gave. */
+  /** The id that the server gave; that we chose, for a session that was opened while the server was asleep. */
   serverId: string;
   deploymentId: string;
-  instanceId: string;
+  /** Null for a session that was opened while the server was asleep: the process that gets its first request holds it. */
+  instanceId: string | null;
+  /** JSON of the parameters of the `initialize` that was answered in the server's place (GW-12); null for other sessions. */
+  opening: string | null;
   /** What `initialize` said, for the request log. */
   clientName: string | null;
   clientVersion: string | null;
@@ -22,7 +27,7 @@ export type SessionOwner = { projectId: string; label: string; principal: string
 export type SessionIds = {
   /**
    * The id that clients see for a server's session: printable ASCII, at most 4 KiB. Null for a server's id of more
-   * than `maxServerIdLength` characters.
+   * than `maxServerIdLength` characters, and for what doesn't fit.
    */
   seal: (session: Session, owner: SessionOwner) => string | null;
   /** The session of an id. Null when we did not give it out to this owner. */
@@ -32,8 +37,10 @@ export type SessionIds = {
 const maxServerIdLength = 2048;
 const maxIdLength = 4096;
 const maxClientTextLength = 64;
-const version = "s1";
-const idPattern = /^s1\.([\w-]+)\.([\w-]{43})$/;
+/** `p1`: opened while the server was asleep. */
+const versions = ["s1", "p1"] as const;
+type Version = (typeof versions)[number];
+const idPattern = /^(s1|p1)\.([\w-]+)\.([\w-]{43})$/;
 
 const payloadSchema = z.tuple([
   z.string(),
@@ -43,6 +50,8 @@ const payloadSchema = z.tuple([
   z.string().nullable(),
   z.string().nullable(),
 ]);
+/** The id that we chose, deployment, agreed revision, and the parameters of `initialize`. */
+const openedAsleepSchema = z.tuple([z.string(), z.string(), z.string(), z.string()]);
 
 /**
  * Makes and checks the session ids that clients see (GW-6). They hold all that a gateway must know, under a MAC, so
@@ -53,39 +62,58 @@ const payloadSchema = z.tuple([
 export function createSessionIds(secret: string, previousSecrets: readonly string[] = []): SessionIds {
   const keys = [secret, ...previousSecrets].map((each) => deriveKey(each, "mcp-session").bytes);
   const [current = new Uint8Array()] = keys;
-  const macOf = (key: Uint8Array, payload: string, { projectId, label, principal }: SessionOwner) =>
+  const macOf = (key: Uint8Array, version: Version, payload: string, { projectId, label, principal }: SessionOwner) =>
     hmacSha256(key, JSON.stringify([version, projectId, label, principal, payload]));
 
   return {
     seal(session, owner) {
       if (session.serverId.length > maxServerIdLength) return null;
-      const content: z.infer<typeof payloadSchema> = [
-        session.serverId,
-        session.deploymentId,
-        session.instanceId,
-        shortened(session.clientName),
-        shortened(session.clientVersion),
-        shortened(session.protocolVersion),
-      ];
-      const payload = Buffer.from(JSON.stringify(content)).toString("base64url");
-      return `${version}.${payload}.${macOf(current, payload, owner)}`;
+      const version = session.instanceId === null ? "p1" : "s1";
+      const payload = Buffer.from(JSON.stringify(contentOf(session))).toString("base64url");
+      const id = `${version}.${payload}.${macOf(current, version, payload, owner)}`;
+      return id.length > maxIdLength ? null : id;
     },
     open(id, owner) {
       if (id.length > maxIdLength) return null;
-      const [, payload, mac] = idPattern.exec(id) ?? [];
-      if (payload === undefined || mac === undefined) return null;
-      if (!keys.some((key) => equalInConstantTime(macOf(key, payload, owner), mac))) return null;
-      const content = payloadSchema.safeParse(JSON.parse(Buffer.from(payload, "base64url").toString("utf8")));
-      if (!content.success) return null;
-      const [serverId, deploymentId, instanceId, clientName, clientVersion, protocolVersion] = content.data;
-      return { serverId, deploymentId, instanceId, clientName, clientVersion, protocolVersion };
+      const [, found, payload, mac] = idPattern.exec(id) ?? [];
+      const version = versions.find((each) => each === found);
+      if (version === undefined || payload === undefined || mac === undefined) return null;
+      if (!keys.some((key) => equalInConstantTime(macOf(key, version, payload, owner), mac))) return null;
+      return sessionIn(version, JSON.parse(Buffer.from(payload, "base64url").toString("utf8")));
     },
   };
 }
 
+function contentOf(session: Session): unknown[] {
+  const { serverId, deploymentId, instanceId, opening, clientName, clientVersion, protocolVersion } = session;
+  if (instanceId === null) return [serverId, deploymentId, protocolVersion, opening];
+  return [
+    serverId,
+    deploymentId,
+    instanceId,
+    shortened(clientName),
+    shortened(clientVersion),
+    shortened(protocolVersion),
+  ];
+}
+
+function sessionIn(version: Version, content: unknown): Session | null {
+  if (version === "s1") {
+    const parsed = payloadSchema.safeParse(content);
+    if (!parsed.success) return null;
+    const [serverId, deploymentId, instanceId, clientName, clientVersion, protocolVersion] = parsed.data;
+    return { serverId, deploymentId, instanceId, opening: null, clientName, clientVersion, protocolVersion };
+  }
+  const parsed = openedAsleepSchema.safeParse(content);
+  if (!parsed.success) return null;
+  const [serverId, deploymentId, protocolVersion, opening] = parsed.data;
+  const { clientName, clientVersion } = peekRequest(Buffer.from(`{"method":"initialize","params":${opening}}`));
+  return { serverId, deploymentId, instanceId: null, opening, clientName, clientVersion, protocolVersion };
+}
+
 /** What the request log shows of a session: the same for all of its requests, and of no use as an id. */
-function sessionKeyOf({ instanceId, serverId }: Session): string {
-  return sha256(`${instanceId}\n${serverId}`).slice(0, 22);
+export function sessionKeyOf({ instanceId, serverId }: Session): string {
+  return sha256(`${instanceId ?? ""}\n${serverId}`).slice(0, 22);
 }
 
 function shortened(text: string | null): string | null {
@@ -115,6 +143,16 @@ export function claimSession(ids: SessionIds, id: string | undefined, owner: Ses
   return { id, session, key: sessionKeyOf(session) };
 }
 
+/** Tells the harness the parameters of the `initialize` that was answered in the server's place, base64url of JSON. */
+const openingHeader = "towpath-initialize";
+
+/** A request's headers as its session's server gets them. */
+export function headersOfSession(headers: readonly string[], { serverId, opening }: Session): string[] {
+  const own = withSessionId(headers, serverId);
+  if (opening !== null) own.push(openingHeader, Buffer.from(opening).toString("base64url"));
+  return own;
+}
+
 /**
  * The id that the client is to see for the one in the server's answer; null when the server gave none, or one that is
  * too long. Notes a session that begins in its exchange.
@@ -136,7 +174,7 @@ export function idForClient(
   if (serverId === claim?.session.serverId) return claim.id;
   const { clientName, clientVersion, protocolVersion } = exchange.peek;
   const { deploymentId, instanceId } = lease;
-  const session = { serverId, deploymentId, instanceId, clientName, clientVersion, protocolVersion };
+  const session = { serverId, deploymentId, instanceId, opening: null, clientName, clientVersion, protocolVersion };
   const id = ids.seal(session, owner);
   if (id !== null) {
     exchange.session = sessionKeyOf(session);

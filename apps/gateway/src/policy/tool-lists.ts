@@ -1,3 +1,5 @@
+import { parseExactly } from "@towpath/mcp/peek";
+
 /** Rewrites the body of an answer on its way. Throws `Withheld` for one that must not reach the client. */
 export type BodyFilter = {
   /** A stream's bytes go out as they come; otherwise nothing goes out before the end. */
@@ -118,26 +120,17 @@ class EventFilter implements BodyFilter {
   }
 }
 
-/** Text access of the JSON parser, which TypeScript's library doesn't know yet. */
-const rawJson = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON;
-
 /** A JSON-RPC answer, or a batch of them, with only these tools listed; null when nothing has to go. */
 function filterText(text: string, tools: readonly string[]): string | null {
   if (text.trim() === "") return null;
   let value: unknown;
   try {
-    value = JSON.parse(text, keepNumbers);
+    value = parseExactly(text);
   } catch {
     throw new Withheld("it is not valid JSON");
   }
   const changed = (Array.isArray(value) ? value : [value]).map((message) => filterMessage(message, tools));
   return changed.includes(true) ? JSON.stringify(value) : null;
-}
-
-/** Schemas may hold numbers that JavaScript would round or spell differently. */
-function keepNumbers(_key: string, value: unknown, context?: { source?: string }): unknown {
-  const source = context?.source;
-  return typeof value === "number" && source !== undefined && String(value) !== source ? rawJson(source) : value;
 }
 
 /** Whether something was removed. */

@@ -49,6 +49,8 @@ export const routeSchema = z.object({
   identityAssertion: z.boolean().default(false),
   /** How many calls the server takes, where its team wants fewer than the instance allows (GW-8). */
   limits: z.object({ caller: rateSchema.nullable(), server: rateSchema.nullable() }).nullable().default(null),
+  /** Whether recorded answers may be given while the server is asleep (GW-12). */
+  answersAsleep: z.boolean().default(false),
 });
 export type Route = z.infer<typeof routeSchema>;
 
@@ -76,8 +78,13 @@ export function createReadModel(pool: Pool): ReadModel {
               json_build_object('perMinute', call_limit.caller_per_minute, 'burst', call_limit.caller_burst) END,
             'server', CASE WHEN call_limit.server_per_minute IS NOT NULL THEN
               json_build_object('perMinute', call_limit.server_per_minute, 'burst', call_limit.server_burst) END)
-          END AS limits
+          END AS limits,
+          recorded.build_id IS NOT NULL AND project.auth_mode <> 'passthrough'
+            AND (project.sleeping_lists = 'always' OR project.sleeping_lists = 'stable' AND recorded.varies_by IS NULL)
+            AS "answersAsleep"
         FROM route JOIN project ON project.id = route.project_id
+          LEFT JOIN deployment ON deployment.id = route.deployment_id
+          LEFT JOIN recorded_answers recorded ON recorded.build_id = deployment.build_id
           LEFT JOIN access_policy policy ON policy.project_id = project.id
           LEFT JOIN call_limit ON call_limit.project_id = project.id
         ORDER BY route.label`);

@@ -6,7 +6,9 @@ export type Question =
   /** Asks for a Report. */
   | { kind: "report" }
   /** The client of a legacy session has canceled a call that may be under way elsewhere. */
-  | { kind: "canceled"; session: string; requestId: string | number };
+  | { kind: "canceled"; session: string; requestId: string | number }
+  /** A session that was opened while its server was asleep is used: its streams go to the server. */
+  | { kind: "opened"; session: string };
 
 /** The other processes that share this one's port. */
 export type Peers = {

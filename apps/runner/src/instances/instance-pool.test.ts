@@ -142,6 +142,7 @@ test("RUN-3 an idle server is frozen, woken by a request, stopped when idle for 
   const first = await pool.lease(deployed.deploymentId);
   const greeting = await tinyServer.get(first.endpoint);
   await expect.poll(() => stateOf(pool), { timeout: 5000 }).toBe("frozen");
+  expect(await pool.state(deployed.deploymentId)).toBe("asleep");
   expect(await tinyServer.get(first.endpoint, "/", 200)).toBeNull();
   const woken = await pool.lease(deployed.deploymentId);
   expect(woken).toMatchObject({ state: "woken", instanceId: first.instanceId });

@@ -1,4 +1,4 @@
-import { type LeasedInstance, RunnerError, type RunnerInstance } from "@towpath/runner-api";
+import { type LeasedInstance, RunnerError, type RunnerInstance, type ServerState } from "@towpath/runner-api";
 import type { InstanceTiming } from "../config.ts";
 import type { Places } from "../places/places.ts";
 import { DeploymentServer } from "./deployment-server.ts";
@@ -65,6 +65,13 @@ export class InstancePool {
   async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
     const found = await this.#servers.get(deploymentId)?.describe();
     return found?.id === instanceId && (found.state === "ready" || found.state === "frozen");
+  }
+
+  /** How a deployment's server is. Starts and wakes nothing. */
+  async state(deploymentId: string): Promise<ServerState> {
+    const found = await this.#servers.get(deploymentId)?.describe();
+    if (found?.state === "ready") return "ready";
+    return found?.state === "frozen" ? "asleep" : "stopped";
   }
 
   /** Adds a server that was running when this runner started. */

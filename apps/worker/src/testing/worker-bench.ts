@@ -26,6 +26,7 @@ export const goodBuild: Extract<BuildResult, { ok: true }> = {
     templates: [],
     prompts: [],
   },
+  recording: null,
   warnings: [],
   timings: { fetch: 1, install: 2 },
 };

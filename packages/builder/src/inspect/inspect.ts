@@ -5,7 +5,9 @@ import {
   type McpTarget,
   type ReadManifest,
   type ReadManifestOptions,
+  type Recording,
   readManifest,
+  recordAnswers,
 } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
 import {
@@ -39,6 +41,8 @@ const graceMs = 2_000;
 export type Inspection = {
   /** Null when the server does its own sign-in and its lists can't be read. */
   readonly manifest: Manifest | null;
+  /** What a gateway can answer while the server is asleep; null when it can't be recorded. */
+  readonly recording: Recording | null;
   readonly warnings: readonly BuildWarning[];
 };
 
@@ -92,7 +96,8 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
 async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadManifestOptions): Promise<Inspection> {
   const { request, plan } = input;
   try {
-    return inspectionOf(await readManifest(target(endpoint), options), plan);
+    const inspected = inspectionOf(await readManifest(target(endpoint), options), plan);
+    return { ...inspected, recording: await record(input, endpoint, options) };
   } catch (error) {
     if (!(error instanceof McpClientError) || !refusals.has(error.code)) throw error;
     request.log(
@@ -106,6 +111,32 @@ async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadMan
   return { ...inside, warnings: [signInUnreachable, ...inside.warnings] };
 }
 
+/** A caller who does not exist, as the gateway would announce them (GW-11): lists may depend on who calls. */
+const inventedCaller = {
+  "towpath-actor": "user:00000000-0000-4000-8000-000000000000",
+  "towpath-actor-type": "user",
+  "towpath-actor-organization": "00000000-0000-4000-8000-000000000000",
+  "towpath-actor-user": "00000000-0000-4000-8000-000000000000",
+  "towpath-actor-role": "owner",
+  "towpath-actor-email": "second-caller@towpath.invalid",
+};
+
+/** Records what gateways may answer while the server is asleep (GW-12). A failure is no failure of the build. */
+async function record(
+  { request }: InspectInput,
+  endpoint: Endpoint,
+  { timeoutMs, signal }: ReadManifestOptions,
+): Promise<Recording | null> {
+  try {
+    const options = { timeoutMs, otherCaller: inventedCaller, ...(signal && { signal }) };
+    return await recordAnswers(target(endpoint), options);
+  } catch (error) {
+    if (!(error instanceof McpClientError) || signal?.aborted) throw error;
+    request.log("inspect", "step", `Lists can't be answered while the server is asleep: ${error.message}`);
+    return null;
+  }
+}
+
 /** Reads the manifest inside the server's process, bypassing its sign-in. */
 async function inspectInside(
   { plan }: InspectInput,
@@ -117,7 +148,7 @@ async function inspectInside(
   } catch (error) {
     if (!(error instanceof McpClientError) || options.signal?.aborted) throw error;
     const reason = error.code === "not_found" ? "no MCP server object was found." : error.message;
-    return { manifest: null, warnings: [listsNotRead(reason, plan.entryFile)] };
+    return { manifest: null, recording: null, warnings: [listsNotRead(reason, plan.entryFile)] };
   }
 }
 
@@ -128,6 +159,7 @@ const target = (endpoint: Endpoint, path = "/mcp"): McpTarget =>
 
 const inspectionOf = (read: ReadManifest, plan: Plan): Inspection => ({
   manifest: read.manifest,
+  recording: null,
   warnings: manifestWarnings(read, plan.entryFile),
 });
 

@@ -1,5 +1,6 @@
 import type { Transaction } from "@towpath/db";
-import { branch, build, deployment, project } from "@towpath/db/schema";
+import { branch, build, deployment, project, recordedAnswers } from "@towpath/db/schema";
+import type { RecordedAnswers } from "@towpath/mcp/manifest";
 import { and, eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { environmentOf } from "../branch/index.ts";
@@ -16,6 +17,8 @@ export type BuildOutcome = {
   readonly layers: Layers;
   /** Null when the server's lists could not be read. */
   readonly manifest: BuildManifest;
+  /** What gateways can answer while the server is asleep (GW-12); null when it couldn't be recorded. */
+  readonly recording: { readonly answers: RecordedAnswers; readonly variesBy: string | null } | null;
   readonly warnings: readonly BuildWarning[];
   readonly timings: BuildTimings;
 };
@@ -50,19 +53,32 @@ export async function createDeployment(call: { ctx: Context; input: BuildOutcome
 const isCurrent = ({ buildId, attempt }: BuildOutcome) =>
   and(eq(build.id, buildId), eq(build.status, "building"), eq(build.attempt, attempt));
 
-async function storeOutcome(ctx: Context, input: BuildOutcome): Promise<boolean> {
-  const stored = await ctx.db
-    .update(build)
-    .set({
-      layers: input.layers,
-      manifest: input.manifest,
-      warnings: input.warnings.map(storableWarning),
-      timings: input.timings,
-      updatedAt: sql`now()`,
-    })
-    .where(isCurrent(input))
-    .returning({ id: build.id });
-  return stored.length === 1;
+function storeOutcome(ctx: Context, input: BuildOutcome): Promise<boolean> {
+  return ctx.db.transaction(async (tx) => {
+    const stored = await tx
+      .update(build)
+      .set({
+        layers: input.layers,
+        manifest: input.manifest,
+        warnings: input.warnings.map(storableWarning),
+        timings: input.timings,
+        updatedAt: sql`now()`,
+      })
+      .where(isCurrent(input))
+      .returning({ id: build.id });
+    if (stored.length === 0) return false;
+    await storeRecording(tx, input);
+    return true;
+  });
+}
+
+/** Replaces what an earlier attempt of the build has recorded. */
+async function storeRecording(tx: Transaction, { buildId, recording }: BuildOutcome): Promise<void> {
+  await tx.delete(recordedAnswers).where(eq(recordedAnswers.buildId, buildId));
+  if (recording === null) return;
+  const answers = JSON.stringify(recording.answers);
+  const { variesBy } = recording;
+  await tx.insert(recordedAnswers).values({ buildId, answers, bytes: Buffer.byteLength(answers), variesBy });
 }
 
 async function deploymentOf(

@@ -1,4 +1,4 @@
-import { auditLog, branch, build, deployment, route } from "@towpath/db/schema";
+import { auditLog, branch, build, deployment, recordedAnswers, route } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -142,6 +142,23 @@ test("BLD-10 a build's result is stored without waiting for the lock on all labe
   release();
   await holder;
   expect(await created).toMatchObject({ label: project.name });
+});
+
+test("GW-12 what a build has recorded for gateways is stored with it, once, and not for an attempt that was lost", async () => {
+  const project = await seedProject(database.db, team);
+  const fence = await take(await start(project, "a"));
+  const recording = { answers: { texts: ['"result":{}'], conversations: [] }, variesBy: "tools/list" };
+  const stored = () => database.db.select().from(recordedAnswers).where(eq(recordedAnswers.buildId, fence.buildId));
+  const create = (attempt: number) =>
+    createDeployment({ ctx: worker(), input: { ...sampleOutcome({ ...fence, attempt }), recording } });
+  expect(await create(fence.attempt + 1)).toBeNull();
+  expect(await stored()).toEqual([]);
+  await create(fence.attempt);
+  await create(fence.attempt);
+  const [row, ...others] = await stored();
+  expect(others).toEqual([]);
+  expect(JSON.parse(row?.answers ?? "")).toEqual(recording.answers);
+  expect(row).toMatchObject({ bytes: row?.answers.length, variesBy: "tools/list" });
 });
 
 test("BLD-7 a build that ends after its branch does not go live", async () => {

@@ -22,6 +22,16 @@ const authModes = ["passthrough", "towpath-cloud", "towpath-public"] as const;
 export const authModeSchema = z.enum(authModes, { error: "Choose who may call the server" });
 export type AuthMode = z.infer<typeof authModeSchema>;
 
+/**
+ * Whether lists are answered without waking a sleeping server (GW-12). `stable`: where the build saw the same lists for
+ * two callers; `always`: even where it didn't.
+ */
+const sleepingListsChoices = ["off", "stable", "always"] as const;
+export const sleepingListsSchema = z.enum(sleepingListsChoices, {
+  error: "Choose whether lists are answered while the server is asleep: off, stable or always",
+});
+export type SleepingLists = z.infer<typeof sleepingListsSchema>;
+
 /** A full commit id: SHA-1 or SHA-256. */
 export const commitShaSchema = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "A commit is named by its full id");
 
@@ -82,6 +92,7 @@ export const updateProjectSchema = z.object({
   isPublic: z.boolean().optional(),
   capturePayloads: z.boolean().optional(),
   identityAssertion: z.boolean().optional(),
+  sleepingLists: sleepingListsSchema.optional(),
 });
 export type UpdateProjectInput = z.input<typeof updateProjectSchema> & {
   readonly orgSlug: string;

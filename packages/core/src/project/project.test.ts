@@ -1,7 +1,18 @@
-import { auditLog, branch, build, buildLog, deployment, githubInstallation, project, route } from "@towpath/db/schema";
+import {
+  auditLog,
+  branch,
+  build,
+  buildLog,
+  deployment,
+  githubInstallation,
+  project,
+  recordedAnswers,
+  route,
+} from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
@@ -15,6 +26,7 @@ import {
   seedProject,
   seedUser,
   shaOf,
+  succeedBuild,
   testContext,
 } from "../testing/index.ts";
 import {
@@ -24,6 +36,7 @@ import {
   deployProject,
   getCaptureChange,
   getProject,
+  getRecordedLists,
   listProjects,
   proposeServerName,
   updateProject,
@@ -358,4 +371,28 @@ test("GW-7 members can switch payload capture on and off, with an audit entry", 
   await set(true, { kind: "operator", ipAddress: null });
   expect(await change(await team.join("viewer"))).toMatchObject({ by: null });
   expect(await refusalCode(change(others.owner))).toBe("not_found");
+});
+
+test("GW-12 members choose whether lists are answered asleep, and see what the live build has recorded", async () => {
+  const project = await seedProject(database.db, team);
+  const input = { orgSlug: team.slug, projectName: project.name };
+  const [member, viewer] = [await team.join("member"), await team.join("viewer")];
+  const change = (actor: Actor, sleepingLists: "stable") =>
+    updateProject({ ctx: as(actor), input: { ...input, sleepingLists } });
+  expect((await getProject({ ctx: as(viewer), input })).sleepingLists).toBe("off");
+  expect((await change(member, "stable")).sleepingLists).toBe("stable");
+  expect(await refusalCode(change(viewer, "stable"))).toBe("forbidden");
+  expect(await refusalCode(change(others.owner, "stable"))).toBe("not_found");
+  expect(await refusalCode(change(member, "sometimes" as never))).toBe("invalid_input");
+  const recorded = (actor: Actor) => getRecordedLists({ ctx: as(actor), input });
+  expect(await recorded(viewer)).toEqual({ state: "not_live" });
+  expect(await refusalCode(recorded(others.owner))).toBe("not_found");
+  const { build: started } = await startBuild({ ctx: as(member), input: { ...input, commitSha: shaOf("a") } });
+  await succeedBuild(database.db, started.id);
+  expect(await recorded(viewer)).toEqual({ state: "none" });
+  const answers = { buildId: started.id, answers: "{}", bytes: 2 };
+  await database.db.insert(recordedAnswers).values(answers);
+  expect(await recorded(viewer)).toEqual({ state: "same" });
+  await database.db.update(recordedAnswers).set({ variesBy: "tools/list" });
+  expect(await recorded(viewer)).toEqual({ state: "varies", method: "tools/list" });
 });

@@ -3,7 +3,7 @@ import type { Context } from "../context/index.ts";
 import type { DeploymentSummary } from "../deployment/internal.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
-import { type AuthMode, authModeSchema } from "./project.schema.ts";
+import { type AuthMode, authModeSchema, type SleepingLists, sleepingListsSchema } from "./project.schema.ts";
 import type { ProjectRow } from "./project.store.ts";
 
 export type ProjectView = {
@@ -20,6 +20,8 @@ export type ProjectView = {
   readonly capturePayloads: boolean;
   /** Whether the server gets a signed assertion of who calls (GW-11). */
   readonly identityAssertion: boolean;
+  /** Whether lists are answered without waking a sleeping server (GW-12). */
+  readonly sleepingLists: SleepingLists;
   readonly entrypoint: string;
   readonly requirements: string | null;
   readonly defaultBranch: string;
@@ -81,6 +83,8 @@ export function projectView(
     isPublic: row.isPublic,
     capturePayloads: row.capturePayloads,
     identityAssertion: row.identityAssertion,
+    // An unknown choice, written by a later version: gateways of this version don't follow it either.
+    sleepingLists: sleepingListsSchema.catch("off").parse(row.sleepingLists),
     entrypoint: row.entrypoint,
     requirements: row.requirements,
     defaultBranch: row.defaultBranch,

@@ -25,6 +25,7 @@ export const sampleOutcome = (fence: Fence): BuildOutcome => ({
   ...fence,
   layers: sampleLayers,
   manifest: sampleManifest,
+  recording: null,
   warnings: [],
   timings: { install: 12 },
 });

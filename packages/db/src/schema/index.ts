@@ -18,6 +18,7 @@ export { oauthGrant } from "./oauth-grant.ts";
 export { oauthRefreshToken } from "./oauth-refresh-token.ts";
 export { apikey, invitation, member, organization } from "./organization.ts";
 export { project } from "./project.ts";
+export { recordedAnswers } from "./recorded-answers.ts";
 export { requestLog } from "./request-log.ts";
 export {
   requestLogCaller,

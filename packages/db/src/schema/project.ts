@@ -35,6 +35,8 @@ export const project = pgTable(
     capturePayloads: boolean().notNull().default(false),
     /** Whether the server gets a signed assertion of who calls (GW-11), besides the headers. */
     identityAssertion: boolean().notNull().default(false),
+    /** off | stable | always: whether gateways answer lists from `recorded_answers` while the server is asleep (GW-12). */
+    sleepingLists: text().notNull().default("off"),
     /** Admin JWTs name it: incrementing it revokes all that were issued before (PRJ-10). */
     adminJwtGeneration: integer().notNull().default(0),
     createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),

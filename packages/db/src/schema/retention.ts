@@ -18,6 +18,7 @@ import { oauthGrantRetention } from "./oauth-grant.ts";
 import { oauthRefreshTokenRetention } from "./oauth-refresh-token.ts";
 import { apikeyRetention, invitationRetention, memberRetention, organizationRetention } from "./organization.ts";
 import { projectRetention } from "./project.ts";
+import { recordedAnswersRetention } from "./recorded-answers.ts";
 import { requestLogRetention } from "./request-log.ts";
 import { requestLogRollupRetention } from "./request-log-rollup.ts";
 import { requestLogSessionRetention } from "./request-log-session.ts";
@@ -64,6 +65,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   organization: organizationRetention,
   project: projectRetention,
   rate_limit: rateLimitRetention,
+  recorded_answers: recordedAnswersRetention,
   request_log: requestLogRetention,
   ...requestLogRollupRetention,
   ...requestLogSessionRetention,

@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { afterEach, expect, test } from "vitest";
-import { McpClientError, openClient, readManifest } from "./index.ts";
+import { McpClientError, openClient, readManifest, recordAnswers } from "./index.ts";
 import {
   type Listening,
   legacy,
@@ -141,4 +141,57 @@ test("BLD-6 what answers, but not with MCP, is told apart from what does not ans
   expect(await codeOf(readManifest({ socketPath: gone.socketPath }, options))).toBe("unreachable");
   const silent = await serve(() => {});
   expect(await codeOf(readManifest(silent, { timeoutMs: 300 }))).toBe("timeout");
+});
+
+const otherCaller = { "x-caller": "somebody" };
+const recordOf = (socketPath: string) => recordAnswers({ socketPath }, { timeoutMs: 10_000, otherCaller });
+
+test("GW-12 answers to handshakes and all pages of lists are recorded in each revision, with the server's cursors", async () => {
+  const { socketPath } = await serve(legacy(() => legacyPagedServer()).handler);
+  const { answers, variesBy } = await recordOf(socketPath);
+  expect(variesBy).toBeNull();
+  expect(answers.conversations.map(({ requested, hasSession }) => [requested, hasSession])).toEqual(
+    expect.arrayContaining([
+      ["2025-03-26", true],
+      ["2025-06-18", true],
+      ["2025-11-25", true],
+    ]),
+  );
+  const pages = Object.entries(answers.conversations.find(({ requested }) => requested === "2025-11-25")?.answers ?? {})
+    .filter(([key]) => key.startsWith("tools/list"))
+    .map(([key, { text }]) => ({ key, page: JSON.parse(`{${answers.texts[text]}}`).result }));
+  expect(pages.flatMap(({ page }) => page.tools)).toHaveLength(130);
+  for (const { page } of pages.slice(0, -1)) {
+    expect(pages.map(({ key }) => key)).toContain(`tools/list ${page.nextCursor}`);
+  }
+});
+
+test("GW-12 numbers keep their spelling, and a server without a list or with one era is recorded as such", async () => {
+  const { socketPath } = await serve(modern());
+  const { answers } = await recordOf(socketPath);
+  expect(answers.conversations.at(-1)).toMatchObject({ requested: "2026-07-28", version: "2026-07-28" });
+  const raw = await serve((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "application/json", "mcp-session-id": "s" });
+    const result =
+      '{"protocolVersion":"2025-06-18","tools":[{"maximum":1e400,"minimum":1.0,"id":12345678901234567890}]}';
+    response.end(`{"id":1,"jsonrpc":"2.0","result":${result}}`);
+  });
+  const recorded = await recordOf(raw.socketPath);
+  expect(recorded.answers.texts).toContain(
+    '"result":{"protocolVersion":"2025-06-18","tools":[{"maximum":1e400,"minimum":1.0,"id":12345678901234567890}]}',
+  );
+});
+
+test("GW-12 a list that depends on the caller is found out", async () => {
+  const { handler } = legacy(legacyToolServer);
+  const { socketPath } = await serve((request, response) => {
+    if (request.headers["x-caller"] === undefined || request.headers["mcp-session-id"] === undefined) {
+      return handler(request, response);
+    }
+    request.resume();
+    response.writeHead(200, { "content-type": "application/json" });
+    return response.end('{"jsonrpc":"2.0","id":3,"result":{"tools":[]}}');
+  });
+  expect((await recordOf(socketPath)).variesBy).toMatch(/list$|^ping$/);
 });

@@ -1,1 +1,11 @@
 export { type Manifest, manifestSchema } from "./manifest.ts";
+export {
+  answerKey,
+  type Conversation,
+  firstModernVersion,
+  isModern,
+  listMethods,
+  type RecordedAnswers,
+  recordedAnswersSchema,
+  streamKey,
+} from "./recorded-answers.ts";

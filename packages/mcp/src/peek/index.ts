@@ -1,3 +1,4 @@
+export { parseExactly } from "./exact-json.ts";
 export { readMessages, type StatedMessages } from "./read-messages.ts";
 export {
   decodeHeaderValue,

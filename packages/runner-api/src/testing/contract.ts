@@ -62,13 +62,15 @@ function leaseTests(runner: () => RunnerClient, subject: () => ContractSubject):
     expect(await runner().ensure(deploymentId)).toMatchObject({ instanceId: lease.instanceId, state: "ready" });
   });
 
-  test("RUN-3 isRunning starts nothing; after a stop, the next start is another instance", async () => {
+  test("RUN-3 GW-12 isRunning and state start nothing; after a stop, the next start is another instance", async () => {
     const deploymentId = subject().answering[1];
     const listed = async () => (await runner().list()).filter((each) => each.deploymentId === deploymentId);
     expect(await runner().isRunning(deploymentId, randomUUID())).toBe(false);
+    expect(await runner().state(deploymentId)).toBe("stopped");
     expect(await listed()).toEqual([]);
     const { instanceId } = await runner().ensure(deploymentId);
     expect(await runner().isRunning(deploymentId, instanceId)).toBe(true);
+    expect(await runner().state(deploymentId)).toBe("ready");
     expect(await runner().isRunning(deploymentId, randomUUID())).toBe(false);
     expect(await runner().isRunning(subject().answering[0], instanceId)).toBe(false);
     expect(await listed()).toMatchObject([{ id: instanceId, state: "ready", failures: 0 }]);

@@ -13,6 +13,8 @@ type StandInServer = {
   readonly startMs?: number;
   /** What `ensure` and `verify` reject with. */
   readonly failure?: { readonly code: RunnerErrorCode; readonly message: string; readonly retryAfterMs?: number };
+  /** Frozen. */
+  readonly isAsleep?: boolean;
   /** Does not answer at /mcp. */
   readonly isSilent?: boolean;
 };
@@ -73,6 +75,11 @@ export function createRunnerStandIn(address: RunnerAddress): RunnerStandIn {
         isRunning:
           isRunning(deploymentId, instanceId) && (await standIn.lookUp(deploymentId))?.instanceId === instanceId,
       }),
+      state: async ({ deploymentId }) => {
+        const server = await standIn.lookUp(deploymentId);
+        const isUp = server !== undefined && isRunning(deploymentId, server.instanceId);
+        return { state: isUp ? (server.isAsleep ? "asleep" : "ready") : "stopped" };
+      },
       list: async () => ({ instances: [...running].map(([deploymentId, id]) => described(deploymentId, id)) }),
       isolation: async () => ({ trusted: true, checks: [], exceptions: [], problems: [] }),
       prewarm: async () => ({ ready: 0, memoryBytes: 0, maxMemoryBytes: 0, hits: 0, misses: {}, died: 0 }),

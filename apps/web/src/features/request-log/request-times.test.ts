@@ -25,5 +25,6 @@ test("PRJ-20 a request says what it waited for, or why its server could not be s
   expect(waitsOf({ startAttempt: { ...failed, reason: "of_a_later_version" } })[0]?.what).toContain(
     "of_a_later_version",
   );
+  expect(waitsOf({ startAttempt: { ...failed, outcome: "asleep", reason: null } })[0]?.what).toContain("slept on");
   expect(waitsOf({ startAttempt: null })).toEqual([]);
 });

@@ -34,6 +34,8 @@ export function waitsOf({ startAttempt }: Pick<RequestLogEntry, "startAttempt">)
   if (outcome === "failed") {
     return [{ what: `The server could not be started: ${reasons[reason ?? ""] ?? reason ?? "unknown"}`, ms: null }];
   }
+  if (outcome === "asleep")
+    return [{ what: "Nothing: answered from the build's record, the server slept on", ms: null }];
   const waits: Wait[] = [];
   if (placeMs !== null && placeMs >= 1) waits.push({ what: "A place on the host", ms: placeMs });
   if (outcome === "started") waits.push({ what: "The server's start", ms: startMs });

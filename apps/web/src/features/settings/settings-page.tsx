@@ -14,6 +14,7 @@ import { IdentitySettings } from "./identity-settings.tsx";
 import type { Saved } from "./saved-note.tsx";
 import { removeProject } from "./settings.functions.ts";
 import { settingsHeader } from "./settings-states.tsx";
+import { SleepSettings } from "./sleep-settings.tsx";
 import { VariableSettings } from "./variable-settings.tsx";
 
 /** A project's settings (PRJ-11, KEY-1). */
@@ -29,6 +30,7 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
           <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
           <CaptureSettings projectKey={projectKey} />
           <IdentitySettings projectKey={projectKey} />
+          <SleepSettings projectKey={projectKey} />
           <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
           {mayDelete ? <DeleteProject projectKey={projectKey} name={project.name} /> : null}
         </div>

@@ -5,6 +5,8 @@ import {
   type CaptureChange,
   deleteProject,
   getCaptureChange,
+  getRecordedLists,
+  type RecordedListsView,
   updateProject,
 } from "@towpath/core/project";
 import { entrypointSchema, requirementsSchema } from "@towpath/core/project/schema";
@@ -17,6 +19,9 @@ import {
   updateSecret,
 } from "@towpath/core/secret";
 import { setSecretsSchema, updateSecretSchema } from "@towpath/core/secret/schema";
+import { entrypointSchema, requirementsSchema, sleepingListsSchema } from "@towpath/core/project/schema";
+import { decryptSecret, deleteSecret, listChangedSecrets, listSecrets, setSecrets } from "@towpath/core/secret";
+import { setSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
@@ -65,6 +70,20 @@ export const saveIdentity = createServerFn({ method: "POST" })
   .handler(async ({ context, data }) => {
     await updateProject({ ctx: context.ctx, input: data });
   });
+
+/** Sets whether lists are answered while the server is asleep (GW-12). */
+export const saveSleepingLists = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.update")])
+  .validator(input(projectKeySchema.extend({ sleepingLists: sleepingListsSchema })))
+  .handler(async ({ context, data }) => {
+    await updateProject({ ctx: context.ctx, input: data });
+  });
+
+/** Whether the live build has recorded its server's lists (GW-12). */
+const getRecorded = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => getRecordedLists({ ctx: context.ctx, input: data }));
 
 /** Adds variables or replaces their values, all or none (KEY-1). */
 export const saveVariables = createServerFn({ method: "POST" })
@@ -115,6 +134,14 @@ export const captureChangeQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "capture-change"],
     queryFn: ({ signal }): Promise<CaptureChange | null> => getCapture({ data: key, signal }),
+    ...projectCache,
+  });
+
+/** Whether lists can be answered while the live server is asleep. */
+export const recordedListsQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "recorded-lists"],
+    queryFn: ({ signal }): Promise<RecordedListsView> => getRecorded({ data: key, signal }),
     ...projectCache,
   });
 

@@ -19,6 +19,7 @@ import {
   entrypointSchema,
   projectNameSchema,
   requirementsSchema,
+  sleepingListsSchema,
 } from "@towpath/core/project/schema";
 import { queryRequestLogs } from "@towpath/logs";
 import { logQuerySchema } from "@towpath/logs/schema";
@@ -33,6 +34,7 @@ const settingsSchema = z.object({
   authMode: authModeSchema.optional(),
   capturePayloads: z.boolean().optional(),
   identityAssertion: z.boolean().optional(),
+  sleepingLists: sleepingListsSchema.optional(),
 });
 
 export const saveProjectSchema = settingsSchema.extend({

@@ -1,0 +1,50 @@
+import type { ServerResponse } from "node:http";
+
+/** Proxies in between close connections that are silent for long; servers of the SDKs write as often. */
+const defaultPingMs = 15_000;
+const ping = ": asleep\n\n";
+
+/**
+ * Streams for what servers say unasked, of sessions whose server is asleep (GW-12). A server that is asleep says nothing,
+ * so a stream stays open here until a request of its session wakes the server, or its client leaves.
+ */
+export class HeldStreams {
+  /** By session. */
+  readonly #held = new Map<string, Set<() => void>>();
+  readonly #pingMs: number;
+
+  constructor({ pingMs = defaultPingMs }: { pingMs?: number } = {}) {
+    this.#pingMs = pingMs;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Resolves to true when the session's server is needed, so that the stream goes there; false: the client has left. */
+  hold(session: string, response: ServerResponse): Promise<boolean> {
+    if (response.destroyed) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const streams = this.#held.get(session) ?? new Set();
+      this.#held.set(session, streams);
+      const timer = setInterval(() => response.write(ping), this.#pingMs);
+      timer.unref();
+      const end = (isNeeded: boolean) => {
+        clearInterval(timer);
+        response.off("close", onClose);
+        streams.delete(onNeeded);
+        if (streams.size === 0 && this.#held.get(session) === streams) this.#held.delete(session);
+        resolve(isNeeded);
+      };
+      const onClose = () => end(false);
+      const onNeeded = () => end(true);
+      response.once("close", onClose);
+      streams.add(onNeeded);
+    });
+  }
+
+  /** A request of the session goes to its server: its streams follow. */
+  release(session: string): void {
+    for (const onNeeded of [...(this.#held.get(session) ?? [])]) onNeeded();
+  }
+}

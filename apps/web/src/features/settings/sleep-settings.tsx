@@ -1,0 +1,112 @@
+import { Radio } from "@base-ui/react/radio";
+import { RadioGroup } from "@base-ui/react/radio-group";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import type { SleepingLists } from "@towpath/core/project/schema";
+import type { ReactNode } from "react";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { recordedListsQuery, saveSleepingLists } from "./settings.functions.ts";
+import { useProjectSwitch } from "./use-project-switch.ts";
+
+const choices: readonly { readonly value: SleepingLists; readonly label: string; readonly note: string }[] = [
+  { value: "off", label: "Wake the server", note: "Each client that connects waits until the server runs." },
+  {
+    value: "stable",
+    label: "Answer if all callers see the same",
+    note: "Clients get the lists that the build recorded, if it got the same ones for two different callers.",
+  },
+  {
+    value: "always",
+    label: "Always answer",
+    note: "Even if the lists differ: everyone gets what a caller without identity or a key of their own would see.",
+  },
+];
+
+/** What happens when a client connects to a server that is asleep (GW-12). */
+export function SleepSettings({ projectKey }: { projectKey: ProjectKey }) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const { busy, failure, change } = useProjectSwitch<SleepingLists>(projectKey, (sleepingLists) =>
+    saveSleepingLists({ data: { ...projectKey, sleepingLists } }),
+  );
+  return (
+    <Card id="sleep" className="scroll-mt-24">
+      <CardHeader
+        title="While the server is asleep"
+        description="Unused servers sleep. A client that connects asks for tools, resources and prompts first, and may call none."
+      />
+      <CardBody className="flex flex-col gap-4">
+        {failure ? (
+          <Callout tone="bad" title="The setting was not saved">
+            {failure}
+          </Callout>
+        ) : null}
+        <RadioGroup
+          aria-label="When a client connects to a sleeping server"
+          value={project.sleepingLists}
+          disabled={busy}
+          onValueChange={(next) => void change(next as SleepingLists)}
+          className="grid gap-2 sm:grid-cols-3"
+        >
+          {choices.map(({ value, label, note }) => (
+            <Radio.Root
+              key={value}
+              value={value}
+              nativeButton
+              render={<button type="button" />}
+              className="flex flex-col items-start rounded-lg border bg-surface p-3 text-left transition-colors hover:bg-hover data-checked:border-accent data-checked:bg-accent-soft data-disabled:opacity-55"
+            >
+              <span className="text-sm font-medium">{label}</span>
+              <span className="mt-1 block text-xs text-pretty text-muted">{note}</span>
+            </Radio.Root>
+          ))}
+        </RadioGroup>
+        <p className="text-sm text-pretty text-muted">
+          Don't choose to answer if tools, resources or prompts change while the same version is live, such as by the
+          time of day or with a database. The first call wakes the server, and a server that runs always answers by
+          itself.
+        </p>
+        <Recorded projectKey={projectKey} choice={project.sleepingLists} authMode={project.authMode} />
+        <p role="status" className="sr-only">
+          {project.sleepingLists === "off" ? "Clients wake the server." : "Lists are answered while the server sleeps."}
+        </p>
+      </CardBody>
+    </Card>
+  );
+}
+
+type RecordedProps = { projectKey: ProjectKey; choice: SleepingLists; authMode: string };
+
+/** Why the choice has no effect, or not the expected one. */
+function Recorded({ projectKey, choice, authMode }: RecordedProps): ReactNode {
+  const { data: recorded } = useQuery(recordedListsQuery(projectKey));
+  if (choice === "off" || !recorded) return null;
+  if (authMode === "passthrough") {
+    return <Callout tone="info">This server decides itself who may call it, so it is always woken to answer.</Callout>;
+  }
+  switch (recorded.state) {
+    case "not_live":
+      return <Callout tone="info">Takes effect with the first deployment.</Callout>;
+    case "none":
+      return (
+        <Callout tone="warn" title="The live version has no recorded lists">
+          It was built by an earlier version of Towpath, or its server did not disclose them. Redeploy to record them;
+          until then clients wake the server.
+        </Callout>
+      );
+    case "varies":
+      return choice === "stable" ? (
+        <Callout tone="warn" title="The live version's lists depend on the caller">
+          Its server answered <code>{recorded.method}</code> differently to a second caller, so clients wake it.
+        </Callout>
+      ) : (
+        <Callout tone="warn" title="Callers may see a list that is not theirs">
+          The server answered <code>{recorded.method}</code> differently to a second caller. While it sleeps, everyone
+          gets the first answer.
+        </Callout>
+      );
+    case "same":
+      return <Callout tone="info">The live version's lists are recorded.</Callout>;
+  }
+}
