@@ -52,16 +52,19 @@ const names = Object.keys(frameworks);
 const urlOf = (name: string) => new URL(`${inject("serversUrl")}/${name}/mcp`);
 const runningOfOurs = async () => (await runningServers(dataDirectory, pool)).filter((name) => names.includes(name));
 
-beforeAll(async () => {
-  for (const [name, { requirement, code }] of Object.entries(frameworks)) {
-    const directory = await mkdtemp(join(tmpdir(), "towpath-sleepy-"));
-    await writeFile(join(directory, "requirements.txt"), `${requirement}\n`);
-    await writeFile(join(directory, "server.py"), code);
-    const deployed = await towpath("deploy", directory, "--name", name, "--public", "--data-dir", dataDirectory);
-    await rm(directory, { recursive: true });
-    expect(deployed.stdout + deployed.stderr).toContain("Live: ");
-  }
-}, 400_000);
+async function deploy(name: string, requirement: string, code: string): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "towpath-sleepy-"));
+  await writeFile(join(directory, "requirements.txt"), `${requirement}\n`);
+  await writeFile(join(directory, "server.py"), code);
+  const deployed = await towpath("deploy", directory, "--name", name, "--public", "--data-dir", dataDirectory);
+  await rm(directory, { recursive: true });
+  expect(deployed.stdout + deployed.stderr).toContain("Live: ");
+}
+
+beforeAll(
+  () => Promise.all(Object.entries(frameworks).map(([name, { requirement, code }]) => deploy(name, requirement, code))),
+  400_000,
+);
 afterAll(close);
 
 const both = { "content-type": "application/json", accept: "application/json, text/event-stream" };

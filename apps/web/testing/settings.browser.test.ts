@@ -167,3 +167,22 @@ test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may b
   await page.getByRole("button", { name: "Redeploy main" }).waitFor();
   expect(await page.content()).not.toContain("north by northwest");
 });
+
+test("GW-12 PRJ-11 the settings say what answering for a sleeping server means, and what the live build has recorded", async () => {
+  const fresh = await seedProject(site.db, member.organization);
+  const storedChoice = async () =>
+    (await site.db.select().from(project).where(eq(project.id, fresh.id)))[0]?.sleepingLists;
+  await page.goto(`${site.url}/${member.organization.slug}/${fresh.name}/settings`);
+  const choice = page.getByRole("radiogroup", { name: "When a client connects to a sleeping server" });
+  const radio = (name: RegExp) => choice.getByRole("radio", { name });
+  await expect.poll(() => radio(/^Wake the server/).getAttribute("aria-checked")).toBe("true");
+  await page.getByText("Don't choose to answer if tools, resources or prompts change").waitFor();
+  await radio(/^Answer if all callers see the same/).click();
+  await expect.poll(storedChoice, { timeout: 15_000 }).toBe("stable");
+  await page.getByText("Takes effect with the first deployment.").waitFor();
+  await radio(/^Answer if all callers see the same/).press("ArrowRight");
+  await expect.poll(storedChoice, { timeout: 15_000 }).toBe("always");
+  await page.reload();
+  await expect.poll(() => radio(/^Always answer/).getAttribute("aria-checked"), { timeout: 15_000 }).toBe("true");
+  await expectAccessible(page);
+});
