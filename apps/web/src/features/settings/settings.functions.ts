@@ -9,7 +9,7 @@ import {
   type RecordedListsView,
   updateProject,
 } from "@towpath/core/project";
-import { entrypointSchema, requirementsSchema } from "@towpath/core/project/schema";
+import { entrypointSchema, requirementsSchema, sleepingListsSchema } from "@towpath/core/project/schema";
 import {
   decryptSecret,
   deleteSecret,
@@ -19,9 +19,6 @@ import {
   updateSecret,
 } from "@towpath/core/secret";
 import { setSecretsSchema, updateSecretSchema } from "@towpath/core/secret/schema";
-import { entrypointSchema, requirementsSchema, sleepingListsSchema } from "@towpath/core/project/schema";
-import { decryptSecret, deleteSecret, listChangedSecrets, listSecrets, setSecrets } from "@towpath/core/secret";
-import { setSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
