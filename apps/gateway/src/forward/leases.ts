@@ -1,14 +1,9 @@
 import type { StartAttempt } from "@towpath/logs/schema";
-import {
-  type Endpoint,
-  type LeasedInstance,
-  type RunnerClient,
-  RunnerError,
-  type ServerState,
-} from "@towpath/runner-api";
+import { type Endpoint, type RunnerClient, RunnerError, type ServerState } from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
 import { asleep, refused, runnerAway } from "./runner-refusals.ts";
 import { type SavedLease, SavedLeases } from "./saved-leases.ts";
+import { alreadyRunning, startOf } from "./start-attempts.ts";
 import { answersPing, type Upstreams } from "./upstreams.ts";
 
 /** Permission to send requests to an instance: until `validUntil` the runner neither freezes nor stops it. */
@@ -310,10 +305,3 @@ export class Leases {
     entry.timer.unref();
   }
 }
-
-function startOf({ state, spent }: LeasedInstance): StartAttempt {
-  const { placeMs = null, startMs = null, wakeMs = null } = spent ?? {};
-  return { outcome: state, placeMs, startMs, wakeMs, reason: null };
-}
-
-const alreadyRunning: StartAttempt = { outcome: "ready", placeMs: null, startMs: null, wakeMs: null, reason: null };

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { StartAttempt } from "@towpath/logs/schema";
 import type { Logger } from "pino";
 import { busy, GatewayError, listWithheld, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
 import type { Metrics } from "../platform/metrics.ts";
@@ -22,6 +21,7 @@ import type { Site } from "./cookies.ts";
 import { type ForwardEnd, forward } from "./forward.ts";
 import { sessionIdHeader } from "./headers.ts";
 import type { Lease, Leases } from "./leases.ts";
+import { failedStart } from "./start-attempts.ts";
 
 export type ProxyParts = {
   holdMs: number;
@@ -134,10 +134,6 @@ async function ensure(
 async function holdsSession(leases: Leases, { deploymentId, instanceId }: Session): Promise<boolean> {
   if (instanceId !== null) return leases.isRunning(deploymentId, instanceId);
   return (await leases.stateOf(deploymentId)) !== "stopped";
-}
-
-function failedStart(reason: string): StartAttempt {
-  return { outcome: "failed", placeMs: null, startMs: null, wakeMs: null, reason };
 }
 
 function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promise<ForwardEnd> {

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { sessionIdHeader } from "../forward/headers.ts";
 import type { Leases } from "../forward/leases.ts";
 import type { AdmittedRequest } from "../forward/proxy.ts";
+import { answeredAsleep } from "../forward/start-attempts.ts";
 import type { Reading } from "../platform/metrics.ts";
 import { corsHeaders } from "../policy/browsers.ts";
 import { type Session, type SessionIds, sessionKeyOf } from "../policy/sessions.ts";
@@ -115,7 +116,6 @@ async function holdStream(streams: HeldStreams, { request, response, exchange, s
   return true;
 }
 
-const answeredAsleep = { outcome: "asleep", placeMs: null, startMs: null, wakeMs: null, reason: null } as const;
 const nothing = Buffer.alloc(0);
 
 type Found = { question: Question; recorded: RecordedAnswers; deploymentId: string };
