@@ -60,7 +60,7 @@ export function forward(request: ForwardRequest): Promise<ForwardEnd> {
   return new Promise((resolve) => {
     const handler = new ForwardHandler(request, resolve);
     const { listedTools } = request;
-    request.response.once("close", handler.onClientClose);
+    request.response.on("close", handler.onClientClose);
     request.upstream.dispatch(
       {
         path: request.path,
@@ -69,6 +69,8 @@ export function forward(request: ForwardRequest): Promise<ForwardEnd> {
         body: request.body.length > 0 ? request.body : null,
         // Never retry on a dead connection: only a failed dial guarantees that nothing was sent.
         idempotent: false,
+        // Nothing is pipelined, so no other request waits for this one's head.
+        blocking: false,
       },
       listedTools === null
         ? handler
@@ -208,7 +210,8 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
 
   #end(end: ForwardEnd): void {
     this.#ended = true;
-    this.#request.response.off("close", this.onClientClose);
+    // Another attempt listens again.
+    if (end !== "complete") this.#request.response.off("close", this.onClientClose);
     this.#resolve(end);
   }
 }

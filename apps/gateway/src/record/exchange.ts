@@ -58,8 +58,8 @@ export type Exchange = {
   session: string | null;
   /** What `initialize` said of the client. */
   client: Session | undefined;
-  /** Ids of its requests that the client canceled with `notifications/cancelled` (legacy). */
-  readonly canceled: Set<string | number>;
+  /** Ids of its requests that the client canceled with `notifications/cancelled` (legacy); null: none. */
+  canceled: Set<string | number> | null;
   status: number;
   responseBytes: number;
   answers: ResponsePeek | null;
@@ -102,7 +102,7 @@ export function beginExchange(route: Route, request: IncomingMessage, begun: Beg
     startAttempt: null,
     session: null,
     client: undefined,
-    canceled: new Set(),
+    canceled: null,
     status: 0,
     responseBytes: 0,
     answers: null,

@@ -66,8 +66,10 @@ export class PendingCalls {
   /** A client has canceled a call. False when it is not known here. */
   cancel(session: string, requestId: string | number): boolean {
     const call = this.#byId.get(keyOf(session, requestId));
-    call?.canceled.add(requestId);
-    return call !== undefined;
+    if (!call) return false;
+    call.canceled ??= new Set();
+    call.canceled.add(requestId);
+    return true;
   }
 
   async #announceCancels(

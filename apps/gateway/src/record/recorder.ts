@@ -3,7 +3,8 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Exchange } from "./exchange.ts";
 import { rowsOf } from "./rows.ts";
-import type { Segment, Spool, SpoolLine } from "./spool.ts";
+import type { Segment, Spool } from "./spool.ts";
+import { lineOf } from "./spool-lines.ts";
 
 const flushMs = 250;
 const batchRows = 500;
@@ -26,8 +27,8 @@ type OnRecorded = (exchange: Exchange, rows: readonly RequestLogRow[]) => void;
 /** Numbers since the start: rows in the database, on disk, lost, and put aside as the database refuses them. */
 export type RecorderCounters = { written: number; spooled: number; dropped: number; refused: number };
 
-/** `bytes`: about the size of the row's line. */
-type Held = { readonly row: RequestLogRow; readonly bytes: number; segment: Segment | null };
+/** `bytes`: the length of the row's line. `line`: empty once it has been tried to write it. */
+type Held = { readonly row: RequestLogRow; readonly bytes: number; line: string; segment: Segment | null };
 
 /**
  * Takes request-log rows off the hot path. Each goes to disk within the turn of the event loop that ended its call,
@@ -43,7 +44,6 @@ export class Recorder {
   readonly #onRecorded: OnRecorded | undefined;
   readonly #writer: BatchWriter<Held>;
   #turn: Held[] = [];
-  #turnLines: SpoolLine[] = [];
   #afterTurn: (() => void)[] = [];
   #diskIsFull = false;
   /** Segments that the database rejects without saying whether the rows or the table are at fault. */
@@ -108,8 +108,7 @@ export class Recorder {
   add(uncut: RequestLogRow): void {
     const row = cutTexts(uncut);
     const line = lineOf(row);
-    this.#turn.push({ row, bytes: line.text.length, segment: null });
-    this.#turnLines.push(line);
+    this.#turn.push({ row, bytes: line.length, line, segment: null });
     if (this.#turn.length === 1) setImmediate(this.#endTurn);
     else if (this.#turn.length >= maxRowsPerAppend) this.#endTurn();
   }
@@ -128,10 +127,8 @@ export class Recorder {
     this.#endTurn();
     const unwritten = await this.#writer.close(closeWithinMs);
     const inMemoryOnly = unwritten.filter(({ segment }) => segment === null);
-    this.#toDisk(
-      inMemoryOnly,
-      inMemoryOnly.map(({ row }) => lineOf(row)),
-    );
+    for (const held of inMemoryOnly) held.line = lineOf(held.row);
+    this.#toDisk(inMemoryOnly);
     this.counters.dropped += inMemoryOnly.filter(({ segment }) => segment === null).length;
     await this.#spool.close();
   }
@@ -139,29 +136,34 @@ export class Recorder {
   readonly #endTurn = (): void => {
     const turn = this.#turn;
     if (turn.length === 0) return;
-    const lines = this.#turnLines;
     const callbacks = this.#afterTurn;
     this.#turn = [];
-    this.#turnLines = [];
     this.#afterTurn = [];
-    this.#toDisk(turn, lines);
+    this.#toDisk(turn);
     for (const callback of callbacks) callback();
     for (const held of turn) this.#writer.push(held);
   };
 
   /** Rows for which the disk has no room stay in memory only. */
-  #toDisk(rows: readonly Held[], lines: readonly SpoolLine[]): void {
-    const fits = lines.map(({ projectId, text }) => this.#spool.hasRoomFor(projectId, text.length));
-    const fitting = lines.filter((_, at) => fits[at]);
+  #toDisk(rows: readonly Held[]): void {
+    const fitting: Held[] = [];
+    let lines = "";
+    for (const held of rows) {
+      if (this.#spool.hasRoomFor(held.row.projectId, held.bytes)) {
+        fitting.push(held);
+        lines += held.line;
+      }
+      held.line = "";
+    }
     if (fitting.length === 0) return;
-    const segment = this.#spool.append(fitting);
+    const segment = this.#spool.append(fitting, lines);
     if ((segment === null) !== this.#diskIsFull) {
       this.#diskIsFull = segment === null;
       if (this.#diskIsFull) this.#log.error("the log spool cannot be written: free disk space; rows stay in memory");
       else this.#log.info("the log spool is written again");
     }
     if (segment === null) return;
-    for (const [at, held] of rows.entries()) if (fits[at]) held.segment = segment;
+    for (const held of fitting) held.segment = segment;
     this.counters.spooled += fitting.length;
   }
 
@@ -236,11 +238,7 @@ export class Recorder {
   }
 }
 
-function lineOf(row: RequestLogRow): SpoolLine {
-  return { projectId: row.projectId, text: `${JSON.stringify(row)}\n` };
-}
-
 /** Its segment is deleted as a whole, not row by row. */
 function fromDisk(row: RequestLogRow): Held {
-  return { row, bytes: 0, segment: null };
+  return { row, bytes: 0, line: "", segment: null };
 }

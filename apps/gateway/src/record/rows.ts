@@ -18,6 +18,8 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
   const client = clientOf(exchange);
   const answer = message.kind === "request" ? answerTo(exchange, message.id) : unclaimedAnswer(exchange);
   const outcome = outcomeOf(exchange, message, answer);
+  const error = errorOf(exchange, outcome, answer);
+  const payloads = payloadsOf(exchange, message, answer);
   return {
     // Further messages of a batch name the request that brought them.
     id: isFirst(exchange, message) ? exchange.id : newRequestId(exchange.time),
@@ -34,7 +36,8 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     // 499: nginx's status for a client that disconnected before the answer.
     httpStatus: exchange.status === 0 ? 499 : exchange.status,
     isError: isErrorOutcome(exchange, outcome),
-    ...errorOf(exchange, outcome, answer),
+    errorCode: error.code,
+    errorMessage: error.message,
     refusal: refusal?.code ?? null,
     outcome,
     durationMs: rounded(durationMs),
@@ -49,11 +52,14 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     session: exchange.session,
     principal: exchange.principal,
     traceId: exchange.trace?.traceId ?? traceIdOf(exchange.traceparent),
-    ...payloadsOf(exchange, message, answer),
+    requestPayload: payloads.request,
+    responsePayload: payloads.response,
+    requestTruncated: payloads.isRequestTruncated,
+    responseTruncated: payloads.isResponseTruncated,
   };
 }
 
-const noPayloads = { requestPayload: null, responsePayload: null, requestTruncated: null, responseTruncated: null };
+const noPayloads = { request: null, response: null, isRequestTruncated: null, isResponseTruncated: null };
 
 function payloadsOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined) {
   if (!exchange.route.capturePayloads) return noPayloads;
@@ -62,10 +68,10 @@ function payloadsOf(exchange: Exchange, message: MessagePeek | RequestPeek, answ
   const request = captureOf(isFirst(exchange, message) ? exchange.body : null, exchange.requestBytes, redactor);
   const response = captureOf(answer?.payload ?? null, answer?.payloadBytes ?? 0, redactor);
   return {
-    requestPayload: request.payload,
-    responsePayload: response.payload,
-    requestTruncated: request.isTruncated || null,
-    responseTruncated: response.isTruncated || null,
+    request: request.payload,
+    response: response.payload,
+    isRequestTruncated: request.isTruncated || null,
+    isResponseTruncated: response.isTruncated || null,
   };
 }
 
@@ -118,10 +124,10 @@ function clientOf({ peek, client, userAgent }: Exchange): Client {
 }
 
 function errorOf({ refusal, redactor }: Exchange, outcome: Outcome, answer: AnswerPeek | undefined) {
-  if (refusal) return { errorCode: refusal.rpcCode, errorMessage: refusal.message };
+  if (refusal) return { code: refusal.rpcCode, message: refusal.message };
   // Some servers answer a canceled request with an error; the call ended as its client wanted.
-  if (outcome === "canceled") return { errorCode: null, errorMessage: null };
-  return { errorCode: answer?.errorCode ?? null, errorMessage: redactedText(answer?.errorMessage ?? null, redactor) };
+  if (outcome === "canceled") return { code: null, message: null };
+  return { code: answer?.errorCode ?? null, message: redactedText(answer?.errorMessage ?? null, redactor) };
 }
 
 function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): Outcome {
@@ -143,7 +149,7 @@ function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answe
 /** Legacy clients cancel by a message, modern ones by closing the stream; a subscription is closed, not canceled. */
 function isCanceled(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): boolean {
   if (message.kind !== "request") return false;
-  if (exchange.peek.era === "legacy") return message.id !== null && exchange.canceled.has(message.id);
+  if (exchange.peek.era === "legacy") return message.id !== null && exchange.canceled?.has(message.id) === true;
   return !answer && exchange.end === "client-closed" && message.method !== "subscriptions/listen";
 }
 

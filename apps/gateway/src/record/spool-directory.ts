@@ -4,7 +4,8 @@ import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 
-const segmentName = /^\d{15}-[0-9a-f]{12}-\d{6}\.ndjson$/;
+/** Earlier versions wrote `.ndjson`, and could not read what is in a `.rows.ndjson`: they leave it alone. */
+const segmentName = /^\d{15}-[0-9a-f]{12}-\d{6}(?:\.rows)?\.ndjson$/;
 const owningName = /^[0-9a-f]{12}$/;
 
 /**
@@ -51,7 +52,7 @@ export class SpoolDirectory {
   /** A name for a new segment: unique among all processes, and names sort by age. */
   newSegmentName(): string {
     const number = String(this.#lastSegment++ % 1_000_000).padStart(6, "0");
-    return `${String(Date.now()).padStart(15, "0")}-${this.#id}-${number}.ndjson`;
+    return `${String(Date.now()).padStart(15, "0")}-${this.#id}-${number}.rows.ndjson`;
   }
 
   /**

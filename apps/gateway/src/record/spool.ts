@@ -2,19 +2,14 @@ import { closeSync, ftruncateSync, openSync, rmSync, writeSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RequestLogRow } from "@towpath/logs";
-import { z } from "zod";
 import { SpoolDirectory } from "./spool-directory.ts";
+import { headLine, rowsOfSegment } from "./spool-lines.ts";
 
 const segmentBytes = 1024 * 1024;
 /** Of the gateway as a whole. */
 export const maxSpoolBytes = 1024 * 1024 * 1024;
 /** Pause after a failed write. */
 const pauseMs = 1000;
-
-// Rows were written by this program; the check only has to detect lines truncated by a crash.
-const lineSchema = z.custom<RequestLogRow>(
-  (row) => typeof row === "object" && row !== null && "id" in row && "time" in row && "projectId" in row,
-);
 
 /** A file of rows, deleted when no row needs it any more. */
 export type Segment = {
@@ -28,10 +23,11 @@ export type Segment = {
   mustReplay: boolean;
 };
 
-export type SpoolLine = { readonly projectId: string; readonly text: string };
+/** What a row to be kept counts for. `bytes`: the length of its line. */
+export type SpoolEntry = { readonly row: Pick<RequestLogRow, "projectId">; readonly bytes: number };
 
 /**
- * Rows on disk until the database has them: segments of JSON lines. Appends are synchronous: when `append` returns,
+ * Rows on disk until the database has them: segments of JSON lines (spool-lines.ts). Appends are synchronous: when `append` returns,
  * the operating system has the rows, and a gateway that is killed loses none of them. Not synced to the disk: a power
  * cut may lose the last seconds.
  *
@@ -94,19 +90,20 @@ export class Spool {
   }
 
   /**
-   * Keeps lines, all or none. Returns their segment, whose `heldRows` counts them: call `release` for each.
-   * Null when the disk is full or fails; it is tried again a second later.
+   * Keeps the lines of some rows, all or none. Returns their segment, whose `heldRows` counts them: call `release` for
+   * each. Null when the disk is full or fails; it is tried again a second later.
    */
-  append(lines: readonly SpoolLine[]): Segment | null {
+  append(entries: readonly SpoolEntry[], lines: string): Segment | null {
     if (performance.now() < this.#pausedUntil) return null;
-    const content = Buffer.from(lines.map(({ text }) => text).join(""));
+    const content = Buffer.from(lines);
     try {
       const { descriptor, segment } = this.#file ?? this.#open();
       this.#writeWhole(descriptor, segment, content);
-      segment.heldRows += lines.length;
-      for (const { projectId, text } of lines) addTo(segment.bytesOfProject, projectId, text.length);
-      for (const { projectId, text } of lines) addTo(this.#bytesOfProject, projectId, text.length);
-      segment.bytes += content.length;
+      segment.heldRows += entries.length;
+      for (const { row, bytes } of entries) {
+        addTo(segment.bytesOfProject, row.projectId, bytes);
+        addTo(this.#bytesOfProject, row.projectId, bytes);
+      }
       this.#bytes += content.length;
       if (segment.bytes >= segmentBytes) this.#seal();
       return segment;
@@ -133,7 +130,7 @@ export class Spool {
       if (!segment.mustReplay || !isDue(segment)) continue;
       if (segment === this.#file?.segment) this.#seal();
       const content = await readFile(this.#pathOf(segment), "utf8");
-      return { segment, rows: content.split("\n").flatMap(parseLine) };
+      return { segment, rows: rowsOfSegment(content) };
     }
     return null;
   }
@@ -162,6 +159,9 @@ export class Spool {
     const descriptor = openSync(this.#pathOf(segment), "a", 0o600);
     this.#file = { descriptor, segment };
     this.#segments.set(segment.name, segment);
+    const head = Buffer.from(headLine);
+    this.#writeWhole(descriptor, segment, head);
+    this.#bytes += head.length;
     return this.#file;
   }
 
@@ -173,7 +173,10 @@ export class Spool {
   /** A nearly full disk may accept part of a write: truncate the file to its last complete line. */
   #writeWhole(descriptor: number, segment: Segment, content: Buffer): void {
     try {
-      if (writeSync(descriptor, content) === content.length) return;
+      if (writeSync(descriptor, content) === content.length) {
+        segment.bytes += content.length;
+        return;
+      }
     } catch (error) {
       ftruncateSync(descriptor, segment.bytes);
       throw error;
@@ -203,14 +206,4 @@ function addTo(bytesOfProject: Map<string, number>, projectId: string, bytes: nu
   const sum = (bytesOfProject.get(projectId) ?? 0) + bytes;
   if (sum === 0) bytesOfProject.delete(projectId);
   else bytesOfProject.set(projectId, sum);
-}
-
-function parseLine(line: string): RequestLogRow[] {
-  if (line === "") return [];
-  try {
-    const row = lineSchema.safeParse(JSON.parse(line));
-    return row.success ? [row.data] : [];
-  } catch {
-    return [];
-  }
 }
