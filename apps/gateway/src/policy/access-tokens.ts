@@ -19,15 +19,22 @@ export type AccessTokens = {
    * @throws when the token's key is not known yet and the database is unavailable
    */
   verify: (token: string, resource: string) => Promise<AccessToken | TokenProblem>;
+  /** What `verify` found before, without decoding the token again; null for one that is not known or has expired. */
+  known: (token: string, resource: string) => AccessToken | null;
 };
 
 /** Verifies each token once: what a signature says does not change until the token expires. */
 export function createAccessTokens(keys: Pick<SigningKeys, "verify">): AccessTokens {
   const cache = new LRUCache<string, { verified: AccessToken; resource: string }>({ max: 5000 });
+  const known = (token: string, resource: string) => {
+    const hit = cache.get(token);
+    return hit && hit.resource === resource && hit.verified.expiresAt > Date.now() ? hit.verified : null;
+  };
   return {
+    known,
     async verify(token, resource) {
-      const hit = cache.get(token);
-      if (hit && hit.resource === resource && hit.verified.expiresAt > Date.now()) return hit.verified;
+      const hit = known(token, resource);
+      if (hit) return hit;
       const verified = await verifyAccessToken({ token, resource, keys });
       if (!verified) return whyRefused({ token, resource });
       cache.set(token, { verified: { ...verified, authorizationId: null }, resource });

@@ -1,4 +1,5 @@
 import {
+  type AccessToken,
   type ApiKeyChecker,
   type ApiKeyIdentity,
   apiKeyPrefix,
@@ -103,11 +104,14 @@ export function createAuthenticate(parts: {
     if (token === undefined) {
       throw signInRequired(resource);
     }
-    const principal = token.startsWith(apiKeyPrefix)
-      ? await byApiKey(route, token)
-      : isAccessToken(token)
-        ? await byAccessToken(route, token, resource)
-        : await byToken(route, token);
+    const known = parts.accessTokens.known(token, resource.url);
+    const principal = known
+      ? await byGrant(route, known, resource)
+      : token.startsWith(apiKeyPrefix)
+        ? await byApiKey(route, token)
+        : isAccessToken(token)
+          ? await byAccessToken(route, token, resource)
+          : await byToken(route, token);
     if (principal === "invalid") {
       const problem = token.startsWith(apiKeyPrefix) ? "key_unknown" : "credentials_unknown";
       const description =
@@ -151,12 +155,21 @@ export function createAuthenticate(parts: {
   ): Promise<Principal> {
     const verified = await parts.accessTokens.verify(token, resource.url).catch(cannotCheck);
     if (typeof verified === "string") throw refusedToken(resource, verified);
+    return byGrant(route, verified, resource);
+  }
+
+  async function byGrant(
+    route: Route | undefined,
+    verified: AccessToken,
+    resource: ProtectedResource,
+  ): Promise<Principal> {
     const { userId, clientId } = verified;
     const known = { isProven: true, userId, clientId };
     if (!verified.scopes.includes(callScope)) {
       throw aboutSignIn(insufficientScope(resource), { ...known, problem: "scope_missing" });
     }
-    const grant = await Promise.resolve(parts.grants.find(verified.grantId)).catch(cannotCheck);
+    const found = parts.grants.find(verified.grantId);
+    const grant = found instanceof Promise ? await found.catch(cannotCheck) : found;
     // A server that is gone has no grants either.
     if (!route || grant?.projectId !== route.projectId) {
       throw aboutSignIn(refusedToken(resource, "ended"), { ...known, problem: "access_ended" });
