@@ -1,7 +1,8 @@
 // What a request costs the gateway, beside the least that a proxy of the same parts does: CPU time of a request on the
 // full path (route, policy, credentials, forward, record on disk and in a real database), and of one through a bare
 // proxy of Node and undici (bare-proxy.main.ts) and through nginx, in front of the same server, in one run. The target is
-// 1.5 times the bare proxy. `node tests/bench/gateway.ts [rounds] [seconds]` needs nginx and wrk.
+// 1.5 times the bare proxy. `node tests/bench/gateway.ts [rounds] [seconds] [checkout]` needs nginx and wrk; the gateway
+// of another checkout, with its own node_modules, joins in when its path is given.
 //
 // Each proxy is one process on one core and gets the same load in turn, in short rounds: on a busy machine figures
 // move from round to round, so ratios are within a round. The server is nginx, so that it never limits.
@@ -12,19 +13,23 @@ import { median } from "./measure.ts";
 
 const rounds = Number(process.argv[2] ?? 7);
 const seconds = Number(process.argv[3] ?? 2);
+const checkout = process.argv[4];
 const connections = 32;
-/** Long enough for the JIT compiler: in the first seconds it takes a sixth of the gateway's time. */
-const warmUpSeconds = 6;
+/** Enough for the JIT compiler, which takes a sixth of the gateway's time at first, or as many as a busy machine allows. */
+const warmUpRequests = 60_000;
+const maxWarmUpSeconds = 30;
 
 const { proxyCore } = await shareOutCores();
 const bench = await startBench();
 try {
   const gateway = await bench.startGateway({ workers: 1, core: proxyCore });
+  const compared = checkout === undefined ? null : await bench.startGateway({ workers: 1, core: proxyCore, checkout });
   const others = await startOtherProxies(bench);
   await compare("a call answered by JSON", [
     others.bare,
     bench.server,
     gateway.side("gateway, public", "bench-public"),
+    ...(compared ? [compared.side("gateway of the checkout, public", "bench-public")] : []),
     gateway.side("gateway, API key", "bench-signed-in", bench.apiKey),
     gateway.side("gateway, OAuth token", "bench-signed-in", await gateway.accessToken()),
     others.nginx,
@@ -33,6 +38,7 @@ try {
   await compare("a call answered by an event stream", [
     others.bareStream,
     gateway.side("gateway, public", "bench-stream"),
+    ...(compared ? [compared.side("gateway of the checkout, public", "bench-stream")] : []),
     others.nginxStream,
   ]);
   console.log(`rows in the request log: ${await bench.rowsWritten()}`);
@@ -41,12 +47,20 @@ try {
   await bench.stop();
 }
 
+async function warmUp(side: Side): Promise<void> {
+  const { directory } = bench;
+  let requests = 0;
+  for (let at = 0; requests < warmUpRequests && at < maxWarmUpSeconds; at += 2) {
+    requests += (await load(side, { directory, connections, seconds: 2 })).requests;
+  }
+}
+
 type Round = { loaded: Measured; alone: Measured };
 
 /** The first side is what the others are compared with. */
 async function compare(what: string, sides: readonly Side[]): Promise<void> {
   const { directory } = bench;
-  for (const side of sides) await load(side, { directory, connections, seconds: warmUpSeconds });
+  for (const side of sides) await warmUp(side);
   const measured = new Map<Side, Round[]>(sides.map((side) => [side, []]));
   for (let round = 0; round < rounds; round++) {
     for (const [side, results] of measured) {
