@@ -210,7 +210,8 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   parts.openResponses.watch(response, principal, route);
   const client = clientAddress(parts.serverAddress, request, parts.proxies);
   const call = await parts.limits.enter(route, { principal, address: client }, response);
-  const body = await readBody(request, parts.capacity.admit(route.projectId, response));
+  const read = readBody(request, parts.capacity.admit(route.projectId, response));
+  const body = read instanceof Promise ? await read : read;
   if (body === null) return null;
   addBody(exchange, body, request);
   await call.take(exchange.peek.messages.length);

@@ -106,7 +106,7 @@ export class Limits {
     // Already closed: there will be no close event.
     if (response.destroyed) return;
     for (const entry of entries) entry.open++;
-    response.once("close", () => {
+    response.on("close", () => {
       for (const entry of entries) entry.open--;
     });
   }

@@ -49,7 +49,7 @@ export class Capacity {
     use.requests++;
     this.#requests++;
     let held = 0;
-    response.once("close", () => {
+    response.on("close", () => {
       use.requests--;
       use.bodyBytes -= held;
       this.#requests--;

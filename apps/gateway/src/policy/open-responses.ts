@@ -61,7 +61,7 @@ export class OpenResponses {
     if (response.destroyed) return;
     const answer = { response, credential, route, index: this.#open.length };
     this.#open.push(answer);
-    response.once("close", () => this.#remove(answer));
+    response.on("close", () => this.#remove(answer));
   }
 
   /** Whether a response was cut because its caller's credentials had ended. */

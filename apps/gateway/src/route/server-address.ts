@@ -74,8 +74,9 @@ function decodeTarget(target: string): string | null {
   if (!target.startsWith("/")) return null;
   const queryAt = target.indexOf("?");
   const raw = queryAt === -1 ? target : target.slice(0, queryAt);
-  if (brokenEscape.test(raw)) return null;
-  const path = raw.includes("%") ? raw.replaceAll(/%([0-9a-f]{2})/gi, decodeUnreserved) : raw;
+  const hasEscapes = raw.includes("%");
+  if (hasEscapes && brokenEscape.test(raw)) return null;
+  const path = hasEscapes ? raw.replaceAll(/%([0-9a-f]{2})/gi, decodeUnreserved) : raw;
   if (ambiguous.test(path)) return null;
   return queryAt === -1 ? path : path + target.slice(queryAt);
 }
