@@ -10,7 +10,7 @@ import {
   RunnerError,
   type RunnerHandlers,
 } from "@towpath/runner-api";
-import { createSandboxDriver, type Isolation, type Limits, type RuntimeDriver } from "@towpath/runtime";
+import { createSandboxDriver, type Isolation, type RuntimeDriver } from "@towpath/runtime";
 import { checkMasterKeys, createSecretBox, versionsOf } from "@towpath/secrets";
 import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
@@ -74,6 +74,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const prewarm = new PrewarmPool({
     driver: runtime,
     maxBytes: config.prewarmShare * config.budget.memoryBytes,
+    keepMs: config.prewarmForMs,
     freeBytes: () => config.budget.memoryBytes - places.memoryBytes,
     isBusy: () => places.isStarting,
     assumedBytes: config.budget.startReserveBytes,
@@ -115,7 +116,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   // Only now: adoption would end the self-test's sandboxes as leftovers.
   const tested = runtime.selfTest().then((isolation) => reportIsolation(isolation, log));
   tested.catch(complain("the isolation of this host could not be tested"));
-  void expectRecent(database, prewarm, config.limits).catch(complain("recent servers could not be read"));
+  void expectRecent(database, prewarm, config).catch(complain("recent servers could not be read"));
   const api = createRunnerApi(handlersOf(pool, prewarm, runtime), complain("a request failed"));
   const address = await api.listen(config.address);
   const reports = startIsolationReports(
@@ -162,19 +163,22 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   };
 }
 
-const recentMs = 24 * 3_600_000;
 const maxRecent = 100;
 
 /** Prewarms for the servers that ran lately, because their next start is the most likely one. */
-async function expectRecent(database: DatabaseClient, prewarm: PrewarmPool, limits: Limits): Promise<void> {
-  for (const { deploymentId, startedAt } of await recentlyRun(database.db, {
-    since: new Date(Date.now() - recentMs),
+async function expectRecent(
+  database: DatabaseClient,
+  prewarm: PrewarmPool,
+  { limits, prewarmForMs }: RunnerConfig,
+): Promise<void> {
+  for (const { deploymentId, ranAt } of await recentlyRun(database.db, {
+    since: new Date(Date.now() - prewarmForMs),
     limit: maxRecent,
   })) {
     const deployment = await readDeployment(database, deploymentId);
     if (deployment === null) continue;
     const { organizationId, slug: label } = deployment;
-    prewarm.expect({ organizationId, label, deploymentId }, interpreterOf(deployment, limits), startedAt);
+    prewarm.expect({ organizationId, label, deploymentId }, interpreterOf(deployment, limits), ranAt);
   }
 }
 

@@ -43,6 +43,8 @@ const environmentSchema = z.object({
   TOWPATH_MEMORY_MIB: z.coerce.number().int().min(64).optional(),
   /** Part of it that prewarmed interpreters may use while servers don't need it; 0: none are prewarmed. */
   TOWPATH_PREWARM_SHARE: z.coerce.number().min(0).max(1).default(0.1),
+  /** How long they wait for a server after it was last used. */
+  TOWPATH_PREWARM_FOR_MS: milliseconds(3_600_000),
   /** Servers at the same time, including frozen ones, however little memory they use. */
   TOWPATH_MAX_INSTANCES: z.coerce.number().int().min(1).default(1000),
   /** Servers that start at the same time. Default: twice the processors, at least 4. */
@@ -73,6 +75,7 @@ export type RunnerConfig = {
   readonly budget: Budget;
   /** Of the budget's memory, 0 to 1. */
   readonly prewarmShare: number;
+  readonly prewarmForMs: number;
   /** How long a start waits for a place. */
   readonly placeWaitMs: number;
   readonly limits: Limits;
@@ -143,6 +146,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
       maxShare: values.TOWPATH_MAX_ORGANIZATION_SHARE,
     },
     prewarmShare: values.TOWPATH_PREWARM_SHARE,
+    prewarmForMs: values.TOWPATH_PREWARM_FOR_MS,
     // The runner's answer, which says what is short, must come before the gateway's own.
     placeWaitMs: Math.max(values.TOWPATH_GATEWAY_HOLD_MS / 2, values.TOWPATH_GATEWAY_HOLD_MS - 3000),
     limits: {

@@ -2,7 +2,7 @@ import { type Layers, layersSchema } from "@towpath/core/build/contract";
 import type { Database, DatabaseClient } from "@towpath/db";
 import { branch, build, deployment, instance, project } from "@towpath/db/schema";
 import { readDeploymentSecrets, type StoredSecrets } from "@towpath/secrets";
-import { desc, eq, gt, inArray, max } from "drizzle-orm";
+import { desc, eq, gt, inArray, isNull, max, or, sql } from "drizzle-orm";
 import { z } from "zod";
 
 /** What the runner needs to start a deployment's server. */
@@ -54,20 +54,26 @@ export async function readDeployment(
   };
 }
 
-/** Deployments whose servers last ran, newest first, each with the time of its newest start. */
+/** Deployments whose servers ran since then, the latest first, each with when that was: now, if it still runs. */
 export async function recentlyRun(
   db: Database,
   { since, limit }: { readonly since: Date; readonly limit: number },
-): Promise<{ readonly deploymentId: string; readonly startedAt: Date }[]> {
-  const startedAt = max(instance.startedAt);
+): Promise<{ readonly deploymentId: string; readonly ranAt: Date }[]> {
+  const now = new Date();
+  // A row without an end is of a server that runs, or of one that was lost with its host a moment ago.
+  const endedAt = max(instance.endedAt);
+  const isRunning = sql<boolean>`bool_or(${instance.endedAt} IS NULL)`;
   const rows = await db
-    .select({ deploymentId: instance.deploymentId, startedAt })
+    .select({ deploymentId: instance.deploymentId, endedAt, isRunning })
     .from(instance)
-    .where(gt(instance.startedAt, since))
+    .where(or(isNull(instance.endedAt), gt(instance.endedAt, since)))
     .groupBy(instance.deploymentId)
-    .orderBy(desc(startedAt))
+    .orderBy(desc(isRunning), desc(endedAt))
     .limit(limit);
-  return rows.map((row) => ({ ...row, startedAt: row.startedAt ?? since }));
+  return rows.map(({ deploymentId, ...row }) => ({
+    deploymentId,
+    ranAt: row.isRunning || row.endedAt === null ? now : row.endedAt,
+  }));
 }
 
 /** Which of these deployments still exist. */

@@ -21,7 +21,6 @@ type Entry = {
   bytes: number | null;
 };
 
-const forgetAfterMs = 7 * 24 * 3_600_000;
 const maxKinds = 1000;
 
 /** The same for all servers that can use the same interpreter. */
@@ -30,9 +29,15 @@ export function kindName({ organizationId, server }: Kind): string {
   return [organizationId, layers.dependencies, pythonVersion, network, limits.tmpBytes, limits.fileBytes].join(" ");
 }
 
-/** Remembers for a week which kinds the servers of this host needed. Times by Date.now(). */
+/** Remembers for some time which kinds the servers of this host needed. Times by Date.now(). */
 export class DemandRecord {
   readonly #entries = new Map<string, Entry>();
+  readonly #forgetAfterMs: number;
+
+  /** `forgetAfterMs`: since a server last started or ended. */
+  constructor(forgetAfterMs: number) {
+    this.#forgetAfterMs = forgetAfterMs;
+  }
 
   /** A server of this kind starts or, with `at`, is known to have run. Returns what to call when it ends. */
   used({ label, deploymentId }: ServerIdentity, kind: Kind, at = Date.now()): { started(): void; ended(): void } {
@@ -91,7 +96,7 @@ export class DemandRecord {
   }
 
   #forget(): void {
-    const since = Date.now() - forgetAfterMs;
+    const since = Date.now() - this.#forgetAfterMs;
     for (const [name, { servers }] of this.#entries) {
       for (const [label, { running, lastUsedAt }] of servers)
         if (running === 0 && lastUsedAt < since) servers.delete(label);

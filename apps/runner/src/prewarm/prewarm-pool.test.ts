@@ -64,6 +64,7 @@ function poolOf(change: Partial<PrewarmPoolParts> = {}) {
       },
     },
     maxBytes: 500 * mebibyte,
+    keepMs: 3_600_000,
     freeBytes: () => state.free,
     isBusy: () => state.busy,
     assumedBytes: 50 * mebibyte,
@@ -217,4 +218,21 @@ test("RUN-3 servers that ran before the runner started are expected, and each ha
   expect(pool.report().hits).toBe(1);
   await start("a", "one", "f".repeat(64));
   await expect.poll(() => pool.layersInUse(), { timeout: 5000 }).toEqual(["f".repeat(64)]);
+});
+
+test("RUN-3 none waits for servers that were not used for a while: all of them idle, they cost no process", async () => {
+  const { pool, waiting, start, stopAll } = poolOf({ keepMs: 1500 });
+  const longAgo = new Date(Date.now() - 2000);
+  pool.expect({ organizationId: "b", label: "old", deploymentId: "d" }, tinyServer.server("serve"), longAgo);
+  await start("a", "one");
+  await expect.poll(() => pool.report().ready).toBe(1);
+  // As long as a server runs, one waits for what the next push starts.
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(pool.report().ready).toBe(1);
+  stopAll();
+  await expect.poll(() => pool.report().ready, { timeout: 10_000 }).toBe(0);
+  expect([waiting.size, pool.layersInUse()]).toEqual([0, []]);
+  // It is found again once it is used.
+  await start("a", "one");
+  await expect.poll(() => pool.report().ready, { timeout: 5000 }).toBe(1);
 });

@@ -8,6 +8,8 @@ export type PrewarmPoolParts = {
   readonly driver: Pick<RuntimeDriver, "start" | "prewarm">;
   /** The most that interpreters may use together, bytes; 0: none are prewarmed. */
   readonly maxBytes: number;
+  /** How long one waits for a server that was used and doesn't run, milliseconds: idle servers must cost nothing. */
+  readonly keepMs: number;
   /** What servers leave them at the moment, bytes. */
   readonly freeBytes: () => number;
   /** Whether servers start now: they come first. */
@@ -36,7 +38,7 @@ const finalMs = 3_600_000;
  */
 export class PrewarmPool {
   readonly #parts: PrewarmPoolParts;
-  readonly #demand = new DemandRecord();
+  readonly #demand: DemandRecord;
   readonly #waiting: Waiting[] = [];
   readonly #blocked = new Map<string, { readonly until: number; readonly reason: "unsuitable" | "failed" }>();
   readonly #misses = new Map<string, number>();
@@ -48,6 +50,7 @@ export class PrewarmPool {
 
   constructor(parts: PrewarmPoolParts) {
     this.#parts = parts;
+    this.#demand = new DemandRecord(parts.keepMs);
     if (parts.maxBytes === 0) return;
     this.#timers.push(setInterval(() => this.balance(), balanceMs).unref());
     this.#timers.push(setInterval(() => void this.#forgetDeleted().catch(() => {}), reconcileMs).unref());
