@@ -17,7 +17,7 @@ export type ActiveOrganizationView = {
 
 /**
  * What others know an organization by: the specification's `workosOrgId`. Organizations live here and nowhere else, so
- * it is their id (decision 030).
+ * it is their id (decision 031).
  */
 export const externalIdOf = ({ id }: { readonly id: string }): string => id;
 
