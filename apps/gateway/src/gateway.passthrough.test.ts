@@ -145,26 +145,49 @@ test("GW-4 on a shared host a server's sign-in pages are sandboxed and work, wit
   };
   const own = await rig.deploy(signIn, { authMode: "passthrough" });
   const open = await rig.deploy(signIn);
-  const navigation = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document", origin: "null" };
-  const at = (label: string, headers: Record<string, string>, path = "login") =>
-    undiciRequest(`http://127.0.0.1:${rig.gateway.port}/${label}/${path}`, {
-      method: "POST",
-      headers,
-      body: "user=me",
-    });
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const navigation = { ...form, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document", origin: "null" };
+  const at = (label: string, headers: Record<string, string>, path = "login", body = "user=me&to=a%2Bb+c") =>
+    undiciRequest(`http://127.0.0.1:${rig.gateway.port}/${label}/${path}`, { method: "POST", headers, body });
 
   const page = await at(own.label, { cookie: "session=neighbour; ~other~s=2; towpath.session_token=a" });
-  expect(page.headers["content-security-policy"]).toBe("sandbox allow-forms allow-scripts");
+  expect(page.headers["content-security-policy"]).toMatch(/^sandbox allow-forms allow-scripts/);
+  expect(page.headers["content-security-policy"]).not.toContain("same-origin");
   expect(page.headers["clear-site-data"]).toBeUndefined();
   const cookie = String(page.headers["set-cookie"]).split(";")[0] ?? "";
-  // A form of the sandboxed page: its origin is opaque.
-  expect((await at(own.label, { ...navigation, cookie })).statusCode).toBe(200);
+  // A form of the sandboxed page: its origin is opaque, so the person is asked; what they send on is passed.
+  const question = await at(own.label, { ...navigation, cookie });
+  const text = await question.body.text();
+  expect([question.statusCode, text]).toEqual([200, expect.stringContaining(`Continue to ${own.label}?`)]);
+  expect(text).toContain('name="to" value="a+b c"');
+  expect(question.headers["content-security-policy"]).toMatch(/^default-src 'none'.*frame-ancestors 'none'$/);
+  expect(cookies).toHaveLength(1);
+  const origin = "http://localhost:8080";
+  expect((await at(own.label, { ...navigation, origin, cookie })).statusCode).toBe(200);
   expect(cookies).toEqual([undefined, "s=1"]);
+  // What cannot be sent again as it is.
+  for (const [type, body] of [
+    ["multipart/form-data; boundary=x", "--x--"],
+    ["text/plain", "user=me"],
+    [form["content-type"], "user=%zz"],
+    [form["content-type"], "user=m\u00e9"],
+  ] as const) {
+    const refused = await at(own.label, { ...navigation, "content-type": type }, "login", body);
+    expect([type, refused.statusCode, await refused.body.text()]).toEqual([
+      type,
+      403,
+      expect.stringMatching(/host name/),
+    ]);
+  }
+  // A form of an identity provider, whose origin is its own.
+  expect((await at(own.label, { ...navigation, origin: "https://login.example" })).statusCode).toBe(200);
+  expect(cookies).toEqual([undefined, "s=1", undefined]);
 
   expect((await at(own.label, { ...navigation, cookie }, "mcp")).statusCode).toBe(403);
   expect((await at(own.label, { ...navigation, "sec-fetch-dest": "iframe" })).statusCode).toBe(403);
   expect((await at(open.label, navigation)).statusCode).toBe(403);
-  expect(cookies).toHaveLength(2);
+  expect((await at(own.label, { ...form, origin: "https://login.example" })).statusCode).toBe(403);
+  expect(cookies).toHaveLength(3);
 });
 
 test("GW-9 a body of 4 MiB passes unchanged, one byte more is 413, announced or not", async () => {

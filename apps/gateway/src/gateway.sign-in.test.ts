@@ -131,3 +131,41 @@ test("GW-5 by path, sign-in is found at the shared root; pages of other sites ma
   expect((await fetch(`${base}/token`, { method: "POST", body: "a=b" })).status).toBe(400);
   expect((await fetch(`${base}/.well-known/oauth-protected-resource`)).status).toBe(404);
 });
+
+test("GW-5 by path, a server of members only and an absent one have the documents below their names too; others do not", async () => {
+  const base = `http://127.0.0.1:${rig.gateway.port}`;
+  const { label } = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
+  const open = await rig.deploy((asked, response) => response.end(`own ${asked.url}`), {});
+  const own = await rig.deploy((asked, response) => response.end(`own ${asked.url}`), { authMode: "passthrough" });
+  const answers = async (name: string) => {
+    const bodies: string[] = [];
+    for (const path of [
+      `/${name}/.well-known/oauth-protected-resource/mcp`,
+      `/${name}/.well-known/oauth-protected-resource`,
+      `/${name}/.well-known/oauth-authorization-server`,
+      `/.well-known/oauth-authorization-server/${name}`,
+      `/.well-known/openid-configuration/${name}`,
+      `/.well-known/openid-configuration/${name}/mcp`,
+    ]) {
+      const answer = await fetch(`${base}${path}`);
+      bodies.push(answer.ok ? (await answer.text()).replaceAll(name, "NAME") : String(answer.status));
+    }
+    return bodies;
+  };
+  const found = await answers(label);
+  expect(found.map((body) => Object.keys(JSON.parse(body))[0])).toEqual([
+    "resource",
+    "resource",
+    ...["issuer", "issuer", "issuer", "issuer"],
+  ]);
+  expect(await answers("not-there")).toEqual(found);
+  expect(await answers(open.label)).toEqual(Array(6).fill("404"));
+  expect(await answers(own.label)).toEqual([
+    "own /.well-known/oauth-protected-resource/mcp",
+    "own /.well-known/oauth-protected-resource",
+    "own /.well-known/oauth-authorization-server",
+    "own /.well-known/oauth-authorization-server/NAME",
+    "own /.well-known/openid-configuration/NAME",
+    "own /.well-known/openid-configuration/NAME/mcp",
+  ]);
+});

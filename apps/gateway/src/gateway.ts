@@ -21,8 +21,10 @@ import {
 import type { Limits } from "./limits/limits.ts";
 import type { AuthorizationServer } from "./oauth/authorization-server.ts";
 import { answerOAuth, type OAuthEndpoint, oauthEndpointOf } from "./oauth/endpoints.ts";
+import { askToContinue } from "./platform/continue-page.ts";
 import { checkCaller } from "./policy/access.ts";
 import { discardBody, readBody } from "./policy/body.ts";
+
 import { answerPreflight, checkOrigin, corsHeaders, isNavigation, isPreflight } from "./policy/browsers.ts";
 import type { Capacity } from "./policy/capacity.ts";
 import { clientAddress } from "./policy/client-address.ts";
@@ -141,7 +143,7 @@ async function answerSignIn(parts: GatewayParts, { endpoint, request, response }
   const { serverAddress, authorizationServer, allowedOrigins: allowed, proxies } = parts;
   // A navigation is a person whom their client's page sends to sign in.
   if (!isNavigation(request)) {
-    checkOrigin(request.headers.origin, { isLoopback: serverAddress.isLoopback, allowed, isOwnForm: false });
+    checkOrigin(request.headers.origin, { isLoopback: serverAddress.isLoopback, allowed });
   }
   if (isPreflight(request)) return answerPreflight(request, response);
   const client = clientAddress(serverAddress, request, proxies);
@@ -180,20 +182,21 @@ type Arrival = {
 };
 
 /**
- * Applies all policies to a request and prepares it for its server. Null when it ends here: a CORS preflight, which has
- * been answered, or a client that disconnected before the end of its body.
+ * Applies all policies to a request and prepares it for its server. Null when it ends here: a CORS preflight or a form
+ * of a sandboxed page, which have been answered, or a client that disconnected before the end of its body.
  *
  * @throws GatewayError
  */
 async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedRequest | null> {
   const { request, response, target, exchange } = arrival;
-  const { found, label, path, isMcp } = target;
+  const { found, label, path, otherPath, isMcp } = target;
   const site = siteOf(parts.serverAddress, { label, isMcp, cookiesSent: request.headers.cookie });
-  checkOrigin(request.headers.origin, {
-    isLoopback: parts.serverAddress.isLoopback,
-    allowed: parts.allowedOrigins,
-    isOwnForm: site.form === "path" && !isMcp && found?.authMode === "passthrough" && isNavigation(request),
-  });
+  // A page of a server's own sign-in: forms of an identity provider lead there too. It protects itself, as on any host.
+  const isPage = !isMcp && found?.authMode === "passthrough" && isNavigation(request);
+  if (!isPage) {
+    const { isLoopback } = parts.serverAddress;
+    checkOrigin(request.headers.origin, { isLoopback, allowed: parts.allowedOrigins });
+  }
   if (isPreflight(request)) {
     answerPreflight(request, response);
     return null;
@@ -215,6 +218,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   if (body === null) return null;
   addBody(exchange, body, request);
   await call.take(exchange.peek.messages.length);
+  if (isPage && site.form === "path" && askToContinue({ request, response, label, body })) return null;
   const forwarded = forwardedHeaders(parts.serverAddress, label, client);
   forwarded.push(requestIdHeader, exchange.id);
   if (exchange.trace) forwarded.push("traceparent", traceparentOf(exchange.trace));
@@ -239,7 +243,8 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   }
   const own = session ? headersOfSession(passed, session.session) : passed;
   const headers = listedTools ? withoutCompression(own) : own;
-  return { request, response, path, site, headers, body, listedTools, exchange, owner, session, sendEnd: null };
+  const to = { path, otherPath, site, headers, body, listedTools };
+  return { request, response, ...to, exchange, owner, session, sendEnd: null };
 }
 
 type Ended = { exchange: Exchange; admitted: AdmittedRequest | null; isAwaited: boolean };

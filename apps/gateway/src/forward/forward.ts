@@ -10,6 +10,8 @@ export type ForwardRequest = {
   upstream: Dispatcher;
   method: string;
   path: string;
+  /** Don't send a 404 on: the same document is asked for under another name. */
+  isOtherPathLeft: boolean;
   /** Flat list of names and values. */
   headers: string[];
   body: Buffer;
@@ -35,6 +37,8 @@ export type ForwardRequest = {
 export type ForwardEnd =
   /** The whole response was forwarded. */
   | "complete"
+  /** The server has nothing at this path; nothing was sent on. */
+  | "not-found"
   /** The client disconnected first; the connection to the server was closed to tell it. */
   | "client-closed"
   /** The server's connection broke during the response; the client's was closed too. */
@@ -51,6 +55,7 @@ export type ForwardEnd =
 /** Up to this size an answer goes out in one write with its head. */
 const oneWriteBytes = 16 * 1024;
 const clientClosed = new Error("the client closed the connection");
+const notFound = new Error("the server has no such document");
 
 /**
  * Sends a request to a server and its answer to the client as it comes: headers at once, no buffering but
@@ -120,6 +125,11 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200 || this.#ended) return;
+    if (status === 404 && this.#request.isOtherPathLeft) {
+      this.#end("not-found");
+      controller.abort(notFound);
+      return;
+    }
     this.#started = true;
     const { response, requestId, onStart, extraHeaders, site } = this.#request;
     const sessionId = onStart(status, headers);

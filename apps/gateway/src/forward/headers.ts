@@ -28,8 +28,14 @@ const notForServer = new Set([...hopByHop, "content-length", "expect"]);
 const reservedPrefix = "towpath";
 /** Apply to a whole host, and so to every server on it. `Clear-Site-Data` affects parent domains too. */
 const aboutWholeHost = new Set(["alt-svc", "nel", "report-to", "service-worker-allowed", "strict-transport-security"]);
-/** For pages that share their host with other servers: they must not act with that host's origin. */
-const sandboxPolicy = ["content-security-policy", "sandbox allow-forms allow-scripts"];
+/**
+ * For pages that share their host with other servers: they must not act with that host's origin, so there is no
+ * `allow-same-origin`. They may lead on: by forms, to other windows, and back to a client's own scheme (`cursor://…`).
+ */
+const sandboxPolicy = [
+  "content-security-policy",
+  "sandbox allow-forms allow-scripts allow-popups allow-popups-to-escape-sandbox allow-top-navigation-to-custom-protocols",
+];
 
 export const sessionIdHeader = "mcp-session-id";
 

@@ -39,6 +39,8 @@ export type AdmittedRequest = {
   request: IncomingMessage;
   response: ServerResponse;
   path: string;
+  /** Where the same document is read when the server has nothing at `path`. */
+  otherPath: string | null;
   site: Site;
   headers: string[];
   body: Buffer;
@@ -83,6 +85,10 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
           throw noAnswer();
         case "withheld":
           throw listWithheld();
+        case "not-found":
+          admitted.path = admitted.otherPath ?? admitted.path;
+          admitted.otherPath = null;
+          break;
         default:
           return;
       }
@@ -137,11 +143,12 @@ async function holdsSession(leases: Leases, { deploymentId, instanceId }: Sessio
 }
 
 function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promise<ForwardEnd> {
-  const { request, response, path, site, headers, body, listedTools, exchange, owner, session } = admitted;
+  const { request, response, path, otherPath, site, headers, body, listedTools, exchange, owner, session } = admitted;
   return forward({
     upstream: lease.upstream,
     method: exchange.httpMethod,
     path,
+    isOtherPathLeft: otherPath !== null && (request.method === "GET" || request.method === "HEAD"),
     headers,
     body,
     response,

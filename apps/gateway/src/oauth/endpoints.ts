@@ -34,13 +34,13 @@ export function oauthEndpointOf(
   if (route && route.authMode !== "towpath-cloud") return null;
   const { label, isWellKnown } = destination;
   if (isWellKnown) {
-    const rest = form === "host" ? ["", "/mcp"] : [`/${label}/mcp`];
-    if (rest.some((end) => pathName === `/.well-known/oauth-protected-resource${end}`)) {
-      return { kind: "resource-metadata", label };
-    }
-    if (rest.some((end) => pathName === `/.well-known/oauth-authorization-server${end}`)) {
-      return { kind: "server-metadata", label };
-    }
+    const [, what = "", end = ""] = /^\/\.well-known\/([^/]+)(.*)$/.exec(pathName) ?? [];
+    const isOfServer = end === `/${label}/mcp`;
+    // Below the server's address: as documents of its origin, or of its prefix.
+    const isOfOrigin = end === "" || end === "/mcp";
+    if (what === "oauth-protected-resource" && (isOfServer || isOfOrigin)) return { kind: "resource-metadata", label };
+    const isMetadata = what === "oauth-authorization-server" || what === "openid-configuration";
+    if (isMetadata && (isOfServer || isOfOrigin || end === `/${label}`)) return { kind: "server-metadata", label };
     return null;
   }
   if (form === "path" || /^bearer /i.test(authorization ?? "")) return null;

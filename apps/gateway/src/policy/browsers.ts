@@ -8,17 +8,15 @@ import { isLoopbackName } from "../route/server-address.ts";
  * On a gateway that only its own machine can reach, the network is the protection, and any web page in the user's
  * browser stands inside of it: only pages of the machine itself and origins by name may call. On a public gateway
  * pages of any site may, as servers protect themselves by tokens, which browsers do not add by themselves.
- * `null` (sandboxed frames, files) could be anybody and is refused, but for `isOwnForm`: the forms of a server's own
- * sign-in pages, which run sandboxed where servers share a host.
+ * `null` (sandboxed frames, files) could be anybody and is refused.
  *
  * @throws GatewayError 403
  */
 export function checkOrigin(
   origin: string | undefined,
-  policy: { isLoopback: boolean; allowed: readonly string[]; isOwnForm: boolean },
+  policy: { isLoopback: boolean; allowed: readonly string[] },
 ): void {
   if (origin === undefined || policy.allowed.includes(origin)) return;
-  if (origin === "null" && policy.isOwnForm) return;
   const url = origin !== "null" && URL.canParse(origin) ? new URL(origin) : null;
   const isWeb = url?.protocol === "http:" || url?.protocol === "https:";
   const isWellFormed =

@@ -76,6 +76,7 @@ describe("destinationOf", () => {
       path: "/mcp?x=1",
       isMcp: true,
       isWellKnown: false,
+      otherPath: null,
     });
     expect(destinationOf(byPath, "localhost", "/brave-otter")).toMatchObject({ path: "/", isMcp: false });
     expect(destinationOf(byPath, "localhost", "/brave-otter?q")).toMatchObject({ path: "/?q", isMcp: false });
@@ -83,6 +84,17 @@ describe("destinationOf", () => {
       label: "brave-otter",
       path: "/.well-known/oauth-authorization-server/brave-otter",
       isWellKnown: true,
+      otherPath: "/.well-known/oauth-authorization-server",
+    });
+    const resource = "/.well-known/oauth-protected-resource/brave-otter/mcp?a";
+    expect(destinationOf(byPath, "localhost", resource)).toMatchObject({
+      path: resource,
+      otherPath: "/.well-known/oauth-protected-resource/mcp?a",
+    });
+    expect(destinationOf(byPath, "localhost", "/brave-otter/.well-known/openid-configuration")).toMatchObject({
+      path: "/.well-known/openid-configuration",
+      isWellKnown: true,
+      otherPath: null,
     });
     expect(destinationOf(byPath, "localhost", "/")).toMatchObject({ kind: "platform" });
     // The longest and the oddest project names that may exist are no names of the gateway's.

@@ -10,9 +10,19 @@ export type ServerAddress = {
   isLoopback: boolean;
 };
 
-/** What a request's Host and target ask for. `path` is what the server sees, query included, dots and escapes resolved. */
+/**
+ * What a request's Host and target ask for. `path` is what the server sees, query included, dots and escapes resolved.
+ * `otherPath`: where servers share a host, the name of a well-known document without the server's prefix.
+ */
 export type Destination =
-  | { kind: "server"; label: string; path: string; isMcp: boolean; isWellKnown: boolean }
+  | {
+      kind: "server";
+      label: string;
+      path: string;
+      isMcp: boolean;
+      isWellKnown: boolean;
+      otherPath: string | null;
+    }
   /** Where servers share a host: what OAuth clients ask of its root. */
   | { kind: "origin"; path: string }
   /** The gateway's own pages: no server's address. */
@@ -91,9 +101,7 @@ function byHost(address: ServerAddress, hostName: string, target: string): Desti
     return target.startsWith("/-/") ? { kind: "platform", path: target } : { kind: "unknown-host" };
   }
   const label = hostName.slice(0, -address.hostName.length);
-  return labelPattern.test(label)
-    ? toServer(label, target, target.startsWith("/.well-known/"))
-    : { kind: "unknown-host" };
+  return labelPattern.test(label) ? toServer(label, target) : { kind: "unknown-host" };
 }
 
 function byPath(address: ServerAddress, hostName: string, target: string): Destination {
@@ -110,10 +118,11 @@ function byPath(address: ServerAddress, hostName: string, target: string): Desti
   const label = target.slice(labelFrom, labelTo).toLowerCase();
   if (!labelPattern.test(label)) return { kind: "unknown-path" };
   const rest = target.slice(labelTo);
-  return toServer(label, isWellKnown ? target : rest.startsWith("/") ? rest : `/${rest}`, isWellKnown);
+  if (isWellKnown) return toServer(label, target, target.slice(0, labelFrom - 1) + rest);
+  return toServer(label, rest.startsWith("/") ? rest : `/${rest}`);
 }
 
-function toServer(label: string, path: string, isWellKnown: boolean): Destination {
+function toServer(label: string, path: string, otherPath: string | null = null): Destination {
   const queryAt = path.indexOf("?");
   const pathName = queryAt === -1 ? path : path.slice(0, queryAt);
   // Behind a name in the path an empty segment is not the first of the target, but the first that the server sees.
@@ -121,7 +130,8 @@ function toServer(label: string, path: string, isWellKnown: boolean): Destinatio
   // Servers answer /mcp/ with a redirect to an address that they make up from Host: take the slash off instead.
   const isMcp = mcpPath.test(pathName);
   const query = queryAt === -1 ? "" : path.slice(queryAt);
-  return { kind: "server", label, path: isMcp ? `/mcp${query}` : path, isMcp, isWellKnown };
+  const isWellKnown = pathName.startsWith("/.well-known/");
+  return { kind: "server", label, path: isMcp ? `/mcp${query}` : path, isMcp, isWellKnown, otherPath };
 }
 
 function endOfSegment(target: string, from: number): number {

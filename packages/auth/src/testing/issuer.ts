@@ -2,10 +2,11 @@ import { createServer } from "node:http";
 import { argv } from "node:process";
 import Provider from "oidc-provider";
 
-// A real OpenID Connect issuer for tests, in its own process: `node issuer.ts PORT REDIRECT_URI`. Signing in as `name`
-// gives the subject `name` and the e-mail address `name@example.com`; as `name~address`, that address.
+// A real OpenID Connect issuer for tests, in its own process: `node issuer.ts PORT REDIRECT_URI …`. Signing in as `name`
+// gives the subject `name` and the e-mail address `name@example.com`; as `name~address`, that address. Clients may
+// register themselves, and an access token for a resource (RFC 8707) is a JWT with that audience and the scope `use`.
 
-const [port = "", redirectUri = ""] = argv.slice(2);
+const [port = "", ...redirectUris] = argv.slice(2);
 const issuer = `http://localhost:${port}`;
 
 const provider = new Provider(issuer, {
@@ -13,14 +14,29 @@ const provider = new Provider(issuer, {
     {
       client_id: "towpath",
       client_secret: "secret-of-the-test-client",
-      redirect_uris: [redirectUri],
-      grant_types: ["authorization_code"],
+      redirect_uris: redirectUris,
+      grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
     },
   ],
+  scopes: ["openid", "offline_access", "use"],
   pkce: { required: () => true },
   claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "given_name", "family_name"] },
-  features: { devInteractions: { enabled: true } },
+  features: {
+    devInteractions: { enabled: true },
+    registration: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => [],
+      useGrantedResource: () => true,
+      getResourceServerInfo: (_context: unknown, resource: string) => ({
+        scope: "use",
+        audience: resource,
+        accessTokenFormat: "jwt",
+        jwt: { sign: { alg: "RS256" } },
+      }),
+    },
+  },
   cookies: { keys: ["only for tests"] },
   findAccount: (_context, id) => ({
     accountId: id,
