@@ -1,9 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { towpath } from "../instance/towpath-process.ts";
+import { expectAccessible } from "./accessible.ts";
+import { memoryProvider } from "./authorize.ts";
+import { newVisitor, openBrowser } from "./browser.ts";
 
 const name = "own-sign-in";
 const dataDirectory = inject("dataDirectory");
@@ -15,26 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-async function deploy(text: string) {
+async function deploy(text: string, ...args: string[]) {
   await writeFile(join(directory, "requirements.txt"), "fastmcp\n");
   await writeFile(join(directory, "server.py"), text);
-  return towpath("deploy", directory, "--name", name, "--public", "--data-dir", dataDirectory);
+  return towpath("deploy", directory, "--name", name, ...args, "--data-dir", dataDirectory);
 }
 
-/** Changes who may call it, as the settings page does. */
-async function leaveSignInToTheServer(): Promise<void> {
-  const token = (await readFile(join(dataDirectory, "operator-token"), "utf8")).trim();
-  const post = async (path: string, body: object) => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const answer = await fetch(`${inject("url")}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-    const text = await answer.text();
-    expect(answer.ok, text).toBe(true);
-    return JSON.parse(text);
-  };
-  const { organization, installationId, repository } = await post("/api/v1/repositories", { name });
-  const place = { organization, installationId, repositoryFullName: repository.fullName };
-  await post("/api/v1/projects", { ...place, name, authMode: "passthrough" });
-}
+const settings = (...args: string[]) => towpath("settings", name, ...args, "--data-dir", dataDirectory);
 
 async function call(token: string): Promise<unknown> {
   const client = new Client({ name: "e2e", version: "1" }, { versionNegotiation: { mode: "auto" } });
@@ -46,7 +36,8 @@ async function call(token: string): Promise<unknown> {
 }
 
 test("GW-4 BLD-10 a server that does its own sign-in is deployed, and answers through the gateway who has its token", async () => {
-  const deployed = await deploy(`from fastmcp import FastMCP
+  const deployed = await deploy(
+    `from fastmcp import FastMCP
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 
 mcp = FastMCP("Guarded", auth=StaticTokenVerifier(tokens={"letmein": {"client_id": "me", "scopes": []}}))
@@ -55,19 +46,75 @@ mcp = FastMCP("Guarded", auth=StaticTokenVerifier(tokens={"letmein": {"client_id
 @mcp.tool
 def ping() -> str:
     return "pong"
-`);
+`,
+    "--public",
+  );
   expect([deployed.status, deployed.stdout]).toEqual([0, expect.stringContaining(`Live: ${url}`)]);
   expect(deployed.stdout).toContain("1 tool,");
-  expect(deployed.stdout).not.toContain("Warning:");
-  await leaveSignInToTheServer();
+  expect(deployed.stdout).toContain("Warning: Clients can't find this server's sign-in");
+  const members = await settings("--private");
+  expect(members.stdout).toMatch(
+    /can be called by +members of the organization[\s\S]*Warning: Nobody can call this server yet/,
+  );
+  expect((await settings("--auth", "oauth")).stderr).toContain("--auth must be");
+  const own = await settings("--auth", "passthrough");
+  expect([own.status, own.stdout]).toEqual([
+    0,
+    expect.stringContaining("whom the server itself lets in (passthrough)"),
+  ]);
+  expect(own.stdout).not.toContain("Warning:");
+  expect((await settings()).stdout).toBe(own.stdout);
   await expect.poll(() => call("letmein").catch(String)).toEqual([{ type: "text", text: "pong" }]);
   const stranger = await fetch(url, { method: "POST", body: "{}" });
   expect(stranger.status).toBe(401);
   await expect(call("something else")).rejects.toThrow();
 });
 
+test("GW-4 BLD-10 a server with its own OAuth pages and files runs in its sandbox; its consent leads to its provider", async () => {
+  const deployed = await deploy(`import os
+
+from fastmcp import FastMCP
+from fastmcp.server.auth import OAuthProxy
+from fastmcp.server.auth.providers.jwt import JWTVerifier, RSAKeyPair
+
+auth = OAuthProxy(
+    upstream_authorization_endpoint="https://login.example/authorize",
+    upstream_token_endpoint="https://login.example/token",
+    upstream_client_id="me",
+    upstream_client_secret="a secret of this test",
+    token_verifier=JWTVerifier(public_key=RSAKeyPair.generate().public_key, issuer="https://login.example"),
+    base_url=os.environ["TOWPATH_CLOUD_URL"],
+)
+mcp = FastMCP("Proxied", auth=auth)
+
+
+@mcp.tool
+def ping() -> str:
+    return "pong"
+`);
+  expect([deployed.status, deployed.stdout]).toEqual([0, expect.stringContaining(`Live: ${url}`)]);
+  expect(deployed.stdout).not.toContain("Warning:");
+  const authProvider = memoryProvider("http://127.0.0.1:1/callback", "A client");
+  const client = new Client({ name: "e2e", version: "1" });
+  const connected = client.connect(new StreamableHTTPClientTransport(new URL(url), { authProvider }));
+  await expect(connected).rejects.toThrow(UnauthorizedError);
+  const browser = await openBrowser();
+  onTestFinished(() => browser.close());
+  const { page } = await newVisitor(browser);
+  await page.goto(authProvider.kept.asked?.href ?? "");
+  await page.getByRole("button", { name: "Allow Access" }).click();
+  await page.getByRole("heading", { name: `Continue to ${name}?` }).waitFor();
+  await expectAccessible(page);
+  const led = page.waitForRequest((asked) => asked.url().startsWith("https://login.example/authorize?"));
+  await page.getByRole("button", { name: "Continue" }).press("Enter");
+  const { searchParams } = new URL((await led).url());
+  expect(searchParams.get("redirect_uri")).toBe(`${inject("serversUrl")}/${name}/auth/callback`);
+});
+
 test("BLD-6 the terminal prints what is wrong with a server after where it is live", async () => {
   const deployed = await deploy('from fastmcp import FastMCP\n\nmcp = FastMCP("Empty")\n');
   expect(deployed.status).toBe(0);
-  expect(deployed.stdout).toMatch(/Live: http[\s\S]*Warning: The server offers nothing[\s\S]*What to do: Register/);
+  // It still decides by itself who can call it, and asks nobody for anything.
+  expect(deployed.stdout).toMatch(/Live: http[\s\S]*Warning: Anyone can call this server/);
+  expect(deployed.stdout).toMatch(/Warning: The server offers nothing[\s\S]*What to do: Register/);
 });

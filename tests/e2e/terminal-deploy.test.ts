@@ -56,7 +56,7 @@ test("OPS-4 a redeploy changes what was passed: entrypoint and callers stay, fil
   expect(await strangerStatus()).not.toBe(401);
 
   const closed = await deploy("--private");
-  expect(closed.stdout).toContain("May be called by members of the organization");
+  expect(closed.stdout).toContain("Can be called by members of the organization");
   await expect.poll(strangerStatus).toBe(401);
   expect(await builds()).toEqual(built);
 

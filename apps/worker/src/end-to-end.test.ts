@@ -194,7 +194,8 @@ test("BLD-10 GW-4 a server that does its own sign-in goes live, and answers thos
   expect(built.diagnosis).toBeNull();
   expect(built).toMatchObject({
     status: "succeeded",
-    warnings: [],
+    // The project is open to anyone.
+    warnings: [{ code: "sign_in_hidden" }],
     manifest: { tools: [{ tool_name: "forecast_guarded" }] },
   });
   expect(await live()).toBe(sha);

@@ -1,6 +1,12 @@
 import { posix } from "node:path";
 import type { LayerCache } from "@towpath/artifacts";
-import type { BuildPhase, BuildWarning, Diagnosis, Layers } from "@towpath/core/build/contract";
+import {
+  type BuildPhase,
+  type BuildWarning,
+  type Diagnosis,
+  type Layers,
+  signInWarning,
+} from "@towpath/core/build/contract";
 import { type BuildWorkspace, type RuntimeDriver, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildRequest, BuildResult } from "./contract.ts";
@@ -85,7 +91,7 @@ class Build {
     const source = await this.#timed("fetch", () => this.#fetch(workspace.directory("source")));
     const { plan, pythonVersion } = await this.#timed("plan", () => this.#plan(source));
     const layers = await this.#timed("install", () => this.#install(plan, source, pythonVersion, workspace));
-    const { manifest, recording, warnings } = await this.#timed("inspect", () =>
+    const { manifest, recording, warnings, ownSignIn } = await this.#timed("inspect", () =>
       inspectServer({
         request: this.#request,
         plan,
@@ -96,7 +102,11 @@ class Build {
       }),
     );
     for (const warning of warnings) this.#warn("inspect", warning);
-    return { ok: true, layers, manifest, recording, warnings: this.#warnings, timings: this.#timings };
+    // Only logged: what is shown elsewhere follows the auth mode as it is then.
+    const signIn = signInWarning(ownSignIn, this.#request.authMode);
+    if (signIn !== null) this.#logWarning("inspect", signIn);
+    const known = { manifest, recording, warnings: this.#warnings, ownSignIn };
+    return { ok: true, layers, ...known, timings: this.#timings };
   }
 
   async #fetch(directory: string): Promise<SourceTree> {
@@ -150,7 +160,11 @@ class Build {
   /** Logs a warning and adds it to the result. */
   #warn(phase: BuildPhase, warning: BuildWarning): void {
     this.#warnings.push(warning);
-    this.#request.log(phase, "warning", [warning.title, warning.detail, warning.remedy].join("\n"));
+    this.#logWarning(phase, warning);
+  }
+
+  #logWarning(phase: BuildPhase, { title, detail, remedy }: BuildWarning): void {
+    this.#request.log(phase, "warning", [title, detail, remedy].join("\n"));
   }
 
   async #timed<T>(phase: BuildPhase, run: () => Promise<T>): Promise<T> {

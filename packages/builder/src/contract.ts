@@ -40,6 +40,8 @@ export type BuildResult =
       /** What gateways can answer while the server is asleep (GW-12); null when it couldn't be recorded. */
       readonly recording: Recording | null;
       readonly warnings: readonly BuildWarning[];
+      /** Whether the server refused a caller without credentials. */
+      readonly ownSignIn: boolean;
       readonly timings: BuildTimings;
     }
   | {

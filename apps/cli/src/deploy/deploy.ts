@@ -1,5 +1,7 @@
+import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { type Api, openApi } from "../instance/api.ts";
+import { callers } from "../settings/auth-mode.ts";
 import { dim, print, step } from "../terminal/terminal.ts";
 import { buildSchema, followBuild, printLive, readOutcome } from "./follow-build.ts";
 import { type DeployOptions, findEntrypoint, parseDeployOptions } from "./options.ts";
@@ -15,15 +17,10 @@ const targetSchema = z.object({
 });
 type Target = z.infer<typeof targetSchema>;
 const projectSchema = z.object({
-  project: z.object({ name: z.string(), authMode: z.string() }),
+  project: z.object({ name: z.string(), authMode: authModeSchema }),
   build: buildSchema.nullable(),
 });
 const startedSchema = z.object({ build: buildSchema, created: z.boolean() });
-
-const callers: Readonly<Record<string, string>> = {
-  "towpath-public": "anybody",
-  "towpath-cloud": "members of the organization, by API key or sign-in",
-};
 
 function saveProject(api: Api, target: Target, settings: Record<string, unknown>) {
   return api.call("POST", "/api/v1/projects", projectSchema, {
@@ -42,7 +39,7 @@ async function changeSettings(api: Api, options: DeployOptions, target: Target):
   if ([entrypoint, requirements, authMode].every((each) => each === undefined)) return;
   const { project } = await saveProject(api, target, { name, entrypoint, requirements, authMode });
   if (project.authMode !== target.project?.authMode) {
-    print(`May be called by ${callers[project.authMode] ?? project.authMode} from now on.`);
+    print(`Can be called by ${callers[project.authMode]} from now on.`);
   }
 }
 

@@ -8,6 +8,7 @@ import {
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
 import { bold, dim, green, print, printError, red, yellow } from "../terminal/terminal.ts";
+import { printWarning } from "../terminal/warning.ts";
 
 export const buildSchema = z.object({ id: z.string(), status: buildStatusSchema, commitSha: z.string() });
 
@@ -62,9 +63,7 @@ export async function followBuild(api: Api, buildId: string, page: string): Prom
 /** Prints the live server's URL and the build's warnings. */
 export function printLive({ url, warnings }: Pick<Outcome, "url" | "warnings">): void {
   print(`\n${green("Live:")} ${url}`);
-  for (const { title, detail, remedy } of warnings) {
-    print(`\n${yellow("!")} ${bold(`Warning: ${title}`)}\n  ${detail}\n  ${bold("What to do:")} ${remedy}`);
-  }
+  for (const warning of warnings) printWarning(warning);
 }
 
 function report({ build, url, diagnosis, warnings }: Outcome, lastError: string | null): number {

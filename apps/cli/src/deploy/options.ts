@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import type { AuthMode } from "@towpath/core/project/schema";
 import { resolveDataDirectory } from "../instance/instance.ts";
+import { authModeOf, authModeOptions } from "../settings/auth-mode.ts";
 import { CommandError } from "../terminal/terminal.ts";
 
 /** What was passed. An absent setting keeps its value on an existing server and gets its default on a new one. */
@@ -10,7 +12,7 @@ export type DeployOptions = {
   readonly name: string;
   readonly entrypoint: string | undefined;
   readonly requirements: string | undefined;
-  readonly authMode: "towpath-public" | "towpath-cloud" | undefined;
+  readonly authMode: AuthMode | undefined;
   readonly organization: string | undefined;
   /** Build even when nothing changed. */
   readonly rebuild: boolean;
@@ -33,12 +35,6 @@ export function findEntrypoint(directory: string): string {
   throw new CommandError(`Which file is the server? Name it: --entrypoint FILE.py (found: ${files.join(", ")}).`);
 }
 
-function authModeOf(values: { public: boolean; private: boolean }): DeployOptions["authMode"] {
-  if (values.public && values.private) throw new CommandError("--public and --private exclude each other.");
-  if (values.public) return "towpath-public";
-  return values.private ? "towpath-cloud" : undefined;
-}
-
 /** @throws CommandError naming the option or directory that is wrong. */
 export function parseDeployOptions(args: string[]): DeployOptions {
   const { values, positionals } = parseArgs({
@@ -48,8 +44,7 @@ export function parseDeployOptions(args: string[]): DeployOptions {
       name: { type: "string" },
       entrypoint: { type: "string" },
       requirements: { type: "string" },
-      public: { type: "boolean", default: false },
-      private: { type: "boolean", default: false },
+      ...authModeOptions,
       rebuild: { type: "boolean", default: false },
       overwrite: { type: "boolean", default: false },
       organization: { type: "string" },

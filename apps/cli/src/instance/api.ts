@@ -19,7 +19,7 @@ export type Api = {
    * @throws CommandError with the instance's own message when it refuses.
    */
   call<Output>(
-    method: "GET" | "POST",
+    method: "GET" | "POST" | "PATCH",
     path: string,
     schema: z.ZodType<Output>,
     options?: { readonly body?: unknown; readonly retry?: boolean },

@@ -28,6 +28,7 @@ export const goodBuild: Extract<BuildResult, { ok: true }> = {
   },
   recording: null,
   warnings: [],
+  ownSignIn: false,
   timings: { fetch: 1, install: 2 },
 };
 

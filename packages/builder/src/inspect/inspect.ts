@@ -25,7 +25,7 @@ import { diagnoseHarness } from "../diagnose/harness.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
 import { BuildFailure, countOf } from "../failure.ts";
 import type { Plan } from "../plan/plan.ts";
-import { listsNotRead, manifestWarnings, signInUnreachable } from "./warnings.ts";
+import { listsNotRead, manifestWarnings } from "./warnings.ts";
 
 export type InspectInput = {
   readonly request: BuildRequest;
@@ -44,6 +44,8 @@ export type Inspection = {
   /** What a gateway can answer while the server is asleep; null when it can't be recorded. */
   readonly recording: Recording | null;
   readonly warnings: readonly BuildWarning[];
+  /** Whether the server refused a caller without credentials. */
+  readonly ownSignIn: boolean;
 };
 
 /**
@@ -97,7 +99,7 @@ async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadMan
   const { request, plan } = input;
   try {
     const inspected = inspectionOf(await readManifest(target(endpoint), options), plan);
-    return { ...inspected, recording: await record(input, endpoint, options) };
+    return { ...inspected, recording: await record(input, endpoint, options), ownSignIn: false };
   } catch (error) {
     if (!(error instanceof McpClientError) || !refusals.has(error.code)) throw error;
     request.log(
@@ -106,9 +108,7 @@ async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadMan
       `${error.message} The server does its own sign-in, so its lists are read inside its process.`,
     );
   }
-  const inside = await inspectInside(input, endpoint, options);
-  if (request.authMode !== "towpath-cloud") return inside;
-  return { ...inside, warnings: [signInUnreachable, ...inside.warnings] };
+  return { ...(await inspectInside(input, endpoint, options)), ownSignIn: true };
 }
 
 /** A caller who does not exist, as the gateway would announce them (GW-11): lists may depend on who calls. */
@@ -142,7 +142,7 @@ async function inspectInside(
   { plan }: InspectInput,
   endpoint: Endpoint,
   options: ReadManifestOptions,
-): Promise<Inspection> {
+): Promise<Offered> {
   try {
     return inspectionOf(await readManifest(target(endpoint, inspectPath), options), plan);
   } catch (error) {
@@ -157,7 +157,9 @@ const target = (endpoint: Endpoint, path = "/mcp"): McpTarget =>
     ? { socketPath: endpoint.path, path }
     : { url: new URL(path, `http://${endpoint.host}:${endpoint.port}`).href };
 
-const inspectionOf = (read: ReadManifest, plan: Plan): Inspection => ({
+type Offered = Omit<Inspection, "ownSignIn">;
+
+const inspectionOf = (read: ReadManifest, plan: Plan): Offered => ({
   manifest: read.manifest,
   recording: null,
   warnings: manifestWarnings(read, plan.entryFile),

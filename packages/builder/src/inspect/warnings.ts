@@ -35,16 +35,6 @@ const nothingOffered = (file: string): BuildWarning => ({
   remedy: `Register them on the object that the entrypoint names: import the modules that define them in ${file}, and check that they use the same server object.`,
 });
 
-/** The server requires credentials that the gateway doesn't pass on. */
-export const signInUnreachable: BuildWarning = {
-  code: "sign_in_unreachable",
-  title: "Nobody can call this server yet",
-  detail:
-    "The server does its own sign-in, but the project is set to members only: Towpath then checks callers itself and never passes their credentials on, so the server refuses every call.",
-  remedy:
-    "Under Settings, “Who may call it”, choose “The server decides”, or remove the server's own sign-in. Then redeploy.",
-};
-
 export const listsNotRead = (reason: string, file: string): BuildWarning => ({
   code: "lists_not_read",
   title: "The server's tools, resources and prompts could not be read",

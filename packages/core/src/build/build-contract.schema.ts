@@ -1,5 +1,6 @@
 import type { Manifest } from "@towpath/mcp/manifest";
 import { z } from "zod";
+import type { AuthMode } from "../project/project.schema.ts";
 
 /**
  * The vocabulary of builds, shared by builder, worker, build log, REST, terminal and dashboard. Declare these nowhere
@@ -109,6 +110,8 @@ const buildWarningCodes = [
   "list_failed",
   "lists_not_read",
   "sign_in_unreachable",
+  "sign_in_hidden",
+  "open_to_anyone",
 ] as const;
 
 /** A problem that didn't fail the build. */
@@ -122,6 +125,50 @@ export const buildWarningSchema = z.object({
   remedy: z.string(),
 });
 export type BuildWarning = z.infer<typeof buildWarningSchema>;
+
+const letTheServerDecide =
+  "Let the server decide who can call it, under Settings or by `./towpath settings NAME --auth passthrough`: that takes effect at once. Or remove the server's own sign-in and redeploy.";
+
+const signInUnreachable: BuildWarning = {
+  code: "sign_in_unreachable",
+  title: "Nobody can call this server yet",
+  detail:
+    "The server does its own sign-in, but only members can call it: Towpath then checks callers itself and never passes their credentials on, so the server refuses every call.",
+  remedy: letTheServerDecide,
+};
+
+const signInHidden: BuildWarning = {
+  code: "sign_in_hidden",
+  title: "Clients can't find this server's sign-in",
+  detail:
+    "The server does its own sign-in, but it is set to be open to anyone: Towpath then doesn't serve the server's sign-in documents, so only callers that already have a token get in.",
+  remedy: letTheServerDecide,
+};
+
+const openToAnyone: BuildWarning = {
+  code: "open_to_anyone",
+  title: "Anyone can call this server",
+  detail: "The server decides who can call it, and it answered the build without asking for credentials.",
+  remedy:
+    "Add a sign-in to the server and redeploy, or choose under Settings that only members can call it. If only some of its tools ask for credentials, that is fine.",
+};
+
+/**
+ * What is wrong with how callers are authenticated, as the auth mode is now; null when nothing is, or nothing is known.
+ * Computed when it is shown, because the mode changes without a build. `ownSignIn`: whether the server refused a caller
+ * without credentials; null: unknown.
+ */
+export function signInWarning(ownSignIn: boolean | null, authMode: AuthMode): BuildWarning | null {
+  if (ownSignIn === null) return null;
+  switch (authMode) {
+    case "towpath-cloud":
+      return ownSignIn ? signInUnreachable : null;
+    case "towpath-public":
+      return ownSignIn ? signInHidden : null;
+    case "passthrough":
+      return ownSignIn ? null : openToAnyone;
+  }
+}
 
 /** What the inspected server offers; null before the inspection, and when the server didn't disclose its lists. */
 export type BuildManifest = Manifest | null;

@@ -6,7 +6,6 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Actor } from "../context/index.ts";
 import { createDeployment, goLive } from "../deployment/index.ts";
-import { getProject, listProjects } from "../project/index.ts";
 import {
   sampleDiagnosis as diagnosis,
   finishBuild,
@@ -152,24 +151,6 @@ test("BLD-2 a failed build names its cause and changes nothing that is live", as
   expect(shown.endedAt).not.toBeNull();
 });
 
-test("BLD-6 warnings are stored with their build, in text that the database accepts", async () => {
-  const project = await seedProject(database.db, team);
-  const { build: queued } = await start(project, "a");
-  const input = { buildId: queued.id };
-  await takeBuild({ ctx: worker(), input });
-  const warning: BuildWarning = {
-    code: "list_failed",
-    title: "No list",
-    detail: "It said \0\ud800.",
-    remedy: "Mend it.",
-  };
-  const outcome = { ...sampleOutcome({ ...input, attempt: 1 }), manifest: null, warnings: [warning] };
-  await createDeployment({ ctx: worker(), input: outcome });
-  const shown = await getBuild({ ctx: as(team.owner), input });
-  expect(shown.manifest).toBeNull();
-  expect(shown.warnings).toEqual([{ ...warning, detail: "It said \ufffd\ufffd." }]);
-});
-
 test("BLD-2 PRJ-3 a build stored by another version can still be read, without its unknown values", async () => {
   const project = await seedProject(database.db, team);
   const { build: queued } = await start(project, "a");
@@ -188,33 +169,6 @@ test("BLD-2 PRJ-3 a build stored by another version can still be read, without i
   const shown = await getBuild({ ctx: as(team.owner), input: { buildId: queued.id } });
   expect(shown.diagnosis).toEqual({ ...diagnosis, code: "internal_error", phase: "fetch" });
   expect(shown).toMatchObject({ warnings: [known], manifest: null, timings: { fetch: 1 }, pythonVersion: null });
-});
-
-test("BLD-6 lists and the project show the live build's number of warnings", async () => {
-  const project = await seedProject(database.db, team);
-  const scope = { orgSlug: team.slug, projectName: project.name };
-  const ctx = as(team.owner);
-  const shown = async () => {
-    const listed = (await listProjects({ ctx, input: { orgSlug: team.slug } })).find(({ id }) => id === project.id);
-    const { isLive, liveWarnings } = await getProject({ ctx, input: scope });
-    expect(listed).toMatchObject({ isLive, liveWarnings });
-    return { isLive, liveWarnings, newest: listed?.latestBuild?.warningCount };
-  };
-  const { build: queued } = await start(project, "a");
-  const fence = { buildId: queued.id, attempt: 1 };
-  await takeBuild({ ctx: worker(), input: fence });
-  const warning: BuildWarning = {
-    code: "nothing_offered",
-    title: "Empty",
-    detail: "It offers nothing.",
-    remedy: "Add a tool.",
-  };
-  await createDeployment({ ctx: worker(), input: { ...sampleOutcome(fence), warnings: [warning, warning] } });
-  expect(await shown()).toEqual({ isLive: false, liveWarnings: 0, newest: 2 });
-  await goLive({ ctx: worker(), input: { ...fence, timings: {} } });
-  expect(await shown()).toEqual({ isLive: true, liveWarnings: 2, newest: 2 });
-  const { data } = await listBuilds({ ctx, input: scope });
-  expect(data.map(({ warningCount }) => warningCount)).toEqual([2]);
 });
 
 test("RUN-8 a build whose worker was lost is queued again with its job, at most three times", async () => {

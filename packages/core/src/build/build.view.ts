@@ -105,10 +105,11 @@ export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary 
 }
 
 export function buildView(ctx: Context, row: BuildJoin): BuildView {
+  const summary = buildSummary(ctx, row);
   return {
-    ...buildSummary(ctx, row),
+    ...summary,
     manifest: readManifest(row.build.manifest),
-    warnings: readWarnings(row.build.warnings),
+    warnings: readWarnings(row.build, summary.project.authMode),
     timings: readTimings(row.build.timings),
     entrypoint: row.build.entrypoint,
     requirements: row.build.requirements,

@@ -1,5 +1,6 @@
 import { manifestSchema } from "@towpath/mcp/manifest";
 import { z } from "zod";
+import type { AuthMode } from "../project/project.schema.ts";
 import {
   type BuildManifest,
   type BuildTimings,
@@ -10,6 +11,7 @@ import {
   diagnosisSchema,
   type Layers,
   layersSchema,
+  signInWarning,
 } from "./build-contract.schema.ts";
 
 /**
@@ -39,9 +41,19 @@ const storedDiagnosisSchema = diagnosisSchema.extend({
 });
 export const readDiagnosis = (stored: unknown): Diagnosis | null => read(storedDiagnosisSchema, stored);
 
-/** Drops warnings that are unknown to this version. */
-export function readWarnings(stored: unknown): readonly BuildWarning[] {
-  return Array.isArray(stored) ? stored.flatMap((each) => read(buildWarningSchema, each) ?? []) : [];
+type StoredWarnings = { readonly warnings: unknown; readonly ownSignIn: boolean | null };
+
+/**
+ * A build's warnings, with the one about its server's own sign-in as the auth mode is now. Drops those that are unknown
+ * to this version.
+ */
+export function readWarnings({ warnings, ownSignIn }: StoredWarnings, authMode: AuthMode): readonly BuildWarning[] {
+  const stored = Array.isArray(warnings) ? warnings.flatMap((each) => read(buildWarningSchema, each) ?? []) : [];
+  const others = stored.filter(({ code }) => code !== "sign_in_unreachable");
+  // Earlier versions stored this warning in place of what it follows from.
+  const known = ownSignIn ?? (others.length < stored.length ? true : null);
+  const signIn = signInWarning(known, authMode);
+  return signIn === null ? others : [signIn, ...others];
 }
 
 /** jsonb rejects NUL and unpaired surrogates, which a diagnosis may quote from a tenant's server. */

@@ -20,6 +20,8 @@ export type BuildOutcome = {
   /** What gateways can answer while the server is asleep (GW-12); null when it couldn't be recorded. */
   readonly recording: { readonly answers: RecordedAnswers; readonly variesBy: string | null } | null;
   readonly warnings: readonly BuildWarning[];
+  /** Whether the server refused a caller without credentials. */
+  readonly ownSignIn: boolean;
   readonly timings: BuildTimings;
 };
 
@@ -61,6 +63,7 @@ function storeOutcome(ctx: Context, input: BuildOutcome): Promise<boolean> {
         layers: input.layers,
         manifest: input.manifest,
         warnings: input.warnings.map(storableWarning),
+        ownSignIn: input.ownSignIn,
         timings: input.timings,
         updatedAt: sql`now()`,
       })

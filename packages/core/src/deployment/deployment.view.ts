@@ -1,4 +1,4 @@
-import { build, type deployment, route } from "@towpath/db/schema";
+import { build, type deployment, project, route } from "@towpath/db/schema";
 import { sql } from "drizzle-orm";
 import type { BuildManifest, BuildStatus } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
@@ -17,8 +17,18 @@ export type DeploymentSummary = {
   readonly isBranch: boolean;
 };
 
-/** A build's number of warnings, without reading them. */
-export const warningCount = sql<number>`coalesce(jsonb_array_length(${build.warnings}), 0)`;
+/** Whether a build's server does its own sign-in. Earlier versions stored a warning in place of it. */
+export const ownSignIn = sql<
+  boolean | null
+>`coalesce(${build.ownSignIn}, CASE WHEN ${build.warnings} @> '[{"code":"sign_in_unreachable"}]' THEN true END)`;
+
+// In a template of its own: drizzle leaves out a column's table where a query has only one.
+const authMode = sql`${project.authMode}`;
+
+/** A build's number of warnings, without reading them: as `readWarnings`. Needs the build's project in the query. */
+export const warningCount = sql<number>`(
+  coalesce(jsonb_array_length(jsonb_path_query_array(${build.warnings}, '$[*] ? (@.code != "sign_in_unreachable")')), 0)
+  + coalesce((${ownSignIn} <> (${authMode} = 'passthrough'))::int, 0))`;
 
 /** Whether a route points to the deployment. Needs a left join of `route` on the deployment. */
 export const isLiveColumn = sql<boolean>`(${route.deploymentId} IS NOT NULL)`.as("is_live");

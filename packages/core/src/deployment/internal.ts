@@ -1,1 +1,1 @@
-export { type DeploymentSummary, deploymentSummary, isLiveColumn, warningCount } from "./deployment.view.ts";
+export { type DeploymentSummary, deploymentSummary, isLiveColumn, ownSignIn, warningCount } from "./deployment.view.ts";

@@ -5,7 +5,7 @@ import type { Context } from "../context/index.ts";
 import { deploymentSummary } from "../deployment/internal.ts";
 import { parseInput } from "../input/index.ts";
 import { type ListProjectsInput, projectListSchema } from "./project.schema.ts";
-import { countLiveWarnings, listProjectRows, newestDeployments } from "./project.store.ts";
+import { findLiveBuild, listProjectRows, newestDeployments } from "./project.store.ts";
 import { type ProjectDetailView, type ProjectListItem, projectView } from "./project.view.ts";
 
 const deploymentsShown = 20;
@@ -18,13 +18,13 @@ const deploymentsShown = 20;
 export async function getProject(call: { ctx: Context; input: ProjectScope }): Promise<ProjectDetailView> {
   const { ctx, input } = call;
   const { project, organization, role } = await authorizeProject(ctx, "project.read", input);
-  const [liveWarnings, deployments, mayCall] = await Promise.all([
-    countLiveWarnings(ctx.db, project.id),
+  const [live, deployments, mayCall] = await Promise.all([
+    findLiveBuild(ctx.db, project.id),
     newestDeployments(ctx.db, project.id, deploymentsShown),
     mayCallServer(ctx, { project, role }),
   ]);
   return {
-    ...projectView(ctx, project, { orgSlug: organization.slug, liveWarnings }),
+    ...projectView(ctx, project, { orgSlug: organization.slug, live }),
     role,
     mayCall,
     deployments: deployments.map((row) => deploymentSummary(ctx, row.deployment, row.isLive)),
@@ -41,7 +41,7 @@ export async function listProjects(call: {
   const filter = parseInput(projectListSchema, call.input);
   const rows = await listProjectRows(ctx.db, organization.id, filter);
   return rows.map((row) => ({
-    ...projectView(ctx, row.project, { orgSlug: row.orgSlug, liveWarnings: row.liveWarnings }),
+    ...projectView(ctx, row.project, { orgSlug: row.orgSlug, live: row.live.warnings === null ? null : row.live }),
     latestBuild: row.latestBuild && {
       ...row.latestBuild,
       status: buildStatusSchema.parse(row.latestBuild.status),

@@ -1,27 +1,40 @@
 import type { Database, Transaction } from "@towpath/db";
 import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
 import { and, asc, desc, eq, ilike, ne, or, sql } from "drizzle-orm";
-import { isLiveColumn, warningCount } from "../deployment/internal.ts";
+import { isLiveColumn, ownSignIn, warningCount } from "../deployment/internal.ts";
 
 type Queryable = Database | Transaction;
 export type ProjectRow = typeof project.$inferSelect;
 
-/** The number of warnings of the build that is live in production; no row when none is live. */
-function liveBuild(db: Queryable, projectId: string | typeof project.id) {
+export type LiveBuild = {
+  /** How many warnings it has. */
+  readonly warnings: number;
+  /** Whether its server does its own sign-in; null when that isn't known. */
+  readonly ownSignIn: boolean | null;
+};
+
+/** What is shown of the build that is live in production of the query's project; no row when none is live. */
+function liveBuild(db: Queryable) {
   return db
-    .select({ warnings: warningCount.as("live_warnings") })
+    .select({ warnings: warningCount.as("live_warnings"), ownSignIn: ownSignIn.as("live_own_sign_in") })
     .from(route)
     .innerJoin(branch, eq(branch.id, route.branchId))
     .innerJoin(deployment, eq(deployment.id, route.deploymentId))
     .innerJoin(build, eq(build.id, deployment.buildId))
-    .where(and(eq(route.projectId, projectId), eq(branch.isDefault, true)))
-    .limit(1);
+    .where(and(eq(route.projectId, project.id), eq(branch.isDefault, true)))
+    .limit(1)
+    .as("live");
 }
 
-/** The number of warnings of the build that is live in production; null when none is live. */
-export async function countLiveWarnings(db: Queryable, projectId: string): Promise<number | null> {
-  const [row] = await liveBuild(db, projectId);
-  return row?.warnings ?? null;
+/** The same; null when none is live. */
+export async function findLiveBuild(db: Queryable, projectId: string): Promise<LiveBuild | null> {
+  const live = liveBuild(db);
+  const [row] = await db
+    .select({ warnings: live.warnings, ownSignIn: live.ownSignIn })
+    .from(project)
+    .innerJoinLateral(live, sql`true`)
+    .where(eq(project.id, projectId));
+  return row ?? null;
 }
 
 export function newestDeployments(db: Queryable, projectId: string, limit: number) {
@@ -54,7 +67,7 @@ export function listProjectRows(db: Queryable, organizationId: string, filter: P
     .orderBy(desc(build.createdAt), desc(build.id))
     .limit(1)
     .as("newest_build");
-  const live = liveBuild(db, project.id).as("live");
+  const live = liveBuild(db);
   return db
     .select({
       project,
@@ -67,7 +80,7 @@ export function listProjectRows(db: Queryable, organizationId: string, filter: P
         createdAt: newestBuild.createdAt,
         warningCount: newestBuild.warningCount,
       },
-      liveWarnings: live.warnings,
+      live: { warnings: live.warnings, ownSignIn: live.ownSignIn },
     })
     .from(project)
     .innerJoin(organization, eq(organization.id, project.organizationId))

@@ -4,7 +4,7 @@ import type { DeploymentSummary } from "../deployment/internal.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { type AuthMode, authModeSchema, type SleepingLists, sleepingListsSchema } from "./project.schema.ts";
-import type { ProjectRow } from "./project.store.ts";
+import type { LiveBuild, ProjectRow } from "./project.store.ts";
 
 export type ProjectView = {
   readonly id: string;
@@ -38,6 +38,8 @@ export type ProjectView = {
   readonly isLive: boolean;
   /** Number of warnings of the build that is live in production. */
   readonly liveWarnings: number;
+  /** Whether the server that is live in production does its own sign-in; null when that isn't known. */
+  readonly ownSignIn: boolean | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 };
@@ -65,11 +67,11 @@ export type ProjectNameAvailability =
   | { readonly available: true; readonly reason: null; readonly message: null }
   | { readonly available: false; readonly reason: "invalid" | "reserved" | "taken"; readonly message: string };
 
-/** The public shape of a project's row. `liveWarnings` is null when nothing is live in production. */
+/** The public shape of a project's row. `live` is null when nothing is live in production. */
 export function projectView(
   ctx: Context,
   row: ProjectRow,
-  more: { orgSlug: string; liveWarnings: number | null },
+  more: { orgSlug: string; live: LiveBuild | null },
 ): ProjectView {
   return {
     id: row.id,
@@ -90,8 +92,9 @@ export function projectView(
     defaultBranch: row.defaultBranch,
     githubRepository: repositoryView(row),
     url: mcpUrl(ctx.serverUrlTemplate, row.name.toLowerCase()),
-    isLive: more.liveWarnings !== null,
-    liveWarnings: more.liveWarnings ?? 0,
+    isLive: more.live !== null,
+    liveWarnings: more.live?.warnings ?? 0,
+    ownSignIn: more.live?.ownSignIn ?? null,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };

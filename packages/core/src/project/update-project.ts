@@ -7,7 +7,7 @@ import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type UpdateProjectInput, updateProjectSchema } from "./project.schema.ts";
-import { countLiveWarnings } from "./project.store.ts";
+import { findLiveBuild } from "./project.store.ts";
 import { type ProjectView, projectView } from "./project.view.ts";
 
 /**
@@ -47,7 +47,7 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
       subject: row.name,
       detail: changes,
     });
-    return projectView(ctx, row, { orgSlug: organization.slug, liveWarnings: await countLiveWarnings(tx, row.id) });
+    return projectView(ctx, row, { orgSlug: organization.slug, live: await findLiveBuild(tx, row.id) });
   });
 }
 

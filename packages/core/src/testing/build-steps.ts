@@ -27,6 +27,7 @@ export const sampleOutcome = (fence: Fence): BuildOutcome => ({
   manifest: sampleManifest,
   recording: null,
   warnings: [],
+  ownSignIn: false,
   timings: { install: 12 },
 });
 

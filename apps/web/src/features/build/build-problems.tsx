@@ -96,7 +96,14 @@ function Excerpt({ text }: { text: string }) {
 }
 
 /** A build's warnings, each with its cause and what to do; nothing when there are none. */
-export function BuildWarnings({ warnings }: { warnings: readonly BuildWarning[] }) {
+export function BuildWarnings({
+  warnings,
+  actionOf,
+}: {
+  warnings: readonly BuildWarning[];
+  /** A button that ends a warning. */
+  actionOf?: (warning: BuildWarning) => ReactNode;
+}) {
   if (warnings.length === 0) return null;
   return (
     <ul aria-label="Warnings" className="flex flex-col gap-2">
@@ -109,6 +116,7 @@ export function BuildWarnings({ warnings }: { warnings: readonly BuildWarning[] 
                 Warning: <InlineCode text={warning.title} />
               </>
             }
+            actions={actionOf?.(warning)}
           >
             <p className="whitespace-pre-line">
               <InlineCode text={warning.detail} />

@@ -6,6 +6,7 @@ import { classNames } from "~/ui/class-names.ts";
 import { Duration } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
+import { AuthModeButton } from "./auth-mode-button.tsx";
 import { BuildWarnings } from "./build-problems.tsx";
 import { buildDuration, withWarnings } from "./build-status.tsx";
 
@@ -68,7 +69,10 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
         )}
       </div>
       <div className="p-4 pb-0 empty:hidden">
-        <BuildWarnings warnings={warnings} />
+        <BuildWarnings
+          warnings={warnings}
+          actionOf={(warning) => <AuthModeButton project={project} warning={warning} />}
+        />
       </div>
       {manifest && (
         <dl className="grid gap-x-6 gap-y-2 px-4 py-3.5 text-sm sm:grid-cols-[auto_minmax(0,1fr)]">

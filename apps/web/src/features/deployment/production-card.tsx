@@ -4,6 +4,7 @@ import { StatusDot } from "~/ui/badge.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { AuthModeButton } from "../build/auth-mode-button.tsx";
 import { BuildWarnings } from "../build/build-problems.tsx";
 import { BuildStatusLabel, isRunning, withWarnings } from "../build/build-status.tsx";
 import { CommitSummary } from "../build/commit-line.tsx";
@@ -51,7 +52,10 @@ export function ProductionCard({ project, branch }: { project: ProjectKey; branc
         )}
       </div>
       <div className="px-4 pb-4 empty:hidden">
-        <BuildWarnings warnings={warnings} />
+        <BuildWarnings
+          warnings={warnings}
+          actionOf={(warning) => <AuthModeButton project={project} warning={warning} />}
+        />
       </div>
       {newer && <NewerBuild project={project} build={newer} hasLive={liveBuild !== null} />}
       <footer className="flex flex-wrap gap-2 border-t px-4 py-2.5 empty:hidden">

@@ -1,4 +1,5 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { signInWarning } from "@towpath/core/build/contract";
 import type { AuthMode } from "@towpath/core/project/schema";
 import { useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
@@ -50,6 +51,7 @@ export function BuildSettings({
             value={form.fields.values.authMode}
             onChange={(authMode) => form.fields.change({ authMode })}
           />
+          <SignInNote ownSignIn={project.ownSignIn} authMode={form.fields.values.authMode} />
           <Button type="submit" variant="primary" busy={form.busy} className="self-start">
             Save
           </Button>
@@ -57,6 +59,21 @@ export function BuildSettings({
         </form>
       </CardBody>
     </Card>
+  );
+}
+
+/** What the chosen mode would mean for the live server, before it is saved. */
+function SignInNote({ ownSignIn, authMode }: { ownSignIn: boolean | null; authMode: AuthMode }) {
+  const warning = signInWarning(ownSignIn, authMode);
+  // Always rendered, so that screen readers announce what appears in it.
+  return (
+    <div role="status" className="empty:sr-only">
+      {warning ? (
+        <Callout tone="warn" title={warning.title}>
+          {warning.detail}
+        </Callout>
+      ) : null}
+    </div>
   );
 }
 

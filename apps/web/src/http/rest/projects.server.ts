@@ -10,6 +10,7 @@ import {
   deleteProject,
   deployProject,
   type ProjectDetailView,
+  type ProjectView,
   unavailableName,
   updateProject,
 } from "@towpath/core/project";
@@ -20,6 +21,7 @@ import {
   projectNameSchema,
   requirementsSchema,
   sleepingListsSchema,
+  updateProjectSchema,
 } from "@towpath/core/project/schema";
 import { queryRequestLogs } from "@towpath/logs";
 import { logQuerySchema } from "@towpath/logs/schema";
@@ -67,6 +69,21 @@ export async function saveProject(ctx: Context, input: z.output<typeof saveProje
     ctx,
     input: { ...settings, entrypoint, orgSlug, name, installationId, repositoryFullName, trigger: "cli" },
   });
+}
+
+/** A project with its settings (PRJ-16). */
+export const readProject = (ctx: Context, name: string): Promise<ProjectDetailView> => operatorProject(ctx, name);
+
+export const changeProjectSchema = updateProjectSchema;
+
+/** Changes a project's settings, its auth mode among them; absent ones stay as they are (PRJ-11, PRJ-12). */
+export async function changeProject(
+  ctx: Context,
+  name: string,
+  input: z.output<typeof changeProjectSchema>,
+): Promise<ProjectView> {
+  const { orgSlug, name: projectName } = await operatorProject(ctx, name);
+  return updateProject({ ctx, input: { ...input, orgSlug, projectName } });
 }
 
 /** Deletes a project with everything that belongs to it (PRJ-11). Its name in the URL counts as the confirmation. */

@@ -1,0 +1,34 @@
+import { type AuthMode, authModeSchema } from "@towpath/core/project/schema";
+import { CommandError } from "../terminal/terminal.ts";
+
+/** Who can call a server, in words. */
+export const callers: Readonly<Record<AuthMode, string>> = {
+  "towpath-public": "anyone",
+  "towpath-cloud": "members of the organization, by API key or sign-in",
+  passthrough: "anyone whom the server itself lets in",
+};
+
+/** Options that choose who can call a server, for `parseArgs`. */
+export const authModeOptions = {
+  auth: { type: "string" },
+  public: { type: "boolean", default: false },
+  private: { type: "boolean", default: false },
+} as const;
+
+/** @throws CommandError for an unknown mode, and for two at once */
+export function authModeOf(values: {
+  auth?: string | undefined;
+  public: boolean;
+  private: boolean;
+}): AuthMode | undefined {
+  const given = [values.auth, values.public, values.private].filter(Boolean);
+  if (given.length > 1) throw new CommandError("--auth, --public and --private exclude each other.");
+  if (values.public) return "towpath-public";
+  if (values.private) return "towpath-cloud";
+  if (values.auth === undefined) return undefined;
+  const mode = authModeSchema.safeParse(values.auth);
+  if (mode.success) return mode.data;
+  throw new CommandError(
+    `--auth must be towpath-cloud (members only), towpath-public (anyone) or passthrough (the server decides), not ${values.auth}.`,
+  );
+}

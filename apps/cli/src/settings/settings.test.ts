@@ -1,0 +1,30 @@
+import { rm } from "node:fs/promises";
+import { shortDirectory } from "@towpath/runtime/testing";
+import { expect, test } from "vitest";
+import { parseDeployOptions } from "../deploy/options.ts";
+import { authModeOf } from "./auth-mode.ts";
+import { settings } from "./settings.ts";
+
+const none = { public: false, private: false };
+
+test("PRJ-12 OPS-4 the terminal takes each auth mode, one at a time, and says which there are", async () => {
+  expect(authModeOf(none)).toBeUndefined();
+  expect(authModeOf({ ...none, public: true })).toBe("towpath-public");
+  expect(authModeOf({ ...none, private: true })).toBe("towpath-cloud");
+  for (const auth of ["towpath-cloud", "towpath-public", "passthrough"])
+    expect(authModeOf({ ...none, auth })).toBe(auth);
+  expect(() => authModeOf({ ...none, auth: "oauth" })).toThrow(/passthrough \(the server decides\), not oauth\.$/);
+  expect(() => authModeOf({ ...none, auth: "passthrough", public: true })).toThrow("exclude each other");
+  const directory = await shortDirectory();
+  const deployed = parseDeployOptions([directory, "--name", "my-server-one", "--auth", "passthrough"]);
+  expect(deployed.authMode).toBe("passthrough");
+  await rm(directory, { recursive: true });
+});
+
+test("OPS-4 settings asks for one server, and for an instance that runs", async () => {
+  await expect(settings([])).rejects.toThrow("Name one server: ./towpath settings NAME");
+  await expect(settings(["one", "two"])).rejects.toThrow("Name one server");
+  const directory = await shortDirectory();
+  await expect(settings(["one", "--data-dir", directory])).rejects.toThrow("No Towpath runs");
+  await rm(directory, { recursive: true });
+});

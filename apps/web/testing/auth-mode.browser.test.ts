@@ -1,0 +1,105 @@
+import { newId } from "@towpath/core/ids";
+import { seedProject, shaOf } from "@towpath/core/testing";
+import { build, deployment, member, project, route } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { type Member, seededMember } from "./visitor.ts";
+
+const site = openSite();
+const browser = openBrowser();
+let page: Page;
+let person: Member;
+let own: Awaited<ReturnType<typeof seedProject>>;
+const buildId = newId();
+
+beforeAll(async () => {
+  person = await seededMember(site.url, site.db);
+  own = await seedProject(site.db, person.organization);
+  await site.db.update(project).set({ authMode: "towpath-cloud" }).where(eq(project.id, own.id));
+  const ids = { projectId: own.id, branchId: own.branchId };
+  const made = { commitSha: shaOf("a"), trigger: "push", sequence: 1, entrypoint: "echo.py", status: "succeeded" };
+  await site.db.insert(build).values({ ...ids, ...made, id: buildId, ownSignIn: true });
+  const live = { ...ids, id: newId(), buildId, environment: "production", slug: own.name };
+  await site.db.insert(deployment).values(live);
+  await site.db.insert(route).values({ ...ids, label: own.name, deploymentId: live.id, sequence: 1 });
+  page = await browser.signedInPage(site.url, person);
+});
+
+const goTo = (screen: string) => page.goto(`${site.url}/${person.organization.slug}/${own.name}/${screen}`);
+const authMode = async () => (await site.db.select().from(project).where(eq(project.id, own.id)))[0]?.authMode;
+const warning = (title: string) => page.getByRole("list", { name: "Warnings" }).getByText(title);
+
+test("PRJ-12 GW-4 a warning about a server's own sign-in has a button that ends it, on the build and on production", async () => {
+  await goTo("deployments");
+  await warning("Nobody can call this server yet").waitFor();
+  await page.getByText("Production is live, with a warning").waitFor();
+  await expectAccessible(page);
+  const decide = page.getByRole("button", { name: "Let the server decide" });
+  await decide.focus();
+  await page.keyboard.press("Enter");
+  await warning("Nobody can call this server yet").waitFor({ state: "detached" });
+  await page.getByText("Production is live", { exact: true }).waitFor();
+  expect(await authMode()).toBe("passthrough");
+
+  await site.db.update(build).set({ ownSignIn: false }).where(eq(build.id, buildId));
+  await goTo(`build-logs/${buildId}`);
+  await warning("Anyone can call this server").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Allow members only" }).click();
+  await warning("Anyone can call this server").waitFor({ state: "detached" });
+  expect(await authMode()).toBe("towpath-cloud");
+});
+
+test("PRJ-11 PRJ-12 the settings say at once what a mode would mean for the live server, before it is saved", async () => {
+  await goTo("settings");
+  const form = page.getByRole("form", { name: "Build" });
+  await form.getByRole("radio", { name: /^The server decides/ }).click();
+  await form.getByText("Anyone can call this server", { exact: true }).waitFor();
+  await expectAccessible(page);
+  await form.getByRole("radio", { name: /^Members only/ }).click();
+  await form.getByText("Anyone can call this server", { exact: true }).waitFor({ state: "detached" });
+  await site.db.update(build).set({ ownSignIn: true }).where(eq(build.id, buildId));
+  await page.reload();
+  await form.getByText("Nobody can call this server yet", { exact: true }).waitFor();
+  await form.getByRole("radio", { name: /^Open to anyone/ }).click();
+  await form.getByText("Clients can't find this server's sign-in", { exact: true }).waitFor();
+  expect(await authMode()).toBe("towpath-cloud");
+});
+
+test("PRJ-12 a viewer sees the warning and no button", async () => {
+  await site.db.update(member).set({ role: "viewer" }).where(eq(member.userId, person.userId));
+  await goTo("deployments");
+  await warning("Nobody can call this server yet").waitFor();
+  expect(await page.getByRole("button", { name: "Let the server decide" }).count()).toBe(0);
+});
+
+const asOperator = (method: string, path: string, body?: unknown) =>
+  fetch(`${site.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${site.operatorToken}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+
+test("PRJ-11 PRJ-12 PRJ-16 a project is read and its settings changed, those that are given; nonsense and unknown servers are refused", async () => {
+  const path = `/api/v1/projects/${own.name}`;
+  const before = await (await asOperator("GET", path)).json();
+  expect(before).toMatchObject({ id: own.id, name: own.name, requirements: null, ownSignIn: true });
+  for (const authMode of ["passthrough", "towpath-public", "towpath-cloud"]) {
+    const { entrypoint, description } = before;
+    const changed = await (await asOperator("PATCH", path, { authMode })).json();
+    expect(changed).toMatchObject({ authMode, entrypoint, description });
+    expect((await (await asOperator("GET", path)).json()).authMode).toBe(authMode);
+  }
+  const built = { entrypoint: "other.py", requirements: "requirements.txt" };
+  expect(await (await asOperator("PATCH", path, built)).json()).toMatchObject({ ...built, authMode: "towpath-cloud" });
+  expect(await (await asOperator("PATCH", path, {})).json()).toMatchObject(built);
+  expect((await asOperator("PATCH", path, { authMode: "oauth" })).status).toBe(422);
+  expect((await asOperator("PATCH", path, { entrypoint: "/etc/passwd" })).status).toBe(422);
+  for (const method of ["GET", "PATCH"]) {
+    const body = method === "GET" ? undefined : { authMode: "passthrough" };
+    expect((await asOperator(method, "/api/v1/projects/not-there-at-all", body)).status).toBe(404);
+  }
+});
