@@ -34,6 +34,8 @@ export type LoadOptions = {
   readonly clientsPerEra: number;
   /** Between two calls of a client. */
   readonly pauseMs: number;
+  /** When a client gives a call up: those whose stream breaks notice nothing before. Default: a minute. */
+  readonly callTimeoutMs?: number;
 };
 
 /** An MCP endpoint with the tools `echo` and `watch`. */
@@ -48,7 +50,7 @@ export type Target = {
 type Caller = { call(text: string): Promise<string>; close(): Promise<void> };
 
 /** Longer than the gateway holds a request for a server that starts. */
-const callTimeoutMs = 65_000;
+const defaultTimeoutMs = 65_000;
 
 /** Adds a target's credentials to each request, as they are then. */
 const fetchFor =
@@ -59,25 +61,25 @@ const fetchFor =
     return fetch(url, { ...init, headers: all });
   };
 
-async function openModern(target: Target, name: string): Promise<Caller> {
+async function openModern(target: Target, name: string, timeout: number): Promise<Caller> {
   const client = new Client({ name, version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(new StreamableHTTPClientTransport(new URL(target.url), { fetch: fetchFor(target) }));
   return {
     async call(text) {
-      const options = { timeout: callTimeoutMs, onprogress: () => {} };
+      const options = { timeout, onprogress: () => {} };
       return textOf((await client.callTool({ name: target.tool ?? "echo", arguments: { text } }, options)).content);
     },
     close: () => client.close(),
   };
 }
 
-async function openLegacy(target: Target, name: string): Promise<Caller> {
+async function openLegacy(target: Target, name: string, timeout: number): Promise<Caller> {
   const client = new LegacyClient({ name, version: "1.0.0" });
   await client.connect(new LegacyTransport(new URL(target.url), { fetch: fetchFor(target) }));
   return {
     async call(text) {
       const params = { name: target.tool ?? "echo", arguments: { text } };
-      const options = { timeout: callTimeoutMs, onprogress: () => {} };
+      const options = { timeout, onprogress: () => {} };
       return textOf((await client.callTool(params, undefined, options)).content);
     },
     close: () => client.close(),
@@ -91,7 +93,7 @@ function textOf(content: unknown): string {
 
 /** Calls tools without a break, as clients do: one that fails opens a new connection and goes on. */
 export function startLoad(options: LoadOptions): Load {
-  const { clientName, targets, clientsPerEra, pauseMs } = options;
+  const { clientName, targets, clientsPerEra, pauseMs, callTimeoutMs = defaultTimeoutMs } = options;
   const errors = new Map<string, number>();
   const durationsMs: number[] = [];
   const failures: Interval[] = [];
@@ -122,7 +124,7 @@ export function startLoad(options: LoadOptions): Load {
     let caller: Caller | null = null;
     while (!isStopping) {
       try {
-        caller ??= await open(target, clientName);
+        caller ??= await open(target, clientName, callTimeoutMs);
       } catch {
         // The call that made it open again has been counted.
         await sleep(pauseMs);

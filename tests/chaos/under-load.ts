@@ -28,6 +28,7 @@ export async function underLoad<Result>(
     /** Called besides the servers. */
     readonly targets?: readonly Target[];
     readonly clientsPerEra?: number;
+    readonly callTimeoutMs?: number;
   } = {},
 ): Promise<UnderLoad<Result>> {
   const clientName = `${name}-${process.pid}-${++loads}`;
@@ -37,6 +38,7 @@ export async function underLoad<Result>(
     targets: [...servers.map((server) => ({ url: endpointOf(rig, server) })), ...(options.targets ?? [])],
     clientsPerEra: options.clientsPerEra ?? 4,
     pauseMs: options.pauseMs ?? 50,
+    ...(options.callTimeoutMs !== undefined && { callTimeoutMs: options.callTimeoutMs }),
   });
   await sleep(steadyMs);
   const result = await fault();

@@ -12,6 +12,8 @@ const roles = ["web", "worker", "runner"] as const;
 /** PostgreSQL's fast shutdown; roles end as for a restart. */
 const signalOf = { postgres: "SIGINT", web: "SIGTERM", worker: "SIGTERM", runner: "SIGTERM" } as const;
 const backWithinMs = 60_000;
+/** No call waits for a start here. */
+const callTimeoutMs = 20_000;
 
 export type IndependenceOptions = {
   /** `stopped`: the processes end and nobody starts them. `hung`: they are there and do nothing. */
@@ -97,7 +99,7 @@ export async function independence(rig: Rig, { how, forMs, killsGateway = false 
       );
       return { strangers, calls, open, backMs, revokedMs, revokedAt: performance.now() - revokedMs, streams };
     },
-    { targets, clientsPerEra: rig.servers.length + targets.length },
+    { targets, clientsPerEra: rig.servers.length + targets.length, callTimeoutMs },
   ).finally(() => callers.stop());
   const { strangers, calls, open, backMs, revokedMs, revokedAt, streams } = load.result;
   const ended = streams.stop();

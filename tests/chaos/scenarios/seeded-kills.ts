@@ -16,6 +16,8 @@ type Victim = (typeof victims)[number];
 const pauseMs = { min: 100, max: 4000 };
 /** Every process is back within this, on any machine. */
 const backWithinMs = 20_000;
+/** No call waits for a start here. */
+const callTimeoutMs = 20_000;
 /** A call may end a little after the process that broke it. */
 const afterMs = 3000;
 
@@ -74,7 +76,7 @@ export async function seededKills(rig: Rig, seed: number): Promise<Row> {
       const kept = new Set((await running()).map(({ id }) => id));
       return { lostServers: before.filter(({ id }) => !kept.has(id)).length, ended: streams.stop() };
     },
-    { targets, clientsPerEra: rig.servers.length + targets.length },
+    { targets, clientsPerEra: rig.servers.length + targets.length, callTimeoutMs },
   ).finally(() => callers.stop());
 
   const { lostServers, ended } = load.result;
