@@ -2,8 +2,12 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { type CallLimits, callLimitSettings, callLimitsFrom } from "@towpath/limits";
-import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
-import { type RootSecrets, rootSecretsFrom, secretSettings } from "@towpath/secrets";
+import type { RunnerAddress } from "@towpath/runner-api";
+// From the files of the settings: all of these packages costs a second of CPU, which the primary would spend before its
+// workers, and the gateway is away meanwhile.
+import { runnerAddressFrom, runnerSettings } from "@towpath/runner-api/settings";
+import type { RootSecrets } from "@towpath/secrets";
+import { rootSecretsFrom, secretSettings } from "@towpath/secrets/config";
 import { z } from "zod";
 import type { OpenLimits } from "./limits/limits.ts";
 import type { CapacityLimits } from "./policy/capacity.ts";
