@@ -27,7 +27,12 @@ test("OPS-1 up in a fresh checkout brings what is missing, builds the site and i
   args.push("--gateway-port", String(ports.gateway), "--forge-port", String(ports.forge));
   const child = spawn(join(checkout, "towpath"), args, {
     // The system's programs only: nothing that this run has brought.
-    env: { ...process.env, NO_COLOR: "1", PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
+    env: {
+      ...process.env,
+      NO_COLOR: "1",
+      PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+      NODE_COMPILE_CACHE: undefined,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

@@ -32,6 +32,7 @@ export async function startForge(call: {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../forge/src/main.ts")], {
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HOME: directory,
       TOWPATH_DATA_DIR: directory,
       FORGE_PORT: String(call.port),

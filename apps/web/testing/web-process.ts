@@ -40,6 +40,7 @@ export async function startWeb(options: {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../serve.ts"), dist], {
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       DATABASE_URL: options.databaseUrl,
       TOWPATH_DATA_DIR: dataDirectory,
       TOWPATH_SECRET: "a secret for tests that is long enough",

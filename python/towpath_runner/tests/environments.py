@@ -45,9 +45,9 @@ def python_of(name: str) -> Path:
             chosen = ["--python", _interpreter(version)] if (version := name.partition("-python")[2]) else []
             _uv("venv", "--quiet", *chosen, str(directory))
             if REQUIREMENTS[name]:
-                # Compile now, as builds do: PYTHONDONTWRITEBYTECODE may be set on this machine.
+                # Not compiled: the first start compiles what it imports, a small part of all.
                 python = str(directory / "bin" / "python")
-                _uv("pip", "install", "--quiet", "--compile-bytecode", "--python", python, *REQUIREMENTS[name])
+                _uv("pip", "install", "--quiet", "--python", python, *REQUIREMENTS[name])
             done.write_text(wanted)
     return directory / "bin" / "python"
 

@@ -15,7 +15,7 @@ export type Role = {
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const entryOf = (path: string) => join(root, path);
 
-/** What every process may know of the operator's environment: programs, language, certificates, proxies. */
+/** What every process may know of the operator's environment: programs, language, certificates, proxies, caches. */
 const inherited = [
   "PATH",
   "HOME",
@@ -26,6 +26,7 @@ const inherited = [
   "SSL_CERT_FILE",
   "SSL_CERT_DIR",
   "NODE_EXTRA_CA_CERTS",
+  "NODE_COMPILE_CACHE",
   "HTTP_PROXY",
   "HTTPS_PROXY",
   "NO_PROXY",

@@ -58,10 +58,10 @@ export async function startGatewayProcess(
   };
 }
 
-/** Starts the program with an environment that is all its own. */
+/** Starts the program with an environment that is all its own, but for Node's cache. */
 export function spawnGateway(environment: Record<string, string>): ChildProcess {
   return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main], {
-    env: { TOWPATH_SECRET: secret, ...environment },
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, TOWPATH_SECRET: secret, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

@@ -98,7 +98,7 @@ async function environment(directory: string, databaseUrl: string, url: string, 
   const runDirectory = join(directory, "r");
   await Promise.all([data, runDirectory].map((directory) => mkdir(directory, { recursive: true })));
   const index = Object.entries(process.env).filter(([name]) =>
-    /^(UV_|PIP_|SSL_CERT|HTTPS?_PROXY|NO_PROXY)/i.test(name),
+    /^(UV_|PIP_|SSL_CERT|HTTPS?_PROXY|NO_PROXY|NODE_COMPILE_CACHE)/i.test(name),
   );
   return {
     ...Object.fromEntries(index.map(([name, value]) => [name, value ?? ""])),
