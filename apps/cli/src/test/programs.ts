@@ -70,6 +70,9 @@ async function withReport(use: (path: string) => Promise<Totals>): Promise<Total
   }
 }
 
+/** Clients in Python keep what they compiled, whatever the machine says: compiling FastMCP anew takes each start seconds. */
+const pythonEnvironment = { PYTHONDONTWRITEBYTECODE: "" };
+
 /** Without `only`, a part of their paths, all files that the config includes. */
 export function vitest(
   output: Output,
@@ -80,7 +83,10 @@ export function vitest(
   return withReport(async (report) => {
     const reporter = fileURLToPath(import.meta.resolve("./failures-reporter.ts"));
     const args = ["run", "--config", config, "--reporter=default", `--reporter=${reporter}`, `--outputFile=${report}`];
-    const status = await exec(output, process.execPath, [programOf("vitest", "vitest.mjs"), ...args, ...only], env);
+    const status = await exec(output, process.execPath, [programOf("vitest", "vitest.mjs"), ...args, ...only], {
+      ...pythonEnvironment,
+      ...env,
+    });
     const written = await readFile(report, "utf8").catch(() => null);
     const totals: Totals = written === null ? { passed: 0, failures: [] } : totalsSchema.parse(JSON.parse(written));
     // A set-up or tear-down of all files that fails, or a crash.
