@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import shared from "../vitest.config.ts";
 
-// These files start instances of their own, so they run at the same time as those that share one.
+// These files start instances of their own.
 export default defineConfig({
   ...shared,
   test: { ...shared.test, include: ["lifecycle/**/*.test.ts"], globalSetup: [] },

@@ -5,16 +5,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
 const web = join(import.meta.dirname, "..");
-/** Not `dist` itself: an instance may be running from it. */
-const directory = join(web, "dist", "test");
+/** Not the `dist` of instances: one may be running from it or building it. */
+const directory = join(web, "testing", "dist");
 
 /**
  * The directory of the production build that tests run against. It is built once for all test files, and again only when
  * a source is newer. A directory serves as the lock, because `mkdir` succeeds in one process only.
  */
 export async function builtWeb(): Promise<string> {
-  const lock = join(web, "dist", "test.lock");
-  await mkdir(join(web, "dist"), { recursive: true });
+  const lock = join(web, "testing", "dist.lock");
   for (let attempt = 0; attempt < 600; attempt++) {
     if (
       await mkdir(lock).then(
@@ -61,7 +60,7 @@ async function newest(path: string): Promise<number> {
 
 async function build(): Promise<void> {
   const vite = join(web, "../../node_modules/vite/bin/vite.js");
-  await promisify(execFile)(process.execPath, [vite, "build", "--outDir", "dist/test", "--logLevel", "error"], {
+  await promisify(execFile)(process.execPath, [vite, "build", "--outDir", "testing/dist", "--logLevel", "error"], {
     cwd: web,
     env: { ...process.env, NODE_ENV: "production", VITEST: undefined },
     maxBuffer: 16 * 1024 * 1024,

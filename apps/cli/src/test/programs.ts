@@ -70,7 +70,7 @@ async function withReport(use: (path: string) => Promise<Totals>): Promise<Total
   }
 }
 
-/** Clients in Python keep what they compiled, whatever the machine says: compiling FastMCP anew takes each start seconds. */
+/** Clients in Python keep their bytecode, whatever the machine says: without it each start compiles FastMCP for seconds. */
 const pythonEnvironment = { PYTHONDONTWRITEBYTECODE: "" };
 
 /** Without `only`, a part of their paths, all files that the config includes. */

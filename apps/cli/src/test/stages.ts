@@ -1,31 +1,22 @@
-import { ensureWebBuild } from "../up/web-build.ts";
 import { check, type Output, programOf, pytest, together, vitest } from "./programs.ts";
 import type { Totals } from "./totals.ts";
+
+/** Which fills a machine of two processors: no lane waits for more than half a minute, and none computes all the time. */
+type Lane = "packages" | "harness" | "instances";
 
 export type Stage = {
   readonly name: string;
   readonly title: string;
-  readonly run: (output: Output) => Promise<Totals>;
-  /** Runs at the same time as the stages after it, up to the first one without this mark, which mostly waits. */
-  readonly besideNext?: boolean;
+  /** `isAlone`: no other lane runs at the same time. */
+  readonly run: (output: Output, isAlone: boolean) => Promise<Totals>;
+  /** Stages of one lane take turns, lanes run at the same time. A stage without one has the machine to itself. */
+  readonly lane?: Lane;
   /** Runs only when it is named: it takes longer than people wait for tests. */
   readonly onlyWhenNamed?: boolean;
 };
 
 const tsc = (output: Output, project: string) =>
   check(output, programOf("typescript", "bin/tsc"), "--noEmit", "-p", project);
-
-let site: Promise<void> | undefined;
-/** Several stages start instances at the same time: the first one to come builds the site for all. */
-const builtSite = () => {
-  site ??= ensureWebBuild();
-  return site;
-};
-
-const onInstances = async (output: Output, config: string) => {
-  await builtSite();
-  return await vitest(output, config);
-};
 
 /** In the order in which a mistake is cheapest to learn of. */
 export const stages: readonly Stage[] = [
@@ -63,20 +54,31 @@ export const stages: readonly Stage[] = [
     title: "Promises with a test",
     run: (output) => check(output, "docs/list-unproven-requirements.ts", "--check"),
   },
-  { name: "unit", title: "Packages and processes", run: (output) => vitest(output, "vitest.config.ts") },
+  {
+    name: "unit",
+    title: "Packages and processes",
+    // Beside the other lanes one worker fewer: as much at the same time as without them.
+    run: (output, isAlone) => vitest(output, "vitest.config.ts", isAlone ? [] : ["--maxWorkers=2"]),
+    lane: "packages",
+  },
   {
     name: "harness",
     title: "Python harness",
     run: (output) => pytest(output, "python/towpath_runner/tests"),
-    besideNext: true,
+    lane: "harness",
+  },
+  {
+    name: "e2e",
+    title: "End to end",
+    run: (output) => vitest(output, "tests/vitest.config.ts"),
+    lane: "instances",
   },
   {
     name: "lifecycle",
     title: "Life of an instance",
-    run: (output) => onInstances(output, "tests/lifecycle/vitest.config.ts"),
-    besideNext: true,
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts"),
+    lane: "instances",
   },
-  { name: "e2e", title: "End to end", run: (output) => onInstances(output, "tests/vitest.config.ts") },
   {
     name: "interleavings",
     title: "Interleavings of deliveries",

@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Output } from "./programs.ts";
@@ -8,7 +9,12 @@ import { runStages } from "./test.ts";
 const written = vi.spyOn(process.stdout, "write");
 afterEach(() => void written.mockReset());
 
-const stage = (name: string, run: Stage["run"], besideNext = false): Stage => ({ name, title: name, run, besideNext });
+const stage = (name: string, run: Stage["run"], lane?: Stage["lane"]): Stage => ({
+  name,
+  title: name,
+  run,
+  ...(lane && { lane }),
+});
 const passed = async () => ({ passed: 2, failures: [] });
 
 /** What was printed, without colors. */
@@ -22,31 +28,47 @@ async function printedBy(chosen: readonly Stage[]): Promise<{ status: number; li
   return { status, lines: stripVTControlCharacters(text).trimEnd().split("\n") };
 }
 
-test("stages that run beside the next one overlap with it, and the output of each comes in one piece", async () => {
-  const nextHasBegun = Promise.withResolvers<void>();
-  const beside = async (output: Output) => {
-    if (output === "inherit") throw new Error("The output of both stages would be mixed.");
-    writeSync(output, "first line\n");
-    await nextHasBegun.promise;
-    writeSync(output, "second line");
-    return { passed: 1, failures: [] };
-  };
-  const next = async (output: Output) => {
-    nextHasBegun.resolve();
-    if (output !== "inherit") throw new Error("Nothing of it is shown while it runs.");
+test("lanes overlap, stages of a lane take turns, and the output of each stage comes in one piece", async () => {
+  const bothRun = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const first = async (output: Output, isAlone: boolean) => {
+    order.push("first");
+    await bothRun.promise;
+    if (output !== "inherit" || isAlone) throw new Error("The first lane prints while it runs, beside the others.");
     return await passed();
   };
-  const chosen = [stage("one", beside, true), stage("two", beside, true), stage("three", next)];
-  const { status, lines } = await printedBy(chosen);
+  const beside = (name: string) => async (output: Output) => {
+    if (output === "inherit") throw new Error("The output of both lanes would be mixed.");
+    writeSync(output, `${name} begins\n`);
+    order.push(name);
+    bothRun.resolve();
+    await sleep(20);
+    order.push(`${name} ended`);
+    writeSync(output, `${name} ends`);
+    return { passed: 1, failures: [] };
+  };
+  const alone = async (_: Output, isAlone: boolean) => ({ passed: isAlone ? 1 : 0, failures: [] });
+  const { status, lines } = await printedBy([
+    stage("zero", alone),
+    stage("one", first, "packages"),
+    stage("two", beside("two"), "instances"),
+    stage("three", beside("three"), "instances"),
+    stage("four", alone),
+  ]);
   expect(status).toBe(0);
-  const printed = (name: string) => ["", name, "first line", "second line"];
-  expect(lines.slice(0, 10)).toEqual(["", "three", ...printed("one"), ...printed("two")]);
-  expect(lines.at(-1)).toBe("4 passed, 0 failed");
+  expect(order).toEqual(["first", "two", "two ended", "three", "three ended"]);
+  const printed = (name: string) => ["", name, `${name} begins`, `${name} ends`];
+  expect(lines.slice(0, 14)).toEqual(["", "zero", "", "one", ...printed("two"), ...printed("three"), "", "four"]);
+  expect(lines.at(-1)).toBe("6 passed, 0 failed");
 });
 
 test("a failed stage doesn't keep the later ones from running, and the last line has the totals", async () => {
   const failed = async () => ({ passed: 4, failures: [{ name: "a test", message: "expected 1 to be 2" }] });
-  const { status, lines } = await printedBy([stage("one", failed), stage("two", passed), stage("three", passed, true)]);
+  const { status, lines } = await printedBy([
+    stage("one", failed),
+    stage("two", passed),
+    stage("three", passed, "harness"),
+  ]);
   expect(status).toBe(1);
   expect(lines.filter((line) => / passed {2}\d failed /.test(line)).map((line) => line.split(" ")[0])).toEqual([
     "one",

@@ -24,19 +24,40 @@ export async function test(names: string[]): Promise<number> {
 /** Runs these stages and prints their totals; resolves with the exit status. */
 export async function runStages(chosen: readonly Stage[]): Promise<number> {
   const results: Result[] = [];
-  let beside: Promise<() => Promise<Result>>[] = [];
-  for (const [index, stage] of chosen.entries()) {
-    if (stage.besideNext && index + 1 < chosen.length) {
-      beside.push(runToFile(stage));
-      continue;
+  for (const lanes of groupLanes(chosen)) results.push(...(await runLanes(lanes)));
+  return report(chosen.flatMap(({ title }) => results.filter((result) => result.title === title)));
+}
+
+/** Lanes that run at the same time, in order: those of stages that follow one another. Alone: a stage without a lane. */
+function groupLanes(chosen: readonly Stage[]): Stage[][][] {
+  const groups: Map<string, Stage[]>[] = [];
+  let open: Map<string, Stage[]> | undefined;
+  for (const stage of chosen) {
+    if (open === undefined || stage.lane === undefined) {
+      open = new Map();
+      groups.push(open);
     }
-    print(`\n${bold(stage.title)}`);
-    const result = await run(stage, "inherit");
-    for (const shown of beside) results.push(await (await shown)());
-    beside = [];
-    results.push(result);
+    const lane = stage.lane ?? "";
+    open.set(lane, [...(open.get(lane) ?? []), stage]);
+    if (stage.lane === undefined) open = undefined;
   }
-  return report(results);
+  return groups.map((lanes) => [...lanes.values()]);
+}
+
+/** Runs lanes at the same time: the first prints to the terminal, the others into files, which are printed at the end. */
+async function runLanes([first = [], ...others]: readonly Stage[][]): Promise<Result[]> {
+  const beside = others.map(async (lane) => {
+    const shown: (() => Promise<Result>)[] = [];
+    for (const stage of lane) shown.push(await runToFile(stage));
+    return shown;
+  });
+  const results: Result[] = [];
+  for (const stage of first) {
+    print(`\n${bold(stage.title)}`);
+    results.push(await run(stage, "inherit", others.length === 0));
+  }
+  for (const lane of beside) for (const show of await lane) results.push(await show());
+  return results;
 }
 
 /** Prints a line for each stage, the failures and the totals; returns the exit status. */
@@ -57,9 +78,9 @@ function report(results: readonly Result[]): number {
   return failed === 0 ? 0 : 1;
 }
 
-async function run(stage: Stage, output: Output): Promise<Result> {
+async function run(stage: Stage, output: Output, isAlone: boolean): Promise<Result> {
   const begun = performance.now();
-  const totals = await stage.run(output).catch((error: unknown): Totals => {
+  const totals = await stage.run(output, isAlone).catch((error: unknown): Totals => {
     const { message } = asCommandError(error);
     printError(`${red("✗")} ${message}`);
     return { passed: 0, failures: [{ name: "could not run", message }] };
@@ -71,7 +92,7 @@ async function run(stage: Stage, output: Output): Promise<Result> {
 async function runToFile(stage: Stage): Promise<() => Promise<Result>> {
   const path = join(tmpdir(), `towpath-stage-${process.pid}-${stage.name}`);
   const file = await open(path, "w");
-  const result = await run(stage, file.fd);
+  const result = await run(stage, file.fd, false);
   await file.close();
   return async () => {
     print(`\n${bold(stage.title)}`);
