@@ -65,9 +65,15 @@ function remedyOf(status: Failed, plan: Plan): string {
     case "factory_failed":
       return `The function must work without arguments and return the server; the last line of the traceback says what failed${where}.`;
     case "lifespan_failed":
+      if (status.message.includes(issuerRefused)) return issuerRemedy;
       return `The code that runs when the server starts (its lifespan) failed${where}: the last line of the traceback says why. Services that it connects to must be reachable over the internet.`;
   }
 }
+
+/** How the `mcp` package, and FastMCP by it, refuses an OAuth server at `http://`. */
+const issuerRefused = "Issuer URL must be HTTPS";
+const issuerRemedy =
+  "The `mcp` package accepts an OAuth server at `http://` on exactly `localhost` only. Serve this instance over https, or on your own machine by path (`TOWPATH_SERVER_URL=http://localhost:8080/{name}`): see docs/sign-in.md.";
 
 const dependencyFile = (plan: Plan) =>
   plan.dependencies.file === null ? "a new requirements.txt" : `\`${plan.dependencies.file}\``;
