@@ -212,6 +212,18 @@ test("KEY-1 KEY-5 what is given of a variable changes, the rest stays", async ()
   });
 });
 
+test("KEY-1 KEY-2 a new description or sensitivity is no new version, and nothing to redeploy", async () => {
+  await set("API_KEY", "first");
+  const { given } = await deploy("a");
+  await update("API_KEY", { description: "For the weather", sensitive: true, environments: ["preview", "production"] });
+  const [row] = await database.db.select().from(secret).where(eq(secret.projectId, target.id));
+  expect(row).toMatchObject({ version: 1, description: "For the weather", sensitive: true });
+  expect(await changed()).toEqual([]);
+  expect((await deploy("b")).given).toEqual(given);
+  await update("API_KEY", { environments: ["preview"] });
+  expect(await changed()).toMatchObject([{ keyNames: ["API_KEY"] }]);
+});
+
 test("VAL-4 RUN-4 all variables of an environment together must fit into that of a process", async () => {
   const half = "x".repeat(60 * 1024);
   await set("FIRST", half);

@@ -38,7 +38,7 @@ export async function createSecret(call: {
 
 /**
  * Creates or replaces several secrets of a project, all or none (KEY-1). Of an existing one, what is not given stays.
- * Each change makes a new version, to which the ciphertext is bound (KEY-2), and has its own audit entry. Deployments
+ * Each value makes a new version, to which the ciphertext is bound (KEY-2), and has its own audit entry. Deployments
  * keep the versions that they were built with.
  *
  * @throws TowpathError `invalid_input` for VAL-4, a duplicate name, and more or larger secrets than a project may have
@@ -52,8 +52,8 @@ export async function setSecrets(call: {
 }
 
 /**
- * Changes what is given of an existing secret (KEY-1). Without a value it keeps its own, which is encrypted again: it is
- * bound to its environments.
+ * Changes what is given of an existing secret (KEY-1). Without a value it keeps its own; for other environments that is
+ * encrypted again, as it is bound to them, in a new version.
  *
  * @throws TowpathError `not_found`; `invalid_input` as `setSecrets`, and for making a sensitive value visible
  */
@@ -123,32 +123,49 @@ async function storeSecret(
   const place = and(eq(secret.projectId, projectId), eq(secret.keyName, change.keyName));
   const [before] = await tx.select().from(secret).where(place);
   if (!before) await requireFreeSlot(tx, projectId);
+  if (before?.sensitive && change.sensitive === false && change.secretValue === undefined) throw staysSensitive();
+  const about = {
+    description: change.description === undefined ? (before?.description ?? null) : change.description,
+    sensitive: change.sensitive ?? before?.sensitive ?? false,
+    updatedAt: now,
+  };
+  if (before && !changesServers(before, change)) {
+    const [row] = await tx.update(secret).set(about).where(place).returning();
+    return { row: stored(row), isNew: false };
+  }
   const owner = { organizationId, projectId };
   const dataKey = await ensureDataKey(tx, box, owner);
   const value = change.secretValue ?? (before && box.decrypt({ ...owner, ...before, secretId: before.id }, dataKey));
   if (value === undefined) throw notFound("variable");
-  if (before?.sensitive && change.sensitive === false && change.secretValue === undefined) throw staysSensitive();
   const binding = {
     keyName: change.keyName,
     version: (before?.version ?? 0) + 1,
     environments: [...(change.environments ?? before?.environments ?? secretEnvironments)],
   };
   const id = before?.id ?? newId();
-  const stored = {
+  const version = {
     ...binding,
+    ...about,
     ciphertext: box.encrypt(value, dataKey, { ...owner, ...binding, secretId: id }),
-    description: change.description === undefined ? (before?.description ?? null) : change.description,
-    sensitive: change.sensitive ?? before?.sensitive ?? false,
-    updatedAt: now,
   };
   const [row] = before
-    ? await tx.update(secret).set(stored).where(place).returning()
+    ? await tx.update(secret).set(version).where(place).returning()
     : await tx
         .insert(secret)
-        .values({ ...stored, id, projectId, createdAt: now })
+        .values({ ...version, id, projectId, createdAt: now })
         .returning();
-  if (!row) throw new TowpathError("internal", "The variable could not be stored.");
-  return { row, isNew: !before };
+  return { row: stored(row), isNew: !before };
+}
+
+/** Whether servers would get something else. Otherwise there is no new version, and nothing to redeploy. */
+function changesServers(before: SecretRow, { secretValue, environments = [] }: Change): boolean {
+  if (secretValue !== undefined) return true;
+  return environments.length > 0 && environments.toSorted().join() !== before.environments.toSorted().join();
+}
+
+function stored(row: SecretRow | undefined): SecretRow {
+  if (row) return row;
+  throw new TowpathError("internal", "The variable could not be stored.");
 }
 
 function exists(keyName: string): TowpathError {
