@@ -8,6 +8,7 @@ import { answerJson, connectLegacy, emptyResult } from "./testing/clients.ts";
 import { type GatewayProcess, isAlive, spawnGateway, startGatewayProcess } from "./testing/gateway-process.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { deployAsleep } from "./testing/sleeping-server.ts";
 
 let rig: Rig;
 let directory: string;
@@ -212,4 +213,39 @@ test("GW-14 a worker that hangs is killed and replaced", { timeout: 60_000 }, as
   process.kill(hung, "SIGSTOP");
   await until(() => !isAlive(hung) && gateway.workers()[0] !== hung, 40_000);
   await workersKnow();
+});
+
+test("GW-12 GW-14 streams of a session opened asleep are with any worker, and all go to the server with its first call", async () => {
+  const streams: string[] = [];
+  const serve = createMcpListener();
+  const server = await deployAsleep(rig, (request, response) => {
+    if (request.method !== "GET") return serve(request, response);
+    streams.push(String(request.headers["mcp-session-id"]));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    return response.write("data: {}\n\n");
+  });
+  await workersKnow();
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const post = (method: string, params: object, more: Record<string, string>) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    return fetchAnew(urlOf(server), { method: "POST", headers: { ...headers, ...more }, body });
+  };
+  const client = { name: "raw", version: "1" };
+  const opening = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: client };
+  const opened = await post("initialize", opening, {});
+  const session = {
+    "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
+    "mcp-protocol-version": "2025-06-18",
+  };
+  const open = () => fetchAnew(urlOf(server), { headers: { ...session, accept: "text/event-stream" } });
+  const held = await Promise.all(Array.from({ length: 8 }, open));
+  const first = held.map((response) => response.body?.getReader().read());
+  // Each worker holds some.
+  expect((await metrics()).get("towpath_gateway_streams_held")).toBe(2);
+  expect([server.isStarted(), streams]).toEqual([false, []]);
+  await post("tools/call", { name: "echo", arguments: { text: "x" } }, session);
+  for (const chunk of await Promise.all(first))
+    expect(Buffer.from(chunk?.value ?? "").toString()).toContain("data: {}");
+  expect([streams.length, new Set(streams).size]).toEqual([8, 1]);
+  await until(async () => (await metrics()).get("towpath_gateway_streams_held") === 0);
 });

@@ -1,0 +1,125 @@
+// What an agent with many servers waits for when it connects to all of them at once and reads their tools, with a client
+// of each era: servers that sleep and are answered for, servers that run, and stopped ones that have to start.
+// Arguments: servers (default 50), rounds (default 5).
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { openDatabase } from "@towpath/db";
+import { databaseUrlOf } from "../instance/processes.ts";
+import { putToSleep, runningServers } from "../instance/sleep.ts";
+import { instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { printTable, timed } from "./measure.ts";
+
+const [servers = "50", rounds = "5"] = process.argv.slice(2);
+const code = `from fastmcp import FastMCP
+
+mcp = FastMCP("Bench")
+
+
+@mcp.tool
+def word() -> str:
+    return "bench"
+`;
+
+const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
+const instance = await startTowpath(dataDirectory, await instancePorts());
+const { pool, close } = openDatabase(databaseUrlOf(dataDirectory), { maxConnections: 2 });
+const names = Array.from({ length: Number(servers) }, (_, at) => `sleeper-${String(at).padStart(3, "0")}`);
+const urlOf = (name: string) => new URL(`${instance.serversUrl}/${name}/mcp`);
+
+async function deployFirst(name: string): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "towpath-bench-server-"));
+  await writeFile(join(directory, "server.py"), code);
+  await writeFile(join(directory, "requirements.txt"), "fastmcp>=4,<5\n");
+  const done = await towpath("deploy", directory, "--name", name, "--public", "--data-dir", dataDirectory);
+  if (done.status !== 0) throw new Error(done.stdout + done.stderr);
+}
+
+/** More projects with the same build: deploying each would take minutes and show nothing else. */
+async function copy(from: string, to: string): Promise<void> {
+  const columns = async (table: string, ...others: string[]) => {
+    const { rows } = await pool.query<{ name: string }>(
+      "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1",
+      [table],
+    );
+    return rows.map(({ name }) => name).filter((name) => !others.includes(name));
+  };
+  const ids = Object.fromEntries(
+    ["project", "branch", "build", "deployment"].map((each) => [each, crypto.randomUUID()]),
+  );
+  const insert = async (table: string, values: Record<string, string | undefined>, source: string) => {
+    const same = await columns(table, ...Object.keys(values));
+    const named = Object.keys(values);
+    await pool.query(
+      `INSERT INTO "${table}" (${[...same, ...named].join(", ")})
+       SELECT ${[...same.map((name) => `"${table}".${name}`), ...named.map((_, at) => `$${at + 2}`)].join(", ")}
+       FROM "${table}" ${source}`,
+      [from, ...Object.values(values)],
+    );
+  };
+  const ofProject = `JOIN project of ON of.id = "branch".project_id WHERE of.name = $1`;
+  await insert("project", { id: ids.project, name: to }, "WHERE name = $1");
+  await insert("branch", { id: ids.branch, project_id: ids.project }, ofProject);
+  for (const table of ["build", "deployment"] as const) {
+    const own = { id: ids[table], project_id: ids.project, branch_id: ids.branch };
+    const more = table === "deployment" ? { build_id: ids.build, slug: to } : {};
+    await insert(table, { ...own, ...more }, ofProject.replaceAll('"branch"', `"${table}"`));
+  }
+  const recorded = `JOIN build ON build.id = build_id JOIN project of ON of.id = build.project_id WHERE of.name = $1`;
+  await insert("recorded_answers", { build_id: ids.build }, recorded);
+  const route = { label: to, project_id: ids.project, branch_id: ids.branch, deployment_id: ids.deployment };
+  await insert("route", route, ofProject.replaceAll('"branch"', '"route"'));
+}
+
+async function connectAndList(name: string, mode: "auto" | "legacy"): Promise<void> {
+  const client = new Client({ name: "bench", version: "1" }, { versionNegotiation: { mode } });
+  await client.connect(new StreamableHTTPClientTransport(urlOf(name)));
+  const { tools } = await client.listTools();
+  if (tools.length !== 1) throw new Error(`${name} lists ${tools.length} tools`);
+  await client.close();
+}
+
+const all = (mode: "auto" | "legacy") => timed(() => Promise.all(names.map((name) => connectAndList(name, mode))));
+const running = () => runningServers(dataDirectory, pool).then(({ length }) => length);
+
+try {
+  const [first = "", ...others] = names;
+  await deployFirst(first);
+  for (const name of others) await copy(first, name);
+  const times = { asleep: [[], []] as number[][], awake: [[], []] as number[][], stopped: [] as number[] };
+  const modes = ["auto", "legacy"] as const;
+  await putToSleep(dataDirectory, pool, names);
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  for (let round = 0; round < Number(rounds); round++) {
+    for (const [at, mode] of modes.entries()) times.asleep[at]?.push(await all(mode));
+  }
+  const started = await running();
+  const client = new Client({ name: "bench", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(urlOf(first)));
+  const firstCall = await timed(() => client.callTool({ name: "word", arguments: {} }));
+  await client.close();
+  const afterCall = await running();
+  await pool.query("UPDATE project SET sleeping_lists = 'off'");
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  times.stopped.push(await all("auto"));
+  for (let round = 0; round < Number(rounds); round++) {
+    for (const [at, mode] of modes.entries()) times.awake[at]?.push(await all(mode));
+  }
+  const stillRunning = await running();
+  printTable(`${names.length} servers, connected to and listed at once`, [
+    { what: "asleep, answered for, 2026-07-28", values: times.asleep[0] ?? [] },
+    { what: "asleep, answered for, 2025-11-25", values: times.asleep[1] ?? [] },
+    { what: "running, 2026-07-28", values: times.awake[0] ?? [] },
+    { what: "running, 2025-11-25", values: times.awake[1] ?? [] },
+    { what: "stopped, each has to start", values: times.stopped },
+    { what: "first call of one that slept", values: [firstCall] },
+  ]);
+  process.stdout.write(
+    `processes after listing: ${started}, after the first call: ${afterCall}, at the end: ${stillRunning}\n`,
+  );
+} finally {
+  await close();
+  await instance.stop();
+  await rm(dataDirectory, { recursive: true });
+}
