@@ -2,13 +2,13 @@ import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** No violation of WCAG 2.2 A and AA that a machine can find, and nothing wider than a small phone. */
+/** Asserts that axe finds no WCAG 2.2 A or AA violation, and that nothing is wider than a small phone. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Wait for transitions to end: colors in between don't count.
+  // Wait for transitions to end: intermediate colors don't count.
   await page.evaluate("new Promise(requestAnimationFrame)");
   await page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))");
   const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-  // In the page itself: the other mode, for frames of other origins, opens a page for each analysis.
+  // Legacy mode runs in the page itself; the other mode, for cross-origin frames, opens a page for each analysis.
   const axe = new AxeBuilder({ page })
     .setLegacyMode()
     .options({ resultTypes: ["violations"] })
@@ -24,7 +24,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(found, page.url()).toEqual([]);
   const size = page.viewportSize();
   await page.setViewportSize({ width: 360, height: 780 });
-  // Charts learn of the new width a moment later.
+  // Charts adapt to the new width a moment later.
   const width = () => page.evaluate<number>("document.documentElement.scrollWidth");
   await expect.poll(width, { message: `${page.url()} at 360 px`, timeout: 5_000 }).toBeLessThanOrEqual(360);
   if (size) await page.setViewportSize(size);

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import type { OAuthClientInformationMixed, OAuthDiscoveryState, OAuthTokens } from "@modelcontextprotocol/client";
 import type { Page } from "playwright-core";
 
-/** Goes where a client sends its person, signs in where asked, and allows. Returns what the client is told. */
+/** Opens a client's authorization URL, signs in if asked, and consents. Returns what the client is told. */
 export async function allowInBrowser(page: Page, url: string | URL, email: string): Promise<URLSearchParams> {
   await page.goto(String(url));
   const allow = page.getByRole("button", { name: "Allow" });
@@ -16,13 +16,13 @@ export async function allowInBrowser(page: Page, url: string | URL, email: strin
     await password.fill("correct horse battery staple");
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
   }
-  // The client may take the person on to a page of its own at once.
+  // The client may redirect the person to a page of its own at once.
   const answered = page.waitForRequest((request) => /[?&]code=/.test(request.url()) && request.isNavigationRequest());
   await allow.click();
   return new URL((await answered).url()).searchParams;
 }
 
-/** The page of a client to which the person returns. */
+/** A client's callback page. */
 export async function openCallback(): Promise<{ url: string; close: () => Promise<void> }> {
   const server: Server = createServer((_, response) => response.end("done"));
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -32,7 +32,7 @@ export async function openCallback(): Promise<{ url: string; close: () => Promis
   };
 }
 
-/** What a program keeps for the SDKs' OAuth flows, in memory; `asked` is where it would open a browser. */
+/** An in-memory OAuth provider for the SDKs; `asked` is the URL that it would open in a browser. */
 export function memoryProvider(redirectUrl: string, name: string) {
   const kept: {
     client?: OAuthClientInformationMixed;
@@ -67,7 +67,7 @@ export function memoryProvider(redirectUrl: string, name: string) {
   };
 }
 
-/** The first address of the authorization endpoint that a program prints. */
+/** The first authorization URL that a program prints. */
 export function printedAddress(...streams: (Readable | null)[]): Promise<string> {
   let printed = "";
   return new Promise((resolve, reject) => {

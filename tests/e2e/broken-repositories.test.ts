@@ -52,7 +52,7 @@ for _ in range(16 * 1024):
 raise SystemExit(3)
 `;
 
-// What is wrong, the files, the entrypoint, what the terminal must say.
+// What is wrong, the files, the entrypoint, the expected output of the terminal.
 const cases: [string, Record<string, string>, string, RegExp][] = [
   ["no entrypoint", { "other.py": good }, "server.py", /server\.py/],
   ["a syntax error", { "server.py": "def broken(:\n    pass\n" }, "server.py", /server\.py.*1|line 1/s],

@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
-/** Debian's chromium, headless, without the services that would call out. */
+/** Debian's chromium, headless, without services that make network requests of their own. */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: "/usr/bin/chromium",
@@ -17,7 +17,7 @@ export const openBrowser = (): Promise<Browser> =>
 
 export type Visitor = { readonly page: Page; readonly context: BrowserContext; readonly complaints: string[] };
 
-/** A visitor of their own. What the browser complains about is collected: a page that works says nothing. */
+/** A new browser context. The browser's warnings and errors are collected: a working page logs none. */
 export async function newVisitor(browser: Browser): Promise<Visitor> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -33,7 +33,7 @@ export async function newVisitor(browser: Browser): Promise<Visitor> {
 
 let people = 0;
 
-/** Makes an account at the embedded provider, beginning at `/signup`. */
+/** Creates an account at the embedded provider, starting at `/signup`. */
 export async function signUp(page: Page, url: string): Promise<string> {
   people += 1;
   const email = `ada-${process.pid}-${people}@example.com`;
@@ -46,7 +46,7 @@ export async function signUp(page: Page, url: string): Promise<string> {
   return email;
 }
 
-/** Names the organization; returns its slug. */
+/** Creates the organization; returns its slug. */
 export async function createOrganization(page: Page, name: string): Promise<string> {
   await page.waitForURL(/\/welcome\/create-organization/);
   await page.getByLabel("Organization name").fill(name);
@@ -55,7 +55,7 @@ export async function createOrganization(page: Page, name: string): Promise<stri
   return new URL(page.url()).pathname.split("/")[1] ?? "";
 }
 
-/** Through the forge and back: account, authorize, install on all repositories. Ends on the page that says so. */
+/** Connects the forge: account, authorization, installation on all repositories. Ends on the success page. */
 export async function connectForge(page: Page, account: string): Promise<void> {
   await page
     .getByRole("link", { name: "Connect GitHub" })

@@ -6,7 +6,7 @@ import { killProcess } from "../chaos/scenarios/kill-process.ts";
 import { seededKills } from "../chaos/scenarios/seeded-kills.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 
-// A short form of the chaos stage, for every run: two kills each of what calls and log rows pass through.
+// A short form of the chaos stage for every run: two kills of each process that calls and log rows pass through.
 const dataDirectory = inject("dataDirectory");
 const { pool: database, close } = openDatabase(databaseUrlOf(dataDirectory), { maxConnections: 2 });
 let rig: Rig;
@@ -30,13 +30,13 @@ test("RUN-8 OPS-1 GW-10 PostgreSQL is killed under load: no call fails, no row i
   const row = await killProcess(rig, "postgres");
   expect(row).toMatchObject({ problems: [], failed: 0 });
   expect(row.calls).toBeGreaterThan(20);
-  // The queue, its notifications and the log streams have connected again.
+  // The queue, its notifications and the log streams have reconnected.
   await redeployEcho(rig, "chaos-plain", "after a restart of the database");
 });
 
 test("RUN-8 OPS-1 GW-7 the gateway is killed under load: it is back at once every time, no answered call's row is lost", async () => {
   const row = await killProcess(rig, "gateway");
-  // How long a start takes depends on the machine; that none is put off does not.
+  // The duration of a start depends on the machine; that no start is delayed doesn't.
   expect(Math.max(...row.recoveryMs)).toBeLessThan(10_000);
   expect(row.lost).toBeLessThanOrEqual(0);
   expect(row.calls - row.failed).toBeGreaterThan(20);

@@ -45,7 +45,7 @@ afterAll(async () => {
 
 const allow = (address: string | URL) => allowInBrowser(owner.page, address, inject("ownerEmail"));
 
-/** Runs a program that opens a browser for its person, who allows; resolves to what it printed. */
+/** Runs a program that opens a browser, in which the person consents; resolves to its output. */
 async function runAndAllow(command: string, args: readonly string[], env: Record<string, string> = {}) {
   const child: ChildProcess = spawn(command, args, {
     env: { ...process.env, HOME: home, NO_COLOR: "1", ...env },
@@ -142,7 +142,7 @@ test("GW-4 GW-5 mcp-remote signs in for a client that knows no OAuth", async () 
 test("GW-4 GW-5 FastMCP's client signs in by the OAuth helper of mcp", async () => {
   const script = join(repositoryRoot, "tests", "e2e", "sign_in_with_fastmcp.py");
   const args = ["run", "--no-project", "--with", "fastmcp==4.1.2", "python", script, url.href];
-  // Python's webbrowser takes this program for a browser.
+  // Python's webbrowser module starts this program as the browser.
   const cache = process.env.UV_CACHE_DIR ?? join(process.env.HOME ?? "", ".cache", "uv");
   const { status, printed } = await runAndAllow("uv", args, { BROWSER: "echo %s", UV_CACHE_DIR: cache });
   expect([status, printed]).toEqual([0, expect.stringContaining('{"text": "from Python"}')]);
@@ -154,7 +154,7 @@ test("GW-4 GW-5 the official inspector's command line signs in", async () => {
   const [port = 0] = await freePorts(1);
   const args = [program, "--cli", url.href, "--transport", "http", "--method", "tools/call", "--tool-name", "echo"];
   args.push("--tool-arg", "text=inspected", "--callback-url", `http://127.0.0.1:${port}/oauth/callback`);
-  // Without a terminal it asks nobody to sign in unless it may open a browser.
+  // Without a terminal it starts a sign-in only if it may open a browser.
   const { status, printed } = await runAndAllow(process.execPath, args, { MCP_AUTO_OPEN_ENABLED: "true" });
   expect([status, printed]).toEqual([0, expect.stringContaining('"inspected"')]);
 });

@@ -25,7 +25,7 @@ afterAll(async () => {
 const deploy = (...options: string[]) =>
   towpath("deploy", directory, "--name", name, ...options, "--data-dir", dataDirectory);
 
-/** Commits that were built, one for each build, when every webhook has been dealt with. */
+/** The commits of all builds, once every webhook has been processed. */
 async function builds(): Promise<string[]> {
   const unprocessed = "SELECT count(*)::int AS n FROM webhook_delivery WHERE processed_at IS NULL";
   await expect.poll(async () => (await database.query(unprocessed)).rows[0].n, { timeout: 20_000 }).toBe(0);
@@ -66,7 +66,7 @@ test("OPS-4 a redeploy changes what was passed: entrypoint and callers stay, fil
   expect(await strangerStatus()).toBe(401);
 });
 
-/** Starts a deploy and resolves with the running command when the first line of the build has come. */
+/** Starts a deploy and resolves with the running command once the build has printed its first line. */
 async function deployUntilFirstLine() {
   const args = ["deploy", directory, "--name", name, "--rebuild", "--data-dir", dataDirectory];
   const child = spawn(join(repositoryRoot, "towpath"), args, {

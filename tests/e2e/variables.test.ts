@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { expectAccessible } from "./accessible.ts";
 import { connectForge, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
 
-// A server that does not start without its variables: it is live only if they reach its process.
+// A server that doesn't start without its variables, so that it goes live only if they reach its process.
 
 const run = promisify(execFile);
 const [url, serversUrl, forgeUrl] = [inject("url"), inject("serversUrl"), inject("forgeUrl")];

@@ -12,7 +12,7 @@ const settingsSchema = z
     FORGE_HOST: z
       .string()
       .default("127.0.0.1")
-      // Accounts have no password here, so anyone who reaches the port may do everything.
+      // Accounts have no passwords here, so anyone who can reach the port can do everything.
       .refine(
         (host) => loopbackHosts.includes(host),
         "the forge serves this machine only: use 127.0.0.1, ::1 or localhost",
@@ -24,7 +24,7 @@ const settingsSchema = z
     FORGE_SETUP_URL: url(),
   })
   .superRefine((settings, context) => {
-    // GH-3: an instance with a GitHub App of its own has no stand-in beside it.
+    // GH-3: an instance with its own GitHub App has no stand-in.
     if (settings.GITHUB_URL !== settings.FORGE_URL) {
       const message = `is ${settings.GITHUB_URL}, not the forge (${settings.FORGE_URL}): this instance has a GitHub App, so the forge does not start`;
       context.addIssue({ code: "custom", path: ["GITHUB_URL"], message });
@@ -39,9 +39,9 @@ export type ForgeConfig = {
   /** As browsers and git see the forge; no trailing slash. */
   readonly url: string;
   readonly webhookUrl: string;
-  /** Where OAuth codes go; `redirect_uri` may name this or a path below it. */
+  /** Callback URL for OAuth codes; `redirect_uri` may be this or a path below it. */
   readonly callbackUrl: string;
-  /** Where the browser goes after an installation. */
+  /** Where the browser is sent after an installation. */
   readonly setupUrl: string;
   readonly app: {
     readonly id: string;

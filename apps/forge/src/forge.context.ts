@@ -3,7 +3,7 @@ import type { ForgeConfig } from "./config.ts";
 import type { Database } from "./state/database.ts";
 import type { Deliverer } from "./webhooks/deliver.ts";
 
-/** What every part of the forge is given. */
+/** Passed to every part of the forge. */
 export type ForgeContext = {
   readonly config: ForgeConfig;
   /** `${dataDirectory}/forge` */
@@ -11,11 +11,11 @@ export type ForgeContext = {
   readonly database: Database;
   readonly deliverer: Deliverer;
   readonly log: Logger;
-  /** Calls for one repository run one after the other; calls for different ones do not wait. */
+  /** Serializes calls for the same repository. */
   readonly inRepository: <Result>(repositoryId: number, work: () => Promise<Result>) => Promise<Result>;
 };
 
-/** The App's permissions; installation tokens can have these or less. */
+/** The App's permissions; installation tokens have these or fewer. */
 export const appPermissions = {
   administration: "write",
   checks: "write",

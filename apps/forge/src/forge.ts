@@ -18,11 +18,11 @@ import { reconcileRefs } from "./webhooks/reconcile-refs.ts";
 
 export type RunningForge = {
   readonly port: number;
-  /** Ends requests and webhooks and closes the state. Under 5 s. */
+  /** Ends requests and webhooks and closes the state, in less than 5 s. */
   stop(): Promise<void>;
 };
 
-/** How long requests under way, a push for example, may take to end. */
+/** How long running requests, such as a push, may take to finish. */
 const drainMs = 4000;
 const cleaningIntervalMs = 60 * 60_000;
 
@@ -58,10 +58,10 @@ function close(server: Server): Promise<void> {
 }
 
 /**
- * Starts the stand-in for GitHub (GH-3). State and repositories are below `${dataDirectory}/forge`. Pushes that an
- * earlier run did not get to send are sent now.
+ * Starts the stand-in for GitHub (GH-3). State and repositories are in `${dataDirectory}/forge`. Webhooks for pushes
+ * that an earlier run didn't send are sent now.
  *
- * Throws when the port is taken or the state has another version.
+ * Throws if the port is taken or the state has another version.
  */
 export async function startForge(config: ForgeConfig, log: Logger): Promise<RunningForge> {
   const directory = join(config.dataDirectory, "forge");

@@ -16,7 +16,9 @@ import { enqueueInstallationEvent } from "./webhooks/enqueue.ts";
 const without = (list: readonly Repository[], taken: readonly Repository[]) =>
   list.filter(({ id }) => !taken.some((other) => other.id === id));
 
-/** Installs the App on the account, or changes which repositories it sees. Tells `installation` or `installation_repositories`. */
+/**
+ * Installs the App on the account, or changes its repositories. Sends `installation` or `installation_repositories`.
+ */
 export function install(
   context: ForgeContext,
   account: Account,
@@ -45,7 +47,7 @@ export function install(
   return result;
 }
 
-/** Makes sure that the App sees the repository: adds it to an installation on chosen repositories that lacks it. */
+/** Makes sure that the App covers the repository: adds it to an installation on selected repositories that lacks it. */
 export function includeRepository(context: ForgeContext, repository: Repository): void {
   const { database } = context;
   database.transaction(() => {

@@ -14,7 +14,7 @@ import { enqueuePullRequestEvent } from "./webhooks/enqueue.ts";
 
 export type PullRequestProblem = { readonly problem: string };
 
-/** Opens a pull request between two branches, or says why not. */
+/** Opens a pull request between two branches, or returns why it can't. */
 export async function openPullRequest(
   context: ForgeContext,
   repository: Repository,
@@ -44,7 +44,7 @@ export async function openPullRequest(
   return pull;
 }
 
-/** Closes or reopens it and sends a webhook, unless it is in that state already. */
+/** Closes or reopens a pull request and sends a webhook, unless it is in that state already. */
 export function setPullRequestState(
   context: ForgeContext,
   repository: Repository,

@@ -18,9 +18,9 @@ export type NewRepository = {
   readonly name: string;
   readonly description: string | null;
   readonly private: boolean;
-  /** Begin with a commit that holds a README. */
+  /** Start with a commit that contains a README. */
   readonly withReadme: boolean;
-  /** Made by the App for its user: an installation on chosen repositories then gets it too, as on GitHub. */
+  /** Created by the App for its user: like on GitHub, an installation on selected repositories then covers it too. */
   readonly byApp: boolean;
   /** Default: a person, in the browser or through the App. */
   readonly madeBy?: Maker;
@@ -43,7 +43,10 @@ async function commitReadme(directory: string, owner: Account, input: NewReposit
   await updateRef(directory, "refs/heads/main", commit, null);
 }
 
-/** null: the account has one of this name. If the forge stops in between, the directory is created on first use. */
+/**
+ * Null if the account already has one of this name. If the forge stops in between, the directory is created on first
+ * use.
+ */
 export async function createRepository(
   context: ForgeContext,
   owner: Account,

@@ -18,7 +18,7 @@ import { type OtlpSettings, parseOtlpEndpoint, parseOtlpHeaders } from "./tracin
 const port = z.coerce.number().int().min(0).max(65535);
 const count = z.coerce.number().int().min(1, "must be 1 or more");
 
-/** Takes a parser's error as the setting's problem. */
+/** Reports a parser's error as the setting's problem. */
 function parsedBy<T>(parse: (value: string) => T) {
   return (value: string, context: z.RefinementCtx): T => {
     try {
@@ -30,7 +30,7 @@ function parsedBy<T>(parse: (value: string) => T) {
   };
 }
 
-/** What a worker needs for one body of the largest size: a server may fill half of what is free. */
+/** The minimum per worker for one body of maximum size: a server may use half of what is free. */
 const minBodyMiB = 8;
 
 const environmentSchema = z.object({
@@ -54,9 +54,11 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_HOLD_MS: z.coerce.number().int().min(1).default(60_000),
   /** How long callers and servers that were known go on while PostgreSQL or the runner is away, milliseconds. */
   TOWPATH_GATEWAY_OUTAGE_MS: z.coerce.number().int().min(0).default(3_600_000),
-  /** Further web origins that may call servers, separated by commas; only asked on a loopback gateway. */
+  /** Additional web origins that may call servers, comma-separated; checked on a loopback gateway only. */
   TOWPATH_GATEWAY_ORIGINS: z.string().default(""),
-  /** Reverse proxies, addresses or networks: many clients are behind each, and what they say of them is believed. */
+  /**
+   * Addresses or networks of trusted reverse proxies: many clients share each, and its forwarding headers are trusted.
+   */
   TOWPATH_GATEWAY_PROXIES: z.string().default("").transform(parsedBy(parseAddresses)),
   /** Each takes up to two open files: one for the client and one for its server. */
   TOWPATH_GATEWAY_MAX_CONNECTIONS: count.optional(),
@@ -68,13 +70,13 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_CALLER: count.optional(),
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_ORGANIZATION: count.optional(),
   ...callLimitSettings,
-  /** MiB of request bodies that are held at a time; one server's at most half of it. */
+  /** MiB of request bodies held at a time; one server may use at most half. */
   TOWPATH_GATEWAY_MAX_BODY_MIB: z.coerce.number().int().min(minBodyMiB, `must be ${minBodyMiB} or more`).default(256),
   /** Base URL of an OpenTelemetry collector (OTLP/HTTP); empty: requests are not traced. */
   TOWPATH_OTLP_ENDPOINT: z.string().default("").transform(parsedBy(parseOtlpEndpoint)),
   /** `name=value` pairs, separated by commas, values percent-encoded. */
   TOWPATH_OTLP_HEADERS: z.string().default("").transform(parsedBy(parseOtlpHeaders)),
-  /** Part of the traces that begin at the gateway; a client's own decision wins. */
+  /** Fraction of the traces that start at the gateway; a client's sampling decision takes precedence. */
   TOWPATH_OTLP_SAMPLE_RATIO: z.coerce.number().min(0).max(1).default(1),
   /** Processes that share the port, and the limits above. */
   TOWPATH_GATEWAY_WORKERS: count.max(64).optional(),
@@ -83,14 +85,14 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_ID: z.string().min(1).optional(),
 });
 
-/** More workers by default would take memory and database connections that few machines' traffic asks for. */
+/** More workers by default would take memory and database connections that little traffic needs. */
 const maxDefaultWorkers = 4;
 
-/** Open files of a worker that are not for connections of clients and servers: database, log, runner, Node itself. */
+/** Open files of a worker besides client and server connections: database, log, runner, Node itself. */
 const otherFiles = 128;
 const maxDefaultConnections = 10_000;
 
-/** How many files this process may have open. Node raises its soft limit to the hard one at its start. */
+/** Maximum number of open files of this process. Node raises the soft limit to the hard one at startup. */
 function openFilesLimit(): number {
   try {
     const limit = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
@@ -160,12 +162,12 @@ export type GatewayConfig = {
   workers: number;
   /** Which of them this is, from 0. */
   workerIndex: number;
-  /** The part of the gateway's limits that this process keeps to: 1 divided by the workers in a worker. */
+  /** This process's fraction of the gateway's limits: 1 / number of workers. */
   share: number;
   /** The same in all workers of a gateway, and in no other gateway. */
   gatewayId: string;
   databaseUrl: string;
-  /** Past a pooler, for LISTEN. */
+  /** Direct connection without a pooler, for LISTEN. */
   directDatabaseUrl: string;
   /** Directory of the route snapshot and the log spool. */
   stateDirectory: string;
@@ -173,7 +175,7 @@ export type GatewayConfig = {
   secret: string;
   /** Origin of the dashboard: the issuer of tokens. */
   issuer: string;
-  /** The same, with earlier ones that data may still be sealed with. */
+  /** The secret and its predecessors, with which data may still be encrypted. */
   secrets: RootSecrets;
   logLevel: string;
   host: string;
@@ -237,10 +239,10 @@ export function readConfig(
   };
 }
 
-/** The settings of one worker: its share of what holds for the gateway as a whole. */
+/** The settings of one worker: its share of the gateway's limits. */
 export function configOfWorker(config: GatewayConfig): GatewayConfig {
   const share = 1 / config.workers;
-  // Rounded down: together they must not pass the limit.
+  // Rounded down: the sum must not exceed the limit.
   const part = (limit: number) => Math.max(1, Math.floor(limit * share));
   const { connections, capacity, openLimits } = config;
   const { newPerAddress: rate } = connections;

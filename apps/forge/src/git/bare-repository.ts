@@ -2,7 +2,7 @@ import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GitError, gitText, runGit } from "./run-git.ts";
 
-/** Names a repository's directory by its number, so that no name from outside ever becomes a path. */
+/** Names a repository's directory by its id, so that no external name ever becomes a path. */
 export function repositoryDirectory(forgeDirectory: string, repositoryId: number): string {
   return join(forgeDirectory, "repositories", `${repositoryId}.git`);
 }
@@ -10,13 +10,13 @@ export function repositoryDirectory(forgeDirectory: string, repositoryId: number
 const settings = [
   // Half a gigabyte in one push.
   ["receive.maxInputSize", "536870912"],
-  // No gc in the background that would outlive the forge; it packs by itself (`packObjects`).
+  // No background gc, which could outlive the forge; the forge packs objects itself (`packObjects`).
   ["receive.autogc", "false"],
   ["gc.auto", "0"],
   ["core.logAllRefUpdates", "false"],
 ] as const;
 
-/** Makes an empty bare repository; half-made ones are never seen. Does nothing when it is there already. */
+/** Creates an empty bare repository atomically. Does nothing if it exists. */
 export async function initRepository(directory: string): Promise<void> {
   const exists = await stat(directory).then(
     () => true,
@@ -26,15 +26,15 @@ export async function initRepository(directory: string): Promise<void> {
   const unfinished = `${directory}.new`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { recursive: true, mode: 0o700 });
-  // The empty template keeps hooks of the machine out.
+  // The empty template excludes the machine's hooks.
   await runGit(["init", "--quiet", "--bare", "--template=", "--initial-branch=main"], { directory: unfinished });
   for (const [key, value] of settings) await runGit(["config", key, value], { directory: unfinished });
   await rename(unfinished, directory);
 }
 
 /**
- * Packs a repository once a thousand loose objects have gathered, and removes objects that no ref has led to for two
- * weeks (LOG-6). Safe beside pushes and fetches; a run that is killed leaves files that the next one removes.
+ * Packs a repository with more than a thousand loose objects, and removes objects that have been unreachable for two
+ * weeks (LOG-6). Safe during pushes and fetches; the next run removes the files of one that was killed.
  */
 export async function packObjects(directory: string, looseObjects = 1000): Promise<void> {
   const settings = [`gc.auto=${looseObjects}`, "gc.autoDetach=false", "gc.pruneExpire=2.weeks.ago"];
@@ -43,8 +43,8 @@ export async function packObjects(directory: string, looseObjects = 1000): Promi
 }
 
 const shaPattern = /^[0-9a-f]{7,40}$/;
-/** git-check-ref-format in short. Starts with no dash, so that it can never be read as an option. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
+/** The essence of git-check-ref-format. No leading dash, so that it can't be parsed as an option. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it rejects control characters
 const refNamePattern = /^(?![-/.])(?!.*(?:\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)))[^\x00-\x20\x7f~^:?*[\\]{1,200}(?<![/.])$/;
 
 function isRefName(name: string): boolean {
@@ -76,7 +76,7 @@ async function verify(directory: string, revision: string): Promise<string | nul
   }
 }
 
-/** The commit of a branch, tag, `heads/…`, `tags/…` or (short) sha; null when there is none. */
+/** The commit of a branch, tag, `heads/…`, `tags/…` or (short) sha; null if there is none. */
 export async function resolveCommit(directory: string, ref: string): Promise<string | null> {
   if (!isRefName(ref)) return null;
   const candidates = [`refs/heads/${ref}`, `refs/tags/${ref}`, `refs/${ref}`, ...(shaPattern.test(ref) ? [ref] : [])];

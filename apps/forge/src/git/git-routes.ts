@@ -14,7 +14,10 @@ type Identity =
   | { readonly kind: "account"; readonly account: Account }
   | { readonly kind: "installation"; readonly caller: Extract<Caller, { kind: "installation" }> };
 
-/** By the password: an account's push token, a user's App token, or an installation token (user `x-access-token`). Null for any other. */
+/**
+ * Identifies the caller by the password: an account's push token, a user's App token, or an installation token (user
+ * `x-access-token`). Null for any other.
+ */
 function identityOf(context: ForgeContext, request: Request): Identity | null {
   if (!request.headers.has("authorization")) return { kind: "anonymous" };
   const basic = readBasicAuth(request);
@@ -39,7 +42,7 @@ function may(context: ForgeContext, identity: Identity, repository: Repository, 
 const plain = (status: number, text: string, headers: Record<string, string> = {}) =>
   new Response(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers } });
 
-/** Asks for a credential for unknown repositories too, so that names of private ones can't be guessed. */
+/** Asks for credentials for unknown repositories too, so that names of private ones can't be guessed. */
 function refuse(context: ForgeContext, identity: Identity | null, repository: Repository | null): Response {
   if (identity === null || identity.kind === "anonymous") {
     return plain(401, "A credential is needed.", { "www-authenticate": 'Basic realm="Towpath Forge"' });
@@ -50,7 +53,7 @@ function refuse(context: ForgeContext, identity: Identity | null, repository: Re
 
 async function handle(context: ForgeContext, c: Context, service: Service): Promise<Response> {
   const asked = service === "info/refs" ? c.req.query("service") : service;
-  // Without a service it would be the dumb protocol, which reads files of the repository by name.
+  // Without a service this would be the dumb protocol, which reads the repository's files by name.
   if (asked !== "git-upload-pack" && asked !== "git-receive-pack") {
     return plain(403, "This server speaks git's smart protocol only.");
   }
@@ -73,7 +76,7 @@ async function handle(context: ForgeContext, c: Context, service: Service): Prom
   });
 }
 
-/** Clone, fetch and push at `/{owner}/{repository}.git`, by git's smart protocol only. */
+/** Clone, fetch and push at `/{owner}/{repository}.git`, over git's smart HTTP protocol only. */
 export function gitRoutes(context: ForgeContext): Hono {
   const routes = new Hono();
   const repository = "/:owner/:repository{[A-Za-z0-9._-]+\\.git}";

@@ -4,7 +4,7 @@ import { Readable as NodeReadable } from "node:stream";
 import type { ReadableStream as WebReadableStream } from "node:stream/web";
 import { gitEnvironment } from "./run-git.ts";
 
-/** What smart HTTP consists of; every other path below a repository is refused. */
+/** The endpoints of smart HTTP; every other path below a repository is refused. */
 const services = ["info/refs", "git-upload-pack", "git-receive-pack"] as const;
 export type Service = (typeof services)[number];
 
@@ -14,7 +14,7 @@ export type BackendRequest = {
   readonly request: Request;
   /** Login of the account that pushes; absent for anonymous reads. */
   readonly user: string | null;
-  /** Runs after git has ended and before the answer ends: what the client then asks for sees the push. */
+  /** Runs after git has exited and before the response ends, so that the client's next request sees the push. */
   readonly afterwards: () => Promise<void>;
 };
 
@@ -38,7 +38,7 @@ function environment({ directory, service, request, user }: BackendRequest): Rec
     HTTP_CONTENT_ENCODING: header("content-encoding"),
     GIT_PROTOCOL: header("git-protocol"),
     REMOTE_ADDR: "127.0.0.1",
-    // git takes pushes only where this is set.
+    // git accepts pushes only if this is set.
     ...(user !== null && { REMOTE_USER: user }),
   };
 }
@@ -57,7 +57,7 @@ function parseHeaders(text: string): { status: number; headers: Headers } {
   return { status, headers };
 }
 
-/** Reads the CGI header; what came after it belongs to the body. */
+/** Reads the CGI header; the rest of the chunk belongs to the body. */
 async function readHeader(chunks: AsyncIterator<Buffer>): Promise<{ header: string; rest: Buffer } | null> {
   let buffer: Buffer = Buffer.alloc(0);
   while (buffer.length < headerLimitBytes) {
@@ -91,14 +91,14 @@ function bodyStream(
       controller.close();
     },
     cancel() {
-      // Unread output would keep the process from counting as closed, and the push from being noticed.
+      // With unread output the process never counts as closed, and the push would go unnoticed.
       child.stdout.destroy();
       child.kill("SIGTERM");
     },
   });
 }
 
-/** Hands one request of smart HTTP to `git http-backend`: body and response are streamed. */
+/** Passes a smart HTTP request to `git http-backend`, streaming body and response. */
 export async function serveGit(input: BackendRequest): Promise<Response> {
   const child = spawn("git", ["http-backend"], {
     cwd: input.directory,
@@ -109,7 +109,7 @@ export async function serveGit(input: BackendRequest): Promise<Response> {
     child.once("error", reject);
     child.once("close", () => input.afterwards().then(resolve, reject));
   });
-  // The reader of the body awaits the exit too; a client disconnect must not become an unhandled rejection.
+  // The reader of the body awaits the exit too; a client's disconnect must not become an unhandled rejection.
   ended.catch(() => {});
   child.stdin.on("error", () => {});
   const body = input.request.body as WebReadableStream<Uint8Array> | null;

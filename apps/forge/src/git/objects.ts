@@ -28,7 +28,7 @@ function parseCommit(record: string): Commit {
   };
 }
 
-/** Newest first. `revision` is a sha or `old..new` of shas, never text from outside. */
+/** Newest first. `revision` is a sha or `old..new` of shas, never external input. */
 export async function listCommits(directory: string, revision: string, limit: number): Promise<Commit[]> {
   const text = await gitText(["log", "-z", format, `--max-count=${limit}`, revision, "--"], { directory });
   return text
@@ -37,7 +37,7 @@ export async function listCommits(directory: string, revision: string, limit: nu
     .map(parseCommit);
 }
 
-/** Throws when the sha names no commit. */
+/** Throws if the sha isn't a commit. */
 export async function readCommit(directory: string, sha: string): Promise<Commit> {
   const [commit] = await listCommits(directory, sha, 1);
   if (commit === undefined) throw new Error(`no commit ${sha}`);
@@ -74,7 +74,7 @@ export function listTree(directory: string, sha: string): Promise<TreeEntry[]> {
   return lsTree(directory, ["-r", "-t", sha]);
 }
 
-/** A path from a URL as git writes it; null for a path that can't be in a tree. */
+/** Converts a path from a URL to git's form; null for a path that can't be in a tree. */
 export function treePath(path: string): string | null {
   const parts = path.split("/").filter((part) => part !== "");
   const isUnusable = parts.some((part) => part === "." || part === ".." || part.includes("\0"));
@@ -97,7 +97,7 @@ export function readBlob(directory: string, sha: string): Promise<Buffer> {
   return runGit(["cat-file", "blob", sha], { directory });
 }
 
-/** Whether there is such an object, of that type. */
+/** Whether an object of that type exists. */
 export async function objectExists(directory: string, sha: string, type: "blob" | "tree" | "commit"): Promise<boolean> {
   if (!/^[0-9a-f]{40}$/.test(sha)) return false;
   try {
@@ -147,7 +147,7 @@ export async function writeCommit(directory: string, input: CommitInput): Promis
   return (await gitText(args, { directory, env, input: `${input.message.trimEnd()}\n` })).trim();
 }
 
-/** Moves a ref by compare-and-swap (`expected` null: it must not exist). False when it was elsewhere. */
+/** Moves a ref by compare-and-swap (`expected` null: it must not exist). False if it had another value. */
 export async function updateRef(
   directory: string,
   ref: string,

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const execute = promisify(execFile);
 
-/** git failed. `message` ends with the last part of its stderr. */
+/** A failure of git. `message` ends with the last part of its stderr. */
 export class GitError extends Error {
   override readonly name = "GitError";
 }
@@ -21,8 +21,8 @@ const timeoutMs = 60_000;
 const maxOutputBytes = 64 * 1024 * 1024;
 
 /**
- * The whole environment of every git process: nothing of the forge's own, which holds the App's secrets, and no
- * settings of the machine or user that would change what git does.
+ * The complete environment of every git process: nothing from the forge's own, which contains the App's secrets, and no
+ * settings of the machine or user that would affect git.
  */
 export function gitEnvironment(directory: string): Record<string, string> {
   return {
@@ -32,7 +32,7 @@ export function gitEnvironment(directory: string): Record<string, string> {
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_TERMINAL_PROMPT: "0",
-    // A file named `:(glob)**` is a file.
+    // A path such as `:(glob)**` is a literal file name.
     GIT_LITERAL_PATHSPECS: "1",
   };
 }
@@ -48,7 +48,7 @@ export async function runGit(args: readonly string[], options: GitOptions): Prom
     maxBuffer: maxOutputBytes,
     killSignal: "SIGKILL",
   });
-  // git may exit without reading its input; its status tells why.
+  // git may exit without reading its input; its exit status tells why.
   running.child.stdin?.on("error", () => {});
   running.child.stdin?.end(input);
   try {
@@ -64,8 +64,8 @@ export async function gitText(args: readonly string[], options: GitOptions): Pro
 }
 
 /**
- * Streams the commit as a gzipped tar with one top directory. If git fails half-way the stream breaks, so that nobody
- * mistakes a part for the whole.
+ * Streams the commit as a gzipped tar with one top-level directory. If git fails midway, the stream breaks, so that a
+ * partial archive can't be mistaken for a complete one.
  */
 export function archive(
   directory: string,

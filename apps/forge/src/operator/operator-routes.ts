@@ -20,8 +20,8 @@ const repositorySchema = z.object({
 });
 
 /**
- * What the platform's command line needs to deploy a directory: an account, the App on it, a repository and a URL to push
- * to. Each call makes what is missing and answers the same the second time.
+ * What the platform's command line needs to deploy a directory: an account, the App on it, a repository and a URL to
+ * push to. Each call creates what is missing; the calls are idempotent.
  */
 export function operatorRoutes(context: ForgeContext): Hono {
   const { config, database } = context;
@@ -62,7 +62,7 @@ export function operatorRoutes(context: ForgeContext): Hono {
       findRepository(database, owner, input.name) ??
       (await createRepository(context, account, { ...wanted, madeBy: "terminal" })) ??
       findRepository(database, owner, input.name);
-    // The terminal replaces a repository's content, so it must not reach one that a person made.
+    // The terminal replaces a repository's content, so it must not get one that a person created.
     if (repository?.made_by !== "terminal") return c.json({ message: "This repository was made by a person" }, 409);
     includeRepository(context, repository);
     const cloneUrl = `${config.url}/${repository.owner}/${repository.name}.git`;

@@ -61,7 +61,7 @@ function newRepositoryPage(viewer: Account, problem: string | null, attempt: Rec
   return page({ title: "New repository", viewer, width: "narrow", body });
 }
 
-/** A calm circle with the first letter; colour from the id. */
+/** A square with the first letter, in a color derived from the id. */
 function avatar(account: Account): string {
   const hue = (account.id * 137) % 360;
   const letter = account.login.slice(0, 1).toUpperCase();

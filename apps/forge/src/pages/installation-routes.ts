@@ -30,7 +30,7 @@ type View = {
   readonly chosen: ReadonlySet<number>;
   readonly state: string | undefined;
   readonly problem: string | null;
-  /** Where the page is, for coming back after choosing another account. */
+  /** The page's URL, for returning after switching accounts. */
   readonly here: string;
 };
 
@@ -85,7 +85,7 @@ function installPage(view: View): Html {
   return page({ title: installation ? `Configure ${appName}` : `Install ${appName}`, viewer, width: "narrow", body });
 }
 
-/** Where GitHub sends the browser after an installation: the App's set-up address. */
+/** Where GitHub sends the browser after an installation: the App's setup URL. */
 function setupUrl(config: ForgeConfig, installation: Installation, isNew: boolean, state: string | undefined): string {
   const target = new URL(config.setupUrl);
   target.searchParams.set("installation_id", String(installation.id));

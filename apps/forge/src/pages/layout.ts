@@ -9,7 +9,7 @@ export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 export type PageInput = {
   readonly title: string;
   readonly viewer: Account | null;
-  /** `narrow`: one decision in the middle, such as signing in. */
+  /** `narrow`: a single centered form, such as for signing in. */
   readonly width?: "narrow" | "wide";
   readonly body: Html;
 };
@@ -22,7 +22,7 @@ function account(viewer: Account | null): Html {
     <form method="post" action="/logout"><button class="quiet" type="submit">Sign out</button></form>`;
 }
 
-/** A whole document. Everything interpolated is escaped; no inline script or style. */
+/** A complete document. All interpolated values are escaped; no inline scripts or styles. */
 export function page(input: PageInput): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -48,7 +48,7 @@ export function page(input: PageInput): Html {
 </html>`;
 }
 
-/** What went wrong, above a form. */
+/** An error message above a form. */
 export function problemNote(problem: string | null): Html {
   return problem === null ? html`` : html`<p class="note problem" role="alert">${problem}</p>`;
 }
@@ -57,7 +57,7 @@ export function hidden(name: string, value: string | undefined): Html {
   return value === undefined ? html`` : html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-/** Text to copy; the button works where scripts do, and is not there otherwise. */
+/** Text to copy, with a button if scripts are enabled. */
 export function copyable(label: string, text: string): Html {
   return html`<div class="copyable">
     <pre tabindex="0" aria-label="${label}"><code>${text}</code></pre>
@@ -75,7 +75,7 @@ export function time(iso: string): Html {
 
 const asset = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), "utf8");
 
-/** The style sheet, the script behind the copy buttons, and the icon. */
+/** The style sheet, the script of the copy buttons, and the icon. */
 export function assetRoutes(): Hono {
   const routes = new Hono();
   const files = [

@@ -85,14 +85,14 @@ function repositoryPage(c: PageContext, repository: Repository, content: Html): 
 }
 
 /**
- * A repository's page (how to push, its branches and pull requests) and the pages of its pull requests: enough to watch
- * previews come and go. Git clients browse code and merge.
+ * A repository's page (how to push, its branches and pull requests) and the pages of its pull requests: enough to try
+ * out previews. Browsing code and merging is left to git clients.
  */
 export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
   const { config, database } = context;
   const routes = new Hono<PageEnvironment>();
 
-  /** Null when the repository doesn't exist or the visitor may not read it: both look the same. */
+  /** Null if the repository doesn't exist or the visitor may not read it: the two must look the same. */
   function visible(c: PageContext): { repository: Repository; isOwner: boolean } | null {
     const repository = findRepository(database, c.req.param("owner") ?? "", c.req.param("repo") ?? "");
     if (repository === null) return null;

@@ -5,7 +5,7 @@ import type { ForgeConfig } from "../config.ts";
 
 const originOf = (url: string) => new URL(url).origin;
 
-/** The forge's own address and the names of loopback, with the port. */
+/** The forge's own host and the loopback names, with the port. */
 function ownHosts(config: ForgeConfig): Set<string> {
   const { host, port } = new URL(config.url);
   const suffix = port === "" ? "" : `:${port}`;
@@ -13,8 +13,8 @@ function ownHosts(config: ForgeConfig): Set<string> {
 }
 
 /**
- * Refuses requests for other host names: a web page whose name resolves to 127.0.0.1 (DNS rebinding) must not read
- * what users of this machine may read.
+ * Refuses requests for other host names: a website whose name resolves to 127.0.0.1 (DNS rebinding) must not get the
+ * access of this machine's users.
  */
 export function onlyOwnHosts(config: ForgeConfig): MiddlewareHandler {
   const hosts = ownHosts(config);
@@ -25,15 +25,15 @@ export function onlyOwnHosts(config: ForgeConfig): MiddlewareHandler {
 }
 
 /**
- * Forms come from our own pages. SameSite cookies are not enough: servers on other ports of localhost are the same
- * site.
+ * Accepts forms from our own pages only. SameSite cookies aren't enough, because servers on other ports of localhost
+ * are same-site.
  */
 export function onlyOwnForms(config: ForgeConfig): MiddlewareHandler {
   const { protocol } = new URL(config.url);
   return csrf({ origin: [...ownHosts(config)].map((host) => `${protocol}//${host}`) });
 }
 
-/** `form-action` also applies to redirects after a form, hence the platform's two addresses. */
+/** `form-action` also applies to redirects after a form submission, hence the platform's two URLs. */
 export function pageHeaders(config: ForgeConfig): MiddlewareHandler[] {
   const formTargets = [...new Set(["'self'", originOf(config.callbackUrl), originOf(config.setupUrl)])];
   const headers = secureHeaders({

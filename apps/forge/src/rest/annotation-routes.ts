@@ -33,7 +33,7 @@ const checkRunSchema = z.looseObject({
   conclusion: z.string().nullish(),
 });
 
-/** Everything that an App reports: which permission it needs and what its body looks like. */
+/** Everything that an App can report, with the permission that it needs and the schema of its body. */
 const kinds = {
   status: {
     permission: "statuses",
@@ -63,7 +63,7 @@ const kinds = {
 
 const shape = ({ id, content, created_at, updated_at }: Annotation) => ({ ...content, id, created_at, updated_at });
 
-/** Commit statuses, check runs, deployments and pull-request comments: stored and returned, nothing more. */
+/** Commit statuses, check runs, deployments and pull request comments: only stored and returned. */
 export function annotationRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const { database } = context;
   const routes = new Hono<RestEnvironment>();

@@ -34,7 +34,7 @@ function narrowPermissions(requested: Permissions | undefined): Permissions {
   return { ...requested, metadata: "read" };
 }
 
-/** The ids, all of them of repositories that the installation covers; null for the whole installation. */
+/** The repository ids, all covered by the installation; null for the whole installation. */
 function narrowRepositories(
   { database }: ForgeContext,
   installation: Installation,
@@ -54,7 +54,7 @@ function requireInstallation(installation: Installation | null): Installation {
   return installation;
 }
 
-/** Routes for the App itself, with its JWT. */
+/** Routes for the App itself, authenticated by its JWT. */
 export function appRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const { database } = context;
   const routes = new Hono<RestEnvironment>();
@@ -111,7 +111,7 @@ export function appRoutes(context: ForgeContext): Hono<RestEnvironment> {
   return routes;
 }
 
-/** A user's installations and the repositories that an installation covers. */
+/** A user's installations, and the repositories that each covers. */
 export function installationRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const { database, config } = context;
   const routes = new Hono<RestEnvironment>();

@@ -34,7 +34,7 @@ export function appPublicKey(privateKey: string): KeyObject {
   return createPublicKey(privateKey);
 }
 
-/** The JWT with which the App speaks for itself: RS256, ten minutes at most, issued by its id or client id. */
+/** Verifies the App's JWT: RS256, at most ten minutes long, issued by its id or client id. */
 async function isAppJwt(context: ForgeContext, key: KeyObject, token: string): Promise<boolean> {
   try {
     const { app } = context.config;
@@ -46,7 +46,7 @@ async function isAppJwt(context: ForgeContext, key: KeyObject, token: string): P
   }
 }
 
-/** The installation that a token was made for, or null when either has gone. */
+/** The installation that a token was issued for, or null if either is gone. */
 export function installationCaller(
   context: ForgeContext,
   token: string,
@@ -56,7 +56,7 @@ export function installationCaller(
   return grant && installation ? { kind: "installation", installation, grant } : null;
 }
 
-/** Who calls, by the Authorization header. Throws 401 for a credential that is none. */
+/** The caller, by the Authorization header. Throws 401 for an invalid credential. */
 export async function identify(
   context: ForgeContext,
   key: KeyObject,
@@ -73,7 +73,10 @@ export async function identify(
   throw new RestError(401, "Bad credentials");
 }
 
-/** Whether an installation token reaches the repository: covered by the installation and not left out by narrowing. */
+/**
+ * Whether an installation token gives access to the repository: the installation covers it and the token isn't narrowed
+ * to others.
+ */
 export function grantReaches(
   context: ForgeContext,
   caller: Extract<Caller, { kind: "installation" }>,
@@ -90,9 +93,9 @@ export function grantAllows(grant: InstallationGrant, permission: Permission, ac
 }
 
 /**
- * Lets the caller through to the repository or throws. Out of reach is 404, as if it did not exist; in reach but not
- * permitted is 403. Unlike GitHub, an installation token reads nothing outside its repositories, public ones included:
- * a stand-in should show a missing narrowing, not forgive it.
+ * Throws unless the caller may access the repository: 404 without access, as if it didn't exist; 403 without the
+ * permission. Unlike on GitHub, an installation token can't read public repositories outside its own: a stand-in should
+ * reveal a token that isn't narrowed enough.
  */
 export function authorize(
   context: ForgeContext,
@@ -126,7 +129,7 @@ export function authorizeByName(
   return authorize(context, caller, findRepository(context.database, name.owner, name.repo), permission, access);
 }
 
-/** Who is named as the author of what an installation does: the account that it belongs to. */
+/** The author of an installation's changes: the account that it belongs to. */
 export function actingAccount(context: ForgeContext, caller: Caller): Account {
   const account =
     caller.kind === "user"
@@ -138,12 +141,12 @@ export function actingAccount(context: ForgeContext, caller: Caller): Account {
   return account;
 }
 
-/** The repository of the path when the caller may read it. */
+/** The repository in the path, if the caller may read it. */
 export function reading(context: ForgeContext, c: RestContext, permission: Permission = "contents"): Repository {
   return authorizeByName(context, c.get("caller"), repositoryName(c), permission, "read");
 }
 
-/** One of its commits. GitHub answers differently for an empty repository, except for queries by path. */
+/** A commit of the repository. GitHub answers differently for an empty repository, except for queries by path. */
 export async function commitOf(
   context: ForgeContext,
   c: RestContext,
@@ -157,12 +160,12 @@ export async function commitOf(
   throw isEmpty ? new RestError(409, "Git Repository is empty.") : new RestError(404, "Not Found");
 }
 
-/** Lets only the App itself through. */
+/** Requires the App itself. */
 export function requireApp(c: RestContext): void {
   if (c.get("caller").kind !== "app") throw new RestError(401, "A JSON web token could not be decoded");
 }
 
-/** Lets only users through, who authorized the App. */
+/** Requires a user who has authorized the App. */
 export function requireUser(c: RestContext): Account {
   const caller = c.get("caller");
   if (caller.kind === "user") return caller.account;

@@ -13,7 +13,7 @@ export function contentRoutes(context: ForgeContext): Hono<RestEnvironment> {
 
   routes.get("/repos/:owner/:repo/git/trees/:ref{.+}", async (c) => {
     const { directory, sha } = await commitOf(context, c, c.req.param("ref"));
-    // As if `recursive` were always set.
+    // Always recursive, as if `recursive` were set.
     const tree = (await listTree(directory, sha)).map(({ size, ...entry }) => ({
       ...entry,
       ...(size !== null && { size }),
@@ -49,7 +49,7 @@ function contentShape(entry: TreeEntry) {
   return { type: kinds[entry.type], name, path: entry.path, sha: entry.sha, size: entry.size ?? 0 };
 }
 
-/** Beyond 1 MB GitHub leaves the text out and says encoding `none`. */
+/** Above 1 MB GitHub omits the content and sets `encoding` to `none`. */
 async function contentWithText(directory: string, entry: TreeEntry) {
   const shape = contentShape(entry);
   if (entry.type !== "blob") return shape;

@@ -19,7 +19,7 @@ function deliveryShape(delivery: Delivery) {
   };
 }
 
-/** The App's webhook deliveries, and sending one again. */
+/** Lists the App's webhook deliveries and redelivers one. */
 export function deliveryRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const { database } = context;
   const routes = new Hono<RestEnvironment>();
@@ -42,7 +42,7 @@ export function deliveryRoutes(context: ForgeContext): Hono<RestEnvironment> {
     requireApp(c);
     const delivery = findDelivery(database, numberParam(c, "id"));
     if (delivery === null) throw new RestError(404, "Not Found");
-    // Same guid: a receiver that got the first one after all must be able to tell (BLD-12).
+    // Same guid, so that a receiver that did get the first one can tell (BLD-12).
     insertDelivery(database, { ...delivery, redelivery: true });
     context.deliverer.wake();
     return c.json({}, 202);

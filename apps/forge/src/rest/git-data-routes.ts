@@ -31,13 +31,13 @@ const moveSchema = z.object({ sha: shaSchema });
 
 async function writeFile(directory: string, { path: given, mode, content }: z.infer<typeof fileSchema>) {
   const path = treePath(given);
-  // Every client that would check it out refuses `.git` in a tree.
+  // Clients refuse to check out a tree that contains `.git`.
   if (path === null || path !== given || path.split("/").some((part) => part.toLowerCase() === ".git"))
     throw new RestError(422, `tree.path contains a malformed path component: ${given}`);
   return { path, mode, sha: await writeBlob(directory, content) };
 }
 
-/** The repository, ready for its git database. GitHub's takes nothing while the repository is empty. */
+/** The repository, if its git database can be used: like GitHub, it can't while the repository is empty. */
 async function open(context: ForgeContext, c: RestContext, access: Access) {
   const repository = authorizeByName(context, c.get("caller"), repositoryName(c), "contents", access);
   const directory = await ensureDirectory(context, repository);
@@ -48,8 +48,8 @@ async function open(context: ForgeContext, c: RestContext, access: Access) {
 const refAnswer = (branch: string, sha: string) => ({ ref: `refs/heads/${branch}`, object: { type: "commit", sha } });
 
 /**
- * As much of GitHub's git database as committing files needs: whole trees, commits, and branches moved forward. A moved
- * branch sends webhooks like a push.
+ * The parts of GitHub's git database API that committing files needs: whole trees, commits, and fast-forwarding
+ * branches. Moving a branch sends webhooks like a push.
  */
 export function gitDataRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const routes = new Hono<RestEnvironment>();

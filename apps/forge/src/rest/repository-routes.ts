@@ -27,7 +27,7 @@ const newRepositorySchema = z.object({
   auto_init: z.boolean().default(false),
 });
 
-/** The signed-in user, creating a repository, and reading one: itself, its branches, a commit. */
+/** The signed-in user; creating a repository; reading a repository, its branches and a commit. */
 export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const routes = new Hono<RestEnvironment>();
   const apiUrl = `${context.config.url}/api/v3`;

@@ -3,7 +3,7 @@ import type { z } from "zod";
 
 export type RestErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 422;
 
-/** An answer of the REST API that is no success; GitHub's body shape. */
+/** An error response of the REST API, with GitHub's body. */
 export class RestError extends Error {
   override readonly name = "RestError";
   readonly status: RestErrorStatus;
@@ -16,7 +16,9 @@ export class RestError extends Error {
   }
 }
 
-/** The parsed JSON body; 400 for no JSON, 422 for another shape. An absent body is an empty object. */
+/**
+ * The parsed JSON body; throws 400 for invalid JSON, 422 for the wrong shape. A missing body counts as an empty object.
+ */
 export async function readBody<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {
   const text = await c.req.text();
   let json: unknown;
@@ -36,7 +38,7 @@ export async function readBody<Schema extends z.ZodType>(c: Context, schema: Sch
   throw new RestError(422, "Validation Failed", errors);
 }
 
-/** A positive whole number from the path; else 404. */
+/** A positive integer from the path; throws 404 otherwise. */
 export function numberParam(c: Context, name: string): number {
   const value = Number(c.req.param(name));
   if (!Number.isSafeInteger(value) || value < 1) throw new RestError(404, "Not Found");
@@ -48,7 +50,7 @@ function positive(text: string | undefined, fallback: number): number {
   return Number.isSafeInteger(value) && value > 0 ? value : fallback;
 }
 
-/** Cuts one page out and sets the Link header (RFC 8288) as GitHub does. `page` and `per_page` (1 to 100, default 30). */
+/** Returns one page and sets the Link header (RFC 8288) like GitHub. `page` and `per_page` (1 to 100, default 30). */
 export function paginate<Item>(c: Context, publicUrl: string, items: readonly Item[]): Item[] {
   const size = Math.min(positive(c.req.query("per_page"), 30), 100);
   const page = positive(c.req.query("page"), 1);

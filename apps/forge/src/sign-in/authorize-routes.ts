@@ -17,7 +17,7 @@ const requestSchema = z.object({
 });
 type AuthorizeRequest = z.infer<typeof requestSchema>;
 
-/** The registered callback or a path below it, as GitHub allows; never another host. */
+/** The registered callback or a path below it, like GitHub; never another host. */
 function redirectUri(context: ForgeContext, given: string | undefined): string | null {
   const registered = new URL(context.config.callbackUrl);
   if (given === undefined) return registered.href;
@@ -68,7 +68,9 @@ function authorizePage(c: PageContext, viewer: Account, request: AuthorizeReques
   return page({ title: `Authorize ${appName}`, viewer, width: "narrow", body });
 }
 
-/** The user's side of OAuth: `/login/oauth/authorize`. Source: GitHub docs, "Authorizing OAuth apps", RFC 6749 and 7636. */
+/**
+ * The user's side of OAuth: `/login/oauth/authorize`. Source: GitHub docs, "Authorizing OAuth apps", RFC 6749 and 7636.
+ */
 export function authorizeRoutes(context: ForgeContext): Hono<PageEnvironment> {
   const { database, config } = context;
   const routes = new Hono<PageEnvironment>();
@@ -102,7 +104,7 @@ export function authorizeRoutes(context: ForgeContext): Hono<PageEnvironment> {
     if ("problem" in checked) return c.html(refusalPage(viewer, checked.problem), 400);
     if (viewer === null) return redirectToSignIn(c);
     const isGranted = database.get(z.unknown(), "SELECT 1 FROM oauth_grant WHERE account_id = ?", viewer.id) !== null;
-    // Like GitHub: asked once, then straight on.
+    // Like GitHub: the user is asked once, later redirected at once.
     if (isGranted) return c.redirect(grant(viewer, checked.request, checked.redirect));
     return c.html(authorizePage(c, viewer, checked.request, checked.redirect));
   });

@@ -29,12 +29,12 @@ export function stopSession(context: ForgeContext, c: PageContext): void {
   deleteCookie(c, cookieName, { path: "/" });
 }
 
-/** A path of the forge itself; anything that could lead elsewhere becomes the start page. */
+/** Returns a path of the forge itself; anything that could lead elsewhere becomes the start page. */
 export function safeReturnPath(path: string | undefined): string {
   return path !== undefined && /^\/(?![/\\])[^\\\s]*$/.test(path) ? path : "/";
 }
 
-/** The sign-in page, from which the browser comes back to this request. */
+/** The sign-in page's URL, with a return to this request. */
 export function redirectToSignIn(c: PageContext): Response {
   const url = new URL(c.req.url);
   return c.redirect(`/login?return_to=${encodeURIComponent(url.pathname + url.search)}`);

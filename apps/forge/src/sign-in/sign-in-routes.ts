@@ -46,7 +46,7 @@ function signInPage(accounts: readonly Account[], returnTo: string, problem: str
   return page({ title: "Sign in", viewer: null, width: "narrow", body });
 }
 
-/** Sign-in, which is choosing or making a local account. */
+/** Sign-in: choosing or creating a local account. */
 export function signInRoutes(context: ForgeContext): Hono<PageEnvironment> {
   const { database } = context;
   const routes = new Hono<PageEnvironment>();

@@ -19,7 +19,7 @@ async function readRequest(c: Context): Promise<unknown> {
   return isJson ? c.req.json().catch(() => null) : c.req.parseBody();
 }
 
-/** JSON if the client accepts it, else form encoding. Errors are 200 too. Both as on GitHub. */
+/** JSON if the client accepts it, otherwise form encoding. Errors have status 200 too. Both like GitHub. */
 function answer(c: Context, body: Record<string, string | number>): Response {
   if (c.req.header("accept")?.includes("json")) return c.json(body);
   const form = new URLSearchParams();
@@ -27,7 +27,7 @@ function answer(c: Context, body: Record<string, string | number>): Response {
   return c.body(form.toString(), 200, { "content-type": "application/x-www-form-urlencoded" });
 }
 
-/** The App's side of OAuth: a code or refresh token for a user's token. */
+/** The App's side of OAuth: exchanges a code or refresh token for a user's token. */
 export function tokenRoutes(context: ForgeContext): Hono {
   const { config, database } = context;
   const routes = new Hono();

@@ -10,7 +10,7 @@ const accountSchema = z.object({
 });
 export type Account = z.infer<typeof accountSchema>;
 
-/** First path parts that are pages of the forge itself. */
+/** First path segments of the forge's own pages. */
 const reservedLogins = new Set(["api", "apps", "assets", "healthz", "internal", "login", "logout", "new", "settings"]);
 
 /** GitHub's rule for logins, and no login that would hide a page of the forge. */
@@ -55,7 +55,7 @@ export function accountById(database: Database, id: number): Account | null {
   return database.get(accountSchema, "SELECT * FROM account WHERE id = ?", id);
 }
 
-/** null: the login is taken. */
+/** Null if the login is taken. */
 export function createAccount(database: Database, input: NewAccount): Account | null {
   const { changes } = database.run(
     "INSERT INTO account (login, name, email, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Database, timestamp } from "./database.ts";
 
-/** What an App writes beside commits and pull requests. `subject`: the sha, deployment id or pull request number. */
+/** What an App attaches to commits and pull requests. `subject`: the sha, deployment id or pull request number. */
 const annotationKindSchema = z.enum(["status", "check_run", "deployment", "deployment_status", "issue_comment"]);
 export type AnnotationKind = z.infer<typeof annotationKindSchema>;
 
@@ -58,7 +58,7 @@ export function insertAnnotation(
   return row;
 }
 
-/** Given keys replace the old ones; the others stay. */
+/** Merges: given keys replace the old ones, the others stay. */
 export function updateAnnotation(
   database: Database,
   annotation: Annotation,

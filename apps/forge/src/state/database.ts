@@ -119,30 +119,30 @@ CREATE TABLE delivery (
 CREATE INDEX delivery_due ON delivery (state, next_attempt_at_ms);
 `;
 
-/** The forge's state. Synchronous: each call is done, and on disk, when it returns. */
+/** The forge's state. Synchronous: each call is complete and on disk when it returns. */
 export type Database = {
   /** The first row, or null. */
   get<Schema extends z.ZodType>(schema: Schema, sql: string, ...values: SQLInputValue[]): z.infer<Schema> | null;
   all<Schema extends z.ZodType>(schema: Schema, sql: string, ...values: SQLInputValue[]): z.infer<Schema>[];
   /** Returns the id of the inserted row, and how many rows changed. */
   run(sql: string, ...values: SQLInputValue[]): { id: number; changes: number };
-  /** All or nothing. Must not await: other requests would run inside. */
+  /** Runs a transaction. Must not await, because other requests would run inside it. */
   transaction<Result>(work: () => Result): Result;
   close(): void;
 };
 
 const schemaVersion = 2;
 
-/** Upgrades the state of each earlier version to the next. */
+/** Upgrades the state from each version to the next. */
 const upgrades: Readonly<Record<number, string>> = {
   1: "ALTER TABLE repository ADD COLUMN made_by TEXT CHECK (made_by IN ('person', 'terminal'));",
 };
 
-/** Opens or creates the state. Throws one clear sentence for a state of another version. */
+/** Opens or creates the state. Throws an error for the operator if the state has another version. */
 export function openDatabase(path: string): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const sqlite = new DatabaseSync(path);
-  // FULL: a push that was answered survives a power cut, and with it its webhook.
+  // FULL: an acknowledged push and its webhook survive a power cut.
   sqlite.exec(
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000",
   );
@@ -185,7 +185,7 @@ export function openDatabase(path: string): Database {
   };
 }
 
-/** The time as the state and the REST answers write it: ISO 8601, seconds, UTC. */
+/** The time as in the state and the REST API: ISO 8601, seconds, UTC. */
 export function timestamp(at: Date = new Date()): string {
   return at.toISOString().replace(/\.\d{3}Z$/, "Z");
 }

@@ -8,7 +8,7 @@ const deliveryRowSchema = z.object({
   action: z.string().nullable(),
   installation_id: z.number().nullable(),
   repository_id: z.number().nullable(),
-  /** Exactly the bytes that are signed and sent. */
+  /** The exact bytes that are signed and sent. */
   body: z.string(),
   redelivery: z.number().transform((value) => value === 1),
   state: z.enum(["pending", "delivered", "failed"]),
@@ -49,13 +49,13 @@ export function listDeliveries(database: Database, before: number, limit: number
   return database.all(deliveryRowSchema, "SELECT * FROM delivery WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit);
 }
 
-/** The oldest that is due. */
+/** The oldest due delivery. */
 export function nextDue(database: Database, nowMs: number): Delivery | null {
   const sql = "SELECT * FROM delivery WHERE state = 'pending' AND next_attempt_at_ms <= ? ORDER BY id LIMIT 1";
   return database.get(deliveryRowSchema, sql, nowMs);
 }
 
-/** When the next pending one is due; null: none waits. */
+/** When the next pending delivery is due; null if there is none. */
 export function nextDueAt(database: Database): number | null {
   const sql = "SELECT min(next_attempt_at_ms) AS at FROM delivery WHERE state = 'pending'";
   return database.get(z.object({ at: z.number().nullable() }), sql)?.at ?? null;
@@ -76,7 +76,7 @@ export function recordAttempt(database: Database, id: number, attempt: Attempt):
   );
 }
 
-/** Keeps the newest thousand. */
+/** Deletes all but the newest thousand. */
 export function pruneDeliveries(database: Database): void {
   const sql = "DELETE FROM delivery WHERE state <> 'pending' AND id <= (SELECT max(id) FROM delivery) - 1000";
   database.run(sql);

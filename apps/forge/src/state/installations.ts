@@ -22,7 +22,7 @@ export function installationOfAccount(database: Database, accountId: number): In
   return database.get(installationRowSchema, "SELECT * FROM installation WHERE account_id = ?", accountId);
 }
 
-/** The installation that covers the repository, if any does. */
+/** The installation that covers the repository, if any. */
 export function installationOfRepository(database: Database, repository: Repository): Installation | null {
   const installation = installationOfAccount(database, repository.owner_id);
   return installation && coversRepository(database, installation, repository) ? installation : null;
@@ -48,7 +48,7 @@ export function repositoriesOfInstallation(database: Database, installation: Ins
 
 export type InstallationChoice = { selection: "all" } | { selection: "selected"; repositoryIds: readonly number[] };
 
-/** Installs on the account or changes what is installed; ids of other accounts' repositories are left out. */
+/** Installs the App on the account or changes its repositories; ids of other accounts' repositories are ignored. */
 export function saveInstallation(database: Database, accountId: number, choice: InstallationChoice): Installation {
   const now = timestamp();
   database.run(
@@ -67,7 +67,7 @@ export function saveInstallation(database: Database, accountId: number, choice: 
   return installation;
 }
 
-/** Adds one of the account's own repositories to an installation on chosen ones. */
+/** Adds one of the account's repositories to an installation on selected ones. */
 export function addToInstallation(database: Database, installation: Installation, repositoryId: number): void {
   database.run(
     `INSERT INTO installation_repository (installation_id, repository_id)

@@ -39,7 +39,7 @@ export function findPullRequest(database: Database, repositoryId: number, number
   return database.get(pullRequestRowSchema, sql, repositoryId, number);
 }
 
-/** At most one: a second pull request between the same branches is refused. */
+/** At most one, because a second pull request between the same branches is refused. */
 export function openPullRequestBetween(
   database: Database,
   repositoryId: number,

@@ -9,7 +9,9 @@ export const repositoryRowSchema = z.object({
   description: z.string().nullable(),
   private: z.number().transform((value) => value === 1),
   default_branch: z.string(),
-  /** Who made it. `towpath deploy` may replace the content of what the terminal made; null counts as a person. */
+  /**
+   * Who created it. `towpath deploy` may replace the content of the terminal's repositories; null counts as a person.
+   */
   made_by: z.enum(["person", "terminal"]).nullable(),
   created_at: z.string(),
   updated_at: z.string(),
@@ -57,7 +59,7 @@ export type NewRepositoryRow = {
   madeBy: Maker;
 };
 
-/** null: the account has a repository of this name (case-insensitive). */
+/** Null if the account has a repository of this name (case-insensitive). */
 export function insertRepository(database: Database, input: NewRepositoryRow): Repository | null {
   const now = timestamp();
   const { id, changes } = database.run(
@@ -74,7 +76,7 @@ export function insertRepository(database: Database, input: NewRepositoryRow): R
   return changes === 0 ? null : repositoryById(database, id);
 }
 
-/** False: the account has another repository of this name. */
+/** False if the account has another repository of this name. */
 export function renameRepository(database: Database, id: number, name: string): boolean {
   const sql = "UPDATE OR IGNORE repository SET name = ?, updated_at = ? WHERE id = ?";
   return database.run(sql, name, timestamp(), id).changes === 1;
@@ -96,7 +98,7 @@ export function knownRefs(database: Database, repositoryId: number): Map<string,
   return new Map(rows.map((row) => [row.name, row.sha]));
 }
 
-/** `sha` null: the ref is gone. */
+/** `sha` is null if the ref is gone. */
 export function setKnownRef(database: Database, repositoryId: number, name: string, sha: string | null): void {
   if (sha === null) {
     database.run("DELETE FROM known_ref WHERE repository_id = ? AND name = ?", repositoryId, name);

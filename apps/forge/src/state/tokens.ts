@@ -29,8 +29,8 @@ export function sameSecret(given: string, expected: string): boolean {
 }
 
 /**
- * The password of an account for `git push`. Derived, so that pages can show it at any time though nothing stores it;
- * it changes with the App's client secret.
+ * An account's password for `git push`. Derived, so that pages can show it at any time without storing it; it changes
+ * with the App's client secret.
  */
 export function pushToken(clientSecret: string, account: Account): string {
   const mac = createHmac("sha256", clientSecret).update(`forge push token ${account.id} ${account.created_at}`);
@@ -63,7 +63,7 @@ export function endSession(database: Database, token: string): void {
 
 export type NewCode = { accountId: number; redirectUri: string; codeChallenge: string | null };
 
-/** An authorization code: ten minutes, one use. */
+/** Creates an authorization code: valid for ten minutes, for one use. */
 export function createCode(database: Database, input: NewCode): string {
   const code = newSecret("");
   database.run(
@@ -98,8 +98,8 @@ function issueUserTokens(database: Database, accountId: number, codeHash: string
 }
 
 /**
- * null: unknown, expired, used, for another redirect or with the wrong verifier. A second use also revokes what the
- * first one got (RFC 6749, section 4.1.2), since one of the two users stole it.
+ * Null if the code is unknown, expired, used, for another redirect, or if the verifier is wrong. A second use also
+ * revokes the tokens of the first one (RFC 6749, section 4.1.2), because one of the two users stole it.
  */
 export function exchangeCode(
   database: Database,
@@ -122,7 +122,7 @@ export function exchangeCode(
   });
 }
 
-/** A refresh token works once; its successor comes with the answer. */
+/** A refresh token works once; the response contains its successor. */
 export function refreshUserTokens(database: Database, refreshToken: string): UserTokens | null {
   return database.transaction(() => {
     const sql =
@@ -140,7 +140,7 @@ export function accountOfUserToken(database: Database, token: string): Account |
 
 export type InstallationGrant = {
   readonly installationId: number;
-  /** null: every repository of the installation, also later ones. */
+  /** Null: every repository of the installation, including future ones. */
   readonly repositoryIds: readonly number[] | null;
   readonly permissions: Permissions;
 };
@@ -176,7 +176,7 @@ export function grantOfInstallationToken(database: Database, token: string): Ins
   return { installationId: row.installation_id, repositoryIds: row.repository_ids, permissions: row.permissions };
 }
 
-/** Tokens, codes and sessions that are over. */
+/** Deletes expired tokens, codes and sessions. */
 export function deleteExpired(database: Database): void {
   for (const table of ["session", "oauth_code", "user_token", "installation_token"]) {
     database.run(`DELETE FROM ${table} WHERE expires_at_ms < ?`, Date.now());

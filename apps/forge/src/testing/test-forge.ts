@@ -23,10 +23,10 @@ export type Received = {
   readonly body: Buffer;
 };
 
-/** A real HTTP server in the place of the platform's webhook route. */
+/** A real HTTP server that stands in for the platform's webhook route. */
 export class WebhookReceiver {
   readonly received: Received[] = [];
-  /** Statuses for the next requests; 202 when there are none. */
+  /** Statuses of the next responses; 202 when the list is empty. */
   readonly answers: number[] = [];
   readonly #server: Server;
 
@@ -58,7 +58,7 @@ export class WebhookReceiver {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The first delivery that fits, as soon as it is here. */
+  /** The first matching delivery, as soon as it arrives. */
   async waitFor(fits: (received: Received, payload: Record<string, unknown>) => boolean): Promise<Received> {
     for (let waited = 0; waited < 10_000; waited += 20) {
       const found = this.received.find((received) => fits(received, JSON.parse(received.body.toString("utf8"))));
@@ -87,7 +87,7 @@ export type TestForge = {
   readonly directory: string;
   /** Stops the forge and starts it again on the same state. */
   restart(): Promise<void>;
-  /** Only stops it; `restart` brings it back. */
+  /** Stops it; `restart` starts it again. */
   stop(): Promise<void>;
   close(): Promise<void>;
 };
@@ -164,7 +164,7 @@ function runGit(directory: string, args: readonly string[], more: Record<string,
   return run("git", args, { cwd: directory, env, maxBuffer: 64 * 1024 * 1024 });
 }
 
-/** Real git as a user runs it, with settings of its own. Throws with git's words when it fails. */
+/** Runs real git with settings of its own. Throws with git's output if it fails. */
 export async function git(directory: string, ...args: string[]): Promise<string> {
   return (await runGit(directory, args)).stdout;
 }
@@ -179,7 +179,7 @@ export async function gitHeaders(directory: string, ...args: string[]): Promise<
     .toLowerCase();
 }
 
-/** A browser without a screen: keeps cookies, sends Origin with forms, follows nothing. */
+/** A minimal browser: keeps cookies, sends Origin with forms, follows no redirects. */
 export class Browser {
   readonly #url: string;
   #cookies = new Map<string, string>();
@@ -209,12 +209,12 @@ export class Browser {
   }
 }
 
-/** Where a redirect leads. */
+/** A redirect's target. */
 export function locationOf(response: Response): URL {
   return new URL(response.headers.get("location") ?? "", response.url);
 }
 
-/** An App user token, got through sign-in and the authorize page as a person would. */
+/** An App user token, obtained through sign-in and the authorization page as by a person. */
 export async function userToken(forge: TestForge, login: string): Promise<string> {
   const browser = new Browser(forge.url);
   await browser.submit("/login", { existing: login });

@@ -4,9 +4,9 @@ import type { Database } from "../state/database.ts";
 import { type Delivery, nextDue, nextDueAt, recordAttempt } from "../state/deliveries.ts";
 
 export type Deliverer = {
-  /** Looks for deliveries that are due. Called after each write of new ones. */
+  /** Checks for due deliveries. Call it after storing new ones. */
   wake(): void;
-  /** Ends the attempt under way, which counts as not made. */
+  /** Aborts the current attempt, which doesn't count. */
   stop(): Promise<void>;
 };
 
@@ -15,11 +15,11 @@ export type DelivererOptions = {
   readonly log: Logger;
   readonly url: string;
   readonly secret: string;
-  /** Pauses after the first, second, … failure; after the last one the delivery has failed. */
+  /** Pauses after the first, second, … failure; after the last one the delivery counts as failed. */
   readonly pausesMs?: readonly number[];
 };
 
-/** About five minutes in all: long enough for a restart of the receiver, and `redeliver` is there for more. */
+/** About five minutes in total: long enough for a restart of the receiver; after that, it can be redelivered. */
 const defaultPausesMs = [500, 1000, 2000, 5000, 15_000, 60_000, 240_000];
 /** As long as GitHub waits. */
 const timeoutMs = 10_000;
@@ -43,7 +43,7 @@ async function send(delivery: Delivery, options: DelivererOptions, stopping: Abo
     });
     await response.body?.cancel();
     const { status: statusCode, ok } = response;
-    // A receiver that refuses will refuse again; one that is overloaded or broken may not.
+    // A 4xx is permanent; an overloaded or failing receiver may recover.
     const mayRetry = statusCode >= 500 || statusCode === 429;
     return {
       status: response.statusText || String(statusCode),
@@ -57,8 +57,8 @@ async function send(delivery: Delivery, options: DelivererOptions, stopping: Abo
 }
 
 /**
- * Sends what the delivery table holds, oldest first, one at a time. The table is the truth: what was pending when the
- * forge ended is sent after the next start.
+ * Sends the deliveries in the table, oldest first, one at a time. The table is authoritative: deliveries that were
+ * pending when the forge stopped are sent after the next start.
  */
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { database, log } = options;

@@ -16,8 +16,8 @@ import type { Repository } from "../state/repositories.ts";
 type Event = { name: string; action?: string; payload: Record<string, unknown> };
 
 /*
- * Each writes a delivery and sends nothing: callers write inside their transaction, so that a change and its webhook
- * are stored together, and call `deliverer.wake()` after it.
+ * Each stores a delivery and sends nothing: callers store it in their transaction, so that a change and its webhook are
+ * committed together, and then call `deliverer.wake()`.
  */
 
 /** An event of a repository. Stored only if the App is installed on it. */

@@ -15,7 +15,7 @@ import { enqueuePullRequestEvent, enqueueRepositoryEvent } from "./enqueue.ts";
 
 const noCommit = "0".repeat(40);
 const heads = "refs/heads/";
-/** GitHub's limit. Builds look at the head only. */
+/** GitHub's limit. Builds only use the head. */
 const commitLimit = 20;
 
 type RefChange = {
@@ -109,7 +109,7 @@ function updatePullRequests(
   }
 }
 
-/** As on GitHub, the first branch that is pushed becomes the default when `main` is not among them. */
+/** Like on GitHub, the first pushed branch becomes the default if `main` isn't among them. */
 async function adoptDefaultBranch(
   context: ForgeContext,
   repository: Repository,
@@ -127,12 +127,12 @@ async function adoptDefaultBranch(
 }
 
 /**
- * Compares the repository's refs with those last sent, and stores a webhook for each difference together with
- * the new state. Runs after every push and, for a forge that ended in between, at the start: no push goes untold, none
- * is sent twice.
+ * Compares the repository's refs with those last sent, and stores a webhook for each difference together with the new
+ * state. Runs after every push and, in case the forge stopped in between, at startup: every push is announced exactly
+ * once.
  */
 export function reconcileRefs(context: ForgeContext, repositoryId: number, pusher: Account | null): Promise<void> {
-  // One after the other: an older reading must not be stored over a newer one.
+  // Serialized, so that older refs don't overwrite newer ones.
   return context.inRepository(repositoryId, async () => {
     const found = repositoryById(context.database, repositoryId);
     if (found === null) return;

@@ -24,9 +24,9 @@ const hopByHop = new Set([
 ]);
 const notForServer = new Set([...hopByHop, "content-length", "expect"]);
 
-/** How names begin that only the platform sets, such as the caller's identity (GW-11). */
+/** Prefix of headers that only the platform sets, such as the caller's identity (GW-11). */
 const reservedPrefix = "towpath";
-/** Apply to a whole host, and so to every server on it. `Clear-Site-Data` affects parent domains too. */
+/** Headers that apply to a whole host, and so to every server on it. `Clear-Site-Data` affects parent domains too. */
 const aboutWholeHost = new Set(["alt-svc", "nel", "report-to", "service-worker-allowed", "strict-transport-security"]);
 /**
  * For pages that share their host with other servers: they must not act with that host's origin, so there is no
@@ -67,14 +67,14 @@ type PassedOn = {
   assertion: string | null;
   forwarded: readonly string[];
   site: Site;
-  /** `forwarded` has a `traceparent` of ours, in the place of the client's. */
+  /** `forwarded` has our `traceparent`, which replaces the client's. */
   isTraced?: boolean;
 };
 
 /**
  * The headers that the server gets, from a request's raw headers. In towpath-cloud mode (`principal.actor` is set)
- * the caller's Authorization stays behind and `towpath-actor*` says who it is; client-sent copies never pass.
- * `forwarded` takes the place of whatever the client says about addresses: the server believes it.
+ * the caller's Authorization is dropped and `towpath-actor*` says who it is; client-sent copies are stripped.
+ * `forwarded` replaces the client's forwarding headers, because the server trusts them.
  *
  * @throws GatewayError 404 for a request with two Host headers, 401 for one with two sets of credentials
  */
@@ -114,7 +114,7 @@ export function headersForServer(
     }
     headers.push(name, value);
   }
-  // Ours come last: no Connection header of the client's can name them away.
+  // Ours are added last, so that a client's Connection header can't remove them.
   const passed = named ? withoutNamed(headers, named) : headers;
   passed.push(...forwarded);
   if (principal.actor) passed.push(...identityHeaders(principal, assertion));
@@ -130,8 +130,8 @@ function doubledCredentials(): GatewayError {
 }
 
 /**
- * What only the platform may say to a server. WSGI does not tell `_` from `-`, and other servers no punctuation at all,
- * so every name that begins with ours is reserved.
+ * Headers that only the platform may set. WSGI doesn't distinguish `_` from `-`, and other servers ignore punctuation
+ * altogether, so every name that starts with our prefix is reserved.
  */
 function isReserved(lower: string): boolean {
   switch (lower.charCodeAt(0)) {
@@ -151,7 +151,7 @@ function isReserved(lower: string): boolean {
 
 /**
  * The headers that the client gets, from the server's raw headers and the request's id. Where servers share a host,
- * what speaks for that host stays behind, and pages get an origin of their own by the sandbox policy.
+ * headers that apply to the whole host are dropped, and a sandbox policy gives pages an opaque origin.
  */
 export function headersForClient(
   raw: readonly (Buffer | string)[],
@@ -180,7 +180,7 @@ export function headersForClient(
       setCookies.push(value);
       continue;
     }
-    // Ours is added: what the server says of it could only be wrong.
+    // Ours is added below.
     if (lower === requestIdHeader) continue;
     if (lower === "clear-site-data" || (site.form === "path" && aboutWholeHost.has(lower))) continue;
     if (lower === "access-control-allow-origin") hasCors = true;
@@ -193,12 +193,12 @@ export function headersForClient(
   }
   if (site.form === "path" && !(site.isMcp && isOfProtocol(type))) passed.push(...sandboxPolicy);
   passed.push(requestIdHeader, requestId);
-  // A server that speaks CORS by itself is left to it: two values would be none.
+  // A server may set CORS headers itself: browsers reject two values.
   if (!hasCors) passed.push(...extra);
   return passed;
 }
 
-/** What MCP answers with, and browsers show as text. */
+/** Content types of MCP responses, which browsers show as text. */
 function isOfProtocol(type: string): boolean {
   return type.startsWith("application/json") || type.startsWith("text/event-stream");
 }
@@ -219,7 +219,7 @@ export function withSessionId(headers: readonly string[], id: string | null): st
   return result;
 }
 
-/** A flat list of headers that asks for an answer that can be read. */
+/** A flat list of headers that asks for an uncompressed response. */
 export function withoutCompression(headers: readonly string[]): string[] {
   const kept = headers.filter((_, at) => (headers[at - (at % 2)] ?? "").toLowerCase() !== "accept-encoding");
   kept.push("accept-encoding", "identity");
@@ -255,7 +255,7 @@ export function headerOf(request: IncomingMessage, name: string): string | undef
 
 /**
  * Flat list of the headers that tell a server its public address and its client's (see `clientAddress`): a server that
- * does its own sign-in makes its URLs from them (GW-4), and the harness believes them.
+ * does its own sign-in builds its URLs from them (GW-4), and the harness trusts them.
  */
 export function forwardedHeaders(address: ServerAddress, label: string, client: string): string[] {
   const { form, hostName, port, protocol } = address;

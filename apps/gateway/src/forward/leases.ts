@@ -6,7 +6,7 @@ import { type SavedLease, SavedLeases } from "./saved-leases.ts";
 import { alreadyRunning, startOf } from "./start-attempts.ts";
 import { answersPing, type Upstreams } from "./upstreams.ts";
 
-/** Permission to send requests to an instance: until `validUntil` the runner neither freezes nor stops it. */
+/** Permission to send requests to an instance: the runner neither freezes nor stops it before `validUntil`. */
 export type Lease = {
   readonly deploymentId: string;
   readonly instanceId: string;
@@ -23,16 +23,16 @@ type Entry = {
   pending: Promise<Lease> | null;
   inFlight: number;
   usedAt: number;
-  /** When the server of a lease was last known to be awake although the runner was away. */
+  /** When the server was last known to be awake while the runner was away. */
   awakeAt: number;
-  /** Not used in its first half: not renewed until it is used again. */
+  /** Unused in its first half: not renewed until it is used again. */
   isIdle: boolean;
   timer: NodeJS.Timeout | undefined;
 };
 
-/** A lease that is about to end is not used: the request must reach the server while it holds. */
+/** A lease that is about to expire is not used: the request must reach the server while it is valid. */
 const marginMs = 500;
-/** Without a runner nothing is frozen or stopped, so what it started last stays usable for a while (GW-10). */
+/** Without a runner nothing is frozen or stopped, so servers that ran last stay usable for a while (GW-10). */
 const defaultWithoutRunnerMs = 3_600_000;
 const withoutRunnerRetryMs = 1000;
 
@@ -45,7 +45,7 @@ export class Leases {
   readonly #runner: RunnerClient;
   readonly #upstreams: Upstreams;
   readonly #withoutRunnerMs: number;
-  /** The runner was unreachable at the last call: until one succeeds, requests don't wait for it. */
+  /** The last call to the runner failed: until one succeeds, requests don't wait for it. */
   #isRunnerAway = false;
   /** When the runner last answered: until then it may have frozen what was not leased. */
   #runnerAnsweredAt = Number.NEGATIVE_INFINITY;
@@ -98,7 +98,7 @@ export class Leases {
       if (entry.awakeAt > this.#runnerAnsweredAt) return entry.lease;
       return this.#useIfAwake(entry, entry.lease, renewal);
     }
-    // A stream that begins in the second half must not outlive its lease.
+    // A stream that starts in the second half must not outlive its lease.
     if (entry.isIdle) this.#renew(deploymentId, entry).catch(() => {});
     return entry.lease;
   }
@@ -124,8 +124,8 @@ export class Leases {
   }
 
   /**
-   * How a deployment's server is. Starts and wakes nothing. `ready` when that isn't known: the request to the server will
-   * show what is wrong.
+   * How a deployment's server is. Starts and wakes nothing. `ready` when that isn't known: the request to the server
+   * will show what is wrong.
    */
   async stateOf(deploymentId: string): Promise<ServerState> {
     const lease = this.#entries.get(deploymentId)?.lease ?? null;
@@ -139,7 +139,7 @@ export class Leases {
     }
   }
 
-  /** Forgets a lease that proved wrong; the next `acquire` asks the runner. */
+  /** Drops a lease that turned out to be invalid; the next `acquire` asks the runner. */
   invalidate(lease: Lease): void {
     const entry = this.#entries.get(lease.deploymentId);
     if (entry?.lease !== lease) return;
@@ -183,7 +183,7 @@ export class Leases {
   }
 
   async #ask(deploymentId: string, entry: Entry): Promise<Lease> {
-    // The runner counts from when it answers, we from when we ask: ours ends first, however long the answer takes.
+    // The runner counts from its response, we from our request: ours expires first, however long the response takes.
     const askedAt = performance.now();
     entry.isIdle = false;
     try {
@@ -249,8 +249,8 @@ export class Leases {
   }
 
   /**
-   * Whether a server is known not to be frozen while the runner is away. It is not when its lease still held as the
-   * runner was found to be away; else it may have been frozen before that, and has to answer.
+   * Whether a server is known not to be frozen while the runner is away. It isn't if its lease was still valid when the
+   * runner was found to be away; otherwise it may have been frozen before, so it has to answer a ping.
    */
   async #isAwake(entry: Entry, lease: Lease, askedAt: number): Promise<boolean> {
     const isKnown = askedAt < lease.validUntil || entry.awakeAt > this.#runnerAnsweredAt;
@@ -263,7 +263,7 @@ export class Leases {
     return lease !== null && now - lease.validUntil < this.#withoutRunnerMs;
   }
 
-  /** Without a lease nothing is worth remembering, nor connections worth keeping: redeployments leave nothing. */
+  /** Drops entries without a lease and their connections, so that redeployments leave nothing behind. */
   #removeIfUnused(deploymentId: string, entry: Entry): void {
     if (entry.inFlight > 0 || entry.lease || entry.pending || this.#entries.get(deploymentId) !== entry) return;
     clearTimeout(entry.timer);
@@ -274,7 +274,7 @@ export class Leases {
     const previous = entry.lease;
     entry.lease = lease;
     if (previous?.instanceId !== lease?.instanceId) this.#version++;
-    // Requests that run on the old connections finish there.
+    // Requests on the old connections finish there.
     if (previous && previous.upstream !== lease?.upstream) this.#upstreams.retire(previous.endpoint);
   }
 
@@ -291,7 +291,7 @@ export class Leases {
     entry.timer.unref();
   }
 
-  /** Nobody used the lease in its first half: forget it, and its connections, once it has ended. */
+  /** Unused in its first half: drop the lease and its connections once it has expired. */
   #scheduleLapse(deploymentId: string, entry: Entry): void {
     entry.isIdle = true;
     const remaining = (entry.lease?.validUntil ?? 0) - performance.now() + this.#withoutRunnerMs;

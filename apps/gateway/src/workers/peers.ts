@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Taken, takenSchema } from "../limits/taken.schema.ts";
 
-/** What workers ask one another, always all of them at once. */
+/** What a worker asks all others at once. */
 export type Question =
   /** Asks for a Report. */
   | { kind: "report" }
@@ -12,9 +12,9 @@ export type Question =
 
 /** The other processes that share this one's port. */
 export type Peers = {
-  /** How many there are to ask, as far as is known. 0: this is the only process. */
+  /** Number of other processes, as far as is known. 0: this is the only one. */
   readonly count: number;
-  /** The answers of all that answer within a second or so. */
+  /** The answers of those that answer within about a second. */
   ask: (question: Question) => Promise<unknown[]>;
   /** Sets how this process answers. */
   onQuestion: (answer: (question: Question) => Promise<unknown>) => void;
@@ -52,10 +52,10 @@ const toWorkerSchema = z.discriminatedUnion("type", [
 export type ToPrimary = z.infer<typeof toPrimarySchema>;
 export type ToWorker = z.infer<typeof toWorkerSchema>;
 
-/** Longer than the primary waits for the workers: it answers in any case, unless it hangs itself. */
+/** Longer than the primary waits for the workers: it always answers, unless it hangs itself. */
 const giveUpMs = 2000;
 
-/** Speaks to the other workers through the primary. */
+/** Communicates with the other workers through the primary. */
 export function createPeers(channel: {
   count: number;
   send: (message: ToPrimary) => void;
@@ -74,7 +74,7 @@ export function createPeers(channel: {
     else if (data.type === "told") takeTold?.(data.taken);
     else if (data.type === "answers") waiting.get(data.id)?.(data.answers);
     else if (answerQuestion) {
-      // If this fails, the primary goes on without an answer, as it does when none comes.
+      // If this fails, the primary continues without an answer.
       answerQuestion(data.question).then(
         (answer) => channel.send({ type: "answer", id: data.id, answer }),
         () => {},

@@ -4,21 +4,21 @@ import type { ServerIdentity } from "../prewarm/demand.ts";
 import type { Instance, OpenedDeployment } from "./instance.ts";
 
 export type LaunchParts = {
-  /** As the driver's `start`, of which it may make use or not. */
+  /** Like the driver's `start`, or one that uses prewarmed interpreters. */
   readonly start: (server: ServerIdentity, spec: InstanceSpec, onOutput: OutputSink) => Promise<StartResult>;
   readonly timing: InstanceTiming;
-  /** Gets errors of the platform, for its own log; users see only a general message. */
+  /** Receives the platform's own errors, for its log; users see only a general message. */
   readonly onError: (error: unknown) => void;
 };
 
-/** Why an instance did not start, for its owner. */
+/** Why an instance didn't start, as shown to its owner. */
 export type LaunchFailure = {
   readonly code: "start_failed" | "isolation_unavailable";
   readonly reason: string;
   readonly exit: Exit | null;
 };
 
-/** Errors whose messages are for users, and their codes for the caller of a lease. */
+/** Errors whose messages may be shown to users, with the codes that lease callers get. */
 const publicErrors: Readonly<Partial<Record<SandboxError["code"], LaunchFailure["code"]>>> = {
   isolation_unavailable: "isolation_unavailable",
   network_unavailable: "isolation_unavailable",
@@ -59,7 +59,7 @@ export async function launch(
   }
 }
 
-/** How a server ended, for its owner. */
+/** How a server ended, as shown to its owner. */
 export function describeExit(exit: Exit | null, memoryBytes: number): string {
   if (exit === null) return "it ended";
   switch (exit.reason) {
@@ -74,7 +74,7 @@ export function describeExit(exit: Exit | null, memoryBytes: number): string {
   }
 }
 
-/** Why a server did not start, for its owner. */
+/** Why a server didn't start, as shown to its owner. */
 function describeStartFailure(
   result: Extract<StartResult, { ok: false }>,
   timeoutMs: number,

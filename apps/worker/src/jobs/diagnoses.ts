@@ -3,7 +3,7 @@ import type { Isolation } from "@towpath/runtime";
 
 const noLocation = { file: null, line: null, excerpt: null } as const;
 
-/** Builds run code of tenants: without isolation there are none. */
+/** Builds run tenants' code, so none runs without isolation. */
 export function isolationMissing(isolation: Isolation): Diagnosis {
   const missing = isolation.checks.filter((check) => check.required && !check.ok);
   const list = missing.map((check) => `${check.name} (${check.detail})`).join("; ");
@@ -11,20 +11,20 @@ export function isolationMissing(isolation: Isolation): Diagnosis {
     code: "internal_error",
     phase: "fetch",
     title: "This machine cannot isolate builds",
-    detail: `Towpath runs no code of a repository without a sandbox. Missing: ${list || "the isolation of the sandbox"}.`,
+    detail: `Towpath runs a repository's code only in a sandbox. Missing: ${list || "the isolation of the sandbox"}.`,
     remedy:
-      "Ask the operator: ./towpath up says at its start what this machine lacks, what to install, and by which setting " +
-      "builds of trusted code are allowed without it.",
+      "Ask the operator: ./towpath up prints what this machine lacks, what to install, and which setting allows builds " +
+      "of trusted code without it.",
     ...noLocation,
   };
 }
 
-/** No GitHub installation reaches the project's repository any more. */
+/** No GitHub installation covers the project's repository any more. */
 export const sourceNotConnected: Diagnosis = {
   code: "source_unavailable",
   phase: "fetch",
   title: "The project is not connected to a repository",
-  detail: "There is no GitHub installation through which this project's repository could be read.",
+  detail: "No GitHub installation gives access to this project's repository.",
   remedy: "Connect GitHub for this team again, then redeploy.",
   ...noLocation,
 };
@@ -33,7 +33,7 @@ export const sourceNotConnected: Diagnosis = {
 export const internalFailure: Diagnosis = {
   code: "internal_error",
   phase: "rollout",
-  title: "The build was interrupted by an error of Towpath",
+  title: "The build was interrupted by an error in Towpath",
   detail: "Something went wrong on our side, not in your code. Nothing that is live has changed.",
   remedy: "Redeploy the build. If it happens again, the operator finds the cause in the worker's log.",
   ...noLocation,
@@ -41,7 +41,7 @@ export const internalFailure: Diagnosis = {
 
 type Redact = (text: string) => string;
 
-/** Without secrets: a diagnosis quotes messages and tracebacks of the server (KEY-4). */
+/** Removes secrets: a diagnosis quotes messages and tracebacks of the server (KEY-4). */
 export function redactDiagnosis(diagnosis: Diagnosis, redact: Redact): Diagnosis {
   return {
     ...diagnosis,
@@ -52,7 +52,7 @@ export function redactDiagnosis(diagnosis: Diagnosis, redact: Redact): Diagnosis
   };
 }
 
-/** Without secrets: a warning may quote the server too. */
+/** Removes secrets: a warning may quote the server too. */
 export function redactWarning(warning: BuildWarning, redact: Redact): BuildWarning {
   return { ...warning, title: redact(warning.title), detail: redact(warning.detail) };
 }

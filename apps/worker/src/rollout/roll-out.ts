@@ -23,8 +23,8 @@ export type RolloutInput = {
 
 /**
  * Makes a built commit live: creates the deployment, starts its server where it will run, waits until it answers at
- * /mcp, and only then moves the route (BLD-10). The server that was live before is not touched: it drains while
- * clients hold it and goes to sleep when none does.
+ * /mcp, and only then moves the route (BLD-10). The server that was live before keeps running: it drains while clients
+ * use it and goes to sleep when none does.
  */
 export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const { ctx, taken, built, log, signal } = input;
@@ -67,7 +67,7 @@ async function startServer({ runner, log, signal }: RolloutInput, deploymentId: 
   }
 }
 
-/** A server that crashes repeatedly fails its build, even if another start might work. */
+/** A server that crashes repeatedly fails its build, even if another start might succeed. */
 const isWorthWaiting = ({ code, waitHelps }: RunnerError) => waitHelps && code !== "crash_backoff";
 
 type Explanation = { readonly title: string; readonly remedy: string };
@@ -75,19 +75,19 @@ type Explanation = { readonly title: string; readonly remedy: string };
 const seeServerLog = "Look at the server log of this deployment, correct the cause and push again.";
 const explanations: Readonly<Partial<Record<RunnerErrorCode, Explanation>>> = {
   start_failed: { title: "The server did not start for its deployment", remedy: seeServerLog },
-  ended: { title: "The server started and ended again", remedy: seeServerLog },
-  crash_backoff: { title: "The server keeps crashing after its start", remedy: seeServerLog },
+  ended: { title: "The server exited right after it started", remedy: seeServerLog },
+  crash_backoff: { title: "The server keeps crashing after it starts", remedy: seeServerLog },
   no_answer: {
     title: "The server started and did not answer",
-    remedy: "Look at the server log of this deployment: something blocks its event loop after the start.",
+    remedy: "Look at the server log of this deployment: something blocks its event loop after startup.",
   },
   capacity: {
-    title: "There is no room for another server on this machine",
+    title: "This machine has no capacity for another server",
     remedy: "Redeploy when others are idle, or ask the operator for more memory.",
   },
   isolation_unavailable: {
     title: "This machine cannot isolate servers",
-    remedy: "Ask the operator: ./towpath up says at its start what this machine lacks. Then redeploy.",
+    remedy: "Ask the operator: ./towpath up prints what this machine lacks. Then redeploy.",
   },
   unreachable: {
     title: "The part of Towpath that runs servers cannot be reached",
@@ -104,7 +104,7 @@ const unexplained: Explanation = {
 };
 const serversOwnFault: ReadonlySet<RunnerErrorCode> = new Set(["start_failed", "ended", "crash_backoff"]);
 
-/** The server passed the inspection and did not start where it is to run. */
+/** The server passed the inspection but didn't start where it is to run. */
 function notStarted({ code, message }: RunnerError): Diagnosis {
   return {
     code: serversOwnFault.has(code) ? "exited_early" : "internal_error",

@@ -7,17 +7,17 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 
-/** Every way in which talking to an MCP server can fail. Surfaces map these; nobody compares messages. */
+/** Every way in which a conversation with an MCP server can fail. Callers map these codes; nobody compares messages. */
 const mcpClientErrorCodes = [
   /** Nothing answers there: refused, reset, no such socket, name not found, HTTP 5xx. */
   "unreachable",
   "timeout",
-  /** The caller's own signal ended it. */
+  /** Aborted by the caller's signal. */
   "aborted",
   "unauthorized",
   "forbidden",
   "not_found",
-  /** Something answers, but not with MCP. */
+  /** Something answers, but doesn't speak MCP. */
   "not_mcp",
   /** A well-formed JSON-RPC error of the server: see `rpcCode`. */
   "server_error",
@@ -33,7 +33,7 @@ export class McpClientError extends Error {
   readonly code: McpClientErrorCode;
   /** The JSON-RPC error code when `code` is `server_error`, else null. */
   readonly rpcCode: number | null;
-  /** The HTTP status that said so, when one did. */
+  /** The HTTP status, if that is what failed. */
   readonly httpStatus: number | null;
 
   constructor(
@@ -97,7 +97,7 @@ function isNetworkFailure(error: unknown): boolean {
   return "code" in error && typeof error.code === "string" && /^(E[A-Z]+|UND_ERR_\w+)$/.test(error.code);
 }
 
-/** Maps whatever the protocol library throws to the closed set. Never loses the original: it is the `cause`. */
+/** Maps the protocol library's errors to the closed set. The original is the `cause`. */
 export function asMcpClientError(error: unknown): McpClientError {
   if (error instanceof McpClientError) return error;
   if (error instanceof UnauthorizedError) return fromHttpStatus(401, error);

@@ -8,19 +8,19 @@ import { asMcpClientError, McpClientError } from "./errors.ts";
 import { connectTarget, type McpTarget } from "./target.ts";
 
 export type OpenOptions = {
-  /** For the handshake, and for each call unless the call says otherwise. Default 30,000. */
+  /** For the handshake, and for each call without a time-out of its own. Default 30,000. */
   readonly timeoutMs?: number;
-  /** Ends the connection and everything that waits on it. */
+  /** Aborts the connection and all pending calls. */
   readonly signal?: AbortSignal;
-  /** Bytes of answers over the whole life of the connection. Default 32 MiB. */
+  /** Maximum bytes of all responses of the connection. Default 32 MiB. */
   readonly maxBytes?: number;
-  /** Pages per list. Default 100. */
+  /** Maximum pages per list. Default 100. */
   readonly maxPages?: number;
 };
 
 type CallOptions = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
 
-/** `result` is what the server answered, unchecked against any schema of the tool. */
+/** `result` is the server's, not validated against the tool's schema. */
 type CallOutcome = {
   readonly result: Readonly<Record<string, unknown>>;
   readonly durationMs: number;
@@ -39,7 +39,7 @@ export type McpClient = {
   close(): Promise<void>;
 };
 
-/** Our own view of the connection, with the library's client for the lists. Not exported from the package. */
+/** The connection with the library's client, for reading lists. Not exported from the package. */
 export type OpenConnection = McpClient & {
   readonly client: Client;
   readonly guard: <T>(run: (signal: AbortSignal) => Promise<T>, options?: CallOptions) => Promise<T>;
@@ -50,8 +50,8 @@ const defaultMaxBytes = 32 * 1024 * 1024;
 const goodbyeMs = 1_000;
 
 /**
- * Schemas come from tenants: compiling one can cost a CPU (patterns) and proves nothing to us, so none is compiled.
- * What a tool answers is shown as it is.
+ * Schemas come from tenants: compiling one can use up a CPU (patterns) and gains us nothing, so none is compiled.
+ * Results are shown as they are.
  */
 const noValidation: jsonSchemaValidator = {
   getValidator<T>() {
@@ -89,7 +89,7 @@ export async function openConnection(target: McpTarget, options: OpenOptions): P
   const transport = new StreamableHTTPClientTransport(connection.url, {
     fetch: connection.fetch,
     requestInit: { headers: { ...target.headers } },
-    // A dead server is reported to the caller at once; reconnecting is the caller's choice.
+    // Report a dead server at once; the caller decides whether to reconnect.
     reconnectionOptions: {
       maxRetries: 0,
       initialReconnectionDelay: 1_000,
@@ -145,7 +145,7 @@ function calls(
   };
 }
 
-/** Runs with a deadline and all signals; whatever ends it, the error says which of them it was. */
+/** Runs with a deadline and all signals; the error says which of them ended it. */
 function guardWith(signals: readonly AbortSignal[], defaultMs: number): OpenConnection["guard"] {
   return async (run, options = {}) => {
     const deadline = AbortSignal.timeout(Math.ceil(options.timeoutMs ?? defaultMs));
@@ -154,7 +154,7 @@ function guardWith(signals: readonly AbortSignal[], defaultMs: number): OpenConn
     const ended = new Promise<never>((_resolve, reject) => {
       all.addEventListener("abort", () => reject(all.reason), { once: true });
     });
-    // Loses the race in the ordinary case; its later rejection concerns nobody.
+    // Usually loses the race; its later rejection is ignored.
     ended.catch(() => {});
     try {
       all.throwIfAborted();
@@ -180,7 +180,7 @@ function closer(
 ): () => Promise<void> {
   let closed: Promise<void> | null = null;
   const close = async () => {
-    // Legacy servers keep a session in memory until it is deleted; one that hangs must not hold us.
+    // Legacy servers keep a session in memory until it is deleted; don't wait for one that hangs.
     await Promise.race([
       transport.terminateSession().catch(() => {}),
       new Promise((resolve) => setTimeout(resolve, goodbyeMs).unref()),

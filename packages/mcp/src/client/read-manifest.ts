@@ -5,12 +5,12 @@ import { type OpenConnection, openConnection } from "./open-client.ts";
 import type { McpTarget } from "./target.ts";
 
 export type ReadManifestOptions = {
-  /** For everything together: handshake and all pages. */
+  /** In total: handshake and all pages. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Tools, resources, templates and prompts together. Default 5,000. */
+  /** Maximum tools, resources, templates and prompts in total. Default 5,000. */
   readonly maxItems?: number;
-  /** Bytes of all answers together. Default 8 MiB. */
+  /** Maximum bytes of all responses. Default 8 MiB. */
   readonly maxBytes?: number;
 };
 
@@ -18,14 +18,14 @@ export type ListName = "tools" | "resources" | "templates" | "prompts";
 
 export type ReadManifest = {
   readonly manifest: Manifest;
-  /** Lists that the server offers and could not give, with what it answered; empty in the manifest. */
+  /** Lists that the server offers but failed to return, with its error; empty in the manifest. */
   readonly failedLists: readonly { readonly list: ListName; readonly error: McpClientError }[];
 };
 
 /**
- * What the server says of itself in a real handshake, all pages (BLD-6). A capability that it lacks is an empty list,
- * and so is a list that it answers with an error.
- * @throws McpClientError when the handshake fails, and for what concerns all lists: sign-in, time, size, the connection
+ * Reads what a server offers by a real handshake, with all pages (BLD-6). Without the capability a list is empty, and
+ * so is one that the server answers with an error.
+ * @throws McpClientError when the handshake fails, and for failures of all lists: sign-in, time, size, the connection
  */
 export async function readManifest(target: McpTarget, options: ReadManifestOptions): Promise<ReadManifest> {
   const { timeoutMs, maxItems = 5_000, maxBytes = 8 * 1024 * 1024 } = options;
@@ -36,7 +36,7 @@ export async function readManifest(target: McpTarget, options: ReadManifestOptio
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   try {
-    // What the handshake took is gone: `timeoutMs` is for all of it.
+    // `timeoutMs` includes the handshake.
     const { lists, failedLists } = await connection.guard((signal) => readLists(connection, signal), {
       timeoutMs: Math.max(1, deadline - performance.now()),
     });
@@ -131,14 +131,14 @@ async function readLists(
   return { lists, failedLists };
 }
 
-/** The server answered this request, only not with a list: an error, an HTTP status, something malformed. */
+/** The server answered this request, but not with a list: an error, an HTTP status, something malformed. */
 const concernsOneList = ({ code, httpStatus }: McpClientError) =>
   code === "server_error" || code === "not_mcp" || (code === "unreachable" && httpStatus !== null);
 
 const iconsOf = <T extends { src: string }>(icons: readonly T[] | undefined) =>
   icons === undefined ? {} : { icons: icons.map((icon) => ({ ...icon })) };
 
-/** A server may advertise resources and still not know `resources/templates/list`: an empty list, no failure. */
+/** A server may advertise resources without supporting `resources/templates/list`: an empty list, not a failure. */
 async function orEmpty<T>(capability: object | undefined, list: () => Promise<T[]>): Promise<T[]> {
   if (capability === undefined) return [];
   try {

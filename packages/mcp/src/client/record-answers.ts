@@ -12,10 +12,10 @@ import { exchange, openStream, type RawAnswer, type RawMessage } from "./raw-exc
 import { type Connection, connectTarget, type McpTarget } from "./target.ts";
 
 export type RecordOptions = {
-  /** For everything together. */
+  /** In total. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Bytes of all answers together. Default 16 MiB. */
+  /** Maximum bytes of all responses. Default 16 MiB. */
   readonly maxBytes?: number;
   /** Headers of the second caller, whose answers are compared with those of the first. */
   readonly otherCaller: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export type RecordOptions = {
 
 export type Recording = {
   readonly answers: RecordedAnswers;
-  /** The method whose answer was different for the second caller; null: none was. */
+  /** The first method with a different answer for the second caller; null: none. */
   readonly variesBy: string | null;
 };
 
@@ -66,7 +66,7 @@ export async function recordAnswers(target: McpTarget, options: RecordOptions): 
     const versions = [...legacyVersions, firstModernVersion];
     const recorded = await Promise.all(versions.map((version) => record(firstCaller, version)));
     const found = recorded.filter((each) => each !== null);
-    // Of a server that speaks both eras, one tells: it has the same lists for both.
+    // One revision is enough: a server that speaks both eras has the same lists in both.
     const last = found.findLast(({ answers }) => answers.has("tools/list")) ?? found.at(-1);
     const again = last ? await record(second, last.requested) : null;
     return { answers: withSharedTexts(found), variesBy: last ? differenceOf(last, again) : null };
@@ -100,7 +100,7 @@ class Recorder {
     this.#headers = { ...parts.headers, ...parts.caller.headers };
   }
 
-  /** Null when the handshake leads to nothing that can be repeated. */
+  /** Null if the server refuses the handshake in a way that may not last. */
   async record(requested: string): Promise<RecordedConversation | null> {
     const opened = isModern(requested) ? await this.#discover(requested) : await this.#initialize(requested);
     return opened && { requested, ...opened, answers: this.#answers };
@@ -149,7 +149,7 @@ class Recorder {
     let cursor: string | undefined;
     for (let page = 0; page < maxPages; page++) {
       const answer = await this.#ask(method, cursor === undefined ? {} : { cursor });
-      // A list that the server doesn't know is a lasting answer; any other error may be gone the next time.
+      // "Method not found" is a lasting answer; any other error may be transient.
       if (answer.result === null && answer.errorCode !== methodNotFound) return;
       this.#keep(answerKey(method, cursor), answer);
       const next = answer.result?.nextCursor;

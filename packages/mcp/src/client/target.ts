@@ -7,7 +7,7 @@ export type McpTarget =
   | {
       readonly url: string;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Replaces the network: the checked egress client for addresses that tenants choose. */
+      /** Replaces `fetch`: the restricted egress client, for addresses that tenants choose. */
       readonly fetch?: FetchLike;
     }
   | {
@@ -21,14 +21,14 @@ export type McpTarget =
 export type Connection = {
   readonly url: URL;
   readonly fetch: FetchLike;
-  /** Aborted with the error when the connection read more than it may. */
+  /** Aborted, with the error, when the responses exceed the limit. */
   readonly overflow: AbortSignal;
   readonly close: () => Promise<void>;
 };
 
 /**
- * A `fetch` for one connection that reads at most `maxBytes` of bodies altogether. The library buffers whole answers,
- * so the bound must sit below it: a tenant's server may answer with anything.
+ * A `fetch` for one connection that reads at most `maxBytes` of response bodies in total. The library buffers whole
+ * responses, so the limit must be enforced below it: a tenant's server may send anything.
  */
 export function connectTarget(target: McpTarget, maxBytes: number): Connection {
   const overflow = new AbortController();
@@ -49,7 +49,7 @@ export function connectTarget(target: McpTarget, maxBytes: number): Connection {
     );
     const { status, statusText, headers } = response;
     const copy = new Response(counted, { status, statusText, headers });
-    // The transport compares the final address with the one that it asked for; a new Response has none.
+    // The transport compares the response's URL with the requested one; a new Response has none.
     Object.defineProperty(copy, "url", { value: response.url });
     Object.defineProperty(copy, "redirected", { value: response.redirected });
     return copy;
@@ -66,7 +66,7 @@ function networkOf(target: McpTarget): { url: URL; fetch: FetchLike; close: () =
   if (!("socketPath" in target)) {
     return { url: new URL(target.url), fetch: target.fetch ?? fetch, close: async () => {} };
   }
-  // A tool call may be silent for minutes: only the caller's own deadline ends it, not undici's 300 s defaults.
+  // A tool call may be silent for minutes: only the caller's deadline ends it, not undici's defaults of 300 s.
   const agent = new Agent({ connect: { socketPath: target.socketPath }, headersTimeout: 0, bodyTimeout: 0 });
   // Node bundles an older undici whose fetch cannot use this agent; the two differ in their types only.
   const request = undiciFetch as unknown as (url: string | URL, init: object) => Promise<Response>;

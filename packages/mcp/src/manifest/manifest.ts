@@ -5,8 +5,8 @@ const jsonObject = z.record(z.string(), z.unknown());
 const icons = z.array(z.looseObject({ src: z.string() })).optional();
 
 /**
- * What a server said of itself in a real handshake (BLD-6). Items carry the names of the specification's entities
- * (`tool_name`, `resource_name`, `template_name`, `prompt_name`) beside what the protocol says of them.
+ * What a server offered in a real handshake (BLD-6). Items are named as in the specification's entities (`tool_name`,
+ * `resource_name`, `template_name`, `prompt_name`); their other fields are the protocol's.
  */
 export const manifestSchema = z.object({
   protocolVersion: z.string(),

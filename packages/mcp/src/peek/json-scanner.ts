@@ -1,21 +1,21 @@
 // Finds a few members of JSON messages in a stream of bytes without building values. Strings of no interest are skipped
-// by `indexOf`, containers by counting brackets. It never throws and doesn't validate: of malformed input it reports
-// whatever it made of it, which is good enough for a log.
+// with `indexOf`, containers by counting brackets. It never throws and doesn't validate: what it reports of malformed
+// input is unspecified, which is good enough for a log.
 
 import { decodeScalar, decodeString } from "./decode-json.ts";
 
-/** In place of an object or array where only scalars are kept. */
+/** Stands for an object or array where only scalars are kept. */
 export const container = Symbol("container");
 
 export type FieldValue = string | number | boolean | null | typeof container;
 
-/** The members found in one message; absent ones are undefined. A member given twice counts as last written. */
+/** The members found in one message; absent ones are undefined. Of a repeated member, the last one counts. */
 export type Fields = Readonly<Record<string, FieldValue | undefined>>;
 
-/** Which members matter: `true` for a value to keep, an object to look into. Slots are named by dotted paths. */
+/** Which members to find: `true` for a value to keep, an object to descend into. Slots are named by dotted paths. */
 export type Shape = { readonly [key: string]: Shape | true };
 
-/** A prepared shape. `members` and `children` are the same nodes, to walk and to look up. */
+/** A compiled shape. `members` and `children` are the same nodes, for iteration and for lookup. */
 export type ShapeNode = {
   readonly key: string;
   readonly slot: string;
@@ -33,10 +33,10 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Bytes of a kept string or number; the rest is cut. */
+/** Maximum bytes of a kept string or number; the rest is cut off. */
 const keptBytes = 2048;
 
-/** Prepares a shape; do it once per shape. */
+/** Compiles a shape, once per shape. */
 export function compileShape(shape: Shape): ShapeNode {
   return compileNode("", "", shape);
 }
@@ -58,7 +58,7 @@ function compileNode(key: string, slot: string, shape: Shape | true): ShapeNode 
 export type ScannerOptions = {
   /** Called at the end of each top-level object: the message itself, or each element of a batch. */
   onMessage: (fields: Fields) => void;
-  /** Maximum bytes outside of strings to scan; then the scanner stops for good. */
+  /** Maximum bytes to scan outside of strings; then the scanner stops permanently. */
   budget: number;
 };
 
@@ -73,10 +73,10 @@ export class JsonScanner {
   #batch = false;
   readonly #stack: ShapeNode[] = [];
   #fields: Record<string, FieldValue | undefined> = {};
-  /** The member whose value comes next, when it matters. */
+  /** The member whose value comes next, if it is in the shape. */
   #member: ShapeNode | null = null;
   #expectsKey = false;
-  /** Brackets open within a container that does not matter. */
+  /** Open brackets within a container that is skipped. */
   #skipDepth = 0;
   #string: Text = "none";
   #escaped = false;
@@ -95,7 +95,7 @@ export class JsonScanner {
     return this.#batch;
   }
 
-  /** Whether an object gave a member that matters twice. Exact for well-formed JSON. */
+  /** Whether an object repeats a member of the shape. Exact for well-formed JSON. */
   get hasRepeats(): boolean {
     return this.#repeats;
   }
@@ -105,7 +105,7 @@ export class JsonScanner {
     return this.#budget <= 0;
   }
 
-  /** What has been found of a message that has not ended. */
+  /** What has been found so far of a message that hasn't ended. */
   get unfinished(): Fields | null {
     return this.#stack.length > 0 ? this.#fields : null;
   }
@@ -147,7 +147,7 @@ export class JsonScanner {
     while (at < chunk.length) {
       const quote = chunk.indexOf(QUOTE, at);
       const end = quote === -1 ? chunk.length : quote;
-      // An odd run of backslashes escapes what follows it. The run cannot reach back over `at`: there an escape is over.
+      // An odd run of backslashes escapes the next byte. The run can't extend before `at`, where no escape is pending.
       let run = 0;
       while (end - run > at && chunk[end - run - 1] === BACKSLASH) run++;
       const escapes = run % 2 === 1;
@@ -184,13 +184,13 @@ export class JsonScanner {
     }
     this.#member = this.#stack.at(-1)?.children?.get(text) ?? null;
     if (!this.#member) return;
-    // A member given twice: the later one replaces all of the earlier one.
+    // A repeated member: the later one replaces the earlier one entirely.
     if (this.#fields[this.#member.slot] !== undefined) this.#repeats = true;
     this.#fields[this.#member.slot] = undefined;
     for (const slot of this.#member.below) this.#fields[slot] = undefined;
   }
 
-  /** Takes one byte outside of strings and skipped containers. */
+  /** Processes one byte outside of strings and skipped containers. */
   #step(chunk: Buffer, at: number): number {
     const byte = chunk[at] ?? 0;
     if (this.#scalar && !isDelimiter(byte)) {

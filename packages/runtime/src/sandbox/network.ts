@@ -15,7 +15,7 @@ const slirpNetwork = "10.0.2.0/24";
 export const slirpAddress = "10.0.2.100";
 export const slirpGateway = "10.0.2.2";
 
-/** Never reached from a sandbox: private ranges, link-local with cloud metadata, shared, benchmark, multicast. */
+/** Unreachable from a sandbox: private ranges, link-local with cloud metadata, shared, benchmark, multicast. */
 const prohibitedRanges = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -31,7 +31,7 @@ const prohibitedRanges = [
 /** slirp4netns carries no IPv6, but the interface has a link-local address: link-local and multicast. */
 const prohibitedRanges6 = ["fe80::/10", "ff00::/8"];
 
-/** The host's own IPv4 addresses: services that listen on all interfaces are reachable by them. */
+/** The host's own IPv4 addresses: services that listen on all interfaces are reachable at them. */
 export function hostAddresses(): string[] {
   return Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
@@ -40,7 +40,8 @@ export function hostAddresses(): string[] {
 }
 
 /**
- * Lines for `ip -batch`: what a sandbox's namespace may not reach. slirp4netns's own /24 is more specific and stays.
+ * Lines for `ip -batch`: routes to what a sandbox may not reach. slirp4netns's own /24 is more specific and stays
+ * reachable.
  */
 function prohibitRoutes(addresses: readonly string[]): string {
   const targets = [...prohibitedRanges, ...addresses.map((address) => `${address}/32`)];
@@ -49,7 +50,7 @@ function prohibitRoutes(addresses: readonly string[]): string {
 
 /**
  * Lines for `ip -batch`: the same ranges again, as policies for outgoing packets. A process may choose an interface
- * (IP_MULTICAST_IF, IP_PKTINFO, SO_BINDTODEVICE, or bind to its address); the kernel then ignores what routes prohibit.
+ * (IP_MULTICAST_IF, IP_PKTINFO, SO_BINDTODEVICE, or bind to its address); the kernel then ignores `prohibit` routes.
  */
 export function prohibitPolicies(
   addresses: readonly string[],
@@ -59,7 +60,7 @@ export function prohibitPolicies(
   const ranges = [...prohibitedRanges, ...(hasIpv6 ? prohibitedRanges6 : [])];
   const prohibited = [...ranges, ...addresses.map((address) => `${address}/32`)];
   const allowed = [slirpNetwork, ...allowedRanges];
-  // "update" also adds, and replaces the policy of a prohibited range that is allowed as a whole.
+  // `update` also adds, and replaces the policy of a prohibited range that the operator allows entirely.
   const policy = (target: string, rest: string) => `xfrm policy update dir out dst ${target} action ${rest}\n`;
   return [
     ...prohibited.map((target) => policy(target, "block priority 2")),
@@ -67,7 +68,7 @@ export function prohibitPolicies(
   ].join("");
 }
 
-/** Lines for `ip -batch`: exceptions that the operator named. They win by being added as longer or equal prefixes. */
+/** Lines for `ip -batch`: exceptions set by the operator. As longer or equal prefixes they take precedence. */
 function allowRoutes(ranges: readonly string[]): string {
   return ranges.map((range) => `route replace ${range} via ${slirpGateway} dev ${tap}\n`).join("");
 }
@@ -84,15 +85,15 @@ export function slirpArguments({ pid, user }: Target): string[] {
     "--enable-sandbox",
     "--enable-seccomp",
     "--ready-fd=3",
-    // The other end is its parent's: when that dies, however it dies, slirp4netns sees the end and leaves.
+    // Its parent has the other end: when the parent dies, however it dies, slirp4netns reads EOF and exits.
     "--exit-fd=4",
-    // By process id it enters the user namespace too, also to shut itself in; by path it does the former only.
+    // Given a process id it also enters the user namespace, which its own sandboxing needs; given a path it doesn't.
     ...(user ? [String(pid)] : ["--netns-type=path", `/proc/${pid}/ns/net`]),
     tap,
   ];
 }
 
-/** Where the processes of a network are started; `group` is the sandbox that they are part of. */
+/** What the network's processes are started with; `group` is the sandbox that they belong to. */
 export type NetworkContext = {
   readonly host: HostFacts;
   readonly processes: ProcessHost;
@@ -105,20 +106,20 @@ export type NetworkHandle = { readonly stop: () => Promise<void> };
 export type NetworkHolder = NetworkHandle & { readonly pid: number };
 
 /**
- * Connects a sandbox's network namespace to the outside and closes the ranges that it must not reach. For root.
+ * Connects a sandbox's network namespace to the internet and blocks the ranges that it must not reach. For root.
  * @param pid first process of the sandbox, as the host sees it; it must not run the tenant's command yet
  * @throws SandboxError `network_unavailable`
  */
 export async function connectNetwork(context: NetworkContext, pid: number): Promise<NetworkHandle> {
-  // slirp4netns brings the loopback up too, and bubblewrap fails when it is second.
+  // slirp4netns brings up the loopback too, and bubblewrap fails if it comes second.
   await loopbackExists(pid);
   return await join(context, { pid, user: false }, "");
 }
 
 /**
- * Makes a connected network namespace for a sandbox that is to be started in it. Without root, bubblewrap's own cannot
- * be joined: its processes belong to a user namespace in which nobody may change anything. This one belongs to a user
- * namespace around bubblewrap's, and a process that does nothing holds both.
+ * Creates a connected network namespace for a sandbox to be started in it. Without root, bubblewrap's own can't be
+ * joined: its processes belong to a user namespace in which nobody may change anything. This one belongs to a user
+ * namespace around bubblewrap's, and an idle process holds both.
  * @throws SandboxError `network_unavailable`
  */
 export async function holdNetwork(context: NetworkContext): Promise<NetworkHolder> {
@@ -148,7 +149,7 @@ export async function holdNetwork(context: NetworkContext): Promise<NetworkHolde
   }
 }
 
-/** The processes that connect a sandbox, as one. */
+/** Treats the processes that connect a sandbox as one. */
 export function networkOf(processes: readonly HostedProcess[]): NetworkHandle {
   return {
     async stop() {
@@ -158,21 +159,21 @@ export function networkOf(processes: readonly HostedProcess[]): NetworkHandle {
   };
 }
 
-/** Waits until cat gives back what it got: by then unshare has made the namespaces and has become cat. */
+/** Waits until cat echoes its input: by then unshare has created the namespaces and has become cat. */
 function echoes(holder: HostedProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     const complaint = lastOutputOf(holder);
     void complaint.then((text) => {
       const reason = `${text || "unshare ended"}. ${whyNoNamespaces()}`.trim();
-      reject(new SandboxError("network_unavailable", `No network namespace can be made here: ${reason}`));
+      reject(new SandboxError("network_unavailable", `No network namespace can be created here: ${reason}`));
     });
     holder.output(1).once("data", () => resolve());
-    // From here on it waits for the end of its input, which is the end of its parent.
+    // From now on it waits for EOF, which comes when its parent ends.
     holder.write(0, "\n", false);
   });
 }
 
-/** The end of what a process writes to stderr, once it has ended. */
+/** The last part of a process's stderr, once it has ended. */
 async function lastOutputOf(hosted: HostedProcess): Promise<string> {
   let text = "";
   const stderr = hosted.output(2);
@@ -183,7 +184,7 @@ async function lastOutputOf(hosted: HostedProcess): Promise<string> {
   return text.trim();
 }
 
-/** Routes come first: while slirp4netns sets its address the interface has all of 10.0.0.0/8 for a moment. */
+/** Routes come first: while slirp4netns sets its address, the interface briefly has all of 10.0.0.0/8. */
 async function join(context: NetworkContext, target: Target, first: string): Promise<NetworkHandle> {
   const { host, allowedRanges } = context;
   const { slirp4netns } = host.tools;
@@ -212,7 +213,7 @@ async function join(context: NetworkContext, target: Target, first: string): Pro
   }
 }
 
-/** Waits until bubblewrap has set up the loopback: what it does to the namespace ends with that. */
+/** Waits until bubblewrap has set up the loopback, its last change to the namespace. */
 async function loopbackExists(pid: number): Promise<void> {
   const deadline = performance.now() + readyTimeoutMs;
   while (performance.now() < deadline) {
@@ -255,12 +256,12 @@ function configure(host: HostFacts, target: Target, batch: string): Promise<void
   child.stderr?.on("data", (chunk: Buffer) => {
     complaint += chunk.toString("utf8");
   });
-  // It may end before it has read everything; its exit status says so.
+  // It may exit before it has read everything; its exit status tells.
   child.stdin?.on("error", () => {});
   child.stdin?.end(batch);
   return new Promise((resolve, reject) => {
     const fail = (text: string) =>
-      reject(new SandboxError("network_unavailable", `Private address ranges could not be closed: ${text}`));
+      reject(new SandboxError("network_unavailable", `Private address ranges could not be blocked: ${text}`));
     child.once("error", (error) => fail(error.message));
     child.once("close", (code) => (code === 0 ? resolve() : fail(complaint.trim())));
   });

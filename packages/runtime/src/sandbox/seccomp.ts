@@ -1,5 +1,5 @@
-// A classic BPF program for bubblewrap's --seccomp. It denies what a server has no use for and what kernel exploits
-// start with. It is a deny list: everything else stays allowed, so that ordinary Python packages work.
+// A classic BPF program for bubblewrap's --seccomp. It denies calls that servers don't need and that kernel exploits
+// start with. It is a deny list: everything else is allowed, so that ordinary Python packages work.
 
 const auditArchitecture: Readonly<Record<string, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
@@ -97,12 +97,12 @@ const denied: Readonly<Record<string, Numbers>> = {
 };
 
 /**
- * Takes any amount of disk at once, before a watch can see it. Answered as by a file system that does not know it: the
- * C library then writes instead.
+ * Can allocate any amount of disk at once, before the disk watch sees it. It fails as on a file system that doesn't
+ * support it; the C library then writes instead.
  */
 const fallocate: Readonly<Record<string, number>> = { x64: 285, arm64: 47 };
 
-/** Calls that are decided by their arguments: what makes a user namespace, what makes a socket. */
+/** Calls that are filtered by their arguments: those that create user namespaces or sockets. */
 type Inspected = "clone" | "unshare" | "clone3" | "socket" | "socketpair";
 const inspected: Readonly<Record<string, Readonly<Record<Inspected, number>>>> = {
   x64: { clone: 56, unshare: 272, clone3: 435, socket: 41, socketpair: 53 },
@@ -110,7 +110,7 @@ const inspected: Readonly<Record<string, Readonly<Record<Inspected, number>>>> =
 };
 
 const cloneNewUser = 0x10000000;
-/** AF_UNIX, AF_INET, AF_INET6. Every further family is kernel code that a server never needs. */
+/** AF_UNIX, AF_INET, AF_INET6. Every other family is kernel code that servers never need. */
 const openFamilies = [1, 2, 10];
 const netlinkFamily = 16;
 /** The only netlink protocol that getaddrinfo and getifaddrs use. */
@@ -129,14 +129,14 @@ const notSupported = errno(95);
 const familyNotSupported = errno(97);
 const offsetOfNumber = 0;
 const offsetOfArchitecture = 4;
-/** The lower half of an argument, which is all that the kernel reads of an int. */
+/** The lower half of an argument: all that the kernel reads of an int. */
 const offsetOfArgument = (index: number) => 16 + index * 8;
 
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, value: number];
 
 /**
  * The filter for an architecture of Node's `process.arch`, or null when we have no table for it (the self-test then
- * reports the missing protection). clone3 answers ENOSYS because its flags are behind a pointer that a filter cannot
+ * reports the missing protection). clone3 fails with ENOSYS because its flags are behind a pointer that a filter can't
  * read; the C library then uses clone.
  */
 export function seccompFilter(architecture: string): Uint8Array | null {
@@ -169,7 +169,7 @@ export function seccompFilter(architecture: string): Uint8Array | null {
   return encode(program);
 }
 
-/** Decides by family, and for netlink by protocol; skipped as a whole for every other call. */
+/** Filters by family, and netlink by protocol; skipped for every other call. */
 function socketRule(call: number): Instruction[] {
   const decision: Instruction[] = [
     [load, 0, 0, offsetOfArgument(0)],

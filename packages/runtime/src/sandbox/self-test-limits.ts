@@ -15,14 +15,14 @@ const giveUpAfterMs = 30_000;
 const memoryOfEach = 96 * mebibyte;
 const roomy: Limits = { memoryBytes: 192 * mebibyte, processes: 64, cpus: 1, tmpBytes: mebibyte };
 const processLimit = 16;
-/** So little that it runs out within a period on a machine whose CPUs are wanted by fifty others, too. */
+/** So little that it runs out within one period even on a machine whose CPUs fifty others share. */
 const cpuLimit = 0.02;
 
 const namesOfChecks = { "memory limit": "memory", "process limit": "processes", "cpu limit": "cpu" } as const;
 
 export const limitNames: readonly string[] = Object.keys(namesOfChecks);
 
-/** The limits that hold according to these checks. */
+/** The limits that these checks found to be enforced. */
 export function enforcedBy(checks: readonly Check[]): LimitName[] {
   const enforced = new Set(checks.filter((check) => check.ok).map((check) => check.name));
   return Object.entries(namesOfChecks).flatMap(([check, limit]) => (enforced.has(check) ? [limit] : []));
@@ -31,8 +31,8 @@ export function enforcedBy(checks: readonly Check[]): LimitName[] {
 const nothingCounts = "no control group enforces it";
 
 /**
- * Starts sandboxes that go over their limits and looks whether the kernel says that it held them. `required`: whether
- * this host counts as trusted only with them.
+ * Starts sandboxes that exceed their limits and checks the kernel's counters for whether it enforced them. `required`:
+ * without them the host isn't trusted.
  */
 export async function probeLimits(spawn: Spawner, required: boolean): Promise<Check[]> {
   const check = (name: string, seen: boolean | null, without: string): Check => ({
@@ -53,7 +53,7 @@ export async function probeLimits(spawn: Spawner, required: boolean): Promise<Ch
   ];
 }
 
-/** Runs the probe until the event has been counted, is known not to be counted (null), or time is up (false). */
+/** Runs the probe until the event is counted, is known to be uncounted (null), or time is up (false). */
 async function provoke(
   spawn: Spawner,
   attack: readonly string[],
@@ -69,12 +69,12 @@ async function provoke(
   let count = (await running.limitEvents())[event];
   while (count === 0 && !ended && performance.now() < deadline) {
     await sleep(everyMs);
-    // Null from here on: the sandbox has just ended, and its counters with it.
+    // Null from now on: the sandbox has ended, and its counters are gone.
     count = (await running.limitEvents())[event] ?? 0;
   }
   await running.kill();
   const exit = await running.ended;
-  // The whole sandbox may end in the moment in which its processes are killed.
+  // Killing the processes may end the whole sandbox.
   if (event === "outOfMemory" && exit.reason === "out-of-memory") return true;
   return count === null ? null : count > 0;
 }

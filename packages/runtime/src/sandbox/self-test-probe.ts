@@ -1,4 +1,5 @@
-// Runs inside a sandbox, started by self-test.ts, and tries what must not work. Prints one JSON line of ProbeReport.
+// Runs inside a sandbox, started by self-test.ts, and attempts what must be impossible. Prints a ProbeReport as one
+// JSON line.
 import { spawnSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,9 +11,9 @@ type Task = {
   readonly unreachable: readonly (string | { readonly host: string; readonly port: number })[];
   readonly hostPid: number;
   readonly unsendable: readonly string[];
-  /** Source address of what is sent. */
+  /** Source address of the packets. */
   readonly sendFrom: string;
-  /** What /tmp may hold. */
+  /** Capacity of /tmp. */
   readonly tmpBytes: number;
 };
 

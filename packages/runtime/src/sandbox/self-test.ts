@@ -14,10 +14,10 @@ import { slirpAddress, slirpGateway } from "./network.ts";
 export type Check = Isolation["checks"][number];
 
 const probeTimeoutMs = 20_000;
-// Node reserves address space generously; where there is no cgroup, that is what the limit counts.
+// Node reserves much address space; without a cgroup, that is what the limit counts.
 const probeMemoryBytes = 64 * 1024 ** 3;
 const tmpBytes = 1024 * 1024;
-/** Multicast, cloud metadata and a private address: one of each kind that must be closed. */
+/** Multicast, cloud metadata and a private address: one of each kind that must be blocked. */
 const closedAddresses = ["239.255.255.250", "169.254.169.254", "192.168.0.1"];
 const insideProbe = "/opt/towpath-probe";
 
@@ -40,14 +40,15 @@ const reportSchema = z.object({
 type Report = z.infer<typeof reportSchema>;
 
 /**
- * Starts a sandbox that tries to break out, and says what it managed to do. Checks of a network begin with its name.
+ * Starts a sandbox that tries to break out, and reports what it managed to do. Network checks are prefixed with the
+ * network's name.
  */
 export async function probeIsolation(spawn: Spawner, stateDirectory: string, network: Network): Promise<Check[]> {
   const directory = await mkdtemp(join(stateDirectory, "probe-"));
   const servers: Server[] = [];
   try {
-    // In the state directory and readable for all, so that only the missing mount hides it. The second one is mounted,
-    // and only its mode keeps it away.
+    // In the state directory and world-readable, so that only the missing mount hides it. The second one is mounted,
+    // and only its mode protects it.
     const hidden = join(directory, "hidden");
     const closed = join(directory, "closed");
     await writeFile(hidden, "secret", { mode: 0o644 });
@@ -64,7 +65,7 @@ export async function probeIsolation(spawn: Spawner, stateDirectory: string, net
         ...(network === "internet" ? [{ host: slirpGateway, port: loopback }] : []),
         abstract,
       ],
-      // With the interface's own address as the source, which leads past routes that prohibit.
+      // With the interface's own address as the source, which bypasses `prohibit` routes.
       unsendable: network === "internet" ? closedAddresses : [],
       sendFrom: slirpAddress,
       tmpBytes,

@@ -18,14 +18,14 @@ import { connectNetwork, holdNetwork, type NetworkHandle, networkOf } from "./ne
 
 export type SpawnContext = {
   readonly host: HostFacts;
-  /** The parent of what is started. */
+  /** Starts the processes, as their parent. */
   readonly processes: ProcessHost;
   readonly cgroups: CgroupLayout;
-  /** How `internet` is carried out here; null: not at all. */
+  /** How `internet` is implemented here; null: not available. */
   readonly internet: "slirp" | "host" | null;
-  /** Address ranges that are reachable although they are private. */
+  /** Private address ranges that stay reachable. */
   readonly allowedRanges: readonly string[];
-  /** Limits that this host was seen to enforce: a sandbox for which one of them cannot be set is not started. */
+  /** Limits that this host enforces according to the self-test: a sandbox is not started if one can't be set for it. */
   readonly requiredLimits: readonly LimitName[];
   /** A new name for a sandbox and its control groups; begins with the owner (see `ownerName`). */
   readonly nextName: () => Promise<string>;
@@ -68,7 +68,7 @@ export async function spawnSandboxed(
     await connection?.stop();
     await cgroup.kill();
     await cgroup.remove();
-    // When bubblewrap gave up on a mount, that is the reason, and the network that could not be joined only follows.
+    // If bubblewrap failed at a mount, that is the cause; the network failure is a consequence.
     throw words === "" ? error : new SandboxError("setup_failed", words, { cause: error });
   }
   const { firstPid } = launched;
@@ -78,7 +78,7 @@ export async function spawnSandboxed(
 }
 
 /**
- * Takes over a sandbox that an earlier process of the platform started.
+ * Adopts a sandbox that an earlier process of the platform started.
  * @param others the processes that connect it to the network
  */
 export async function restoreSandboxed(
@@ -96,7 +96,7 @@ export async function restoreSandboxed(
 
 const lastOutputMs = 2_000;
 
-/** What bubblewrap said by itself before its end; it is ended when it still runs. */
+/** bubblewrap's own error output. Ends it if it still runs. */
 async function lastOutput({ monitor, firstPid }: LaunchedSandbox): Promise<string> {
   const stderr = monitor.output(2);
   let text = "";
@@ -105,7 +105,7 @@ async function lastOutput({ monitor, firstPid }: LaunchedSandbox): Promise<strin
   });
   const closed = new Promise((resolve) => stderr.once("close", resolve));
   monitor.output(1).resume();
-  // The first process by itself: until its command runs, it does not end with the monitor.
+  // Kill the first process separately: until its command runs, it doesn't end with the monitor.
   signalProcess(firstPid, "SIGKILL");
   monitor.signal("SIGKILL");
   await Promise.race([Promise.all([monitor.exited, closed]), sleep(lastOutputMs, undefined, { ref: false })]);
@@ -156,7 +156,7 @@ function supervise(
     restorable,
     ended: finish(),
     async isAlive() {
-      // The command is the oldest child; orphans of it come after it.
+      // The command is the oldest child; its orphans come after it.
       const [command] = await childrenOf(firstPid);
       return command !== undefined && (await isRunning(command));
     },
@@ -168,8 +168,8 @@ function supervise(
     },
     async kill() {
       await cgroup.kill();
-      // Where there is no cgroup: the end of the first process ends all of them. By itself, because it does not end
-      // with the monitor before its command runs; and first, while its id cannot be anybody else's.
+      // Without a cgroup, killing the first process ends all others. Kill it separately, because it doesn't end with
+      // the monitor before its command runs; and first, while its pid can't have been reused.
       if (!monitor.hasEnded) signalProcess(firstPid, "SIGKILL");
       monitor.signal("SIGKILL");
     },
@@ -189,15 +189,15 @@ function supervise(
   };
 }
 
-// systemd's table of user ids leaves 1,879,048,192 to 2,147,483,647 to nobody: no account, no dynamic user, no
-// container range is in it. Ids need not be unique to be safe (namespaces separate processes), only unlikely to meet.
+// systemd's table of user ids leaves 1,879,048,192 to 2,147,483,647 unused: no account, dynamic user or container range
+// is in it. Ids needn't be unique to be safe (namespaces separate processes), only unlikely to collide.
 const firstUid = 1_879_048_192;
 const uidCount = 2 ** 27;
 
-/** The user id inside when the platform is not root; outside it is then the platform's own. */
+/** The user id inside the sandbox when the platform isn't root; outside, it is the platform's own. */
 const unprivilegedUid = 10_001;
 
-/** The user of a sandbox: from its identity, else one at random. */
+/** The user of a sandbox: derived from its identity, otherwise random. */
 function sandboxIdentity(root: boolean, identity: string | undefined): Identity {
   if (!root) return { uid: unprivilegedUid, gid: unprivilegedUid };
   const offset =

@@ -1,12 +1,11 @@
 import type { Command } from "../process/child.ts";
 
-// The bytes between the runner and the shim: frames of a length (4 bytes, without itself), a kind (1 byte) and a body.
-// A message is JSON. Output is raw: process number (4 bytes), descriptor (1 byte), data.
+// The protocol between runner and shim: frames of a length (4 bytes, excluding itself), a kind (1 byte) and a body.
+// Messages are JSON. Output is raw: process number (4 bytes), descriptor (1 byte), data.
 
 /**
- * Raised with every change that the other side would misunderstand. A shim runs the code of the runner that started it:
- * a newer runner ends one of another version. Frames, `attach`, `attached` and `shutdown` must therefore stay as they
- * are.
+ * Incremented with every incompatible change. A shim runs the code of the runner that started it; a newer runner ends a
+ * shim of another version. So frames, `attach`, `attached` and `shutdown` must never change.
  */
 export const protocolVersion = 1;
 
@@ -16,7 +15,7 @@ const outputHeader = 10;
 
 /** From the runner to the shim. */
 export type Request =
-  /** The first one. `parent` is who supervises the runner: without both, everything ends at once. */
+  /** The first message. `parent` supervises the runner: when both are gone, everything ends at once. */
   | { readonly type: "attach"; readonly generation: number; readonly parent: string }
   | { readonly type: "spawn"; readonly call: number; readonly group: string; readonly command: WireCommand }
   | {
@@ -27,14 +26,14 @@ export type Request =
       readonly end: boolean;
     }
   | { readonly type: "signal"; readonly process: number; readonly signal: NodeJS.Signals }
-  /** Marks a group as one that a later runner may take over. `atEnd`: files to write when everything ends. */
+  /** Marks a group as adoptable by a later runner. `atEnd`: files to write when everything ends. */
   | {
       readonly type: "keep";
       readonly group: string;
       readonly memo: string;
       readonly atEnd: readonly (readonly [path: string, value: string])[];
     }
-  /** The runner takes the process over: its output so far, its exit if it has ended, and what follows. */
+  /** The runner adopts the process: its output so far, its exit if it has ended, and all further output. */
   | { readonly type: "resume"; readonly process: number }
   /** Kills a group that no runner adopts. */
   | { readonly type: "discard"; readonly group: string }
@@ -68,7 +67,7 @@ export type ListedProcess = {
 
 /** From the shim to the runner. */
 export type Response =
-  /** A newer runner has everything from now on; the last message. */
+  /** A newer runner has taken over; the last message. */
   | { readonly type: "superseded" }
   | {
       readonly type: "attached";
@@ -79,7 +78,7 @@ export type Response =
     }
   | { readonly type: "spawned"; readonly call: number; readonly process: number; readonly pid: number }
   | { readonly type: "failed"; readonly call: number; readonly message: string }
-  /** Bytes that were thrown away, the oldest first, because no runner was attached for a while. */
+  /** Number of bytes dropped, oldest first, because no runner was attached for a while. */
   | { readonly type: "dropped"; readonly process: number; readonly descriptor: number; readonly bytes: number }
   | { readonly type: "closed"; readonly process: number; readonly descriptor: number }
   | {
@@ -106,7 +105,7 @@ export function encodeOutput(processNumber: number, descriptor: number, data: Bu
   return Buffer.concat([header, data]);
 }
 
-/** Takes bytes as they come and calls with each whole frame, in order. The other side is trusted. */
+/** Reassembles frames from chunks and calls back with each complete one, in order. The other side is trusted. */
 export function frameReader<Message extends Request | Response>(
   onMessage: (message: Message) => void,
   onOutput: (processNumber: number, descriptor: number, data: Buffer) => void = () => {},
