@@ -46,15 +46,17 @@ const connect = async (authProvider: ReturnType<typeof memoryProvider>, clientNa
 
 type Attempts = { attempts: (SignInAttempt & { explanation: { title: string } | null })[] };
 
-/** The newest attempt of a client, as the operator reads it. */
-async function attemptOf(clientName: string): Promise<Attempts["attempts"][number] | undefined> {
+/** The attempts as the operator reads them, newest first. */
+async function readAttempts(): Promise<Attempts["attempts"]> {
   const token = (await readFile(join(inject("dataDirectory"), "operator-token"), "utf8")).trim();
   const answer = await fetch(`${issuer}/api/v1/projects/${name}/sign-ins`, {
     headers: { authorization: `Bearer ${token}` },
   });
-  const { attempts } = (await answer.json()) as Attempts;
-  return attempts.find((attempt) => attempt.clientName === clientName);
+  return ((await answer.json()) as Attempts).attempts;
 }
+
+const attemptOf = async (clientName: string) =>
+  (await readAttempts()).find((attempt) => attempt.clientName === clientName);
 
 const outcomeOf = async (clientName: string) => {
   const attempt = await attemptOf(clientName);
@@ -124,13 +126,8 @@ test("GW-5 a client with a wrong return address, and one at a private address, a
   expect(hidden.kept.asked?.searchParams.get("client_id")).toBe(clientId);
   await owner.page.goto(hidden.kept.asked?.href ?? "");
   await owner.page.getByRole("heading", { name: "This app can't be connected" }).waitFor();
-  const token = (await readFile(join(inject("dataDirectory"), "operator-token"), "utf8")).trim();
-  const headers = { authorization: `Bearer ${token}` };
-  const problems = async () => {
-    const answer = await fetch(`${issuer}/api/v1/projects/${name}/sign-ins`, { headers });
-    const { attempts } = (await answer.json()) as Attempts;
-    return attempts.filter((attempt) => attempt.clientId === clientId).map(({ problem }) => problem);
-  };
+  const problems = async () =>
+    (await readAttempts()).filter((attempt) => attempt.clientId === clientId).map(({ problem }) => problem);
   await expect.poll(problems, { timeout: 20_000 }).toEqual(["document_private"]);
 });
 
@@ -182,7 +179,7 @@ test("GW-4 GW-5 the official inspector's web page signs in, in a real browser", 
   const ports = { CLIENT_PORT: String(client), SERVER_PORT: String(sandbox) };
   const child = spawn(process.execPath, [program, "--web", url.href, "--transport", "http"], {
     env: { ...process.env, ...ports, HOME: home, MCP_AUTO_OPEN_ENABLED: "false" },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "ignore"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const address = await new Promise<string>((resolve, reject) => {
@@ -200,4 +197,7 @@ test("GW-4 GW-5 the official inspector's web page signs in, in a real browser", 
   await page.getByRole("button", { name: "Allow" }).click();
   await page.waitForURL((at) => at.port === String(client));
   await page.getByText("Connected", { exact: true }).first().waitFor();
+  const inspectors = async () =>
+    (await readAttempts()).filter(({ clientName }) => /inspector/i.test(clientName ?? "")).map(({ state }) => state);
+  await expect.poll(inspectors, { timeout: 20_000 }).toContain("connected");
 });

@@ -34,9 +34,9 @@ import { claimSession, headersOfSession } from "./policy/sessions.ts";
 import { checkTools } from "./policy/tools.ts";
 import type { Route } from "./read-model/routes.ts";
 import { addBody, beginExchange, type Exchange } from "./record/exchange.ts";
+import { countEnded, isLogged, recordRefused } from "./record/record-refused.ts";
 import type { RefusalLimit } from "./record/refusal-limit.ts";
 import { newRequestId, requestIdHeader } from "./record/request-id.ts";
-import { rowsOf } from "./record/rows.ts";
 import type { SignIns } from "./record/sign-ins.ts";
 import type { RouteTable } from "./route/route-table.ts";
 import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
@@ -116,12 +116,14 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
     exchange.refusal = refusal;
     exchange.status = refusal.status;
     exchange.responseBytes = refuse(parts, { request, response, requestId: begun.id }, refusal, rpcId);
-    // Afterwards: an answer must not take longer for a server that exists.
-    if (refusal.signIn) parts.signIns.refused(exchange.route, refusal.signIn, request);
   }
 
   // Record: one row for each JSON-RPC message, on disk before the client has its answer.
-  if (exchange) record(parts, { exchange, admitted, isAwaited });
+  if (!exchange) return;
+  exchange.endedAt ??= performance.now();
+  if (admitted) record(parts, { exchange, admitted, isAwaited });
+  // Once the answer was sent, which must not take longer for a server that exists.
+  else setImmediate(recordRefused, parts, exchange, request);
 }
 
 /** What an OAuth client asks of the platform at a server's origin, before it has a token. */
@@ -150,7 +152,10 @@ async function answerSignIn(parts: GatewayParts, { endpoint, request, response }
   const forwarded = forwardedHeaders(serverAddress, endpoint.label ?? "", client);
   await answerOAuth(endpoint, { address: serverAddress, authorizationServer, request, response, forwarded });
   const route = endpoint.label === null ? undefined : parts.routes.find(endpoint.label);
-  if (route || endpoint.label === null) parts.signIns.discovered(endpoint, route, request);
+  // As with refusals: once the answer was sent.
+  if (route || endpoint.label === null) {
+    setImmediate(() => parts.signIns.discovered(endpoint, route, request));
+  }
 }
 
 /** `found` is undefined for an unknown name, which must look like a private server to strangers. */
@@ -247,26 +252,12 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   return { request, response, ...to, exchange, owner, session, sendEnd: null };
 }
 
-type Ended = { exchange: Exchange; admitted: AdmittedRequest | null; isAwaited: boolean };
+type Ended = { exchange: Exchange; admitted: AdmittedRequest; isAwaited: boolean };
 
 function record(parts: GatewayParts, { exchange, admitted, isAwaited }: Ended): void {
-  exchange.endedAt ??= performance.now();
-  if (isLogged(exchange, exchange.refusal) && !isAwaited) {
-    if (admitted) parts.recorder.record(exchange);
-    else recordRefused(parts, exchange);
-  }
-  if (admitted?.sendEnd) parts.recorder.whenSpooled(admitted.sendEnd);
-  parts.metrics.requestEnded(exchange.status, exchange.end, exchange.endedAt - exchange.startedAt);
-}
-
-/** Anybody can cause refusals, so their rows are rate-limited. */
-function recordRefused(parts: GatewayParts, exchange: Exchange): void {
-  for (const row of rowsOf(exchange)) {
-    const kept = parts.refusalLimit.admit(row);
-    if (!kept) continue;
-    parts.recorder.add(kept);
-    parts.tracer?.end(exchange, [kept]);
-  }
+  if (isLogged(exchange, exchange.refusal) && !isAwaited) parts.recorder.record(exchange);
+  if (admitted.sendEnd) parts.recorder.whenSpooled(admitted.sendEnd);
+  countEnded(parts.metrics, exchange);
 }
 
 /** The response to an error: one that is no GatewayError is a bug of ours. */
@@ -274,11 +265,6 @@ function gatewayErrorFor(parts: GatewayParts, error: unknown, requestId: string)
   if (error instanceof GatewayError) return error;
   parts.log.error({ err: error, requestId }, "a request failed in the gateway");
   return gatewayFailed();
-}
-
-/** What is about MCP: everything at the endpoint, and calls that were refused wherever they went. */
-function isLogged({ isMcp }: Exchange, refusal: GatewayError | null): boolean {
-  return isMcp || refusal?.code === "tool_not_allowed" || refusal?.code === "call_unclear";
 }
 
 /** A batch that is answered, and not refused as an HTTP request, is answered by a batch. */
