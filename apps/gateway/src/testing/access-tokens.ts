@@ -31,12 +31,17 @@ type Change = {
   typ?: "at+jwt" | "towpath-user+jwt";
   issuer?: string;
   ttlSeconds?: number;
+  /** When it is issued; by default now. */
+  issuedAt?: number;
 };
 
 /** An access token under a grant, signed with the instance's own keys. */
 export async function accessTokenFor(rig: Rig, server: { label: string }, granted: Granted, change: Change = {}) {
   const { issuer } = rig.config;
-  const keys = createSigningKeys({ pool: rig.database.pool, secret, issuer: change.issuer ?? issuer });
+  const keys = createSigningKeys({
+    ...{ pool: rig.database.pool, secret, issuer: change.issuer ?? issuer },
+    now: () => change.issuedAt ?? Date.now(),
+  });
   const claims = {
     ...{
       sub: granted.userId,
