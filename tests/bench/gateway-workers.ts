@@ -5,20 +5,19 @@
 // shows that workers don't hinder one another is the CPU time of a request, which must not grow with them, beside the
 // cores that the gateway got.
 
-import { load, type Measured, type Side } from "./gateway-load.ts";
+import { load, type Measured, type Side, warmUp } from "./gateway-load.ts";
 import { startBench } from "./gateway-setup.ts";
 import { median } from "./measure.ts";
 
 const rounds = Number(process.argv[2] ?? 7);
 const seconds = Number(process.argv[3] ?? 3);
 const connections = 64;
-const warmUpSeconds = 6;
 
 const bench = await startBench();
 try {
   const [one, two] = [await sideOf(1), await sideOf(2)];
   const { directory } = bench;
-  for (const side of [one, two]) await load(side, { directory, connections, seconds: warmUpSeconds });
+  for (const side of [one, two]) await warmUp(side, { directory, connections });
   const ofOne: Measured[] = [];
   const ofTwo: Measured[] = [];
   for (let round = 0; round < rounds; round++) {

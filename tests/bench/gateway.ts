@@ -7,7 +7,7 @@
 // Each proxy is one process on one core and gets the same load in turn, in short rounds: on a busy machine figures
 // move from round to round, so ratios are within a round. The server is nginx, so that it never limits.
 
-import { load, type Measured, type Side } from "./gateway-load.ts";
+import { load, type Measured, type Side, warmUp } from "./gateway-load.ts";
 import { shareOutCores, startBench, startOtherProxies } from "./gateway-setup.ts";
 import { median } from "./measure.ts";
 
@@ -15,9 +15,6 @@ const rounds = Number(process.argv[2] ?? 7);
 const seconds = Number(process.argv[3] ?? 2);
 const checkout = process.argv[4];
 const connections = 32;
-/** Enough for the JIT compiler, which takes a sixth of the gateway's time at first, or as many as a busy machine allows. */
-const warmUpRequests = 60_000;
-const maxWarmUpSeconds = 30;
 
 const { proxyCore } = await shareOutCores();
 const bench = await startBench();
@@ -47,20 +44,12 @@ try {
   await bench.stop();
 }
 
-async function warmUp(side: Side): Promise<void> {
-  const { directory } = bench;
-  let requests = 0;
-  for (let at = 0; requests < warmUpRequests && at < maxWarmUpSeconds; at += 2) {
-    requests += (await load(side, { directory, connections, seconds: 2 })).requests;
-  }
-}
-
 type Round = { loaded: Measured; alone: Measured };
 
 /** The first side is what the others are compared with. */
 async function compare(what: string, sides: readonly Side[]): Promise<void> {
   const { directory } = bench;
-  for (const side of sides) await warmUp(side);
+  for (const side of sides) await warmUp(side, { directory, connections });
   const measured = new Map<Side, Round[]>(sides.map((side) => [side, []]));
   for (let round = 0; round < rounds; round++) {
     for (const [side, results] of measured) {
