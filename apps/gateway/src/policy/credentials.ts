@@ -124,7 +124,7 @@ export function createAuthenticate(parts: {
   }
 
   async function byApiKey(route: Route | undefined, token: string): Promise<Principal | Invalid> {
-    const key = await parts.apiKeys.verify(token).catch(cannotCheck);
+    const key = await checked(parts.apiKeys.verify(token));
     if (!key) return "invalid";
     const { keyId, organizationId, userId, projectIds } = key;
     if (!route || organizationId !== route.organizationId) return { problem: "key_of_other_team", isProven: false };
@@ -139,7 +139,7 @@ export function createAuthenticate(parts: {
         credential: { kind: "api-key", key, membership: null },
       };
     }
-    const member = await parts.members.find({ userId, organizationId }).catch(cannotCheck);
+    const member = await checked(parts.members.find({ userId, organizationId }));
     if (!member) return { ...known, problem: "not_a_member" };
     return {
       id: `user:${userId}`,
@@ -168,8 +168,7 @@ export function createAuthenticate(parts: {
     if (!verified.scopes.includes(callScope)) {
       throw aboutSignIn(insufficientScope(resource), { ...known, problem: "scope_missing" });
     }
-    const found = parts.grants.find(verified.grantId);
-    const grant = found instanceof Promise ? await found.catch(cannotCheck) : found;
+    const grant = await checked(parts.grants.find(verified.grantId));
     // A server that is gone has no grants either.
     if (!route || grant?.projectId !== route.projectId) {
       throw aboutSignIn(refusedToken(resource, "ended"), { ...known, problem: "access_ended" });
@@ -196,7 +195,7 @@ export function createAuthenticate(parts: {
     if (identity.principal === "admin" && identity.generation < route.adminJwtGeneration) return "invalid";
     const { organizationId } = route;
     const { userId, expiresAt } = identity;
-    const member = userId === null ? null : await parts.members.find({ userId, organizationId }).catch(cannotCheck);
+    const member = userId === null ? null : await checked(parts.members.find({ userId, organizationId }));
     if (userId !== null && !member) return { problem: "not_a_member", isProven: false };
     return {
       id: identity.principal === "user" ? `user:${identity.userId}` : "admin",
@@ -224,6 +223,11 @@ type Invalid = "invalid" | RefusedSignIn;
 
 function cannotCheck(): never {
   throw credentialsUnavailable();
+}
+
+/** What a checker says, mostly at once. Rejects with GatewayError 503 when it can't check. */
+function checked<Found>(found: Found | Promise<Found>): Found | Promise<Found> {
+  return found instanceof Promise ? found.catch(cannotCheck) : found;
 }
 
 // A token's signature stays valid until it expires, so the result can be cached that long.

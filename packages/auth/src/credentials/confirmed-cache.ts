@@ -81,6 +81,11 @@ export class ConfirmedCache<Value> {
     return this.#version;
   }
 
+  /** Whether an id was confirmed once, which need not count any more. */
+  has(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
   /** What is valid now; null for anything else. @throws when the database is unavailable and the id is not known */
   find(id: string): Value | null | Promise<Value | null> {
     const entry = this.#entries.get(id);

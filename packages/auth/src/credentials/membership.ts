@@ -17,11 +17,11 @@ export type Member = Membership & { readonly role: string; readonly email: strin
 
 export type MembershipChecker = {
   /**
-   * The user as a member of the organization now; null for others.
+   * The user as a member of the organization now; null for others. At once for a member who was found lately.
    *
    * @throws when the database is unavailable and the member was not seen lately
    */
-  find: (membership: Membership) => Promise<Member | null>;
+  find: (membership: Membership) => Member | null | Promise<Member | null>;
   /** Members by user and organization. Call `changed` for each notification on `towpath_member`. */
   cache: ConfirmedCache<Member>;
 };
@@ -43,7 +43,7 @@ export function createMembershipChecker(
       return new Map(members.map((member) => [idOf(member), { value: member }]));
     },
   });
-  return { cache, find: async (membership) => cache.find(idOf(membership)) };
+  return { cache, find: (membership) => cache.find(idOf(membership)) };
 }
 
 const idOf = ({ userId, organizationId }: Membership) => `${organizationId} ${userId}`;
