@@ -291,6 +291,21 @@ test("GW-12 GW-3 a stream that is opened while the server sleeps stays open, wak
   await until(async () => /^towpath_gateway_streams_held 0$/m.test(await metrics()));
 });
 
+test("GW-12 the end of a session wakes a frozen server, which may hold it, and not a stopped one", async () => {
+  const server = await deployAsleep(rig, createMcpListener());
+  const end = async () => {
+    const session = await openSession(server);
+    await fetch(server.url, { method: "DELETE", headers: session });
+    return server.received.map(({ method }) => method);
+  };
+  expect([await end(), server.isStarted()]).toEqual([[], false]);
+  sleepAlways(rig, server);
+  const runner = createRunnerClient(rig.runner.address, { timeoutMs: 5000 });
+  await runner.ensure(server.deploymentId);
+  await runner.close();
+  expect(await end()).toEqual(["DELETE"]);
+});
+
 test("GW-12 GW-10 without database and runner, lists of sleeping servers are answered from memory", async () => {
   const own = await createRig();
   const server = await deployAsleep(own, createMcpListener());

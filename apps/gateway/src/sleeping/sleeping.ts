@@ -57,7 +57,10 @@ export function createSleeping({ load, log, share, leases, sessionIds, peers }: 
     // A client whose session is of an earlier rollout has read the lists of that one.
     if (deploymentId === null || exchange.deploymentId !== deploymentId) return null;
     const question = questionOf(admitted);
-    if (question === null || (await leases.stateOf(deploymentId)) === "ready") return null;
+    if (question === null) return null;
+    const state = await leases.stateOf(deploymentId);
+    // A frozen process may hold the session, which must end there.
+    if (state === "ready" || (state === "asleep" && question.kind === "end")) return null;
     const recorded = await answers.of(deploymentId);
     return recorded && replyTo(sessionIds, admitted, { question, recorded, deploymentId });
   }

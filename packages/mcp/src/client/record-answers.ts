@@ -15,7 +15,7 @@ export type RecordOptions = {
   /** In total. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Maximum bytes of all responses. Default 16 MiB. */
+  /** Maximum bytes of all responses. Default 8 MiB. */
   readonly maxBytes?: number;
   /** Headers of the second caller, whose answers are compared with those of the first. */
   readonly otherCaller: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ const maxPages = 100;
 const methodNotFound = -32601;
 /** With these, servers of earlier revisions refuse `server/discover`; clients then `initialize`. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 406]);
-const defaultMaxBytes = 16 * 1024 * 1024;
+const defaultMaxBytes = 8 * 1024 * 1024;
 
 type Caller = {
   readonly name: string;
