@@ -17,6 +17,7 @@ import { createAssertIdentity } from "./forward/assertions.ts";
 import { Leases } from "./forward/leases.ts";
 import { Upstreams } from "./forward/upstreams.ts";
 import { createGateway } from "./gateway.ts";
+import { createPaceRefusals } from "./limits/pace-refusals.ts";
 import { createSharedLimits } from "./limits/shared-limits.ts";
 import { createAuthorizationServer } from "./oauth/authorization-server.ts";
 import { SavedState } from "./outage/saved-state.ts";
@@ -184,6 +185,7 @@ export async function startGateway(
       assertIdentity: createAssertIdentity(signingKeys, serverAddress),
       openResponses,
       limits: shared.limits,
+      paceRefusals: createPaceRefusals({ limits: shared.limits, serverAddress, proxies: config.connections.proxies }),
       capacity,
       proxies,
       sessionIds,

@@ -19,6 +19,7 @@ import {
   unknownServer,
 } from "./gateway-error.ts";
 import type { Limits } from "./limits/limits.ts";
+import type { PaceRefusals } from "./limits/pace-refusals.ts";
 import type { AuthorizationServer } from "./oauth/authorization-server.ts";
 import { answerOAuth, type OAuthEndpoint, oauthEndpointOf } from "./oauth/endpoints.ts";
 import { askToContinue } from "./platform/continue-page.ts";
@@ -55,6 +56,7 @@ export type GatewayParts = ProxyParts & {
   assertIdentity: AssertIdentity;
   openResponses: OpenResponses;
   limits: Limits;
+  paceRefusals: PaceRefusals;
   capacity: Capacity;
   refusalLimit: RefusalLimit;
   signIns: SignIns;
@@ -73,8 +75,9 @@ export function createGateway(parts: GatewayParts): (request: IncomingMessage, r
     parts.metrics.requestStarted();
     const time = Date.now();
     const begun = { id: newRequestId(time), time };
-    handle(parts, { request, response, begun }).catch((error: unknown) => {
+    handle(parts, { request, response, begun }).catch(async (error: unknown) => {
       const refusal = gatewayErrorFor(parts, error, begun.id);
+      await parts.paceRefusals(request, refusal);
       refuse(parts, { request, response, requestId: begun.id }, refusal, undefined);
     });
   };
@@ -115,6 +118,7 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
     const rpcId = isLogged(exchange, refusal) && exchange.body ? answeredIds(exchange, refusal) : undefined;
     exchange.refusal = refusal;
     exchange.status = refusal.status;
+    await parts.paceRefusals(request, refusal);
     exchange.responseBytes = refuse(parts, { request, response, requestId: begun.id }, refusal, rpcId);
   }
 
@@ -217,12 +221,12 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   parts.signIns.accepted(route, principal, request);
   parts.openResponses.watch(response, principal, route);
   const client = clientAddress(parts.serverAddress, request, parts.proxies);
-  const call = await parts.limits.enter(route, { principal, address: client }, response);
+  const call = parts.limits.enter(route, { principal, address: client }, response);
   const read = readBody(request, parts.capacity.admit(route.projectId, response));
   const body = read instanceof Promise ? await read : read;
   if (body === null) return null;
   addBody(exchange, body, request);
-  await call.take(exchange.peek.messages.length);
+  call.take(exchange.peek.messages.length);
   if (isPage && site.form === "path" && askToContinue({ request, response, label, body })) return null;
   const forwarded = forwardedHeaders(parts.serverAddress, label, client);
   forwarded.push(requestIdHeader, exchange.id);

@@ -186,6 +186,50 @@ test("GW-9 GW-4 keys and tokens in the query are refused, also beside a valid he
   expect((await fetch(`${closed.url}?page=2`, { method: "POST", body: rpc(), headers: bearer })).status).toBe(200);
 });
 
+test("GW-9 by host name, odd hosts on raw sockets get a 404 that says what to check; port, case and final dot don't matter", async () => {
+  const own = await createRig({ TOWPATH_SERVER_URL: "https://{name}.example.com" });
+  onTestFinished(() => own.close());
+  const { label } = await own.deploy((request, response) => void serve(request, response));
+  const asked = (hosts: readonly string[]) => {
+    const lines = hosts.map((host) => `Host: ${host}\r\n`).join("");
+    return sendRaw(own.gateway.port, `GET /mcp HTTP/1.1\r\n${lines}${closing}\r\n`);
+  };
+  const name = `${label}.example.com`;
+  const odd = [
+    ...[[], [""], [name, name], [name, "other.example.com"], [`${name}, ${name}`], ["example.com"], [".example.com"]],
+    ...[[`user@${name}`], [`user:pass@${name}`], [`${name}/mcp`], [`${name}:80:80`], [`${name}..`], [`a.${name}`]],
+    ...[["127.0.0.1"], ["[::1]"], ["0x7f.1"], [`%${label}.example.com`], [`${label}_.example.com`], [`-${name}`]],
+    ...[[`${name}.evil.example`], ["evil-example.com"], [`${name}\x80`], [`${label} .example.com`], [`http://${name}`]],
+  ];
+  for (const hosts of odd) {
+    const answer = await asked(hosts);
+    expect([hosts, statusOf(answer), reached.length]).toEqual([hosts, 404, 0]);
+    expect(answer).toMatch(/No server has this host name. Check the address.|names two hosts/);
+  }
+  for (const host of [name, name.toUpperCase(), `${name}:443`, `${name}.`, `${name}.:8443`]) {
+    expect([host, statusOf(await asked([host]))]).toEqual([host, 200]);
+  }
+});
+
+test("GW-9 a WebSocket handshake is no upgrade: the client gets a plain answer, and the connection goes on as HTTP", async () => {
+  const key = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+  const socket = connect(rig.gateway.port, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += chunk.toString();
+  });
+  socket.write(`GET ${path()}?ws HTTP/1.1\r\n${hostLine}Connection: keep-alive, Upgrade\r\n${key}\r\n`);
+  await until(() => answer.includes(emptyResult));
+  socket.write(`GET ${path()}?next HTTP/1.1\r\n${hostLine}${closing}\r\n`);
+  await until(() => socket.closed);
+  expect(answer).not.toContain("101 Switching");
+  expect(reached.map(({ url, headers }) => [url, headers.upgrade])).toEqual([
+    ["/mcp?ws", undefined],
+    ["/mcp?next", undefined],
+  ]);
+});
+
 test("GW-9 HTTP/1.0, pipelined requests and expectations are served, each once and in order", async () => {
   const message = rpc();
   const old = await posted(`Content-Length: ${message.length}\r\n`, message, "1.0");

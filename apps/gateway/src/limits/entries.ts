@@ -1,11 +1,9 @@
 import { Bucket } from "@towpath/limits";
 
-/** What is known of one caller, server or organization. */
+/** What is known of one caller, server or organization, or of the refusals of a network. */
 export class Entry {
   readonly name: string;
   readonly bucket = new Bucket();
-  /** Of a caller: refusals that are answered at once. */
-  readonly refusals = new Bucket();
   /** Requests under way in this process. */
   open = 0;
   /** Milliseconds taken from the bucket that other processes have not been told of. */
@@ -34,9 +32,8 @@ export class Entries {
   }
 
   prune(now: number): void {
-    for (const [name, { bucket, refusals, open, untoldMs }] of this.#entries) {
-      const isFull = bucket.fullAt <= now && refusals.fullAt <= now;
-      if (isFull && open === 0 && untoldMs === 0) this.#entries.delete(name);
+    for (const [name, { bucket, open, untoldMs }] of this.#entries) {
+      if (bucket.fullAt <= now && open === 0 && untoldMs === 0) this.#entries.delete(name);
     }
   }
 }

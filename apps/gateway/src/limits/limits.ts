@@ -1,7 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type CallLimits, lower, networkOf, type Rate } from "@towpath/limits";
-import type { GatewayError } from "../gateway-error.ts";
 import type { Principal } from "../policy/credentials.ts";
 import type { Route } from "../read-model/routes.ts";
 import { Entries, type Entry } from "./entries.ts";
@@ -18,10 +16,9 @@ export type OpenCall = {
   /**
    * Takes `calls` from the buckets of its caller, server and organization; a batch has several.
    *
-   * @throws GatewayError 429, when one of them has too few left; then nothing is taken. The promise rejects later for a
-   * caller who goes on calling.
+   * @throws GatewayError 429, when one of them has too few left; then nothing is taken
    */
-  take: (calls: number) => Promise<void> | void;
+  take: (calls: number) => void;
 };
 
 type Applied = { readonly limited: Limited; readonly entry: Entry; readonly rate: Rate | null };
@@ -29,12 +26,6 @@ type Applied = { readonly limited: Limited; readonly entry: Entry; readonly rate
 type RouteLimits = { readonly caller: Rate | null; readonly server: Rate | null; readonly names: readonly string[] };
 
 const pruneMs = 10_000;
-/**
- * Refusals that a caller gets at once. Further ones are held for a second, or for half of the time in which a bucket
- * fills: a flood of calls must not become a flood of refusals, which cost nearly as much.
- */
-const promptRefusals: Rate = { perMinute: 300, burst: 20 };
-const maxHoldMs = 1000;
 
 /**
  * The limits of calls (GW-8). Each process has a bucket for each caller at a server, each server and each organization,
@@ -78,16 +69,15 @@ export class Limits {
   /**
    * Counts a request as open until its response closes.
    *
-   * @throws GatewayError 429 when its caller or organization has as many under way as it may; later for a caller who goes
-   * on calling
+   * @throws GatewayError 429 when its caller or organization has as many under way as it may
    */
-  enter(route: Route, source: Source, response: ServerResponse): OpenCall | Promise<OpenCall> {
+  enter(route: Route, source: Source, response: ServerResponse): OpenCall {
     const { caller, server, names } = this.#limitsOf(route);
     const [serverName = "", organizationName = ""] = names;
     const entry = this.#entries.get(`${serverName} ${callerName(source)}`);
     const organization = this.#entries.get(organizationName);
     const full = this.#fullOf(entry, organization);
-    if (full !== null) return this.#refuse(entry, maxHoldMs, () => tooManyOpen(full, this.#open[full]));
+    if (full !== null) throw tooManyOpen(full, this.#open[full]);
     this.#countOpen([entry, organization], response);
     const applied: Applied[] = [
       { limited: "caller", entry, rate: caller },
@@ -95,6 +85,15 @@ export class Limits {
       { limited: "organization", entry: organization, rate: this.#limits.organization },
     ];
     return { take: (calls) => this.#take(applied, Math.max(1, calls)) };
+  }
+
+  /** Whether a network may have one more refusal at once. */
+  takeRefusal(address: string, rate: Rate): boolean {
+    const now = this.#now();
+    const { bucket } = this.#entries.get(`refusals ${networkOf(address)}`);
+    if (bucket.waitFor(1, rate, now) > 0) return false;
+    bucket.take(1, rate, now);
+    return true;
   }
 
   /** Takes what another process has let in. */
@@ -116,36 +115,19 @@ export class Limits {
     return organization.open >= this.#open.organization ? "organization" : null;
   }
 
-  #take(applied: readonly Applied[], calls: number): Promise<void> | void {
+  #take(applied: readonly Applied[], calls: number): void {
     const now = this.#now();
     let longest: { limited: Limited; rate: Rate; waitMs: number } | null = null;
     for (const { limited, entry, rate } of applied) {
       const waitMs = rate === null ? 0 : entry.bucket.waitFor(calls, rate, now);
       if (rate !== null && waitMs > (longest?.waitMs ?? 0)) longest = { limited, rate, waitMs };
     }
-    const [caller] = applied;
-    if (longest !== null && caller) {
-      const { waitMs, rate, limited } = longest;
-      const holdMs = Math.min(maxHoldMs, (rate.burst * 30_000) / rate.perMinute);
-      return this.#refuse(caller.entry, holdMs, (heldMs) => rateLimited({ limited, rate, waitMs: waitMs - heldMs }));
-    }
+    if (longest !== null) throw rateLimited(longest);
     for (const { entry, rate } of applied) {
       if (rate === null) continue;
       const takenMs = entry.bucket.take(calls, rate, now);
       this.#onTaken?.(entry, takenMs);
     }
-  }
-
-  /** Throws the refusal at once, or after `holdMs` when its caller has had many. */
-  #refuse(caller: Entry, holdMs: number, refusal: (heldMs: number) => GatewayError): Promise<never> {
-    const now = this.#now();
-    if (caller.refusals.waitFor(1, promptRefusals, now) === 0) {
-      caller.refusals.take(1, promptRefusals, now);
-      throw refusal(0);
-    }
-    return sleep(holdMs, undefined, { ref: false }).then(() => {
-      throw refusal(holdMs);
-    });
   }
 
   #limitsOf(route: Route): RouteLimits {

@@ -13,7 +13,9 @@ export function clientAddress(
   request: IncomingMessage,
   proxies: BlockList,
 ): string {
-  const peer = plainAddress(request.socket.remoteAddress ?? "");
+  // Unlike its type says, a request whose reading was given up has no socket any more.
+  const socket: IncomingMessage["socket"] | null = request.socket;
+  const peer = plainAddress(socket?.remoteAddress ?? "");
   const isProxy = (address: string) => isLoopback(address) || isListed(proxies, address);
   const header = request.headers["x-forwarded-for"];
   if (isLocal || typeof header !== "string" || !isProxy(peer)) return peer;

@@ -1,0 +1,33 @@
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Rate } from "@towpath/limits";
+import type { GatewayError } from "../gateway-error.ts";
+import { clientAddress } from "../policy/client-address.ts";
+import type { ServerAddress } from "../route/server-address.ts";
+import type { Limits } from "./limits.ts";
+
+/** Refusals that a network gets at once, as many clients may share an address. Further ones are held. */
+const prompt: Rate = { perMinute: 3000, burst: 200 };
+const holdMs = 1000;
+
+/** Resolves when a refusal may be sent; undefined: at once. */
+export type PaceRefusals = (request: IncomingMessage, refusal: GatewayError) => Promise<void> | undefined;
+
+/**
+ * Holds refusals of a network that causes many: they cost nearly as much as calls, so a flood of calls beyond a limit,
+ * or of calls without credentials, must not become a flood of refusals (GW-8). A client waits for its answer before it
+ * asks again on a connection, and its connections are limited. What was let in is never held.
+ */
+export function createPaceRefusals(parts: {
+  limits: Limits;
+  serverAddress: ServerAddress;
+  proxies: BlockList;
+}): PaceRefusals {
+  return (request, { status }) => {
+    // A server that is away is not its callers' fault.
+    if (status < 400 || status >= 500) return undefined;
+    const address = clientAddress(parts.serverAddress, request, parts.proxies);
+    return parts.limits.takeRefusal(address, prompt) ? undefined : sleep(holdMs, undefined, { ref: false });
+  };
+}
