@@ -29,7 +29,7 @@ export async function load(
   { directory, connections, seconds }: { directory: string; connections: number; seconds: number },
 ): Promise<Measured> {
   const script = join(directory, `${name.replaceAll(/\W+/g, "-")}.lua`);
-  await writeFile(script, scriptOf(request));
+  await writeFile(script, wrkScript(request));
   const before = await cpuMicrosOf(pid);
   const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, url]);
   const cpuMicros = (await cpuMicrosOf(pid)) - before;
@@ -58,7 +58,8 @@ export async function warmUp(side: Side, options: { directory: string; connectio
   }
 }
 
-function scriptOf({ method, headers, body }: Side["request"]): string {
+/** Makes wrk send a request, and print a line that begins with RESULT. */
+export function wrkScript({ method, headers, body }: Side["request"]): string {
   return `
 wrk.method = "${method}"
 wrk.body = [==[${body}]==]

@@ -28,7 +28,12 @@ export type Bench = {
   /** The server itself, with no proxy before it. */
   server: Side;
   /** Starts a real gateway, of this checkout or of another one, on one core or on all. */
-  startGateway: (options: { workers: number; core?: string; checkout?: string }) => Promise<Gateway>;
+  startGateway: (options: {
+    workers: number;
+    core?: string;
+    checkout?: string;
+    environment?: Readonly<Record<string, string>>;
+  }) => Promise<Gateway>;
   startedToo: (child: ChildProcess) => void;
   rowsWritten: () => Promise<number>;
   stop: () => Promise<void>;
@@ -70,7 +75,7 @@ export async function startBench(): Promise<Bench> {
     apiKey,
     server: { name: "server itself", url: `http://127.0.0.1:${port}/mcp`, request, pid: null },
     startedToo: (child) => void children.unshift(child),
-    async startGateway({ workers, core, checkout = join(import.meta.dirname, "../..") }) {
+    async startGateway({ workers, core, checkout = join(import.meta.dirname, "../.."), environment = {} }) {
       const [port = 0] = await freePorts(1);
       const url = (label: string) => `http://localhost:${port}/${label}/mcp`;
       const child = await startGatewayProcess(directory, {
@@ -79,6 +84,7 @@ export async function startBench(): Promise<Bench> {
         port,
         workers,
         core,
+        environment,
       });
       children.unshift(child);
       return {
@@ -156,9 +162,16 @@ type OtherProxies = Record<"nginx" | "nginxKeepAlive" | "nginxStream" | "bare" |
 
 async function startGatewayProcess(
   directory: string,
-  options: { databaseUrl: string; main: string; port: number; workers: number; core?: string | undefined },
+  options: {
+    databaseUrl: string;
+    main: string;
+    port: number;
+    workers: number;
+    core?: string | undefined;
+    environment: Readonly<Record<string, string>>;
+  },
 ): Promise<ChildProcess> {
-  const { databaseUrl, main, port, workers, core } = options;
+  const { databaseUrl, main, port, workers, core, environment } = options;
   const flags = process.env.BENCH_NODE_FLAGS?.split(" ").filter(Boolean) ?? [];
   const command = [process.execPath, ...flags, main];
   const [program = "", ...args] = core === undefined ? command : ["taskset", "-c", core, ...command];
@@ -181,6 +194,7 @@ async function startGatewayProcess(
           [`TOWPATH_LIMIT_${name}_BURST`, "10000000"],
         ]),
       ),
+      ...environment,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
