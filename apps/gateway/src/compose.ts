@@ -17,7 +17,6 @@ import { createAssertIdentity } from "./forward/assertions.ts";
 import { Leases } from "./forward/leases.ts";
 import { Upstreams } from "./forward/upstreams.ts";
 import { createGateway } from "./gateway.ts";
-import { createPaceRefusals } from "./limits/pace-refusals.ts";
 import { createSharedLimits } from "./limits/shared-limits.ts";
 import { createAuthorizationServer } from "./oauth/authorization-server.ts";
 import { SavedState } from "./outage/saved-state.ts";
@@ -184,8 +183,7 @@ export async function startGateway(
       authenticate: createAuthenticate({ apiKeys, members, accessTokens, grants, serverAddress, signingKeys }),
       assertIdentity: createAssertIdentity(signingKeys, serverAddress),
       openResponses,
-      limits: shared.limits,
-      paceRefusals: createPaceRefusals({ limits: shared.limits, serverAddress, proxies: config.connections.proxies }),
+      ...shared.policies,
       capacity,
       proxies,
       sessionIds,

@@ -4,13 +4,22 @@ import type { GatewayConfig } from "../config.ts";
 import type { Reading } from "../platform/metrics.ts";
 import type { Peers } from "../workers/peers.ts";
 import { Limits } from "./limits.ts";
+import { createPaceRefusals, type PaceRefusals } from "./pace-refusals.ts";
 import { Sharing } from "./sharing.ts";
 
-export type SharedLimits = { limits: Limits; readings: Reading[]; start: () => void; stop: () => void };
+export type SharedLimits = {
+  policies: { limits: Limits; paceRefusals: PaceRefusals };
+  readings: Reading[];
+  start: () => void;
+  stop: () => void;
+};
 
 /** The limits of calls of this process, which others hear of as it hears of theirs (GW-8). */
 export function createSharedLimits(parts: {
-  config: Pick<GatewayConfig, "callLimits" | "openLimits" | "gatewayId" | "workerIndex">;
+  config: Pick<
+    GatewayConfig,
+    "callLimits" | "openLimits" | "gatewayId" | "workerIndex" | "serverAddress" | "connections"
+  >;
   peers: Peers;
   pool: Pool;
   notifications: Notifications;
@@ -28,8 +37,10 @@ export function createSharedLimits(parts: {
     onTaken: (name, takenMs) => limits.takenElsewhere(name, takenMs),
   });
   const gauge = { kind: "gauge", merged: "max" } as const;
+  const { serverAddress, connections } = config;
+  const { proxies } = connections;
   return {
-    limits,
+    policies: { limits, paceRefusals: createPaceRefusals({ limits, serverAddress, proxies }) },
     readings: [
       {
         ...gauge,
