@@ -106,7 +106,7 @@ function Steps({ steps }: { readonly steps: readonly AttemptStep[] }) {
               <code className="ml-1.5 text-xs font-normal break-all">{step.detail}</code>
             ) : null}
             {step.state === "done" && step.time === null ? (
-              <span className="text-xs text-muted"> (not seen: known from before)</span>
+              <span className="text-xs text-muted"> (not seen: before, or left out)</span>
             ) : null}
           </span>
           {step.time === null ? null : <RelativeTime time={step.time} className="shrink-0 text-xs text-muted" />}
