@@ -14,8 +14,8 @@ type Victim = (typeof victims)[number];
 
 /** Pause after a kill: some hit a process that has just come back, some one that has run for a while. */
 const pauseMs = { min: 100, max: 4000 };
-/** Every process is back within this, on any machine. */
-const backWithinMs = 20_000;
+/** Every process is back within this, on a machine that has other things to do, too; the table shows the times. */
+const backWithinMs = 45_000;
 /** No call waits for a start here. */
 const callTimeoutMs = 20_000;
 /** A call may end a little after the process that broke it. */
