@@ -1,6 +1,6 @@
 import type { Transaction } from "@towpath/db";
-import { branch, build, deployment, route } from "@towpath/db/schema";
-import { and, eq, inArray, isNotNull, isNull, lt, notExists, notInArray, sql } from "drizzle-orm";
+import { branch, build, deployment, instance, route } from "@towpath/db/schema";
+import { and, eq, gt, inArray, isNotNull, isNull, lt, notExists, notInArray, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
@@ -8,11 +8,14 @@ import { mergeRemovals, type Removal, runParts, type SweepInput } from "./sweep-
 
 const maxBranches = 100;
 const endedStatuses = ["succeeded", "failed", "canceled"];
+const runningStates = ["starting", "ready", "frozen"];
+/** What started earlier may be the row of a host that is gone. */
+const maxRunningDays = 7;
 
 /**
  * Removes deployments and builds beyond the latest of each branch, and branches that ended a while ago with all their
- * builds. Keeps live deployments of any age, and builds that have a deployment or have not ended. Other sweeps then
- * remove their logs (`eraseLogs`) and layers.
+ * builds. Keeps live deployments of any age, those whose server still runs, because sessions and streams end with it, and
+ * builds that have a deployment or have not ended. Other sweeps then remove their logs (`eraseLogs`) and layers.
  */
 export async function removeSuperseded(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
   const { ctx, input } = call;
@@ -60,7 +63,7 @@ async function removeBranch(tx: Transaction, input: SweepInput, branchId: string
   return (await tx.delete(branch).where(eq(branch.id, branchId))).rowCount ?? 0;
 }
 
-async function trimDeployments(tx: Transaction, { policy }: SweepInput, branchId: string): Promise<number> {
+async function trimDeployments(tx: Transaction, { policy, now }: SweepInput, branchId: string): Promise<number> {
   await lockBranch(tx, branchId);
   const latest = tx
     .select({ id: deployment.id })
@@ -73,6 +76,11 @@ async function trimDeployments(tx: Transaction, { policy }: SweepInput, branchId
     .select({ id: build.id })
     .from(build)
     .where(and(eq(build.branchId, branchId), inArray(build.status, endedStatuses)));
+  const running = and(
+    eq(instance.deploymentId, deployment.id),
+    inArray(instance.state, runningStates),
+    gt(instance.startedAt, new Date(now.getTime() - maxRunningDays * 86_400_000)),
+  );
   const removed = await tx
     .delete(deployment)
     .where(
@@ -81,6 +89,7 @@ async function trimDeployments(tx: Transaction, { policy }: SweepInput, branchId
         notInArray(deployment.id, latest),
         inArray(deployment.buildId, finished),
         notExists(tx.select().from(route).where(eq(route.deploymentId, deployment.id))),
+        notExists(tx.select().from(instance).where(running)),
       ),
     );
   return removed.rowCount ?? 0;
