@@ -99,7 +99,7 @@ test("GW-8 what limits refused is counted here and above the log, and one click 
   await page.goto(`${projectUrl()}/logs`);
   await page.getByText("Refused by limits").waitFor();
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Show them" }).click();
+  await page.getByRole("button", { name: "Show them (refused by limits)" }).click();
   await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(2);
   expect(await rows.filter({ hasText: "limited_tool" }).count()).toBe(2);
 });

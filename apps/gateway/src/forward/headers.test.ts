@@ -109,7 +109,10 @@ test("GW-4 on a host of its own a server sets cookies for that host only", () =>
 
 test("GW-4 on a shared host a server speaks for itself only, and its pages are sandboxed", () => {
   const wide = ["Clear-Site-Data", '"*"', "Service-Worker-Allowed", "/", "Alt-Svc", "h2=:1", "X-Kept", "1"];
-  const policy = ["content-security-policy", "sandbox allow-forms allow-scripts"];
+  const policy = [
+    "content-security-policy",
+    "sandbox allow-forms allow-scripts allow-popups allow-popups-to-escape-sandbox allow-top-navigation-to-custom-protocols",
+  ];
   const html = ["Content-Type", "text/html"];
   const page = { ...shared, isMcp: false };
   expect(toClient([...wide, ...html], page)).toEqual(["X-Kept", "1", ...html, ...policy]);

@@ -67,7 +67,7 @@ export async function openLocalInstance(): Promise<LocalInstance> {
     kill: async (role) => end(processes.get(role), "SIGKILL"),
     async stop(role) {
       const begun = performance.now();
-      await end(processes.get(role), "SIGTERM");
+      await end(processes.get(role), stopSignal(role));
       return { code: processes.get(role)?.child.exitCode ?? null, ms: performance.now() - begun };
     },
     async change(installationId, method, path, body) {
@@ -83,7 +83,7 @@ export async function openLocalInstance(): Promise<LocalInstance> {
       return (await run("git", args, { cwd, env })).stdout.trim();
     },
     async close() {
-      for (const each of processes.values()) await end(each, "SIGTERM");
+      for (const [role, each] of processes) await end(each, stopSignal(role));
       await hooks.close();
       await queue.close();
       await database.close();
@@ -91,6 +91,9 @@ export async function openLocalInstance(): Promise<LocalInstance> {
     },
   };
 }
+
+/** As the launcher stops the whole instance: on SIGTERM alone, the runner leaves its servers to the next one. */
+const stopSignal = (role: Role) => (role === "runner" ? "SIGINT" : "SIGTERM");
 
 async function environment(directory: string, databaseUrl: string, url: string, hookPort: number) {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });

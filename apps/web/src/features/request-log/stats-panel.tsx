@@ -37,13 +37,17 @@ export function StatsPanel({
           bad={stats !== undefined && stats.errors > 0}
         />
         {stats !== undefined && stats.refused > 0 && (
-          <Figure name="Refused" value={formatCount(stats.refused)} note={<ShowThem onClick={onShowRefused} />} />
+          <Figure
+            name="Refused"
+            value={formatCount(stats.refused)}
+            note={<ShowThem which="refused" onClick={onShowRefused} />}
+          />
         )}
         {stats !== undefined && stats.limited > 0 && (
           <Figure
             name="Refused by limits"
             value={formatCount(stats.limited)}
-            note={<ShowThem onClick={onShowLimited} />}
+            note={<ShowThem which="refused by limits" onClick={onShowLimited} />}
           />
         )}
         <Figure name="Median" value={stats && (stats.p50Ms === null ? "–" : formatDuration(stats.p50Ms))} />
@@ -58,14 +62,14 @@ export function StatsPanel({
   );
 }
 
-function ShowThem({ onClick }: { onClick: () => void }) {
+function ShowThem({ which, onClick }: { which: string; onClick: () => void }) {
   return (
     <button
       type="button"
       onClick={onClick}
       className="min-h-6 cursor-pointer text-accent-text underline underline-offset-3"
     >
-      Show them
+      Show them<span className="sr-only"> ({which})</span>
     </button>
   );
 }
