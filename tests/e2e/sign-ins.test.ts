@@ -86,7 +86,10 @@ async function runProgram(command: string, args: readonly string[], answer: (add
 }
 
 const script = join(repositoryRoot, "tests", "e2e", "sign_in_with_mcp.py");
-const python = (mcp: string) => ["run", "--no-project", "--with", mcp, "python", script, url.href];
+const python = (...packages: string[]) => [
+  ...["run", "--no-project", ...packages.flatMap((name) => ["--with", name])],
+  ...["python", script, url.href],
+];
 
 test("GW-5 a client that gets in: every step of it is green on the page", async () => {
   const authProvider = memoryProvider(callback.url, "Right app");
@@ -150,7 +153,7 @@ test("GW-5 a person who declines, and one who is no member, end the attempt with
 });
 
 test("GW-5 mcp 1.9, which speaks 2025-03-26 and names no server, gets in: its person chooses the server", async () => {
-  const { status, printed } = await runProgram("uv", python("mcp==1.9.4"), async (address) => {
+  const { status, printed } = await runProgram("uv", python("mcp==1.9.4", "pydantic==2.11.10"), async (address) => {
     await owner.page.goto(address);
     await chooseAndAllow(owner.page);
   });

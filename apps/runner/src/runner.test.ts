@@ -31,7 +31,7 @@ async def app(scope, receive, send):
             if event["type"] == "lifespan.shutdown":
                 return
     if scope["path"] == "/print":
-        print("token", os.environ.get("API_TOKEN"), file=sys.stderr)
+        print(*filter(None, ["token", os.environ.get("API_TOKEN"), scope["query_string"].decode()]), file=sys.stderr)
     body = json.dumps({"environment": dict(os.environ), "directory": os.getcwd(), "uid": os.getuid()}).encode()
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", str(len(body)).encode())]})
     await send({"type": "http.response.body", "body": body})
@@ -252,33 +252,35 @@ describe("the process", () => {
     expect(await tinyServer.get(lease.endpoint)).toBeNull();
   });
 
-  test("RUN-5 RUN-8 a kill -9 of the runner costs no line that a server has printed, and doubles none", async () => {
+  test("RUN-5 RUN-8 a kill -9 of the runner costs no line that it has received, and doubles none", async () => {
     const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
     await startRunner();
     const lease = await client.ensure(deployed.deploymentId);
-    const logged = async () => {
+    const stored = async () => {
       const { rows } = await database.pool.query<{ line: string }>(
-        "SELECT line FROM server_log WHERE instance_id = $1 AND line LIKE 'token%'",
+        "SELECT line FROM server_log WHERE instance_id = $1 AND line LIKE 'token%' ORDER BY id",
         [lease.instanceId],
       );
-      return rows.length;
+      return rows.map(({ line }) => line);
     };
-    let printed = 0;
+    const received = async () => new Set([...(await stored()), ...(await spooledLines())]).size;
+    const printed: string[] = [];
     for (const afterMs of [0, 60, 150, 230]) {
       for (let at = 0; at < 5; at++) {
-        expect(await tinyServer.get(lease.endpoint, "/print")).toContain("environment");
-        printed++;
+        expect(await tinyServer.get(lease.endpoint, `/print?${printed.length}`)).toContain("environment");
+        printed.push(`token ${printed.length}`);
       }
+      await expect.poll(received, { interval: 5 }).toBe(printed.length);
       // At different moments of the writer's 0.2 s.
       await new Promise((resolve) => setTimeout(resolve, afterMs));
       const killed = new Promise((resolve) => runner?.once("exit", resolve));
       runner?.kill("SIGKILL");
       await killed;
       await startRunner();
-      await expect.poll(logged).toBe(printed);
+      await expect.poll(stored).toEqual(printed);
     }
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(await logged()).toBe(printed);
+    expect(await stored()).toEqual(printed);
   });
 
   test("RUN-8 a runner that is stopped by SIGTERM leaves its servers running, and the next one has them and their log", async () => {
@@ -382,3 +384,11 @@ test("all invalid settings are listed at once", async () => {
     stderr: expect.stringMatching(/TOWPATH_RUN_DIR[\s\S]*TOWPATH_SECRET[\s\S]*TOWPATH_SERVER_URL/),
   });
 });
+
+/** What servers have printed and the database may not have yet. */
+async function spooledLines(): Promise<string[]> {
+  const lines = join(directory, "run/lines");
+  const files = await readdir(lines).catch(() => []);
+  const texts = await Promise.all(files.map((name) => readFile(join(lines, name), "utf8").catch(() => "")));
+  return texts.flatMap((text) => text.split("\n").flatMap((line) => /"line":"(token [^"]*)"/.exec(line)?.[1] ?? []));
+}

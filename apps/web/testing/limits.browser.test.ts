@@ -97,7 +97,7 @@ test("GW-8 what limits refused is counted here and above the log, and one click 
   const rows = page.getByRole("row").filter({ hasText: "_tool" });
   await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(2);
   await page.goto(`${projectUrl()}/logs`);
-  await page.getByText("Refused by limits").waitFor();
+  await page.getByText("Refused by limits", { exact: true }).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Show them (refused by limits)" }).click();
   await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(2);

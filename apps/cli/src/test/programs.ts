@@ -112,7 +112,17 @@ function readJunit(report: string): Totals {
 
 export function pytest(output: Output, directory: string): Promise<Totals> {
   return withReport(async (report) => {
-    const args = ["run", "--no-project", "--with", "pytest==9.0.2", "pytest", "-q", directory, `--junitxml=${report}`];
+    const args = [
+      "run",
+      "--no-project",
+      "--with",
+      "pytest==9.0.2",
+      "pytest",
+      "-q",
+      directory,
+      `--rootdir=${directory}`,
+      `--junitxml=${report}`,
+    ];
     const status = await exec(output, "uv", args);
     const totals = readJunit(await readFile(report, "utf8").catch(() => ""));
     if (status !== 0 && totals.failures.length === 0) totals.failures.push(endedWith(status, ["pytest", directory]));

@@ -118,7 +118,7 @@ test("BLD-2 on every failure the live deployment stays, and the build says the c
           throw new Error("secret detail of ours");
         };
       },
-      /error of Towpath/,
+      /error in Towpath/,
     ],
     [
       "start",

@@ -15,10 +15,8 @@ export async function getServerChoice(call: {
   input: { readonly clientId: string };
 }): Promise<ServerChoiceView> {
   const { ctx, input } = call;
-  const [client, servers] = await Promise.all([
-    findClient(ctx, input.clientId),
-    callableServers(ctx.db, requireUser(ctx)),
-  ]);
+  const userId = requireUser(ctx);
+  const [client, servers] = await Promise.all([findClient(ctx, input.clientId), callableServers(ctx.db, userId)]);
   return {
     clientName: client?.name ?? null,
     servers: servers.map(({ name, organizationName }) => ({
