@@ -37,5 +37,5 @@ export { route } from "./route.ts";
 export { secret, secretVersion } from "./secret.ts";
 export { serverLog } from "./server-log.ts";
 export { signInStep } from "./sign-in-step.ts";
-export { account, rateLimit, session, signInAttempt, user, verification } from "./user.ts";
+export { account, rateLimit, session, signInAttempt, twoFactor, user, verification } from "./user.ts";
 export { webhookDelivery } from "./webhook-delivery.ts";

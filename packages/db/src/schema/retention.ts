@@ -32,6 +32,7 @@ import {
   rateLimitRetention,
   sessionRetention,
   signInAttemptRetention,
+  twoFactorRetention,
   userRetention,
   verificationRetention,
 } from "./user.ts";
@@ -76,6 +77,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   session: sessionRetention,
   sign_in_attempt: signInAttemptRetention,
   sign_in_step: signInStepRetention,
+  two_factor: twoFactorRetention,
   user: userRetention,
   verification: verificationRetention,
   webhook_delivery: webhookDeliveryRetention,

@@ -19,6 +19,8 @@ export const user = pgTable("user", {
   lastName: text(),
   /** ours: the numeric user id at GitHub (or the forge), set when the user authorizes the App. */
   githubUserId: bigint({ mode: "number" }),
+  /** Sign-in asks for a second factor. */
+  twoFactorEnabled: boolean().notNull().default(false),
 });
 
 export const session = pgTable(
@@ -32,8 +34,12 @@ export const session = pgTable(
     expiresAt: instant().notNull(),
     ipAddress: text(),
     userAgent: text(),
+    /** ours */
     activeOrganizationId: uuid(),
+    /** ours: the `sid` of the ID token with which the session began, for back-channel logout. */
+    issuerSessionId: text(),
     createdAt: instant().notNull().defaultNow(),
+    /** ours: when its person was last seen, give or take a minute. */
     updatedAt: instant().notNull().defaultNow(),
   },
   (table) => [index().on(table.userId), index().on(table.expiresAt)],
@@ -62,6 +68,22 @@ export const account = pgTable(
   },
   (table) => [index().on(table.userId), uniqueIndex().on(table.providerId, table.accountId)],
 );
+
+/** A person's authenticator app. The secret and the recovery codes are encrypted with a key of the instance's secret. */
+export const twoFactor = pgTable("two_factor", {
+  id: uuid().primaryKey(),
+  userId: uuid()
+    .notNull()
+    .unique()
+    .references(() => user.id, { onDelete: "cascade" }),
+  secret: text().notNull(),
+  backupCodes: text().notNull(),
+  /** False until the first code was right; sign-in asks for none before. */
+  verified: boolean().notNull().default(false),
+  /** Wrong codes in a row; at ten, none is accepted until `lockedUntil`. */
+  failedVerificationCount: integer().notNull().default(0),
+  lockedUntil: instant(),
+});
 
 export const verification = pgTable(
   "verification",
@@ -112,6 +134,8 @@ export const sessionRetention: RetentionRule = {
 };
 
 export const accountRetention: RetentionRule = { until: "owner" };
+
+export const twoFactorRetention: RetentionRule = { until: "owner" };
 
 export const verificationRetention: RetentionRule = {
   until: "expired",
