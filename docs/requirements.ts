@@ -46,10 +46,15 @@ export function proofsIn(file: string, source: string): Proof[] {
       ([, area, number, rest = ""]) => ({ id: `${area}-${number}`, title: `${file}: ${rest.replaceAll("_", " ")}` }),
     );
   }
-  const code = source.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, "");
-  return [...code.matchAll(titlePattern)].flatMap(([, , title = ""]) =>
+  return titlesIn(source).flatMap((title) =>
     [...title.matchAll(/\b[A-Z]{2,}-\d+\b/g)].map(([id]) => ({ id, title: `${file}: ${title}` })),
   );
+}
+
+/** The titles of tests in a TypeScript file. Comments don't count. */
+export function titlesIn(source: string): string[] {
+  const code = source.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, "");
+  return [...code.matchAll(titlePattern)].map(([, , title = ""]) => title);
 }
 
 type Coverage = "whole" | "part" | "none";
