@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -286,4 +286,30 @@ test("GW-1 a route that changes or goes is seen at once", async () => {
   await rig.database.pool.query("DELETE FROM route WHERE label = $1", [server.label]);
   // An absent name answers as a private one does.
   await until(async () => (await call(server)).status === 401);
+});
+
+test("GW-1 PRJ-11 calls under way when their route goes get their answers, whole; only streams are cut", async () => {
+  const waiting = new Map<string, ServerResponse>();
+  const server = await rig.deploy((request, response) => {
+    request.resume();
+    const kind = String(request.headers["x-kind"]);
+    waiting.set(kind, response);
+    if (kind === "begun") response.writeHead(200, { "content-length": emptyResult.length }).write(emptyResult[0]);
+    if (kind === "stream") response.writeHead(200, { "content-type": "text/event-stream" }).write(": open\n\n");
+  });
+  const open = (kind: string) => call(server, { "x-kind": kind });
+  const unanswered = open("unanswered");
+  const [begun, stream] = [await open("begun"), await open("stream")];
+  const bodies = [begun.text(), stream.text().catch(() => "cut")];
+  await until(() => waiting.size === 3);
+  await rig.database.pool.query("DELETE FROM route WHERE label = $1", [server.label]);
+  expect(await bodies[1]).toBe("cut");
+  waiting.get("unanswered")?.end(emptyResult);
+  waiting.get("begun")?.end(emptyResult.slice(1));
+  expect([(await unanswered).status, await (await unanswered).text(), await bodies[0]]).toEqual([
+    200,
+    emptyResult,
+    emptyResult,
+  ]);
+  expect((await call(server)).status).toBe(401);
 });

@@ -25,7 +25,6 @@ import { answerOAuth, type OAuthEndpoint, oauthEndpointOf } from "./oauth/endpoi
 import { askToContinue } from "./platform/continue-page.ts";
 import { checkCaller } from "./policy/access.ts";
 import { discardBody, readBody } from "./policy/body.ts";
-
 import { answerPreflight, checkOrigin, corsHeaders, isNavigation, isPreflight } from "./policy/browsers.ts";
 import type { Capacity } from "./policy/capacity.ts";
 import { clientAddress } from "./policy/client-address.ts";
@@ -219,7 +218,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   // Not before: a stranger's request must not cause secrets to be decrypted.
   exchange.redactor = parts.redactors.find(exchange.deploymentId);
   parts.signIns.accepted(route, principal, request);
-  parts.openResponses.watch(response, principal, route);
+  parts.openResponses.watch(response, principal, exchange);
   const client = clientAddress(parts.serverAddress, request, parts.proxies);
   const call = parts.limits.enter(route, { principal, address: client }, response);
   const read = readBody(request, parts.capacity.admit(route.projectId, response));

@@ -158,6 +158,7 @@ function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promi
     listedTools,
     onStart: (status, responseHeaders) => {
       exchange.status = status;
+      exchange.isStream = responseHeaders["content-length"] === undefined;
       exchange.answers = answersOf(exchange, responseHeaders);
       const serverId = responseHeaders[sessionIdHeader];
       const id = idForClient(parts.sessionIds, { owner, exchange, claim: session, lease, serverId });

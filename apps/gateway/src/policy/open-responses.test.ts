@@ -17,7 +17,7 @@ test("PRJ-11 responses that close in any order leave the others watched, and onl
   });
   const server = createServer((request, response: ServerResponse) => {
     const name = request.url?.slice(1) ?? "";
-    openResponses.watch(response, anonymous, { label: name, projectId: name });
+    openResponses.watch(response, anonymous, { route: { label: name, projectId: name }, isStream: true, end: null });
     response.write("open");
   });
   onTestFinished(() => void server.close().closeAllConnections());

@@ -9,19 +9,20 @@ import {
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Route } from "../read-model/routes.ts";
+import type { Exchange } from "../record/exchange.ts";
 import type { RouteTable } from "../route/route-table.ts";
 import { mayCall } from "./access.ts";
 import type { Credential, Principal } from "./credentials.ts";
 
 const sweepMs = 2000;
 
-/** The route of a response: what it says now is looked up at each check. */
-type RouteKey = Pick<Route, "label" | "projectId">;
+/** What a response answers. What its route says now is looked up at each check. */
+type Answered = Pick<Exchange, "isStream" | "end"> & { readonly route: Pick<Route, "label" | "projectId"> };
 
 type OpenResponse = {
   readonly response: ServerResponse;
   readonly credential: Credential | null;
-  readonly route: RouteKey;
+  readonly exchange: Answered;
   /** Its position in `#open`. */
   index: number;
 };
@@ -29,7 +30,7 @@ type OpenResponse = {
 /**
  * Open responses. A stream may last for days, so its caller's key or membership is checked again every 2 s and whenever
  * one changes, and the stream is cut once that has ended (GW-4). A check takes up to three queries, however many streams
- * are open. When a project is deleted, all its streams are cut (PRJ-11).
+ * are open. When a project is deleted, all its streams are cut (PRJ-11); its calls get their answers.
  */
 export class OpenResponses {
   /**
@@ -57,9 +58,9 @@ export class OpenResponses {
   }
 
   /** Watches over a response until it closes. Call it in the same turn in which the credentials were accepted. */
-  watch(response: ServerResponse, { credential }: Principal, route: RouteKey): void {
+  watch(response: ServerResponse, { credential }: Principal, exchange: Answered): void {
     if (response.destroyed) return;
-    const answer = { response, credential, route, index: this.#open.length };
+    const answer = { response, credential, exchange, index: this.#open.length };
     this.#open.push(answer);
     response.on("close", () => this.#remove(answer));
   }
@@ -69,9 +70,14 @@ export class OpenResponses {
     return this.#revoked.has(response);
   }
 
-  /** Cuts the answers of projects that have no route any more. */
+  /**
+   * Cuts the streams of projects that have no route any more. Calls that were let in before end by themselves, when they
+   * are answered or their server is stopped: a client whose connection breaks can't know what became of its call.
+   */
   closeUnrouted(routedProjects: ReadonlySet<string>): void {
-    const unrouted = this.#open.filter(({ route }) => !routedProjects.has(route.projectId));
+    const unrouted = this.#open.filter(
+      (open) => !routedProjects.has(open.exchange.route.projectId) && isOpenStream(open),
+    );
     for (const { response } of unrouted) response.destroy();
   }
 
@@ -116,8 +122,10 @@ export class OpenResponses {
 
   async #checkOnce(): Promise<void> {
     // Responses that open during the query were authenticated after it began; leave them to the next check.
-    const asked = this.#open.flatMap(({ response, credential, route }) =>
-      credential === null ? [] : [{ response, credential, route }],
+    const asked = this.#open.flatMap((open) =>
+      open.credential === null || isWhole(open)
+        ? []
+        : [{ response: open.response, credential: open.credential, route: open.exchange.route }],
     );
     if (asked.length === 0) return;
     const keys = new Map<string, ApiKeyIdentity>();
@@ -147,6 +155,16 @@ export class OpenResponses {
       response.destroy();
     }
   }
+}
+
+/** Whether all of the answer has come from the server: it may still wait for its rows to be on disk. */
+function isWhole({ response, exchange }: OpenResponse): boolean {
+  return exchange.end === "complete" || response.writableEnded;
+}
+
+/** Whether an answer has begun that may go on for ever. */
+function isOpenStream(open: OpenResponse): boolean {
+  return open.response.headersSent && open.exchange.isStream && !isWhole(open);
 }
 
 type Current = {

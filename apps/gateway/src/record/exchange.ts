@@ -61,6 +61,8 @@ export type Exchange = {
   /** Ids of its requests that the client canceled with `notifications/cancelled` (legacy); null: none. */
   canceled: Set<string | number> | null;
   status: number;
+  /** False once an answer has begun that says how long it is. */
+  isStream: boolean;
   responseBytes: number;
   answers: ResponsePeek | null;
   end: ForwardEnd | null;
@@ -104,6 +106,7 @@ export function beginExchange(route: Route, request: IncomingMessage, begun: Beg
     client: undefined,
     canceled: null,
     status: 0,
+    isStream: true,
     responseBytes: 0,
     answers: null,
     end: null,
