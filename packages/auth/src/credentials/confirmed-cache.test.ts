@@ -5,23 +5,30 @@ const outageMs = 3_600_000;
 const never = () => new Promise<never>(() => {});
 
 /** A database with the ids `a` and `b`, and a clock. */
-function setUp(options: { outageMs?: number } = {}) {
+function setUp(options: { outageMs?: number; deniedMs?: number } = {}) {
   const world = {
     now: 1_000_000,
     valid: new Set(["a", "b"]),
     /** What a query does. */
     database: "answers" as "answers" | "away" | "hangs",
     queries: 0,
+    /** The most queries that ran at the same time, and those that run. */
+    maxRunning: 0,
+    running: 0,
   };
   const create = () =>
     new ConfirmedCache<string>({
       cacheMs: 5000,
       outageMs: options.outageMs ?? outageMs,
+      deniedMs: options.deniedMs ?? 0,
       now: () => world.now,
       async read(ids) {
         world.queries++;
         if (world.database === "hangs") await never();
         if (world.database === "away") throw new Error("ECONNREFUSED");
+        world.maxRunning = Math.max(world.maxRunning, ++world.running);
+        await new Promise((resolve) => setImmediate(resolve));
+        world.running--;
         return new Map(ids.filter((id) => world.valid.has(id)).map((id) => [id, { value: `value of ${id}` }]));
       },
     });
@@ -172,4 +179,54 @@ test("GW-10 what another process saved counts while the database is away, unless
   late.restore(saved.map((entry: { confirmedAt: number }) => ({ ...entry, confirmedAt: Date.now() + 60_000 })));
   world.database = "away";
   expect(await outcome(late, "a")).toBe("refused");
+});
+
+test("GW-4 credentials that strangers make up are asked for together: one query at a time, however many there are", async () => {
+  const { world, cache } = setUp();
+  const flood = Array.from({ length: 2500 }, (_, at) => cache.find(`made up ${at}`));
+  // Who is known gets an answer with them.
+  const [known, also] = [cache.find("a"), cache.find("a")];
+  expect(await Promise.all([known, also])).toEqual(["value of a", "value of a"]);
+  expect(new Set(await Promise.all(flood))).toEqual(new Set([null]));
+  expect([world.queries, world.maxRunning]).toEqual([4, 1]);
+  // A query that fails fails for all that it asked for, and for nobody else.
+  world.now += 6000;
+  world.database = "away";
+  expect(await Promise.all(["a", "x", "y"].map((id) => outcome(cache, id)))).toEqual([
+    "value of a",
+    "refused",
+    "refused",
+  ]);
+  world.database = "answers";
+  world.now += 1500;
+  await cache.find("a");
+  await settled();
+  expect(await Promise.all(["a", "x", "b"].map((id) => outcome(cache, id)))).toEqual([
+    "value of a",
+    null,
+    "value of b",
+  ]);
+});
+
+test("GW-4 a denial is taken for as long as it may be, and not after a change", async () => {
+  const { world, cache } = setUp({ deniedMs: 5000 });
+  expect(await cache.find("c")).toBeNull();
+  world.valid.add("c");
+  world.now += 4000;
+  expect([cache.find("c"), world.queries]).toEqual([null, 1]);
+  world.now += 1000;
+  expect(await cache.find("c")).toBe("value of c");
+
+  expect(await cache.find("d")).toBeNull();
+  world.valid.add("d");
+  cache.changed();
+  expect(await cache.find("d")).toBe("value of d");
+  world.valid.delete("d");
+  world.now += 10;
+  cache.changed();
+  expect(await cache.find("d")).toBeNull();
+  world.valid.add("d");
+  world.now += 10;
+  cache.connected();
+  expect(await cache.find("d")).toBe("value of d");
 });

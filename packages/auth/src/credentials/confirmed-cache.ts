@@ -19,6 +19,8 @@ export type ConfirmedCacheOptions<Value> = {
   readonly cacheMs: number;
   /** How long a confirmation counts while the database is unavailable. */
   readonly outageMs: number;
+  /** How long a denial is taken without asking again, unless a change is notified; by default not at all. */
+  readonly deniedMs?: number;
   /** Monotonic milliseconds, so that setting the clock back doesn't extend a credential's life. */
   readonly now?: (() => number) | undefined;
 };
@@ -32,6 +34,8 @@ type Entry<Value> = {
   readonly endsAt: number;
   usedAt: number;
 };
+
+type Gathered<Value> = Map<string, PromiseWithResolvers<Value | null>>;
 
 const maxEntries = 10_000;
 const maxIdsPerQuery = 1000;
@@ -50,13 +54,19 @@ const tick = 0.001;
  * unavailable (GW-10). Whatever it does not know is never accepted without the database. `refresh` confirms all of them
  * anew, so that at the start of an outage every credential in use was confirmed lately.
  *
- * Nobody waits for long: a database that hangs delays a known credential once, by half a second.
+ * Nobody waits for long: a database that hangs delays a known credential once, by half a second. One query runs at a
+ * time; whatever is asked for meanwhile is asked together after it, so strangers who make credentials up can't keep the
+ * database busy with a query for each.
  */
 export class ConfirmedCache<Value> {
   readonly #options: ConfirmedCacheOptions<Value>;
   readonly #now: () => number;
   readonly #entries = new LRUCache<string, Entry<Value>>({ max: maxEntries });
   readonly #pending = new Map<string, Promise<Value | null>>();
+  /** What is asked next. */
+  #gathered: Gathered<Value> = new Map();
+  /** When the query that runs began; null: none runs. */
+  #queryBegunAt: number | null = null;
   /** When the database last denied a credential: what was saved before that doesn't count. */
   readonly #denied = new LRUCache<string, number>({ max: maxEntries });
   /** Confirmations from before this moment don't count at all: something has changed since. */
@@ -93,7 +103,7 @@ export class ConfirmedCache<Value> {
     if (entry) {
       entry.usedAt = now;
       if (this.#isFresh(entry, now)) return entry.value;
-    }
+    } else if (this.#isDenied(id, now)) return null;
     const wasAway = this.#isAway;
     if (wasAway && now - this.#askedAt < retryMs) return this.#findWithoutDatabase(id);
     this.#askedAt = now;
@@ -171,6 +181,12 @@ export class ConfirmedCache<Value> {
     return now < freshUntil && now < endsAt && confirmedAt > this.#validAfter && confirmedAt > this.#freshAfter;
   }
 
+  #isDenied(id: string, now: number): boolean {
+    const deniedAt = this.#denied.get(id);
+    if (deniedAt === undefined || now - deniedAt >= (this.#options.deniedMs ?? 0)) return false;
+    return deniedAt > this.#validAfter && deniedAt > this.#freshAfter;
+  }
+
   /** Whether it counts while the database is away. */
   #isKnown({ confirmedAt, endsAt }: Entry<Value>, now: number): boolean {
     return now - confirmedAt < this.#options.outageMs && now < endsAt && confirmedAt > this.#validAfter;
@@ -207,13 +223,35 @@ export class ConfirmedCache<Value> {
   #check(id: string): Promise<Value | null> {
     const running = this.#pending.get(id);
     if (running) return running;
-    const checking = this.#confirm([id])
-      .then((found) => found.get(id)?.value ?? null)
-      .finally(() => {
-        if (this.#pending.get(id) === checking) this.#pending.delete(id);
-      });
+    const asked = this.#gathered.get(id) ?? Promise.withResolvers<Value | null>();
+    this.#gathered.set(id, asked);
+    const checking = asked.promise.finally(() => {
+      if (this.#pending.get(id) === checking) this.#pending.delete(id);
+    });
     this.#pending.set(id, checking);
+    // One that hangs must not keep the next from finding out that the database is back.
+    const isBusy = this.#queryBegunAt !== null && this.#now() - this.#queryBegunAt < retryMs;
+    if (!isBusy) void this.#askGathered();
     return checking;
+  }
+
+  /** Asks for what was gathered, and then for what was gathered meanwhile. Never rejects. */
+  async #askGathered(): Promise<void> {
+    while (this.#gathered.size > 0) {
+      const asked = [...this.#gathered].slice(0, maxIdsPerQuery);
+      for (const [id] of asked) this.#gathered.delete(id);
+      const begunAt = this.#now();
+      this.#queryBegunAt = begunAt;
+      try {
+        const found = await this.#confirm(asked.map(([id]) => id));
+        for (const [id, { resolve }] of asked) resolve(found.get(id)?.value ?? null);
+      } catch (error) {
+        for (const [, { reject }] of asked) reject(error);
+      }
+      // Another one was begun because this one took too long: that one goes on.
+      if (this.#queryBegunAt !== begunAt) return;
+      this.#queryBegunAt = null;
+    }
   }
 
   async #confirm(ids: readonly string[]): Promise<ReadonlyMap<string, Confirmation<Value>>> {

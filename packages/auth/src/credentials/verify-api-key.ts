@@ -87,6 +87,8 @@ export async function currentApiKeys(pool: Pool, keys: readonly ApiKeyIdentity[]
 }
 
 const maxUsed = 10_000;
+/** A client that goes on with a key that isn't valid costs a query once in this time. */
+const deniedMs = 5000;
 
 /** `verifyApiKey` with a cache, for the hot path. */
 export type ApiKeyChecker = {
@@ -108,6 +110,7 @@ export function createApiKeyChecker(
   const cache = new ConfirmedCache<ApiKeyGrant>({
     cacheMs: Math.min(options.cacheMs ?? 30_000, 30_000),
     outageMs: options.outageMs ?? 0,
+    deniedMs,
     now: options.now,
     async read(hashes) {
       // Those that are only confirmed anew were not used.
