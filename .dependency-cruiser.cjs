@@ -22,6 +22,7 @@ const allowedPackages = {
   "packages/core": ["db", "crypto", "limits", "secrets", credentials, manifest],
   "packages/runner-api": ["crypto", coreSchemas],
   "packages/queue": ["core", "db"],
+  "packages/mail": ["core", "crypto", "db"],
   "packages/builder": ["core", "runtime", "mcp", "artifacts"],
   "packages/artifacts": ["runtime"],
   "packages/auth": ["db", "crypto"],
@@ -38,7 +39,7 @@ const allowedPackages = {
   "apps/gateway": ["db", "auth", "crypto", "limits", "secrets", "mcp", "logs", "role", "runner-api"],
   "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api"],
   "apps/worker": [
-    ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "github", "queue", "role"],
+    ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "github", "mail", "queue", "role"],
     "runner-api",
   ],
   "apps/forge": ["github", "role"],

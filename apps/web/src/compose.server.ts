@@ -9,6 +9,7 @@ import { type Notifications, openNotifications } from "@towpath/db/notifications
 import { fetchDocument } from "@towpath/egress";
 import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
+import { createMailSender } from "@towpath/mail";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
 import { type Logger, pino } from "pino";
@@ -67,6 +68,9 @@ function compose(config: WebConfig): Services {
     pool: database.pool,
     onProblem: (error) => log.warn({ err: error }, "steps of sign-ins can't be recorded"),
   });
+  const mail = config.sendsMail
+    ? createMailSender({ db: database.db, queue: queue.queue, secret: config.secret })
+    : null;
   const contextFor = (actor: Actor): Context => ({
     db: database.db,
     actor,
@@ -78,6 +82,7 @@ function compose(config: WebConfig): Services {
     fetchDocument: (url) => fetchDocument(url, { allowLoopback: config.localOAuthClients }),
     adminTokens,
     callLimits: config.callLimits,
+    mail,
     recordSignInStep: (step) =>
       signIns.record({ ...step, agent: null, address: actor.kind === "user" ? actor.ipAddress : null }),
   });

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
+import { mailConfigSchema } from "@towpath/mail";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
 
@@ -63,8 +64,9 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
   const main = settings.safeParse(given);
   const signIn = oidcKeys.some((key) => given[key]) ? oidc.safeParse(given) : null;
   const gitHub = gitHubKeys.some((key) => given[key]) ? gitHubSettingsSchema.safeParse(given) : null;
-  if (!main.success || signIn?.success === false || gitHub?.success === false) {
-    const issues = [main, signIn, gitHub].flatMap((parsed) => parsed?.error?.issues ?? []);
+  const mail = mailConfigSchema.safeParse(given);
+  if (!main.success || !mail.success || signIn?.success === false || gitHub?.success === false) {
+    const issues = [main, mail, signIn, gitHub].flatMap((parsed) => parsed?.error?.issues ?? []);
     throw new SettingsError(issues.map((issue) => `${issue.path.join(".")} ${issue.message}`));
   }
   const values = main.data;
@@ -91,5 +93,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
         }
       : null,
     gitHub: gitHub?.data ? gitHubConfigFrom(gitHub.data) : null,
+    /** Only whether there is one: the worker connects to it. */
+    sendsMail: mail.data !== null,
   };
 }

@@ -3,6 +3,7 @@ import { createBuilder } from "@towpath/builder";
 import { openDatabase } from "@towpath/db";
 import { createGitHub } from "@towpath/github";
 import { backfillRollups, foldRequestLogs } from "@towpath/logs";
+import { createMailTransport, deliverMail } from "@towpath/mail";
 import { openWorkerQueue } from "@towpath/queue";
 import { stopLimits } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
@@ -50,6 +51,11 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const runner = createRunnerClient(config.runner, { timeoutMs: runnerTimeoutMs });
   const { dataDirectory } = config.builder;
   const disk = new Disk({ directory: dataDirectory, ...config.retention.disk });
+  const delivery = {
+    db: database.db,
+    secrets: config.secrets,
+    transport: config.mail && createMailTransport(config.mail),
+  };
   const services: Services = {
     database,
     queue: workers.queue,
@@ -63,6 +69,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     log,
     heartbeatMs,
     disk,
+    deliverMail: (mailId) => deliverMail(delivery, mailId),
   };
   const leftovers = await services.builder.cleanScratch();
   if (leftovers > 0) log.warn({ leftovers }, "removed what killed builds left");

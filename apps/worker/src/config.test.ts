@@ -43,6 +43,16 @@ test("OPS-1 a build inspects its server within the limits that it has later", ()
   });
 });
 
+test("OPS-1 mail is off unless both of its settings are there", () => {
+  expect(readConfig(settings).mail).toBeNull();
+  const mail = { TOWPATH_SMTP_URL: "smtp://localhost:25", TOWPATH_MAIL_FROM: "towpath@example.com" };
+  expect(readConfig({ ...settings, ...mail }).mail).toEqual({
+    smtpUrl: "smtp://localhost:25",
+    from: "towpath@example.com",
+  });
+  expect(() => readConfig({ ...settings, TOWPATH_SMTP_URL: "smtp://localhost:25" })).toThrow("TOWPATH_MAIL_FROM");
+});
+
 test("RUN-1 weak limits are allowed by a plain yes only", () => {
   expect(readConfig({ ...settings, TOWPATH_ALLOW_WEAK_LIMITS: "yes" }).isolation.allowWeakLimits).toBe(true);
   expect(() => readConfig({ ...settings, TOWPATH_ALLOW_WEAK_LIMITS: "true" })).toThrow(

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
 import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
+import { type MailConfig, mailConfigSchema } from "@towpath/mail";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import {
   type IsolationConfig,
@@ -54,13 +55,17 @@ export type WorkerConfig = {
   readonly builder: BuilderConfig;
   readonly github: GitHubConfig;
   readonly retention: RetentionConfig;
+  /** Null: this instance sends no mail. */
+  readonly mail: MailConfig | null;
 };
 
 /** Reads the worker's settings. Throws an Error whose message lists every problem at once. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): WorkerConfig {
   const result = environmentSchema.safeParse(environment);
-  if (!result.success) {
-    const problems = result.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+  const mail = mailConfigSchema.safeParse(environment);
+  if (!result.success || !mail.success) {
+    const issues = [result, mail].flatMap((parsed) => parsed.error?.issues ?? []);
+    const problems = issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
     throw new Error(`The worker's settings are not valid:\n${problems.join("\n")}`);
   }
   const values = result.data;
@@ -93,5 +98,6 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     },
     github: gitHubConfigFrom(values),
     retention: retentionConfigFrom(values),
+    mail: mail.data,
   };
 }

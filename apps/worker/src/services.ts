@@ -26,6 +26,8 @@ export type Services = {
   /** Pause between two heartbeats of a running build, milliseconds. */
   readonly heartbeatMs: number;
   readonly disk: Pick<Disk, "look">;
+  /** Sends a message of the queue. */
+  readonly deliverMail: (mailId: string) => Promise<unknown>;
 };
 
 /** The context in which a job calls core's verbs. */

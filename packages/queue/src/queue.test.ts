@@ -15,8 +15,11 @@ const idle = {
   "branch.sync": async () => {},
   "installation.sync": async () => {},
   "build.run": async () => {},
+  "mail.send": async () => {},
 };
-const oneAtATime = { "webhook.process": 1, "branch.sync": 1, "installation.sync": 1, "build.run": 1 };
+const oneAtATime = {
+  ...{ "webhook.process": 1, "branch.sync": 1, "installation.sync": 1, "build.run": 1, "mail.send": 1 },
+};
 const problems: unknown[] = [];
 const onProblem = (problem: unknown) => problems.push(problem);
 const settings = () => ({ databaseUrl: database.url, onProblem });

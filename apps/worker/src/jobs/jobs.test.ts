@@ -31,6 +31,7 @@ test("BLD-7 an organization with many branches to look at does not hold up anoth
       "webhook.process": async () => {},
       "installation.sync": async () => {},
       "build.run": async () => {},
+      "mail.send": async () => {},
       // GitHub is slow for one of them.
       async "branch.sync"({ projectId }) {
         if (projectId === busy.id) await github;

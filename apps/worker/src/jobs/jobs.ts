@@ -10,6 +10,7 @@ export function jobHandlers(services: Services): JobHandlers {
     "webhook.process": ({ deliveryId }) => processDelivery(services, deliveryId),
     "branch.sync": (branch) => syncBranchWithGitHub(services, branch),
     "installation.sync": ({ installationId }) => syncInstallationWithGitHub(services, installationId),
+    "mail.send": async ({ mailId }) => void (await services.deliverMail(mailId)),
     "build.run": ({ organizationId }, signal) => runNextBuild(services, organizationId, signal),
   };
 }
@@ -29,6 +30,8 @@ export function jobConcurrency(builds: BuildConcurrency): Pick<WorkerOptions, "c
       // They wait for GitHub and hold nothing meanwhile.
       "branch.sync": 6,
       "installation.sync": 1,
+      // They wait for the mail server.
+      "mail.send": 4,
       "build.run": builds.maxBuilds,
     },
     groupConcurrency: { "branch.sync": 3, "build.run": builds.maxBuildsPerOrganization },

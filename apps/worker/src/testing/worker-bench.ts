@@ -119,6 +119,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
       installation: async () => Promise.reject(new Error("these tests don't ask for an installation")),
       tarball: async () => new ReadableStream(),
     },
+    deliverMail: async () => Promise.reject(new Error("these tests send no mail")),
     builder,
     runner,
     isolation: async () => ({

@@ -3,7 +3,7 @@ import type { Database } from "@towpath/db";
 import type { CallLimits } from "@towpath/limits";
 import type { SecretBox } from "@towpath/secrets";
 import type { SignInStep } from "../oauth/sign-in-step.schema.ts";
-import type { Clock, JobQueue, RepositoryHost } from "../ports/index.ts";
+import type { Clock, JobQueue, MailSender, RepositoryHost } from "../ports/index.ts";
 
 export const roles = ["owner", "admin", "member", "viewer"] as const;
 export type Role = (typeof roles)[number];
@@ -35,6 +35,8 @@ export type Context = {
   readonly fetchDocument?: (url: string) => Promise<unknown>;
   /** Absent in processes that issue no tokens: then verbs that need it throw `not_configured`. */
   readonly adminTokens?: AdminTokens;
+  /** Null on an instance without a mail server: then pages show links to copy. Absent in processes that invite nobody. */
+  readonly mail?: MailSender | null;
   /** How many calls the instance's gateways take. Absent in processes that don't show it. */
   readonly callLimits?: CallLimits;
   /** Notes a step of an MCP client's sign-in, without waiting; absent in processes that serve no OAuth clients. */

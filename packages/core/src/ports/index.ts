@@ -13,6 +13,8 @@ export const jobPayloadSchemas = {
   "installation.sync": z.object({ installationId: z.number().int() }),
   /** An organization's turn: run its oldest queued build. */
   "build.run": z.object({ organizationId: z.uuid() }),
+  /** Send a message that waits in `mail_message`. */
+  "mail.send": z.object({ mailId: z.uuid() }),
 };
 
 export type JobName = keyof typeof jobPayloadSchemas;
@@ -68,6 +70,31 @@ export const gitHubNotConfigured = () =>
     "not_configured",
     "GitHub is not set up on this instance. Ask the operator to connect a GitHub App.",
   );
+
+/** An e-mail message to one person. Texts are plain; the mail has them as text and as simple HTML. */
+export type Mail = {
+  readonly purpose: "invitation" | "password-reset";
+  /** One address. */
+  readonly to: string;
+  /** `user:<id>` who has us write to somebody else, to whom limits apply; null for what people ask for themselves. */
+  readonly sender: string | null;
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+  /** A button in the HTML, an address in the text. */
+  readonly action?: { readonly label: string; readonly url: string };
+  /** Why the person gets it, and what to do when it isn't for them. */
+  readonly footnote?: string;
+};
+
+export type MailSender = {
+  /**
+   * Queues a message, which a worker sends; in the transaction of what it is about, if there is one. Its id is in
+   * `mail_message`, with what became of it.
+   *
+   * @throws TowpathError `limit_reached`: too many to this address, or from this sender
+   */
+  send(mail: Mail, transaction?: Transaction): Promise<{ readonly id: string }>;
+};
 
 export type Clock = { now(): Date };
 export const systemClock: Clock = { now: () => new Date() };

@@ -19,7 +19,11 @@ export const auditLog = pgTable(
     ipAddress: text(),
     createdAt: instant().notNull().defaultNow(),
   },
-  (table) => [index().on(table.organizationId, table.createdAt), index().on(table.createdAt)],
+  (table) => [
+    index().on(table.organizationId, table.createdAt),
+    index().on(table.organizationId, table.actor, table.createdAt),
+    index().on(table.createdAt),
+  ],
 );
 
 export const auditLogRetention: RetentionRule = {

@@ -12,6 +12,7 @@ export { hostIsolation } from "./host-isolation.ts";
 export { hostStorage } from "./host-storage.ts";
 export { instance } from "./instance.ts";
 export { jwks } from "./jwks.ts";
+export { mailMessage } from "./mail-message.ts";
 export { oauthAuthorization } from "./oauth-authorization.ts";
 export { oauthClient } from "./oauth-client.ts";
 export { oauthGrant } from "./oauth-grant.ts";

@@ -39,16 +39,26 @@ export const invitation = pgTable(
     organizationId: uuid()
       .notNull()
       .references(() => organization.id, { onDelete: "cascade" }),
+    /** In lower case. */
     email: text().notNull(),
     role: text(),
+    /** pending | accepted | revoked. One that is pending counts until it expires. */
     status: text().notNull(),
-    inviterId: uuid()
-      .notNull()
-      .references(() => user.id, { onDelete: "cascade" }),
+    /** Null: the operator invited them. */
+    inviterId: uuid().references(() => user.id, { onDelete: "cascade" }),
+    /** SHA-256 of the tokens of its links, oldest first: each link that was sent or copied has one of its own. */
+    tokenHashes: text().array().notNull().default(sql`'{}'`),
+    /** The latest message about it in `mail_message`; null without a mail server. */
+    mailId: uuid(),
     expiresAt: instant().notNull(),
     createdAt: instant().notNull().defaultNow(),
   },
-  (table) => [index().on(table.organizationId), index().on(table.email), index().on(table.inviterId)],
+  (table) => [
+    index().on(table.organizationId),
+    index().on(table.email),
+    index().on(table.inviterId),
+    uniqueIndex("invitation_pending").on(table.organizationId, table.email).where(sql`${table.status} = 'pending'`),
+  ],
 );
 
 export const apikey = pgTable(

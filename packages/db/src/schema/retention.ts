@@ -12,6 +12,7 @@ import { hostIsolationRetention } from "./host-isolation.ts";
 import { hostStorageRetention } from "./host-storage.ts";
 import { instanceRetention } from "./instance.ts";
 import { jwksRetention } from "./jwks.ts";
+import { mailMessageRetention } from "./mail-message.ts";
 import { oauthAuthorizationRetention } from "./oauth-authorization.ts";
 import { oauthClientRetention } from "./oauth-client.ts";
 import { oauthGrantRetention } from "./oauth-grant.ts";
@@ -57,6 +58,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   instance: instanceRetention,
   invitation: invitationRetention,
   jwks: jwksRetention,
+  mail_message: mailMessageRetention,
   master_key: masterKeyRetention,
   member: memberRetention,
   oauth_authorization: oauthAuthorizationRetention,

@@ -1,0 +1,60 @@
+import type { Mail } from "@towpath/core/ports";
+import { deriveKey, openWithKeyId, type RootSecrets } from "@towpath/crypto";
+import type { Database } from "@towpath/db";
+import { mailMessage } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import { MailRefused, type MailTransport } from "./mail-transport.ts";
+import { renderMail } from "./render-mail.ts";
+
+/** After this time nobody expects the message any more. */
+const giveUpAfterMs = 6 * 3_600_000;
+
+export type DeliverySettings = {
+  readonly db: Database;
+  /** Those with which messages may be sealed. */
+  readonly secrets: RootSecrets;
+  /** Null on an instance without a mail server: then messages that wait fail. */
+  readonly transport: MailTransport | null;
+  readonly now?: () => Date;
+};
+
+/**
+ * Sends a message of the queue and erases its content. Idempotent, except that a message may be sent twice when the
+ * process ends between the mail server's answer and the write. Never rejects for a message that was refused for good.
+ *
+ * @throws what failed, so that the queue tries again: the mail server is away, or says "later"
+ */
+export async function deliverMail(settings: DeliverySettings, mailId: string): Promise<"sent" | "failed" | "settled"> {
+  const { db, transport, now = () => new Date() } = settings;
+  const settle = async (status: "sent" | "failed", problem: string | null) => {
+    await db
+      .update(mailMessage)
+      .set({ status, problem, sealed: null, settledAt: now() })
+      .where(and(eq(mailMessage.id, mailId), eq(mailMessage.status, "queued")));
+    return status;
+  };
+  const [row] = await db
+    .select()
+    .from(mailMessage)
+    .where(and(eq(mailMessage.id, mailId), eq(mailMessage.status, "queued")));
+  if (!row?.sealed) return "settled";
+  if (!transport) return settle("failed", "The worker has no mail server (TOWPATH_SMTP_URL).");
+  const mail = opened(settings.secrets, row.sealed, mailId);
+  if (!mail) return settle("failed", "TOWPATH_SECRET was replaced before it was sent.");
+  try {
+    await transport.send({ id: mailId, to: mail.to, ...renderMail(mail) });
+  } catch (error) {
+    if (error instanceof MailRefused) return settle("failed", error.message);
+    if (now().getTime() - row.createdAt.getTime() < giveUpAfterMs) throw error;
+    return settle("failed", "The mail server could not be reached in time.");
+  }
+  return settle("sent", null);
+}
+
+function opened({ current, previous }: RootSecrets, sealed: string, mailId: string): Mail | null {
+  for (const secret of [current, ...previous]) {
+    const key = deriveKey(secret, "mail");
+    if (sealed.startsWith(`${key.id}.`)) return JSON.parse(openWithKeyId(key, sealed, mailId));
+  }
+  return null;
+}

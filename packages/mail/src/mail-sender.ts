@@ -1,0 +1,67 @@
+import { TowpathError } from "@towpath/core/errors";
+import { newId } from "@towpath/core/ids";
+import type { JobQueue, Mail, MailSender } from "@towpath/core/ports";
+import { deriveKey, sealWithKeyId, sha256 } from "@towpath/crypto";
+import type { Database, Transaction } from "@towpath/db";
+import { mailMessage } from "@towpath/db/schema";
+import { and, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/**
+ * How many messages an instance sends at most, so that nobody floods a mailbox or uses us to write to strangers. A
+ * sender is a person who has us write to others; what people ask for themselves has none.
+ */
+export const mailLimits = { recipientPerHour: 5, recipientPerDay: 20, senderPerDay: 100, sendersPerHour: 300 } as const;
+
+type Settings = {
+  readonly db: Database;
+  readonly queue: JobQueue;
+  /** The instance's root secret: messages wait sealed, because they contain links that let people in. */
+  readonly secret: string;
+  readonly now?: () => Date;
+};
+
+/** Puts messages into the queue, from where a worker sends them (see `deliverMail`). */
+export function createMailSender({ db, queue, secret, now = () => new Date() }: Settings): MailSender {
+  const key = deriveKey(secret, "mail");
+  const put = async (tx: Transaction, mail: Mail) => {
+    const [id, createdAt] = [newId(), now()];
+    const recipient = recipientKey(mail.to);
+    // One at a time, until the transaction ends: otherwise concurrent requests would pass the limits together.
+    await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext('towpath_mail'))`);
+    await requireWithinLimits(tx, { recipient, sender: mail.sender, now: createdAt });
+    const sealed = sealWithKeyId(key, JSON.stringify(mail), id);
+    const { purpose, sender } = mail;
+    await tx.insert(mailMessage).values({ id, purpose, sender, recipient, sealed, status: "queued", createdAt });
+    await queue.enqueue("mail.send", { mailId: id }, { key: id, transaction: tx });
+    return { id };
+  };
+  return {
+    send: (mail, transaction) => (transaction ? put(transaction, mail) : db.transaction((tx) => put(tx, mail))),
+  };
+}
+
+/** By what messages to one mailbox are counted. The address itself is only in the sealed message. */
+const recipientKey = (address: string): string => sha256(address.trim().toLowerCase());
+
+/** @throws TowpathError `limit_reached` */
+async function requireWithinLimits(
+  tx: Transaction,
+  { recipient, sender, now }: { readonly recipient: string; readonly sender: string | null; readonly now: Date },
+): Promise<void> {
+  const sent = (sinceMs: number, condition: SQL) =>
+    tx.$count(mailMessage, and(condition, gt(mailMessage.createdAt, new Date(now.getTime() - sinceMs))));
+  const to = eq(mailMessage.recipient, recipient);
+  if ((await sent(hourMs, to)) >= mailLimits.recipientPerHour) throw tooMuchMail("to this address", "an hour");
+  if ((await sent(dayMs, to)) >= mailLimits.recipientPerDay) throw tooMuchMail("to this address", "a day");
+  if (sender === null) return;
+  if ((await sent(dayMs, eq(mailMessage.sender, sender))) >= mailLimits.senderPerDay)
+    throw tooMuchMail("for you", "a day");
+  if ((await sent(hourMs, isNotNull(mailMessage.sender))) >= mailLimits.sendersPerHour)
+    throw tooMuchMail("for all its users", "an hour");
+}
+
+const tooMuchMail = (what: string, wait: string) =>
+  new TowpathError("limit_reached", `Towpath has sent too many e-mails ${what}. Try again in ${wait}.`);
