@@ -9,7 +9,7 @@ import { renderMail } from "./render-mail.ts";
 /** After this time nobody expects the message any more. */
 const giveUpAfterMs = 6 * 3_600_000;
 
-export type DeliverySettings = {
+type DeliverySettings = {
   readonly db: Database;
   /** Those with which messages may be sealed. */
   readonly secrets: RootSecrets;

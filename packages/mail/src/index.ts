@@ -1,4 +1,4 @@
-export { type DeliverySettings, deliverMail } from "./deliver-mail.ts";
+export { deliverMail } from "./deliver-mail.ts";
 export { type MailConfig, mailConfigSchema } from "./mail-config.ts";
 export { createMailSender } from "./mail-sender.ts";
-export { createMailTransport, type MailTransport } from "./mail-transport.ts";
+export { createMailTransport } from "./mail-transport.ts";

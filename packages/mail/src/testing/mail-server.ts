@@ -4,7 +4,7 @@ import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer } from "smtp-server";
 
 /** A message as it arrived: the envelope, and what a mail client reads. */
-export type ReceivedMail = { readonly from: string; readonly to: string; readonly content: Email };
+type ReceivedMail = { readonly from: string; readonly to: string; readonly content: Email };
 
 export type MailServer = {
   /** For TOWPATH_SMTP_URL. */
