@@ -18,6 +18,7 @@ import {
   listUsers,
   queryRequestLogs,
   readRequestLog,
+  requestLogBatches,
   requestLogStats,
   sessionStats,
   sessionTimeseries,
@@ -194,7 +195,10 @@ async function measureWrites(): Promise<void> {
   const unsummed = openDatabase(`${postgres.url}&options=-csession_replication_role%3Dreplica`);
   const table = [];
   try {
-    for (const batchRows of [500, 5000]) {
+    for (const [use, batchRows] of [
+      ["usual", requestLogBatches.batchRows],
+      ["backlog", requestLogBatches.maxBatchRows],
+    ] as const) {
       // Both once before: partitions, connections and prepared statements are there when the clock runs.
       for (const side of [pool, unsummed.pool]) await writeWithTwo(side, batchRows, 20_000);
       const rates: { summed: number[]; plain: number[] } = { summed: [], plain: [] };
@@ -212,7 +216,8 @@ async function measureWrites(): Promise<void> {
         "rows/s": Math.round(rate),
         "rows/s without sums": Math.round(plainRate),
         ratio: (rate / plainRate).toFixed(2),
-        [`≥ ${targetRate}`]: rate >= targetRate ? "PASS" : "FAIL",
+        // Writers that get more rows than they can write make larger batches, so these rates are what they can write.
+        [`≥ ${targetRate}`]: use === "usual" ? "" : rate >= targetRate ? "PASS" : "FAIL",
         "ms until all was folded": Math.round(foldMs),
       });
     }

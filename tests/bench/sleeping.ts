@@ -9,6 +9,7 @@ import { openDatabase } from "@towpath/db";
 import { databaseUrlOf } from "../instance/processes.ts";
 import { putToSleep, runningServers } from "../instance/sleep.ts";
 import { instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { copyProject } from "./copy-project.ts";
 import { printTable, timed } from "./measure.ts";
 
 const [servers = "50", rounds = "5"] = process.argv.slice(2);
@@ -36,42 +37,6 @@ async function deployFirst(name: string): Promise<void> {
   if (done.status !== 0) throw new Error(done.stdout + done.stderr);
 }
 
-/** More projects with the same build: deploying each would take minutes and show nothing else. */
-async function copy(from: string, to: string): Promise<void> {
-  const columns = async (table: string, ...others: string[]) => {
-    const { rows } = await pool.query<{ name: string }>(
-      "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1",
-      [table],
-    );
-    return rows.map(({ name }) => name).filter((name) => !others.includes(name));
-  };
-  const ids = Object.fromEntries(
-    ["project", "branch", "build", "deployment"].map((each) => [each, crypto.randomUUID()]),
-  );
-  const insert = async (table: string, values: Record<string, string | undefined>, source: string) => {
-    const same = await columns(table, ...Object.keys(values));
-    const named = Object.keys(values);
-    await pool.query(
-      `INSERT INTO "${table}" (${[...same, ...named].join(", ")})
-       SELECT ${[...same.map((name) => `"${table}".${name}`), ...named.map((_, at) => `$${at + 2}`)].join(", ")}
-       FROM "${table}" ${source}`,
-      [from, ...Object.values(values)],
-    );
-  };
-  const ofProject = `JOIN project of ON of.id = "branch".project_id WHERE of.name = $1`;
-  await insert("project", { id: ids.project, name: to }, "WHERE name = $1");
-  await insert("branch", { id: ids.branch, project_id: ids.project }, ofProject);
-  for (const table of ["build", "deployment"] as const) {
-    const own = { id: ids[table], project_id: ids.project, branch_id: ids.branch };
-    const more = table === "deployment" ? { build_id: ids.build, slug: to } : {};
-    await insert(table, { ...own, ...more }, ofProject.replaceAll('"branch"', `"${table}"`));
-  }
-  const recorded = `JOIN build ON build.id = build_id JOIN project of ON of.id = build.project_id WHERE of.name = $1`;
-  await insert("recorded_answers", { build_id: ids.build }, recorded);
-  const route = { label: to, project_id: ids.project, branch_id: ids.branch, deployment_id: ids.deployment };
-  await insert("route", route, ofProject.replaceAll('"branch"', '"route"'));
-}
-
 async function connectAndList(name: string, mode: "auto" | "legacy"): Promise<void> {
   const client = new Client({ name: "bench", version: "1" }, { versionNegotiation: { mode } });
   await client.connect(new StreamableHTTPClientTransport(urlOf(name)));
@@ -86,7 +51,7 @@ const running = () => runningServers(dataDirectory, pool).then(({ length }) => l
 try {
   const [first = "", ...others] = names;
   await deployFirst(first);
-  for (const name of others) await copy(first, name);
+  for (const name of others) await copyProject(pool, first, name);
   const times = { asleep: [[], []] as number[][], awake: [[], []] as number[][], stopped: [] as number[] };
   const modes = ["auto", "legacy"] as const;
   await putToSleep(dataDirectory, pool, names);

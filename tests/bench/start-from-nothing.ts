@@ -7,7 +7,10 @@ import { glob, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openDatabase } from "@towpath/db";
+import { childrenOf, databaseUrlOf, launcherOf } from "../instance/processes.ts";
 import { freePorts, instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { copyProject } from "./copy-project.ts";
 import { median, type Series, timed } from "./measure.ts";
 
 const [rounds = "7", servers = "0", ...only] = process.argv.slice(2);
@@ -31,7 +34,8 @@ const fastmcp = source(
   "fastmcp import FastMCP",
   "mcp.run(transport='http', host='127.0.0.1', port=int(sys.argv[1]), show_banner=False)",
 );
-const frameworks: Readonly<Record<string, { readonly requirement: string; readonly code: string }>> = {
+type Kind = { readonly requirement: string; readonly code: string };
+const frameworks: Readonly<Record<string, Kind>> = {
   "fastmcp-2": { requirement: "fastmcp>=2,<3", code: fastmcp },
   "fastmcp-3": { requirement: "fastmcp>=3,<4", code: fastmcp },
   "fastmcp-4": { requirement: "fastmcp>=4,<5", code: fastmcp },
@@ -160,48 +164,66 @@ async function firstCalls(platforms: readonly [Platform, Platform]): Promise<voi
   }
 }
 
-/** Ticks of CPU, in hundredths of a second, and PSS in bytes of an instance's prewarmed interpreters. */
-async function pythonCost({ dataDirectory }: Platform): Promise<{ count: number; pssBytes: number; cpuTicks: number }> {
-  const total = { count: 0, pssBytes: 0, cpuTicks: 0 };
-  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+type Cost = { count: number; pssBytes: number; cpuTicks: number };
+
+/** Processes of an instance, their CPU in hundredths of a second, and PSS in bytes: the prewarmed interpreters, and all others. */
+async function costs({ dataDirectory }: Platform): Promise<{ interpreters: Cost; platform: Cost }> {
+  const none = { count: 0, pssBytes: 0, cpuTicks: 0 };
+  const total = { interpreters: { ...none }, platform: { ...none } };
+  const ofPlatform = new Set(descendantsOf(launcherOf(dataDirectory)));
+  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number)) {
     const read = (file: string) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "");
-    if (!(await read("cmdline")).startsWith("/app/.venv/bin/python\0-m\0towpath_runner\0--prewarm")) continue;
-    if (!(await read("mountinfo")).includes(dataDirectory)) continue;
+    const waits = (await read("cmdline")).startsWith("/app/.venv/bin/python\0-m\0towpath_runner\0--prewarm");
+    if (waits ? !(await read("mountinfo")).includes(dataDirectory) : !ofPlatform.has(pid)) continue;
+    const cost = waits ? total.interpreters : total.platform;
     const fields = (await read("stat")).split(") ")[1]?.split(" ") ?? [];
-    total.count += 1;
-    total.cpuTicks += Number(fields[11]) + Number(fields[12]);
-    total.pssBytes += Number(/^Pss:\s+(\d+)/m.exec(await read("smaps_rollup"))?.[1] ?? 0) * 1024;
+    cost.count += 1;
+    cost.cpuTicks += Number(fields[11]) + Number(fields[12]);
+    cost.pssBytes += Number(/^Pss:\s+(\d+)/m.exec(await read("smaps_rollup"))?.[1] ?? 0) * 1024;
   }
   return total;
 }
 
-/** Many servers of one dependency layer and several others, all stopped. */
+function descendantsOf(pid: number): number[] {
+  return [pid, ...childrenOf(pid).flatMap((child) => descendantsOf(child.pid))];
+}
+
+async function deployKind(platform: Platform, { requirement, code }: Kind, name: string): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "towpath-bench-server-"));
+  await writeFile(join(directory, "server.py"), code);
+  await writeFile(join(directory, "requirements.txt"), `${requirement}\nuvicorn\n`);
+  await deploy(platform, directory, name);
+}
+
+/** Many servers of every framework, all stopped. */
 async function idleServers(platforms: readonly [Platform, Platform], count: number): Promise<void> {
   const rows: string[] = [];
   for (const [what, platform] of [
     ["without", platforms[0]],
     ["with", platforms[1]],
   ] as const) {
-    const kinds = Object.values(frameworks);
-    for (let index = 0; index < count; index++) {
-      const { requirement, code } = kinds[index % kinds.length] ?? { requirement: "", code: "" };
-      const directory = await mkdtemp(join(tmpdir(), "towpath-bench-server-"));
-      await writeFile(join(directory, "server.py"), `${code}# ${index}\n`);
-      await writeFile(join(directory, "requirements.txt"), `${requirement}\nuvicorn\n`);
-      await deploy(platform, directory, `idle-${index}`);
+    const kinds = Object.entries(frameworks);
+    const database = openDatabase(databaseUrlOf(platform.dataDirectory), { maxConnections: 1 });
+    for (const [index, [name, kind]] of kinds.entries()) {
+      await deployKind(platform, kind, `idle-${name}`);
+      for (let at = index; at < count - kinds.length; at += kinds.length) {
+        await copyProject(database.pool, `idle-${name}`, `idle-${name}-${at}`);
+      }
     }
+    await database.close();
     await sleep(leaseMs + stopAfterMs + 30_000);
-    const before = await pythonCost(platform);
+    const before = await costs(platform);
     await sleep(10_000);
-    const after = await pythonCost(platform);
-    const mebibytes = (after.pssBytes / 2 ** 20).toFixed(0);
-    const percent = (after.cpuTicks - before.cpuTicks) / 10;
-    rows.push(
-      `${what.padEnd(12)}${String(after.count).padStart(16)}${mebibytes.padStart(12)}${percent.toFixed(2).padStart(8)}`,
-    );
+    const after = await costs(platform);
+    for (const part of ["platform", "interpreters"] as const) {
+      const mebibytes = (after[part].pssBytes / 2 ** 20).toFixed(0);
+      const percent = ((after[part].cpuTicks - before[part].cpuTicks) / 10).toFixed(2);
+      const cells = [String(after[part].count), mebibytes, percent];
+      rows.push(`${what.padEnd(12)}${part.padEnd(14)}${cells.map((cell) => cell.padStart(11)).join("")}`);
+    }
   }
   process.stdout.write(
-    `\n${count} deployed servers, all stopped\nprewarming  interpreters    PSS MiB   CPU %\n${rows.join("\n")}\n`,
+    `\n${count} deployed servers, all stopped\nprewarming  processes of       count    PSS MiB      CPU %\n${rows.join("\n")}\n`,
   );
 }
 

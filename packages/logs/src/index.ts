@@ -31,4 +31,4 @@ export { sessionUsage, userUsage } from "./sessions/session-usage.ts";
 export { attemptsOf } from "./sign-ins/attempts.ts";
 export { readSignInSteps } from "./sign-ins/read-sign-in-steps.ts";
 export { SignInRecorder } from "./sign-ins/sign-in-recorder.ts";
-export { writeRequestLogs } from "./write-request-logs.ts";
+export { requestLogBatches, writeRequestLogs } from "./write-request-logs.ts";

@@ -1,4 +1,4 @@
-import { BatchWriter, cutTexts, type RequestLogRow, writeRequestLogs } from "@towpath/logs";
+import { BatchWriter, cutTexts, type RequestLogRow, requestLogBatches, writeRequestLogs } from "@towpath/logs";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Exchange } from "./exchange.ts";
@@ -7,7 +7,6 @@ import type { Segment, Spool } from "./spool.ts";
 import { lineOf } from "./spool-lines.ts";
 
 const flushMs = 250;
-const batchRows = 500;
 /** Rows in memory, all projects together. Beyond that they are only on disk, or lost if the disk has no room either. */
 const maxHeldRows = 20_000;
 const maxHeldBytes = 64 * 1024 * 1024;
@@ -62,7 +61,7 @@ export class Recorder {
       maxRows: maxHeldRows * share,
       maxBytes: maxHeldBytes * share,
       flushMs,
-      batchRows,
+      ...requestLogBatches,
       tenantOf: ({ row }) => row.projectId,
       bytesOf: ({ bytes }) => bytes,
       write: async (held) => {
@@ -214,8 +213,8 @@ export class Recorder {
   async #replaySegment(segment: Segment, rows: readonly RequestLogRow[]): Promise<"done" | "away" | "doubtful"> {
     const since = this.#doubtful.get(segment)?.since ?? null;
     let isDoubtful = false;
-    for (let at = 0; at < rows.length; at += batchRows) {
-      const batch = rows.slice(at, at + batchRows).map(fromDisk);
+    for (let at = 0; at < rows.length; at += requestLogBatches.batchRows) {
+      const batch = rows.slice(at, at + requestLogBatches.batchRows).map(fromDisk);
       const outcome = await this.#writer.writeNow(batch, since);
       if (outcome === "away") return "away";
       isDoubtful ||= outcome === "doubtful";

@@ -51,6 +51,27 @@ test("RUN-5 a tenant of few but large rows is the one that holds most", () => {
   expect(evicted).toEqual([{ tenant: "large", number: 400 }]);
 });
 
+test("GW-10 a backlog is written in larger batches, of large rows in smaller ones", async () => {
+  for (const [bytes, sizes] of [
+    [10, [5, 90]],
+    [1024 * 1024, [5, ...Array.from({ length: 18 }, () => 5)]],
+  ] as const) {
+    const written: number[] = [];
+    const first = Promise.withResolvers<void>();
+    const { writer } = createWriter(
+      async (rows) => {
+        written.push(rows.length);
+        if (written.length === 1) await first.promise;
+      },
+      { batchRows: 5, maxBatchRows: 1000, maxRows: 1000, maxBytes: Number.MAX_SAFE_INTEGER, bytesOf: () => bytes },
+    );
+    for (const row of rowsOf("t", 95)) writer.push(row);
+    first.resolve();
+    await vi.waitFor(() => expect(writer.size).toBe(0));
+    expect(written).toEqual(sizes);
+  }
+});
+
 test.each(["22021", "54000", "XX000", "42804"])(
   "RUN-5 rows that the database refuses with %s are put aside, and all others are written once",
   async (code) => {

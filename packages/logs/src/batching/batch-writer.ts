@@ -5,7 +5,10 @@ export type BatchWriterOptions<Row> = BufferBounds<Row> & {
   /** Writes a batch whole or not at all. */
   write: (rows: readonly Row[]) => Promise<void>;
   flushMs: number;
+  /** As many rows as this are written at once, fewer after `flushMs`. */
   batchRows: number;
+  /** Rows of a batch when more than `batchRows` wait, as long as they are small. Default: `batchRows`. */
+  maxBatchRows?: number;
   /** Rows that are in the database, or never will be: nothing needs to keep them any longer. */
   onSettled?: (rows: readonly Row[]) => void;
   /** A row that the buffer had no room for. */
@@ -18,6 +21,8 @@ export type BatchWriterOptions<Row> = BufferBounds<Row> & {
 };
 
 const retryMs = 1000;
+/** Rows that are large on average are written in smaller batches, so that a statement stays below about this size. */
+const maxBatchBytes = 4 * 1024 * 1024;
 
 /** Gathers rows of all tenants and writes them in batches; holds them, up to a bound, while the database is away. */
 export class BatchWriter<Row> {
@@ -98,7 +103,7 @@ export class BatchWriter<Row> {
 
   async #drain(): Promise<void> {
     while (this.#buffer.size > 0) {
-      const batch = this.#buffer.take(this.#options.batchRows);
+      const batch = this.#buffer.take(this.#nextBatchRows());
       this.#inWrite = batch.length;
       const { outcome, unwritten } = await this.#write(batch, this.#doubtfulSince);
       this.#inWrite = 0;
@@ -111,6 +116,14 @@ export class BatchWriter<Row> {
       if (this.#buffer.size < this.#options.batchRows && !this.#isClosed) break;
     }
     if (this.#buffer.size > 0) this.#later(this.#options.flushMs);
+  }
+
+  /** A statement has a fixed cost, so a backlog is written in larger batches. */
+  #nextBatchRows(): number {
+    const { batchRows, maxBatchRows = batchRows } = this.#options;
+    const { size, bytes } = this.#buffer;
+    const fitting = Math.floor((maxBatchBytes * size) / Math.max(1, bytes));
+    return Math.max(batchRows, Math.min(maxBatchRows, fitting));
   }
 
   async #write(rows: readonly Row[], doubtfulSince: number | null): Promise<Isolation<Row>> {
