@@ -14,7 +14,7 @@ export const project = pgTable(
       .references(() => organization.id, { onDelete: "cascade" }),
     /** Unique in the whole instance, ignoring case: it is the host label of the server. */
     name: text().notNull(),
-    /** hosted | external */
+    /** hosted | external | portal. Only hosted ones have a repository, branches and builds. */
     kind: text().notNull().default("hosted"),
     description: text(),
     installationId: bigint({ mode: "number" }),
@@ -24,6 +24,7 @@ export const project = pgTable(
     repositoryFullName: text(),
     repositoryPrivate: boolean().notNull().default(false),
     defaultBranch: text().notNull().default("main"),
+    /** Empty unless hosted. */
     entrypoint: text().notNull(),
     requirements: text(),
     rootDirectory: text(),

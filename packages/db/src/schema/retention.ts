@@ -7,6 +7,7 @@ import { callLimitRetention } from "./call-limit.ts";
 import { dataKeyRetention, masterKeyRetention } from "./data-key.ts";
 import { deploymentRetention } from "./deployment.ts";
 import { erasureRetention } from "./erasure.ts";
+import { externalServerRetention } from "./external-server.ts";
 import { githubInstallationRetention } from "./github-installation.ts";
 import { hostIsolationRetention } from "./host-isolation.ts";
 import { hostStorageRetention } from "./host-storage.ts";
@@ -18,6 +19,7 @@ import { oauthClientRetention } from "./oauth-client.ts";
 import { oauthGrantRetention } from "./oauth-grant.ts";
 import { oauthRefreshTokenRetention } from "./oauth-refresh-token.ts";
 import { apikeyRetention, invitationRetention, memberRetention, organizationRetention } from "./organization.ts";
+import { portalRetention, portalServerRetention } from "./portal.ts";
 import { projectRetention } from "./project.ts";
 import { recordedAnswersRetention } from "./recorded-answers.ts";
 import { requestLogRetention } from "./request-log.ts";
@@ -52,6 +54,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   data_key: dataKeyRetention,
   deployment: deploymentRetention,
   erasure: erasureRetention,
+  external_server: externalServerRetention,
   github_installation: githubInstallationRetention,
   host_isolation: hostIsolationRetention,
   host_storage: hostStorageRetention,
@@ -66,6 +69,8 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   oauth_grant: oauthGrantRetention,
   oauth_refresh_token: oauthRefreshTokenRetention,
   organization: organizationRetention,
+  portal: portalRetention,
+  portal_server: portalServerRetention,
   project: projectRetention,
   rate_limit: rateLimitRetention,
   recorded_answers: recordedAnswersRetention,

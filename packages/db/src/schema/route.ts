@@ -3,6 +3,8 @@ import { bigint, check, index, pgTable, text, uniqueIndex, uuid } from "drizzle-
 import { branch } from "./branch.ts";
 import { instant } from "./columns.ts";
 import { deployment } from "./deployment.ts";
+import { externalServer } from "./external-server.ts";
+import { portal } from "./portal.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
@@ -23,9 +25,8 @@ export const route = pgTable(
     /** The branch whose live deployment the label points to; null for other targets. */
     branchId: uuid().references(() => branch.id, { onDelete: "cascade" }),
     deploymentId: uuid().references(() => deployment.id, { onDelete: "cascade" }),
-    // Foreign keys will come with the tables that these refer to.
-    externalServerId: uuid(),
-    portalId: uuid(),
+    externalServerId: uuid().references(() => externalServer.id, { onDelete: "cascade" }),
+    portalId: uuid().references(() => portal.id, { onDelete: "cascade" }),
     /** `build.sequence` of the deployment, which fences the compare-and-swap. 0 for other targets. */
     sequence: bigint({ mode: "number" }).notNull().default(0),
     updatedAt: instant().notNull().defaultNow(),
@@ -34,6 +35,8 @@ export const route = pgTable(
     uniqueIndex().on(table.branchId),
     index().on(table.projectId),
     index().on(table.deploymentId),
+    index().on(table.externalServerId),
+    index().on(table.portalId),
     check(
       "route_target_check",
       sql`num_nonnulls(${table.deploymentId}, ${table.externalServerId}, ${table.portalId}) = 1

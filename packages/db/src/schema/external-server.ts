@@ -1,0 +1,50 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, json, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
+import { project } from "./project.ts";
+import type { RetentionRule } from "./retention-rule.ts";
+
+/**
+ * An MCP server that runs elsewhere, of a project of the kind `external` (ORG-9). Gateways read it with the routes, so
+ * changes of what they read notify `towpath_route` (a trigger, see migrations).
+ */
+export const externalServer = pgTable(
+  "external_server",
+  {
+    id: uuid().primaryKey(),
+    projectId: uuid()
+      .notNull()
+      .references(() => project.id, { onDelete: "cascade" }),
+    /** Its MCP endpoint. */
+    url: text().notNull(),
+    /** Name of the header that carries the credential, lower case; null: the server asks for none. */
+    credentialHeader: text(),
+    /** The header's value: see `sealUpstreamCredential` of packages/secrets. */
+    credentialCiphertext: text(),
+    /** Incremented by each new credential; the ciphertext is bound to it. */
+    credentialVersion: integer().notNull().default(0),
+    /** `Manifest` of the mcp package, as the last inspection that succeeded found it. `json` keeps the order of arguments. */
+    manifest: json(),
+    /** When `manifest` was read. */
+    manifestAt: instant(),
+    /** `InspectionProblem` of core, of the last inspection; null: it succeeded. */
+    problem: jsonb(),
+    /** When it was last inspected, and when the next inspection is due. */
+    checkedAt: instant(),
+    nextCheckAt: instant().notNull().defaultNow(),
+    /** Incremented by each change of URL or credential, to detect that two people change it at once. */
+    revision: integer().notNull().default(1),
+    createdAt: instant().notNull().defaultNow(),
+    updatedAt: instant().notNull().defaultNow(),
+  },
+  (table) => [
+    uniqueIndex().on(table.projectId),
+    index().on(table.nextCheckAt),
+    check(
+      "external_server_credential_check",
+      sql`num_nonnulls(${table.credentialHeader}, ${table.credentialCiphertext}) <> 1`,
+    ),
+  ],
+);
+
+export const externalServerRetention: RetentionRule = { until: "owner" };

@@ -1,0 +1,56 @@
+import { index, integer, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
+import { project } from "./project.ts";
+import type { RetentionRule } from "./retention-rule.ts";
+
+/**
+ * Chosen tools, resources and prompts of several servers behind one endpoint (ORG-3). Its project, of the kind `portal`,
+ * has its name, auth mode, access policy, limits and request log. Gateways read it with the routes, so every change
+ * notifies `towpath_route` (triggers, see migrations).
+ */
+export const portal = pgTable(
+  "portal",
+  {
+    id: uuid().primaryKey(),
+    projectId: uuid()
+      .notNull()
+      .references(() => project.id, { onDelete: "cascade" }),
+    /** What clients are told of the portal as a whole; null: nothing. */
+    instructions: text(),
+    /** Incremented by each change, to detect that two people change it at once. */
+    revision: integer().notNull().default(1),
+    createdAt: instant().notNull().defaultNow(),
+    updatedAt: instant().notNull().defaultNow(),
+  },
+  (table) => [uniqueIndex().on(table.projectId)],
+);
+
+export const portalRetention: RetentionRule = { until: "owner" };
+
+/** A server of a portal, and what the portal offers of it. Null in place of a list: everything, later additions too. */
+export const portalServer = pgTable(
+  "portal_server",
+  {
+    portalId: uuid()
+      .notNull()
+      .references(() => portal.id, { onDelete: "cascade" }),
+    /** The server's project: hosted or external, of the same organization. */
+    projectId: uuid()
+      .notNull()
+      .references(() => project.id, { onDelete: "cascade" }),
+    position: integer().notNull(),
+    /** Put before names that two servers of the portal have: letters, digits and hyphens. */
+    prefix: text().notNull(),
+    tools: text().array(),
+    /** URIs, and URI templates. */
+    resources: text().array(),
+    prompts: text().array(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.portalId, table.projectId] }),
+    uniqueIndex().on(table.portalId, table.prefix),
+    index().on(table.projectId),
+  ],
+);
+
+export const portalServerRetention: RetentionRule = { until: "owner" };
