@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { postTo, rpc, type Sent, sendRaw, statusOf, storeApiKey } from "./testing/clients.ts";
@@ -142,13 +143,14 @@ test("OPS-3 GW-7 a target of a kind that this version cannot serve: 503 with the
   const call = (headers: Record<string, string>) => fetch(other.url, { method: "POST", headers, body: rpc() });
   // As a later version may have it: with a kind of its own, that the constraint of its migration lets in.
   await pool.query("ALTER TABLE route DROP CONSTRAINT route_target_check");
-  for (const kind of ["external", "portal", "mirror"]) {
+  const portalId = randomUUID();
+  await pool.query("INSERT INTO portal (id, project_id) VALUES ($1, $2)", [portalId, other.projectId]);
+  for (const kind of ["portal", "mirror"]) {
     await pool.query(
       `UPDATE route SET target_kind = $2, branch_id = NULL, deployment_id = NULL,
-         external_server_id = CASE $2 WHEN 'external' THEN gen_random_uuid() END,
-         portal_id = CASE $2 WHEN 'portal' THEN gen_random_uuid() END
+         portal_id = CASE $2 WHEN 'portal' THEN $3::uuid END
        WHERE label = $1`,
-      [other.label, kind],
+      [other.label, kind, portalId],
     );
     await until(async () => (await call(bearer).then((answer) => answer.text())).includes(`(${kind})`));
     const answer = await call(bearer);

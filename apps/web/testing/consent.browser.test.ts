@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { newId } from "@towpath/core/ids";
-import { seedProject } from "@towpath/core/testing";
-import { member, route } from "@towpath/db/schema";
+import { seedExternalRoute, seedProject } from "@towpath/core/testing";
+import { member } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { decodeJwt } from "jose";
 import type { BrowserContext, Page } from "playwright-core";
@@ -28,7 +27,7 @@ beforeAll(async () => {
   redirectUri = `http://localhost:${(client.address() as AddressInfo).port}/callback`;
   owner = await seededMember(site.url, site.db);
   const { id, name } = await seedProject(site.db, owner.organization, { authMode: "towpath-cloud" });
-  await site.db.insert(route).values({ label: name, projectId: id, targetKind: "external", externalServerId: newId() });
+  await seedExternalRoute(site.db, id, name);
   server = { name, resource: `http://localhost:8080/${name}/mcp` };
 });
 afterAll(() => {

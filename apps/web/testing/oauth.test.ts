@@ -2,8 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { newId } from "@towpath/core/ids";
-import { seedProject } from "@towpath/core/testing";
-import { member, route } from "@towpath/db/schema";
+import { seedExternalRoute, seedProject } from "@towpath/core/testing";
+import { member } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { beforeAll, expect, test } from "vitest";
@@ -21,7 +21,7 @@ let projectName: string;
 beforeAll(async () => {
   owner = await seededMember(site.url, site.db);
   const { id, name } = await seedProject(site.db, owner.organization, { authMode: "towpath-cloud" });
-  await site.db.insert(route).values({ label: name, projectId: id, targetKind: "external", externalServerId: newId() });
+  await seedExternalRoute(site.db, id, name);
   [projectName, resource] = [name, `http://localhost:8080/${name}/mcp`];
 });
 

@@ -3,8 +3,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { oidcProviderId } from "@towpath/auth";
 import { newId } from "@towpath/core/ids";
-import { seedOrganization, seedProject } from "@towpath/core/testing";
-import { account, member, route, user } from "@towpath/db/schema";
+import { seedExternalRoute, seedOrganization, seedProject } from "@towpath/core/testing";
+import { account, member, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
 import { openSite } from "./site.ts";
@@ -181,7 +181,7 @@ test("AUTH-3 /logout ends a session from an issuer", async () => {
 test("GW-5 AUTH-1 a client's request is kept through the issuer's sign-in to consent, code and token", async () => {
   const team = await seedOrganization(site.db);
   const { id: projectId, name } = await seedProject(site.db, team, { authMode: "towpath-cloud" });
-  await site.db.insert(route).values({ label: name, projectId, targetKind: "external", externalServerId: newId() });
+  await seedExternalRoute(site.db, projectId, name);
   const redirectUri = "https://app.example/callback";
   const metadata = { client_name: "App", redirect_uris: [redirectUri], token_endpoint_auth_method: "none" };
   const registered = await fetch(`${site.url}/oauth/register`, { method: "POST", body: JSON.stringify(metadata) });

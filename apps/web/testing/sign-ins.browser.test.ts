@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { newId } from "@towpath/core/ids";
-import { seedProject } from "@towpath/core/testing";
-import { member, route } from "@towpath/db/schema";
+import { seedExternalRoute, seedProject } from "@towpath/core/testing";
+import { member } from "@towpath/db/schema";
 import { SignInRecorder } from "@towpath/logs";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
@@ -25,7 +24,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   const { id, name } = await seedProject(site.db, owner.organization, { authMode: "towpath-cloud" });
-  await site.db.insert(route).values({ label: name, projectId: id, targetKind: "external", externalServerId: newId() });
+  await seedExternalRoute(site.db, id, name);
   server = { id, name, resource: `http://localhost:8080/${name}/mcp` };
 });
 

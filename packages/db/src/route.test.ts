@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "./testing/test-database.ts";
 
 let database: TestDatabase;
-const [organization, project, branch, build, deployment] = Array.from({ length: 5 }, () => randomUUID());
+const ids = Array.from({ length: 7 }, () => randomUUID());
+const [organization, project, branch, build, deployment, external, portal] = ids;
 beforeAll(async () => {
   database = await createTestDatabase();
   const statements: [string, unknown[]][] = [
@@ -23,6 +24,11 @@ beforeAll(async () => {
        VALUES ($1, $2, $3, $4, 'production', 'server')`,
       [deployment, project, branch, build],
     ],
+    [
+      "INSERT INTO external_server (id, project_id, url) VALUES ($1, $2, 'https://elsewhere.example/mcp')",
+      [external, project],
+    ],
+    ["INSERT INTO portal (id, project_id) VALUES ($1, $2)", [portal, project]],
   ];
   for (const [text, values] of statements) await database.pool.query(text, values);
 });
@@ -42,22 +48,24 @@ async function insert({ kind, ...target }: Target): Promise<void> {
 
 test("OPS-3 a route has exactly one target, of its kind", async () => {
   await insert({ kind: "deployment", branch, deployment });
-  await insert({ kind: "external", external: randomUUID() });
-  await insert({ kind: "portal", portal: randomUUID() });
+  await insert({ kind: "external", external });
+  await insert({ kind: "portal", portal });
   const wrong: Target[] = [
     { kind: "deployment", branch },
     { kind: "deployment", deployment },
-    { kind: "deployment", branch, deployment, portal: randomUUID() },
-    { kind: "deployment", branch, external: randomUUID() },
+    { kind: "deployment", branch, deployment, portal },
+    { kind: "deployment", branch, external },
     { kind: "external" },
-    { kind: "external", branch, external: randomUUID() },
-    { kind: "external", external: randomUUID(), portal: randomUUID() },
-    { kind: "portal", external: randomUUID() },
-    { kind: "other", portal: randomUUID() },
+    { kind: "external", branch, external },
+    { kind: "external", external, portal },
+    { kind: "portal", external },
+    { kind: "other", portal },
   ];
   for (const target of wrong) {
     await expect(insert(target), JSON.stringify(target)).rejects.toThrow("route_target_check");
   }
+  await expect(insert({ kind: "external", external: randomUUID() })).rejects.toThrow("foreign key");
+  await expect(insert({ kind: "portal", portal: randomUUID() })).rejects.toThrow("foreign key");
 });
 
 test("OPS-3 the previous version, which has no target kinds, can still write routes", async () => {

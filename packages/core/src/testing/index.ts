@@ -4,6 +4,7 @@ export {
   memoryQueue,
   memoryRepositories,
   type SeededOrganization,
+  seedExternalRoute,
   seedOrganization,
   seedProject,
   seedSecrets,

@@ -1,6 +1,15 @@
 import { randomInt } from "node:crypto";
 import type { Database } from "@towpath/db";
-import { branch, githubInstallation, member, organization, project, user } from "@towpath/db/schema";
+import {
+  branch,
+  externalServer,
+  githubInstallation,
+  member,
+  organization,
+  project,
+  route,
+  user,
+} from "@towpath/db/schema";
 import type { SecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
 import type { Actor, Context, Role } from "../context/index.ts";
@@ -120,6 +129,13 @@ export async function seedProject(
   const branchId = newId();
   await db.insert(branch).values({ id: branchId, projectId: id, name: "main", isDefault: true });
   return { id, name, branchId, repositoryId };
+}
+
+/** A route of a project to a server elsewhere, at the address of its name. */
+export async function seedExternalRoute(db: Database, projectId: string, name: string): Promise<void> {
+  const externalServerId = newId();
+  await db.insert(externalServer).values({ id: externalServerId, projectId, url: "https://elsewhere.example/mcp" });
+  await db.insert(route).values({ label: name.toLowerCase(), projectId, targetKind: "external", externalServerId });
 }
 
 /** Variables of a project, by name, for both environments. */
