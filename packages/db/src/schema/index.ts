@@ -4,6 +4,7 @@ export { branch } from "./branch.ts";
 export { build } from "./build.ts";
 export { buildLog } from "./build-log.ts";
 export { callLimit } from "./call-limit.ts";
+export { chat, chatTurn, chatUsage, suggestedQuestions } from "./chat.ts";
 export { dataKey, masterKey } from "./data-key.ts";
 export { deployment } from "./deployment.ts";
 export { erasure } from "./erasure.ts";

@@ -4,6 +4,7 @@ import { branchRetention } from "./branch.ts";
 import { buildRetention } from "./build.ts";
 import { buildLogRetention } from "./build-log.ts";
 import { callLimitRetention } from "./call-limit.ts";
+import { chatRetention, chatTurnRetention, chatUsageRetention, suggestedQuestionsRetention } from "./chat.ts";
 import { dataKeyRetention, masterKeyRetention } from "./data-key.ts";
 import { deploymentRetention } from "./deployment.ts";
 import { erasureRetention } from "./erasure.ts";
@@ -51,6 +52,9 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   build: buildRetention,
   build_log: buildLogRetention,
   call_limit: callLimitRetention,
+  chat: chatRetention,
+  chat_turn: chatTurnRetention,
+  chat_usage: chatUsageRetention,
   data_key: dataKeyRetention,
   deployment: deploymentRetention,
   erasure: erasureRetention,
@@ -85,6 +89,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   sign_in_attempt: signInAttemptRetention,
   sign_in_step: signInStepRetention,
   two_factor: twoFactorRetention,
+  suggested_questions: suggestedQuestionsRetention,
   user: userRetention,
   verification: verificationRetention,
   webhook_delivery: webhookDeliveryRetention,
