@@ -1,4 +1,4 @@
-// A server's first call when nothing of it runs: from a prewarmed interpreter, with an ordinary start, and bare Python,
+// A server's first handshake and list when nothing of it runs: from a prewarmed interpreter, with an ordinary start, and bare Python,
 // by turns in one run. Then many deployed servers that are all stopped: what waits for them costs, with and without.
 // Arguments: rounds (default 7), deployed servers (default 0: without that part), frameworks by name (default all).
 import { spawn } from "node:child_process";
@@ -44,21 +44,24 @@ const frameworks: Readonly<Record<string, Kind>> = {
 };
 const leaseMs = 500;
 const stopAfterMs = 1500;
-const request = {
-  method: "POST",
-  headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-  body: JSON.stringify({
-    jsonrpc: "2.0",
-    id: 1,
-    method: "initialize",
-    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "1" } },
-  }),
-};
+const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
-async function call(url: string): Promise<void> {
-  const response = await fetch(url, request);
+async function post(url: string, message: object, session: Record<string, string>): Promise<Headers> {
+  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+  const response = await fetch(url, { method: "POST", headers: { ...headers, ...session }, body });
   const text = await response.text();
   if (!response.ok) throw new Error(`${response.status}: ${text}`);
+  return response.headers;
+}
+
+/** A handshake and a list: servers import more at their first list, so a handshake alone would look faster than it is. */
+async function call(url: string): Promise<void> {
+  const clientInfo = { name: "bench", version: "1" };
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+  const opened = await post(url, { id: 1, method: "initialize", params }, {});
+  const session = { "mcp-session-id": opened.get("mcp-session-id") ?? "" };
+  await post(url, { method: "notifications/initialized" }, session);
+  await post(url, { id: 2, method: "tools/list" }, session);
 }
 
 type Platform = Awaited<ReturnType<typeof open>>;
@@ -156,7 +159,7 @@ async function firstCalls(platforms: readonly [Platform, Platform]): Promise<voi
       prewarmed.push(await timed(() => call(urls[1] ?? "")));
     }
     const hits = (await metric(platforms[1], "hits_total")) - hitsBefore;
-    print(`${name}: first call of a stopped server`, [
+    print(`${name}: handshake and first list of a stopped server`, [
       { what: "bare python server.py", values: bare },
       { what: "ordinary start", values: ordinary },
       { what: `prewarmed (${hits} of ${rounds} found one)`, values: prewarmed },

@@ -38,6 +38,17 @@ TELLING = FASTMCP + """
 """
 
 
+#: A tool that tells what was imported after the server's code was loaded.
+SINCE_LOADED = """
+    import sys
+    LOADED = set(sys.modules)
+
+    @mcp.tool()
+    def since_loaded() -> str:
+        return " ".join(sorted(set(sys.modules) - LOADED))
+"""
+
+
 class Interpreter(Harness):
     """A process that waits, with an empty repository, until `claim`."""
 
@@ -95,11 +106,14 @@ def prewarm() -> Iterator[Prewarm]:
 )
 def test_RUN_3_every_framework_is_prewarmed_and_serves(prewarm: Prewarm, environment: str, source: str) -> None:
     interpreter = prewarm(environment)
-    status = interpreter.claim(source, TOKEN="x", TOWPATH_CLOUD_URL="http://demo.example")
+    status = interpreter.claim(source + SINCE_LOADED, TOKEN="x", TOWPATH_CLOUD_URL="http://demo.example")
     assert status["state"] == "ready" and status["prewarm"] == "used", (status, interpreter.output())
     client = Client(interpreter.socket)
     client.initialize()
     assert client.call("tools/call", {"name": "add", "arguments": {"a": 1, "b": 2}})["content"][0]["text"] == "3"
+    assert len(client.call("tools/list")["tools"]) > 1
+    since_loaded = client.call("tools/call", {"name": "since_loaded", "arguments": {}})["content"][0]["text"].split()
+    assert len(since_loaded) < 20, "the first calls import what could have been there"
     assert interpreter.stop()[0] == 0
 
 
