@@ -221,6 +221,8 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   parts.openResponses.watch(response, principal, exchange);
   const client = clientAddress(parts.serverAddress, request, parts.proxies);
   const call = parts.limits.enter(route, { principal, address: client }, response);
+  const turn = parts.fairTurns.take(route.organizationId, call.openOfOrganization);
+  if (turn) await turn;
   const read = readBody(request, parts.capacity.admit(route.projectId, response));
   const body = read instanceof Promise ? await read : read;
   if (body === null) return null;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { busy, GatewayError, listWithheld, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
+import type { FairTurns } from "../limits/fair-turns.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { corsHeaders } from "../policy/browsers.ts";
 import {
@@ -27,6 +28,7 @@ export type ProxyParts = {
   holdMs: number;
   sessionIds: SessionIds;
   leases: Leases;
+  fairTurns: FairTurns;
   pendingCalls: PendingCalls;
   recorder: Recorder;
   redactors: Redactors;
@@ -65,6 +67,8 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
       const lease = await ensure(parts, admitted, { deploymentId, backoff });
       // They were asked for before the lease, so there is hardly ever something to wait for.
       exchange.redactor ??= await parts.redactors.wait(deploymentId);
+      // All that waited for one start go on in the same moment.
+      if (backoff.heldMs > 0) await parts.fairTurns.take(exchange.route.organizationId);
       // Client disconnected; send nothing.
       if (lease === null || response.destroyed) break;
       exchange.instanceId = lease.instanceId;

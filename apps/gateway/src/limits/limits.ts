@@ -19,6 +19,8 @@ export type OpenCall = {
    * @throws GatewayError 429, when one of them has too few left; then nothing is taken
    */
   take: (calls: number) => void;
+  /** Requests of its organization under way in this process, this one included. */
+  readonly openOfOrganization: number;
 };
 
 type Applied = { readonly limited: Limited; readonly entry: Entry; readonly rate: Rate | null };
@@ -84,7 +86,7 @@ export class Limits {
       { limited: "server", entry: this.#entries.get(serverName), rate: server },
       { limited: "organization", entry: organization, rate: this.#limits.organization },
     ];
-    return { take: (calls) => this.#take(applied, Math.max(1, calls)) };
+    return { take: (calls) => this.#take(applied, Math.max(1, calls)), openOfOrganization: organization.open };
   }
 
   /** Whether a network may have one more refusal at once. */

@@ -9,7 +9,9 @@ import type { Limits } from "./limits.ts";
 
 /** Refusals that a network gets at once, as many clients may share an address. Further ones are held. */
 const prompt: Rate = { perMinute: 3000, burst: 200 };
-const holdMs = 1000;
+/** At random between these, a second on average: held for the same time, a burst of refusals would return as a burst. */
+const minHoldMs = 500;
+const maxHoldMs = 1500;
 
 /** Resolves when a refusal may be sent; undefined: at once. */
 export type PaceRefusals = (request: IncomingMessage, refusal: GatewayError) => Promise<void> | undefined;
@@ -28,6 +30,7 @@ export function createPaceRefusals(parts: {
     // A server that is away is not its callers' fault.
     if (status < 400 || status >= 500) return undefined;
     const address = clientAddress(parts.serverAddress, request, parts.proxies);
-    return parts.limits.takeRefusal(address, prompt) ? undefined : sleep(holdMs, undefined, { ref: false });
+    if (parts.limits.takeRefusal(address, prompt)) return undefined;
+    return sleep(minHoldMs + Math.random() * (maxHoldMs - minHoldMs), undefined, { ref: false });
   };
 }

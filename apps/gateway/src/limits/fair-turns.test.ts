@@ -1,0 +1,57 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { FairTurns } from "./fair-turns.ts";
+
+/** Begins `count` requests of an organization at once and notes their names in the order in which they begin. */
+function burst(turns: FairTurns, begun: string[], { name, count }: { name: string; count: number }): void {
+  for (let at = 1; at <= count; at++) {
+    const turn = turns.take(name, count);
+    if (turn) void turn.then(() => begun.push(`${name}${at}`));
+    else begun.push(`${name}${at}`);
+  }
+}
+
+test("GW-8 of a burst a few requests begin in each turn, and another organization's begin at once", async () => {
+  const [turns, begun] = [new FairTurns(), [] as string[]];
+  burst(turns, begun, { name: "noisy", count: 100 });
+  expect([begun.length, turns.size]).toEqual([16, 84]);
+  burst(turns, begun, { name: "quiet", count: 3 });
+  expect(begun.slice(16)).toEqual(["quiet1", "quiet2", "quiet3"]);
+  for (let turn = 1; turn <= 5; turn++) {
+    await nextTurn();
+    expect(begun.length - 3).toBe(16 + turn * 16);
+    expect(turns.take("quiet", 1)).toBeUndefined();
+  }
+  while (turns.size > 0) await nextTurn();
+  // All of them, in their order.
+  expect(begun.filter((name) => name.startsWith("noisy"))).toEqual(
+    Array.from({ length: 100 }, (_, at) => `noisy${at + 1}`),
+  );
+  await nextTurn();
+  expect(turns.take("noisy", 100)).toBeUndefined();
+});
+
+test("GW-8 organizations that wait take turns, however much each of them asks for", async () => {
+  const [turns, begun] = [new FairTurns(), [] as string[]];
+  burst(turns, begun, { name: "a", count: 200 });
+  burst(turns, begun, { name: "b", count: 24 });
+  burst(turns, begun, { name: "c", count: 18 });
+  begun.length = 0;
+  await nextTurn();
+  const first = ["a17", "b17", "c17", "a18", "b18", "c18", "a19", "b19", "a20", "b20", "a21", "b21", "a22", "b22"];
+  expect(begun).toEqual([...first, "a23", "b23"]);
+  await nextTurn();
+  expect(begun.slice(16)).toEqual(["a24", "b24", ...Array.from({ length: 14 }, (_, at) => `a${25 + at}`)]);
+});
+
+test("GW-8 who comes while others of the same organization wait gets in line behind them", async () => {
+  const [turns, begun] = [new FairTurns(), [] as string[]];
+  burst(turns, begun, { name: "a", count: 40 });
+  await nextTurn();
+  const late = turns.take("a", 41);
+  void late?.then(() => begun.push("late"));
+  while (turns.size > 0) await nextTurn();
+  await nextTurn();
+  expect(begun.at(-1)).toBe("late");
+  expect(begun).toHaveLength(41);
+});
