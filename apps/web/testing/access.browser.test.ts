@@ -102,15 +102,16 @@ test("PRJ-13 a viewer is offered nothing that the role doesn't allow", async () 
   await page.getByRole("button", { name: /^Actions for build/ }).click();
   await expect.poll(() => page.getByRole("menuitem").allTextContents()).toEqual(["Build log", "Server log"]);
   await page.keyboard.press("Escape");
-  expect(await page.getByRole("navigation", { name: "Organization" }).getByRole("link").allTextContents()).toEqual([
-    "Servers",
-  ]);
   await page.goto(address(`build-logs/${project.buildId}`));
   await page.getByText("Build log", { exact: true }).first().waitFor();
   expect(await page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
   await page.goto(`${site.url}/${owner.organization.slug}/servers`);
   await page.getByRole("link", { name: project.name }).waitFor();
   expect(await page.getByRole("link", { name: "New server" }).count()).toBe(0);
+  const navigation = page.getByRole("navigation", { name: "Organization" });
+  await navigation.getByRole("link", { name: "Servers" }).waitFor();
+  for (const name of ["API keys", "Instance", "Preferences"])
+    expect([name, await navigation.getByRole("link", { name }).count()]).toEqual([name, 0]);
   await expectAccessibleInBothThemes();
 });
 
@@ -121,8 +122,8 @@ test("PRJ-13 an owner is offered to redeploy, to see API keys and to create a se
   await page.getByRole("button", { name: /^Actions for build/ }).click();
   await page.getByRole("menuitem", { name: "Redeploy this commit" }).waitFor();
   await page.keyboard.press("Escape");
-  await page.getByRole("link", { name: "API keys" }).waitFor();
   await page.goto(`${site.url}/${owner.organization.slug}/servers`);
+  await page.getByRole("link", { name: "API keys" }).waitFor();
   await page.getByRole("link", { name: "New server" }).waitFor();
 });
 

@@ -80,8 +80,7 @@ test("PRJ-11 an owner deletes the organization in its preferences and may create
   const { slug, id } = owner.organization;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${site.url}/${slug}/servers`);
-  await page.getByRole("button", { name: /account of/ }).click();
-  await page.getByRole("menuitem", { name: "Preferences" }).click();
+  await page.getByRole("navigation").getByRole("link", { name: "Preferences" }).click();
   await page.getByRole("button", { name: "Delete organization" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete organization" });
   await dialog.getByText("People keep their accounts.").waitFor();

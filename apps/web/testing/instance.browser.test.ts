@@ -94,8 +94,10 @@ test("RUN-1 without a runner the panel says since when the state is unknown", as
   await expectAccessible(page);
   await page.setViewportSize({ width: 360, height: 800 });
   await open("servers");
-  await page.getByRole("button", { name: /account of/ }).click();
-  expect(await page.getByRole("menuitem", { name: "Instance" }).getAttribute("href")).toMatch(/\/settings\/instance$/);
+  await page.getByRole("button", { name: "Menu" }).click();
+  expect(await page.getByRole("dialog").getByRole("link", { name: "Instance" }).getAttribute("href")).toMatch(
+    /\/settings\/instance$/,
+  );
   expect(await page.getByText("not fully isolated").count()).toBe(0);
 });
 

@@ -1,7 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { AccountPage } from "~/features/account/account-page.tsx";
 import { AppShell } from "~/features/app-shell/app-shell.tsx";
-import { OrganizationLinks, settingsHrefs } from "~/features/app-shell/organization-links.tsx";
 import { PageError } from "~/features/error-screens/error-screens.tsx";
 import { activeOrganization } from "~/features/session/destinations.ts";
 import { requireProfile } from "~/features/session/guards.ts";
@@ -27,12 +26,7 @@ function Account() {
   const { profile } = Route.useRouteContext();
   const { organization, access } = Route.useLoaderData();
   return (
-    <AppShell
-      person={{ displayName: profile.displayName, email: profile.email, ...settingsHrefs(organization) }}
-      organizations={profile.organizations}
-      active={organization}
-      bar={organization ? <OrganizationLinks organization={organization} /> : null}
-    >
+    <AppShell profile={profile} organization={organization}>
       <AccountPage profile={profile} organization={organization} access={access} />
     </AppShell>
   );

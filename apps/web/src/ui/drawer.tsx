@@ -4,12 +4,13 @@ import type { ReactElement, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 import { IconButton } from "./icon-button.tsx";
 
-/** A panel at the right side of the screen: details of a row, or the menu on a phone. */
+/** A panel at a side of the screen: details of a row at the right, the menu on a phone at the left. */
 export function Drawer({
   open,
   onOpenChange,
   trigger,
   title,
+  side = "right",
   modal = true,
   actions,
   children,
@@ -19,6 +20,7 @@ export function Drawer({
   onOpenChange?: (open: boolean) => void;
   trigger?: ReactElement;
   title: ReactNode;
+  side?: "left" | "right";
   /** False: the list beside the drawer stays usable. */
   modal?: boolean;
   actions?: ReactNode;
@@ -31,7 +33,7 @@ export function Drawer({
       onOpenChange={onOpenChange}
       modal={modal}
       disablePointerDismissal={!modal}
-      swipeDirection="right"
+      swipeDirection={side}
     >
       {trigger && <BaseDrawer.Trigger render={trigger} />}
       <BaseDrawer.Portal>
@@ -43,7 +45,10 @@ export function Drawer({
             // Next to a usable list the focus stays in the list, so that its keyboard shortcuts keep working.
             initialFocus={modal ? undefined : false}
             className={classNames(
-              "pointer-events-auto fixed inset-y-0 right-0 flex w-[min(30rem,100vw)] flex-col border-l bg-raised shadow-pop transition-transform duration-200 ease-out outline-none data-ending-style:translate-x-full data-starting-style:translate-x-full",
+              "pointer-events-auto fixed inset-y-0 flex w-[min(30rem,100vw)] flex-col bg-raised shadow-pop transition-transform duration-200 ease-out outline-none",
+              side === "right"
+                ? "right-0 border-l data-ending-style:translate-x-full data-starting-style:translate-x-full"
+                : "left-0 border-r data-ending-style:-translate-x-full data-starting-style:-translate-x-full",
               className,
             )}
           >

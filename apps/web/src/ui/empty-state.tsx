@@ -24,7 +24,7 @@ export function EmptyState({
           {icon}
         </span>
       )}
-      <h2 className="text-base font-semibold tracking-tight">{title}</h2>
+      <h2 className="text-lg font-semibold tracking-tight">{title}</h2>
       {children && <div className="mt-1 text-sm text-pretty text-muted">{children}</div>}
       {actions && <div className="mt-4 flex flex-wrap justify-center gap-2">{actions}</div>}
     </div>

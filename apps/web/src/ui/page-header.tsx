@@ -17,12 +17,12 @@ export function PageHeader({
   className?: string;
 }) {
   return (
-    <header className={classNames("mb-5", className)}>
+    <header className={classNames("mb-6", className)}>
       {above && <div className="mb-2">{above}</div>}
       <div className="flex flex-wrap items-start gap-x-6 gap-y-3">
         <div className="min-w-0 flex-1 basis-60">
-          <h1 className="text-xl font-semibold tracking-tight text-balance">{title}</h1>
-          {description && <div className="mt-0.5 max-w-prose text-sm text-muted">{description}</div>}
+          <h1 className="text-2xl font-semibold tracking-tight text-balance break-words">{title}</h1>
+          {description && <div className="mt-1 max-w-prose text-sm text-muted">{description}</div>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </div>

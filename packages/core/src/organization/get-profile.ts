@@ -1,6 +1,7 @@
 import { authorize, permissionsOf, requireUser } from "../authorize/index.ts";
 import { type Context, roles } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
+import { projectPathName } from "../reserved-names/index.ts";
 import {
   externalIdOf,
   findUser,
@@ -39,7 +40,7 @@ export async function getProfile(call: { ctx: Context }): Promise<ProfileView> {
       return known ? [{ ...organization, externalId: externalIdOf(organization), role: known }] : [];
     }),
     githubInstallations,
-    projects,
+    projects: projects.map((project) => ({ ...project, pathName: projectPathName(project) })),
   };
 }
 

@@ -42,7 +42,13 @@ export type ProfileView = {
     readonly organizationId: string;
     readonly accountLogin: string;
   }[];
-  readonly projects: readonly { readonly id: string; readonly name: string; readonly orgSlug: string }[];
+  readonly projects: readonly {
+    readonly id: string;
+    readonly name: string;
+    /** Path segment in the dashboard. */
+    readonly pathName: string;
+    readonly orgSlug: string;
+  }[];
 };
 
 type Queryable = Database | Transaction;

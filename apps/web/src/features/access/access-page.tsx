@@ -5,6 +5,7 @@ import { Lock } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
+import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { useMay } from "../session/guards.ts";
 import { accessQuery } from "./access.functions.ts";
@@ -44,6 +45,7 @@ function AccessEditor({ projectKey }: { projectKey: ProjectKey }) {
         void form.submit();
       }}
     >
+      <UnsavedChanges when={form.isChanged && !form.busy} what="access" />
       {mayChange ? null : <Callout>Only owners and admins of this team can change who may call its servers.</Callout>}
       <ModeNote mode={access.authMode} projectKey={projectKey} />
       <RoleSection {...section} />

@@ -11,6 +11,7 @@ type Draft = Pick<AccessView, "roles" | "apiKeys" | "tools">;
 export function useAccessForm(projectKey: ProjectKey, stored: AccessView) {
   const queryClient = useQueryClient();
   const [draft, setDraft] = useState<Draft>({ roles: stored.roles, apiKeys: stored.apiKeys, tools: stored.tools });
+  const [savedDraft, setSavedDraft] = useState(draft);
   const [revision, setRevision] = useState(stored.revision);
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -35,6 +36,7 @@ export function useAccessForm(projectKey: ProjectKey, stored: AccessView) {
       });
       queryClient.setQueryData(accessQuery(projectKey).queryKey, saved);
       setRevision(saved.revision);
+      setSavedDraft(draft);
       setSaved(true);
     } catch (error) {
       setFailure(failureText(error));
@@ -44,6 +46,7 @@ export function useAccessForm(projectKey: ProjectKey, stored: AccessView) {
   };
   return {
     ...{ draft, change, submit, failure, busy, isSaved },
+    isChanged: textOf(draft) !== textOf(savedDraft),
     toggleRole: (role: Draft["roles"][number], on: boolean) => change({ roles: toggled(draft.roles, role, on) }),
     toggleKey: (id: string, on: boolean) => change({ apiKeys: toggled(listOf(draft.apiKeys), id, on) }),
     toggleTool: (name: string, on: boolean) => change({ tools: toggled(listOf(draft.tools), name, on) }),
@@ -51,6 +54,10 @@ export function useAccessForm(projectKey: ProjectKey, stored: AccessView) {
 }
 
 export type AccessForm = ReturnType<typeof useAccessForm>;
+
+/** The same for the same choices, in whatever order they were made. */
+const textOf = ({ roles, apiKeys, tools }: Draft): string =>
+  JSON.stringify([roles, apiKeys, tools].map((choice) => (choice === "all" ? choice : choice.toSorted())));
 
 const listOf = (chosen: "all" | readonly string[]): readonly string[] => (chosen === "all" ? [] : chosen);
 

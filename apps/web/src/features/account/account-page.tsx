@@ -27,7 +27,7 @@ export function AccountPage({
       : []),
   ];
   return (
-    <main className="mx-auto w-full max-w-2xl px-4 py-6 sm:px-6">
+    <div className="max-w-4xl">
       <PageHeader title="Account" description="From your sign-in provider." />
       <dl className="divide-y rounded-lg border bg-surface">
         {rows.map(({ label, value, copy }) => (
@@ -41,6 +41,6 @@ export function AccountPage({
         ))}
       </dl>
       <ConnectedApps />
-    </main>
+    </div>
   );
 }

@@ -95,10 +95,10 @@ function MembersKeys({ orgSlug }: { readonly orgSlug: string }) {
 
 function Page({ actions, children }: { readonly actions?: ReactNode; readonly children: ReactNode }) {
   return (
-    <main className="mx-auto w-full max-w-4xl px-4 py-6 sm:px-6">
+    <div className="max-w-4xl">
       <PageHeader {...header} actions={actions} />
       <div className="flex flex-col gap-6">{children}</div>
-    </main>
+    </div>
   );
 }
 
@@ -106,7 +106,7 @@ function KeySection(section: { readonly title: string; readonly description: str
   const id = useId();
   return (
     <section aria-labelledby={id}>
-      <h2 id={id} className="text-base font-semibold tracking-tight">
+      <h2 id={id} className="text-lg font-semibold tracking-tight">
         {section.title}
       </h2>
       <p className="mb-2 text-sm text-muted">{section.description}</p>

@@ -24,7 +24,7 @@ export function NewApiKey({
     <section aria-label="New API key" className="rounded-lg border border-ok/40 bg-surface p-4">
       <div className="flex flex-wrap items-start gap-3">
         <div role="status" className="min-w-0 flex-1 basis-60">
-          <h2 className="text-base font-semibold tracking-tight">Key "{created.name}" is ready</h2>
+          <h2 className="text-lg font-semibold tracking-tight">Key "{created.name}" is ready</h2>
           <p className="text-sm text-muted">Copy it now; you won't see it again.</p>
         </div>
         <Button size="sm" onClick={onDismiss}>

@@ -1,32 +1,41 @@
-import { Link } from "@tanstack/react-router";
+import { useLocation } from "@tanstack/react-router";
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
 import { type ReactNode, useEffect } from "react";
-import { LogoMark } from "~/ui/logo.tsx";
-import { OrganizationSwitcher, type SwitchableOrganization } from "./organization-switcher.tsx";
-import { UserMenu, type UserMenuPerson } from "./user-menu.tsx";
+import { Main } from "~/ui/main.tsx";
+import { OfflineBanner } from "~/ui/offline-banner.tsx";
+import { SidebarLayout, SidebarNavigation } from "~/ui/sidebar-layout.tsx";
+import { isBuildPath, organizationScreens, projectScreens, type ScreenGroup } from "./navigation.tsx";
+import { useIsWelcome, useOpenBranch, useOpenProject } from "./shell-location.ts";
+import { TopBar } from "./top-bar.tsx";
 
 /** Delay before the toaster is preloaded, in milliseconds: after the page, but before the network can go away. */
 const toasterAfterMs = 3000;
 
-/** The layout of everything behind sign-in (PUB-3): a bar of 64 px, then the page. */
+/**
+ * The layout of everything behind sign-in (PUB-3): a bar of 64 px, then the navigation of the open project or of the
+ * organization beside the page. It renders the page's `<main>`, except where there is no navigation beside it: during the
+ * onboarding, and with `hasSidebar` false.
+ */
 export function AppShell({
-  person,
-  organizations,
-  active,
-  bar,
+  profile,
+  organization,
+  hasSidebar = true,
   children,
 }: {
-  readonly person: UserMenuPerson;
-  readonly organizations: readonly SwitchableOrganization[];
+  readonly profile: ProfileView;
   /** Null before the first organization exists. */
-  readonly active: SwitchableOrganization | null;
-  /** Navigation links for the bar. */
-  readonly bar?: ReactNode;
+  readonly organization: OrganizationAccessView | null;
+  /** False for pages of the public site. */
+  readonly hasSidebar?: boolean;
   readonly children: ReactNode;
 }) {
+  const navigation = useNavigation(organization);
+  const isWelcome = useIsWelcome();
   useEffect(() => {
     const timer = setTimeout(() => void import("~/ui/toaster.tsx").catch(() => {}), toasterAfterMs);
     return () => clearTimeout(timer);
   }, []);
+  const isBare = !hasSidebar || isWelcome;
   return (
     <>
       <a
@@ -35,31 +44,37 @@ export function AppShell({
       >
         Skip to content
       </a>
-      <header className="z-30 border-b bg-canvas lg:sticky lg:top-0">
-        <div className="mx-auto flex h-16 w-full max-w-[96rem] items-center gap-2 px-4 sm:gap-3 sm:px-6">
-          <Link
-            to={active ? "/$orgSlug/servers" : "/"}
-            {...(active ? { params: { orgSlug: active.slug } } : {})}
-            className="rounded-md"
-            aria-label="Towpath, your servers"
-          >
-            <LogoMark />
-          </Link>
-          {active ? (
-            <>
-              <span aria-hidden className="text-line-strong">
-                /
-              </span>
-              <OrganizationSwitcher organizations={organizations} active={active} />
-            </>
-          ) : null}
-          <div className="flex min-w-0 flex-1 items-center justify-end gap-1 sm:gap-2">
-            {bar}
-            <UserMenu person={person} />
-          </div>
-        </div>
-      </header>
-      <div id="content">{children}</div>
+      <TopBar profile={profile} organization={organization} navigation={navigation} hasSidebar={!isBare} />
+      <OfflineBanner />
+      {isBare ? children : null}
+      {!isBare && navigation ? (
+        <SidebarLayout sidebar={<SidebarNavigation label={navigation.label} groups={navigation.groups} />}>
+          {children}
+        </SidebarLayout>
+      ) : null}
+      {!isBare && !navigation ? (
+        <Main className="mx-auto w-full max-w-[96rem] px-4 py-6 outline-none sm:px-6">{children}</Main>
+      ) : null}
     </>
   );
+}
+
+export type Navigation = { readonly label: string; readonly groups: readonly ScreenGroup[] };
+
+/** What the sidebar lists: the open project's screens, else the organization's. */
+function useNavigation(organization: OrganizationAccessView | null): Navigation | null {
+  const projectName = useOpenProject();
+  const branchId = useOpenBranch();
+  const onBuild = useLocation({ select: ({ pathname }) => isBuildPath(pathname) });
+  if (!organization) return null;
+  if (projectName === null) return { label: "Organization", groups: organizationScreens(organization) };
+  const key = { orgSlug: organization.slug, projectName };
+  const groups = projectScreens(key, organization.permissions, branchId);
+  return {
+    label: `Screens of ${projectName}`,
+    groups: groups.map(({ label, items }) => ({
+      label,
+      items: items.map((item) => (item.label === "Deployments" ? { ...item, active: onBuild } : item)),
+    })),
+  };
 }

@@ -1,55 +1,58 @@
-import { Check, ChevronsUpDown, Plus } from "lucide-react";
+import { useNavigate } from "@tanstack/react-router";
+import { Building2, Check, Plus } from "lucide-react";
 import { switchOrganization } from "~/features/session/session.functions.ts";
-import { Button } from "~/ui/button.tsx";
-import { Menu, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
+import { Switcher } from "~/ui/switcher.tsx";
 import { toast } from "~/ui/toast.ts";
 
 export type SwitchableOrganization = { readonly id: string; readonly slug: string; readonly name: string };
+
+/** Makes another organization the session's and opens its servers (AUTH-6). */
+export async function openOrganization(organization: SwitchableOrganization): Promise<void> {
+  const work = switchOrganization({ data: { orgSlug: organization.slug } });
+  await toast.promise(work, { loading: `Switching to ${organization.name}`, success: organization.name });
+  // Load a new document, so that nothing cached for one organization shows up in the other.
+  window.location.assign(`/${organization.slug}/servers`);
+}
 
 /** Shows the active organization and switches to another (AUTH-6). */
 export function OrganizationSwitcher({
   organizations,
   active,
+  className,
 }: {
   readonly organizations: readonly SwitchableOrganization[];
   readonly active: SwitchableOrganization;
+  readonly className?: string;
 }) {
-  const choose = async (organization: SwitchableOrganization) => {
-    if (organization.id === active.id) return;
-    const work = switchOrganization({ data: { orgSlug: organization.slug } });
-    await toast.promise(work, { loading: `Switching to ${organization.name}`, success: organization.name });
-    // Load a new document, so that nothing cached for one organization shows up in the other.
-    window.location.assign(`/${organization.slug}/servers`);
+  const navigate = useNavigate();
+  const choices = organizations.map((organization) => ({
+    id: organization.id,
+    label: organization.name,
+    keywords: [organization.slug],
+    icon: organization.id === active.id ? <Check aria-hidden /> : <Building2 aria-hidden />,
+    run: () => {
+      if (organization.id === active.id) void navigate({ to: "/$orgSlug/servers", params: { orgSlug: active.slug } });
+      else void openOrganization(organization).catch(() => {});
+    },
+  }));
+  const create = {
+    id: "create",
+    label: "Create organization",
+    icon: <Plus aria-hidden />,
+    run: () => void navigate({ to: "/welcome/create-organization" }),
   };
   return (
-    <Menu
-      align="start"
-      trigger={
-        <Button
-          variant="ghost"
-          className="min-w-0 shrink px-2 text-ink"
-          aria-label={`${active.name}: switch organization`}
-        >
-          <span className="max-w-40 truncate sm:max-w-60">{active.name}</span>
-          <ChevronsUpDown className="text-faint" aria-hidden />
-        </Button>
-      }
+    <Switcher
+      label="Switch organization"
+      placeholder="Find an organization"
+      groups={[
+        { label: "Organizations", items: choices },
+        { label: "Actions", items: [create] },
+      ]}
+      empty="No organization of yours has that name."
+      className={className ?? ""}
     >
-      <MenuGroup label="Organizations">
-        {organizations.map((organization) => (
-          <MenuItem
-            key={organization.id}
-            onClick={() => void choose(organization).catch(() => {})}
-            icon={<Check className={organization.id === active.id ? "" : "invisible"} aria-hidden />}
-          >
-            {organization.name}
-          </MenuItem>
-        ))}
-      </MenuGroup>
-      <MenuSeparator />
-      <MenuItem icon={<Plus aria-hidden />} render={<a href="/welcome/create-organization" />}>
-        Create organization
-      </MenuItem>
-    </Menu>
+      {active.name}
+    </Switcher>
   );
 }

@@ -22,7 +22,7 @@ export function ProductionCard({ project, branch }: { project: ProjectKey; branc
     <Card aria-label="Production">
       <div className="flex flex-wrap items-start gap-x-10 gap-y-4 p-4">
         <div className="flex min-w-0 flex-1 basis-80 flex-col gap-2.5">
-          <h2 className="flex items-center gap-2 text-base font-semibold tracking-tight">
+          <h2 className="flex items-center gap-2 text-lg font-semibold tracking-tight">
             <StatusDot tone={!deployment ? "neutral" : warnings.length > 0 ? "warn" : "ok"} />
             {deployment ? `Production is live${withWarnings(warnings.length)}` : "Production is not live yet"}
           </h2>

@@ -3,6 +3,7 @@ import { type ReactNode, useLayoutEffect, useState } from "react";
 import styles from "~/styles.css?url";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { ErrorScreen } from "~/ui/error-screen.tsx";
+import { Main } from "~/ui/main.tsx";
 import { themeChanged } from "~/ui/theme.ts";
 
 /** Wraps the whole document. When even its shell fails, the replacement brings its own head and styles. */
@@ -39,7 +40,7 @@ export function DocumentError(props: ErrorComponentProps) {
 export function RenderError({ error }: ErrorComponentProps) {
   const [shown, setShown] = useState(false);
   return (
-    <main className="mx-auto flex w-full max-w-xl flex-col items-start gap-4 px-4 py-16 sm:py-24">
+    <Main className="mx-auto flex w-full max-w-xl flex-col items-start gap-4 px-4 py-16 sm:py-24">
       <h1 className="text-2xl font-semibold tracking-tight">Something went wrong!</h1>
       <p className="text-base text-muted">This page could not be shown. Reload it, or go back to the home page.</p>
       <div className="flex flex-wrap gap-2">
@@ -55,25 +56,25 @@ export function RenderError({ error }: ErrorComponentProps) {
           {error instanceof Error ? error.message : String(error)}
         </pre>
       ) : null}
-    </main>
+    </Main>
   );
 }
 
 /** ERR-4 and ERR-2: no route matches, or the resource doesn't exist for this user. */
 export function UnmatchedRoute() {
   return (
-    <main>
+    <Main>
       <p className="sr-only">Not Found</p>
       <ErrorScreen kind="not-found" />
-    </main>
+    </Main>
   );
 }
 
 /** `errorComponent` of pages inside a layout: ERR-1, ERR-2 or ERR-3, by what was thrown. */
 export function PageError({ error }: ErrorComponentProps) {
   return (
-    <main>
+    <Main>
       <ErrorScreen error={error} />
-    </main>
+    </Main>
   );
 }

@@ -15,7 +15,7 @@ import { protectionWords } from "./protections.ts";
 export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
   const { data } = useSuspenseQuery(instanceIsolationQuery(orgSlug));
   return (
-    <main className="mx-auto w-full max-w-4xl px-4 py-6 sm:px-6">
+    <div className="max-w-4xl">
       <PageHeader
         title="Instance"
         description="How servers and builds are isolated on the host that runs them, and how full its disk is. Towpath tests each protection from the inside when it starts."
@@ -30,7 +30,7 @@ export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
         <Report view={data} reportedAt={data.reportedAt} />
       )}
       <InstanceStorage orgSlug={orgSlug} />
-    </main>
+    </div>
   );
 }
 

@@ -6,6 +6,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { formatCount } from "~/ui/figure.tsx";
+import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import { ScopeChoice } from "../access/scope-choice.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { limitedSearch } from "../request-log/log-filters.ts";
@@ -33,6 +34,7 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
           void form.submit();
         }}
       >
+        <UnsavedChanges when={form.isChanged && !form.busy} what="limits" />
         {mayChange ? null : <Callout>Only owners and admins of this team can change its servers' limits.</Callout>}
         <RefusedLately projectKey={projectKey} />
         <LimitSection

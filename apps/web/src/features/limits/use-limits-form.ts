@@ -23,6 +23,7 @@ const proposed: Readonly<Record<Subject, RateText>> = {
 export function useLimitsForm(projectKey: ProjectKey, stored: CallLimitView) {
   const queryClient = useQueryClient();
   const [draft, setDraft] = useState<Draft>({ caller: textOf(stored.caller), server: textOf(stored.server) });
+  const [savedDraft, setSavedDraft] = useState(draft);
   const [revision, setRevision] = useState(stored.revision);
   const [refused, setRefused] = useState<Readonly<Record<string, string>>>({});
   const [failure, setFailure] = useState<string | null>(null);
@@ -44,6 +45,7 @@ export function useLimitsForm(projectKey: ProjectKey, stored: CallLimitView) {
       const saved = await saveLimits({ data: { ...projectKey, revision, ...limits } });
       queryClient.setQueryData(limitsQuery(projectKey).queryKey, saved);
       setRevision(saved.revision);
+      setSavedDraft(draft);
       setSaved(true);
     } catch (error) {
       const fields = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
@@ -55,6 +57,7 @@ export function useLimitsForm(projectKey: ProjectKey, stored: CallLimitView) {
   };
   return {
     ...{ draft, change, submit, refused, failure, busy, isSaved },
+    isChanged: JSON.stringify(draft) !== JSON.stringify(savedDraft),
     /** Switches between the instance's limit and one of the server's own. */
     choose: (subject: Subject, isOwn: boolean) => change(subject, isOwn ? proposed[subject] : null),
   };

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { Callout } from "~/ui/callout.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { classifyError, ErrorScreen } from "~/ui/error-screen.tsx";
+import { Main } from "~/ui/main.tsx";
 import { failureText } from "~/ui/toast.ts";
 
 const steps = ["Organization", "GitHub", "Server"] as const;
@@ -24,7 +25,7 @@ export function OnboardingFrame({
 }) {
   const current = steps.indexOf(step);
   return (
-    <main className={classNames("mx-auto w-full px-4 py-10 sm:px-6 sm:py-14", wide ? "max-w-3xl" : "max-w-xl")}>
+    <Main className={classNames("mx-auto w-full px-4 py-10 sm:px-6 sm:py-14", wide ? "max-w-3xl" : "max-w-xl")}>
       <ol aria-label="Steps" className="mb-8 flex gap-2">
         {steps.map((name, index) => (
           <li key={name} aria-current={index === current ? "step" : undefined} className="min-w-0 flex-1">
@@ -41,7 +42,7 @@ export function OnboardingFrame({
       <h1 className="text-2xl font-semibold tracking-tight text-balance">{title}</h1>
       {description ? <p className="mt-1.5 max-w-prose text-base text-pretty text-muted">{description}</p> : null}
       <div className="mt-7">{children}</div>
-    </main>
+    </Main>
   );
 }
 

@@ -14,7 +14,7 @@ export function PreferencesPage({
   readonly mayDelete: boolean;
 }) {
   return (
-    <main className="mx-auto w-full max-w-4xl px-4 py-6 sm:px-6">
+    <div className="max-w-4xl">
       <PageHeader title="Preferences" description={`Settings of ${organization.name} as a whole.`} />
       {mayDelete ? (
         <DeleteOrganization slug={organization.slug} />
@@ -23,7 +23,7 @@ export function PreferencesPage({
           Only owners of this organization can.
         </EmptyState>
       )}
-    </main>
+    </div>
   );
 }
 

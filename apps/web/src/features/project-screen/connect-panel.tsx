@@ -5,15 +5,30 @@ import { connectCommands } from "./connect-commands.ts";
 import { ConnectSnippets } from "./connect-snippets.tsx";
 import { ServerUrl } from "./project-labels.tsx";
 
+/** A branch other than the default one, which has a URL of its own while it is live. */
+type Preview = { readonly name: string; readonly deployment: { readonly slug: string; readonly url: string } | null };
+
 /** How to connect a client: the URL, the key it may need, and snippets to paste. */
-export function ConnectPanel({ project }: { project: ProjectDetailView }) {
+export function ConnectPanel({ project, preview }: { project: ProjectDetailView; preview: Preview | null }) {
+  const { authMode } = project;
+  const target = preview
+    ? { name: preview.deployment?.slug ?? project.name, url: preview.deployment?.url ?? null, authMode }
+    : { name: project.name, url: project.url, authMode };
+  const isLive = preview ? preview.deployment !== null : project.isLive;
+  const { url } = target;
+  if (url === null)
+    return (
+      <Callout tone="warn" title="This preview isn't live">
+        It gets a URL once a build of <code>{preview?.name}</code> succeeds.
+      </Callout>
+    );
   return (
     <div className="flex flex-col gap-4">
       <div>
         <h3 className="mb-1.5 text-sm font-medium">MCP endpoint</h3>
-        <ServerUrl url={project.url} />
+        <ServerUrl url={url} />
       </div>
-      {!project.isLive && (
+      {!isLive && (
         <Callout tone="warn" title="Nothing is live yet">
           The URL works once a build of <code>{project.defaultBranch}</code> succeeds.
         </Callout>
@@ -45,7 +60,17 @@ export function ConnectPanel({ project }: { project: ProjectDetailView }) {
           The server authenticates callers itself. Your client will ask for any credentials it needs.
         </Callout>
       )}
-      <ConnectSnippets commands={connectCommands(project)} />
+      <ConnectSnippets commands={connectCommands({ ...target, url })} />
+      <p className="text-sm text-muted">
+        Who is connected, and what they may do:{" "}
+        <Link
+          to="/$orgSlug/$projectName/clients"
+          params={{ orgSlug: project.orgSlug, projectName: project.pathName }}
+          className="font-medium text-accent-text underline underline-offset-2"
+        >
+          Clients
+        </Link>
+      </p>
     </div>
   );
 }

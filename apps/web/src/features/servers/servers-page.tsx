@@ -43,7 +43,7 @@ export function ServersPage({
   const filtered = search.type !== "all" || search.text !== "";
   const nothingYet = data?.length === 0 && !filtered;
   return (
-    <main className="mx-auto w-full max-w-6xl px-4 py-6 sm:px-6">
+    <>
       <PageHeader
         title="Servers"
         description={nothingYet ? undefined : "All servers of this organization, with their latest builds."}
@@ -85,7 +85,7 @@ export function ServersPage({
           </div>
         </>
       )}
-    </main>
+    </>
   );
 }
 

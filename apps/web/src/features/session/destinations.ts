@@ -12,7 +12,9 @@ export function activeOrganization(
 
 /** Where `/` sends a signed-in user, by their progress (PUB-5). */
 export function homeDestination(
-  profile: Pick<ProfileView, "organizations" | "githubInstallations" | "projects">,
+  profile: Pick<ProfileView, "organizations" | "githubInstallations"> & {
+    readonly projects: readonly Pick<ProfileView["projects"][number], "orgSlug">[];
+  },
   sessionOrganizationId: string | null,
 ): string {
   const active = activeOrganization(profile.organizations, sessionOrganizationId);

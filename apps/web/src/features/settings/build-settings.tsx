@@ -7,6 +7,7 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { failureText } from "~/ui/toast.ts";
+import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import { AuthModeChoice, BuildFields, type BuildValues, useBuildFields } from "../onboarding/build-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
@@ -41,6 +42,7 @@ export function BuildSettings({
             void form.submit();
           }}
         >
+          <UnsavedChanges when={form.isChanged && !form.busy} what="build settings" />
           {form.failure ? (
             <Callout tone="bad" title="The settings were not saved">
               {form.failure}
@@ -123,5 +125,10 @@ function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (save
     fields.change(changed);
     onSaved(null);
   };
-  return { fields: { ...fields, change }, submit, busy, failure };
+  const { values } = fields;
+  const isChanged =
+    values.entrypoint !== opened.entrypoint ||
+    (values.requirements || null) !== opened.requirements ||
+    values.authMode !== opened.authMode;
+  return { fields: { ...fields, change }, submit, busy, failure, isChanged };
 }

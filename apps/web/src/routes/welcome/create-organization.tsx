@@ -4,29 +4,25 @@ import { PageError } from "~/features/error-screens/error-screens.tsx";
 import { CreateOrganizationPage } from "~/features/onboarding/create-organization-page.tsx";
 import { activeOrganization } from "~/features/session/destinations.ts";
 import { requireProfile } from "~/features/session/guards.ts";
+import { organizationQuery } from "~/features/session/session.functions.ts";
 
 /** ONB-1 */
 export const Route = createFileRoute("/welcome/create-organization")({
   beforeLoad: (call) => requireProfile(call),
+  loader: async ({ context: { queryClient, profile, auth } }) => {
+    const active = activeOrganization(profile.organizations, auth.organizationId);
+    return { organization: active && (await queryClient.ensureQueryData(organizationQuery(active.slug))) };
+  },
   head: () => ({ meta: [{ title: "Create organization · Towpath" }] }),
   component: CreateOrganization,
   errorComponent: PageError,
 });
 
 function CreateOrganization() {
-  const { profile, auth } = Route.useRouteContext();
+  const { profile } = Route.useRouteContext();
+  const { organization } = Route.useLoaderData();
   return (
-    <AppShell
-      person={{
-        displayName: profile.displayName,
-        email: profile.email,
-        keysHref: null,
-        instanceHref: null,
-        preferencesHref: null,
-      }}
-      organizations={profile.organizations}
-      active={activeOrganization(profile.organizations, auth.organizationId)}
-    >
+    <AppShell profile={profile} organization={organization} hasSidebar={false}>
       <CreateOrganizationPage firstName={profile.firstName} />
     </AppShell>
   );

@@ -1,8 +1,8 @@
 import { createFileRoute, notFound, Outlet } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
-import { ProjectLayout } from "~/features/project-screen/project-layout.tsx";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { ErrorScreen } from "~/ui/error-screen.tsx";
+import { Main } from "~/ui/main.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName")({
   // PRJ-1: a missing project and one that the user may not see look the same.
@@ -18,24 +18,15 @@ export const Route = createFileRoute("/$orgSlug/$projectName")({
   head: ({ params, match }) => ({
     meta: [{ title: `${match.status === "notFound" ? "Page Not Found" : params.projectName} · Towpath` }],
   }),
-  component: ProjectRoute,
+  component: Outlet,
   notFoundComponent: () => (
-    <main>
+    <Main>
       <ErrorScreen kind="not-found" />
-    </main>
+    </Main>
   ),
   errorComponent: ({ error }) => (
-    <main>
+    <Main>
       <ErrorScreen error={error} />
-    </main>
+    </Main>
   ),
 });
-
-function ProjectRoute() {
-  const params = Route.useParams();
-  return (
-    <ProjectLayout projectKey={params}>
-      <Outlet />
-    </ProjectLayout>
-  );
-}

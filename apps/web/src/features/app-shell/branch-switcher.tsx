@@ -1,0 +1,52 @@
+import { useQuery } from "@tanstack/react-query";
+import { useLocation, useRouter } from "@tanstack/react-router";
+import { Check, GitBranch } from "lucide-react";
+import { useState } from "react";
+import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
+import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
+import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
+import { Switcher } from "~/ui/switcher.tsx";
+import { useOpenBranch, useOpenScreen } from "./shell-location.ts";
+
+/** Screens that show one branch, by the search parameter `branchId`. */
+const screensOfBranch: ReadonlySet<string> = new Set(["", "/inspector", "/chat"]);
+
+/** Shows the branch of the open screen and switches to another; from screens of the whole server, to its overview. */
+export function BranchSwitcher({ open, className }: { readonly open: ProjectKey; readonly className?: string }) {
+  const [wanted, setWanted] = useState(false);
+  const branchId = useOpenBranch();
+  const screen = useOpenScreen();
+  const { pathname } = useLocation();
+  const { history } = useRouter();
+  const { data: project } = useQuery(projectQuery(open));
+  const { data: branches } = useQuery({ ...branchesQuery(open), enabled: wanted || branchId !== null });
+  const current = branches?.find(({ id, isDefault }) => (branchId === null ? isDefault : id === branchId));
+  const overview = `/${open.orgSlug}/${open.projectName}`;
+  const choices = (branches ?? []).map((branch) => ({
+    id: branch.id,
+    label: branch.name,
+    icon: branch.id === current?.id ? <Check aria-hidden /> : <GitBranch aria-hidden />,
+    note: branch.isDefault ? "Production" : branch.deployment ? "Preview" : "Not live",
+    run: () => {
+      const path = screensOfBranch.has(screen) && !isOtherScreen(pathname, overview, screen) ? pathname : overview;
+      history.push(branch.isDefault ? path : `${path}?branchId=${branch.id}`);
+    },
+  }));
+  return (
+    <Switcher
+      label="Switch branch"
+      placeholder="Find a branch"
+      groups={[{ label: "Branches", items: choices }]}
+      empty={branches ? "No branch of this server has that name." : "Loading branches…"}
+      className={className ?? ""}
+      icon={<GitBranch className="size-3.5 text-faint" aria-hidden />}
+      onOpen={() => setWanted(true)}
+    >
+      {current?.name ?? (branchId === null ? project?.defaultBranch : "Unknown branch")}
+    </Switcher>
+  );
+}
+
+/** Pages of one item have no screen name, but are not the overview either. */
+const isOtherScreen = (pathname: string, overview: string, screen: string) =>
+  screen === "" && pathname.replace(/\/$/, "") !== overview;

@@ -1,0 +1,34 @@
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
+import { Drawer } from "~/ui/drawer.tsx";
+import { SidebarNavigation } from "~/ui/sidebar-layout.tsx";
+import type { Navigation } from "./app-shell.tsx";
+import { BranchSwitcher } from "./branch-switcher.tsx";
+import { OrganizationSwitcher } from "./organization-switcher.tsx";
+
+/** The sidebar as a drawer, on phones and tablets. */
+export function NavigationDrawerPanel({
+  navigation,
+  profile,
+  organization,
+  open,
+  isOpen,
+  onOpenChange,
+}: {
+  readonly navigation: Navigation;
+  readonly profile: ProfileView;
+  readonly organization: OrganizationAccessView;
+  readonly open: ProjectKey | null;
+  readonly isOpen: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+}) {
+  return (
+    <Drawer side="left" title="Menu" open={isOpen} onOpenChange={onOpenChange} className="w-[min(19rem,88vw)]">
+      <div className="mb-4 flex flex-col gap-1 border-b pb-4">
+        <OrganizationSwitcher organizations={profile.organizations} active={organization} className="w-full" />
+        {open ? <BranchSwitcher open={open} className="w-full" /> : null}
+      </div>
+      <SidebarNavigation label={navigation.label} groups={navigation.groups} onNavigate={() => onOpenChange(false)} />
+    </Drawer>
+  );
+}

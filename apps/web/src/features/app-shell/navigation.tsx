@@ -1,0 +1,195 @@
+import type { Permission } from "@towpath/core/authorize";
+import {
+  Activity,
+  FileText,
+  Gauge,
+  KeyRound,
+  LayoutTemplate,
+  MessageSquareText,
+  MessagesSquare,
+  Plug,
+  Rocket,
+  Server,
+  Settings,
+  Settings2,
+  ShieldCheck,
+  ShieldHalf,
+  SquareTerminal,
+  Stethoscope,
+  Users,
+  Wrench,
+} from "lucide-react";
+import type { SidebarItem } from "~/ui/sidebar-layout.tsx";
+
+/** A screen that the sidebar and the command palette lead to. */
+export type Screen = SidebarItem & {
+  /** Only roles with this permission see the entry. */
+  readonly permission?: Permission;
+  /** Other words that find it in the command palette. */
+  readonly keywords?: readonly string[];
+};
+export type ScreenGroup = { readonly label: string; readonly items: readonly Screen[] };
+
+/** The screens of an organization, for a role. */
+export function organizationScreens(organization: {
+  readonly slug: string;
+  readonly permissions: readonly Permission[];
+}): readonly ScreenGroup[] {
+  const params = { orgSlug: organization.slug };
+  return allowed(organization.permissions, [
+    {
+      label: "Organization",
+      items: [{ label: "Servers", icon: <Server aria-hidden />, link: { to: "/$orgSlug/servers", params } }],
+    },
+    {
+      label: "Settings",
+      items: [
+        {
+          label: "API keys",
+          icon: <KeyRound aria-hidden />,
+          link: { to: "/$orgSlug/settings/api-keys", params },
+          permission: "apiKey.read",
+          keywords: ["token"],
+        },
+        {
+          label: "Preferences",
+          icon: <Settings2 aria-hidden />,
+          link: { to: "/$orgSlug/settings/preferences", params },
+          permission: "organization.delete",
+        },
+        {
+          label: "Instance",
+          icon: <ShieldCheck aria-hidden />,
+          link: { to: "/$orgSlug/settings/instance", params },
+          permission: "organization.manage",
+          keywords: ["isolation", "disk"],
+        },
+      ],
+    },
+  ]);
+}
+
+/** The screens of a project, for a role. `branchId`: those that show a branch open on this one; null: the default branch. */
+export function projectScreens(
+  project: { readonly orgSlug: string; readonly projectName: string },
+  permissions: readonly Permission[],
+  branchId: string | null,
+): readonly ScreenGroup[] {
+  const { orgSlug, projectName } = project;
+  const params = { orgSlug, projectName };
+  const ofBranch = { params, search: branchId === null ? {} : { branchId } };
+  return allowed(permissions, [
+    {
+      label: "Server",
+      items: [
+        {
+          label: "Inspector",
+          icon: <SquareTerminal aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/inspector", ...ofBranch },
+          keywords: ["call a tool"],
+        },
+        {
+          label: "Logs",
+          icon: <Activity aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/logs", params },
+          keywords: ["requests", "calls", "errors"],
+        },
+        {
+          label: "Deployments",
+          icon: <Rocket aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/deployments", params },
+          keywords: ["builds", "previews", "branches"],
+        },
+      ],
+    },
+    {
+      label: "Connect",
+      items: [
+        {
+          label: "Clients",
+          icon: <Plug aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/clients", params },
+          permission: "client.read",
+        },
+        {
+          label: "Sign-ins",
+          icon: <Stethoscope aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/sign-ins", params },
+          permission: "client.read",
+          keywords: ["oauth"],
+        },
+        {
+          label: "Admin JWT",
+          icon: <KeyRound aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/admin-jwt", params },
+          permission: "adminJwt.manage",
+          keywords: ["token"],
+        },
+      ],
+    },
+    {
+      label: "Usage",
+      items: [
+        {
+          label: "Sessions",
+          icon: <MessagesSquare aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/sessions", params },
+        },
+        { label: "Users", icon: <Users aria-hidden />, link: { to: "/$orgSlug/$projectName/users", params } },
+        {
+          label: "Tools",
+          icon: <Wrench aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/tools/{-$toolName}", params },
+        },
+        {
+          label: "Resources",
+          icon: <FileText aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/resources/{-$resourceName}", params },
+        },
+        {
+          label: "Templates",
+          icon: <LayoutTemplate aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/resource-templates/{-$templateName}", params },
+        },
+        {
+          label: "Prompts",
+          icon: <MessageSquareText aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/prompts/{-$promptName}", params },
+        },
+      ],
+    },
+    {
+      label: "Configure",
+      items: [
+        {
+          label: "Access",
+          icon: <ShieldHalf aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/access", params },
+          keywords: ["roles", "permissions"],
+        },
+        {
+          label: "Limits",
+          icon: <Gauge aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/limits", params },
+          keywords: ["rate"],
+        },
+        {
+          label: "Settings",
+          icon: <Settings aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/settings", params },
+          keywords: ["environment variables", "entrypoint", "delete"],
+        },
+      ],
+    },
+  ]);
+}
+
+/** Pages of a build have addresses of their own, but belong to Deployments. */
+export const isBuildPath = (pathname: string): boolean => /^\/[^/]+\/[^/]+\/(build|server)-logs\//.test(pathname);
+
+function allowed(permissions: readonly Permission[], groups: readonly ScreenGroup[]): readonly ScreenGroup[] {
+  return groups.map(({ label, items }) => ({
+    label,
+    items: items.filter(({ permission }) => permission === undefined || permissions.includes(permission)),
+  }));
+}

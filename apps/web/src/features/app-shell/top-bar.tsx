@@ -1,0 +1,123 @@
+import { Link } from "@tanstack/react-router";
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import { Menu as MenuIcon } from "lucide-react";
+import { useState } from "react";
+import { CommandButton, useCommandDialogs } from "~/features/command-palette/command-button.tsx";
+import { ConnectButton } from "~/features/project-screen/connect-button.tsx";
+import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
+import { IconButton } from "~/ui/icon-button.tsx";
+import { LogoMark } from "~/ui/logo.tsx";
+import { useLazyModule } from "~/ui/use-lazy-module.ts";
+import type { Navigation } from "./app-shell.tsx";
+import { BranchSwitcher } from "./branch-switcher.tsx";
+import { OrganizationSwitcher } from "./organization-switcher.tsx";
+import { ServerSwitcher, type SwitchableServer } from "./server-switcher.tsx";
+import { useOpenProject } from "./shell-location.ts";
+import { UserMenu } from "./user-menu.tsx";
+
+/** The bar of the whole app: where one is, as switchers, then search, Connect and the person's menu. */
+export function TopBar({
+  profile,
+  organization,
+  navigation,
+  hasSidebar,
+}: {
+  readonly profile: ProfileView;
+  readonly organization: OrganizationAccessView | null;
+  readonly navigation: Navigation | null;
+  readonly hasSidebar: boolean;
+}) {
+  const projectName = useOpenProject();
+  const open = organization && projectName !== null ? { orgSlug: organization.slug, projectName } : null;
+  const commands = useCommandDialogs();
+  const place = { profile, organization, open: open && { key: open, screens: navigation?.groups ?? [] } };
+  const servers = profile.projects.filter(({ orgSlug }) => orgSlug === organization?.slug);
+  return (
+    <header className="sticky top-0 z-30 border-b bg-canvas">
+      <div className="mx-auto flex h-16 w-full max-w-[96rem] items-center gap-1 px-4 sm:gap-1.5 sm:px-6">
+        {hasSidebar && navigation && organization ? (
+          <NavigationDrawer navigation={navigation} profile={profile} organization={organization} open={open} />
+        ) : null}
+        <Link
+          to={organization ? "/$orgSlug/servers" : "/"}
+          {...(organization ? { params: { orgSlug: organization.slug } } : {})}
+          className={open ? "rounded-md max-lg:hidden" : "rounded-md"}
+          aria-label="Towpath, your servers"
+        >
+          <LogoMark />
+        </Link>
+        <nav aria-label="Where you are" className="flex min-w-0 flex-1 items-center gap-0.5">
+          {organization ? (
+            <>
+              <Slash className={open ? "max-lg:hidden" : ""} />
+              <OrganizationSwitcher
+                organizations={profile.organizations}
+                active={organization}
+                className={open ? "max-w-48 max-lg:hidden" : "max-w-60"}
+              />
+            </>
+          ) : null}
+          {organization && open ? (
+            <Places open={open} servers={servers} mayCreate={organization.permissions.includes("project.create")} />
+          ) : null}
+        </nav>
+        <CommandButton place={place} commands={commands} />
+        {open ? <ConnectButton projectKey={open} /> : null}
+        <UserMenu profile={profile} onShortcuts={commands.onShortcuts} />
+      </div>
+    </header>
+  );
+}
+
+function Places({
+  open,
+  servers,
+  mayCreate,
+}: {
+  readonly open: ProjectKey;
+  readonly servers: readonly SwitchableServer[];
+  readonly mayCreate: boolean;
+}) {
+  return (
+    <>
+      <Slash className="max-lg:hidden" />
+      <ServerSwitcher open={open} servers={servers} mayCreate={mayCreate} className="max-w-64" />
+      <Slash className="max-md:hidden" />
+      <BranchSwitcher open={open} className="max-w-44 max-md:hidden" />
+    </>
+  );
+}
+
+const Slash = ({ className }: { readonly className: string }) => (
+  <span aria-hidden className={`text-line-strong ${className}`}>
+    /
+  </span>
+);
+
+/** The sidebar on phones and tablets, with the switchers that the bar has no room for. Loaded when first opened. */
+function NavigationDrawer(props: {
+  readonly navigation: Navigation;
+  readonly profile: ProfileView;
+  readonly organization: OrganizationAccessView;
+  readonly open: ProjectKey | null;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const [drawer, load] = useLazyModule(() => import("./navigation-drawer.tsx"));
+  return (
+    <>
+      <IconButton
+        label="Menu"
+        className="-ml-1.5 lg:hidden"
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onClick={() => {
+          load();
+          setOpen(true);
+        }}
+      >
+        <MenuIcon aria-hidden />
+      </IconButton>
+      {drawer ? <drawer.NavigationDrawerPanel {...props} isOpen={isOpen} onOpenChange={setOpen} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+import { useEffect, useSyncExternalStore } from "react";
+
+/** Key in localStorage: "off" when the person has switched single keys off (WCAG 2.2, 2.1.4). */
+const storageKey = "shortcuts";
+const changed = "towpath:shortcuts";
+
+function areSingleKeysOn(): boolean {
+  try {
+    return localStorage.getItem(storageKey) !== "off";
+  } catch {
+    return true;
+  }
+}
+
+export function setSingleKeys(on: boolean): void {
+  try {
+    if (on) localStorage.removeItem(storageKey);
+    else localStorage.setItem(storageKey, "off");
+  } catch {
+    // Without storage they stay on.
+  }
+  dispatchEvent(new Event(changed));
+}
+
+function subscribe(listener: () => void): () => void {
+  addEventListener("storage", listener);
+  addEventListener(changed, listener);
+  return () => {
+    removeEventListener("storage", listener);
+    removeEventListener(changed, listener);
+  };
+}
+
+/** Whether single keys such as `/` are shortcuts. */
+export const useSingleKeys = (): boolean => useSyncExternalStore(subscribe, areSingleKeysOn, () => true);
+
+/** The name of the key that is held with K: "⌘" on Apple's systems. */
+export const useCommandKey = (): string =>
+  useSyncExternalStore(
+    () => () => {},
+    () => (/mac|iphone|ipad/i.test(navigator.platform) ? "⌘" : "Ctrl"),
+    () => "Ctrl",
+  );
+
+/** The shortcuts of every screen: Ctrl-K or ⌘K, `/` and `?`. Single keys do nothing while someone types or a dialog is open. */
+export function useShortcuts({ onPalette, onHelp }: { onPalette: () => void; onHelp: () => void }): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.altKey) return;
+      const isCommand = event.ctrlKey || event.metaKey;
+      if (isCommand && !event.shiftKey && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        onPalette();
+      }
+      if (isCommand || !areSingleKeysOn() || isTyping(event.target) || isDialogOpen()) return;
+      if (event.key === "?") {
+        event.preventDefault();
+        onHelp();
+      }
+      if (event.key === "/") {
+        event.preventDefault();
+        const field = pageSearch();
+        if (field) field.focus();
+        else onPalette();
+      }
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, [onPalette, onHelp]);
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
+
+const isDialogOpen = (): boolean => document.querySelector("[role=dialog], [role=alertdialog]") !== null;
+
+/** The search field of the page, if it has one. */
+const pageSearch = (): HTMLInputElement | undefined =>
+  [...document.querySelectorAll<HTMLInputElement>("main input[type=search]")].find((field) => field.checkVisibility());

@@ -1,0 +1,31 @@
+import { Plug } from "lucide-react";
+import { useState } from "react";
+import { Button } from "~/ui/button.tsx";
+import { useLazyModule } from "~/ui/use-lazy-module.ts";
+import type { ProjectKey } from "./project-key.schema.ts";
+
+/** Opens how to connect a client to the open server, or to the preview whose screen is open. Loaded when first opened. */
+export function ConnectButton({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const [isOpen, setOpen] = useState(false);
+  const [drawer, load] = useLazyModule(() => import("./connect-drawer.tsx"));
+  return (
+    <>
+      <Button
+        variant="primary"
+        className="max-sm:w-8 max-sm:px-0"
+        icon={<Plug aria-hidden />}
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onPointerEnter={load}
+        onFocus={load}
+        onClick={() => {
+          load();
+          setOpen(true);
+        }}
+      >
+        <span className="max-sm:sr-only">Connect</span>
+      </Button>
+      {drawer ? <drawer.ConnectDrawer projectKey={projectKey} open={isOpen} onOpenChange={setOpen} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+import { ChevronsUpDown } from "lucide-react";
+import { type ReactNode, useRef, useState } from "react";
+import { classNames } from "./class-names.ts";
+import type { SwitcherPopupProps } from "./switcher-popup.tsx";
+import { useLazyModule } from "./use-lazy-module.ts";
+
+/**
+ * A button that shows what is chosen and opens a searchable list of the alternatives. The list's code is loaded with the
+ * first pointer or key that reaches the button.
+ */
+export function Switcher({
+  label,
+  icon,
+  children,
+  className,
+  onOpen,
+  ...list
+}: Pick<SwitcherPopupProps, "placeholder" | "groups" | "empty"> & {
+  /** What the button does, for screen readers: "Switch server". */
+  label: string;
+  icon?: ReactNode;
+  /** What is chosen. */
+  children: ReactNode;
+  className?: string;
+  /** Called when the list opens, to load what it needs. */
+  onOpen?: () => void;
+}) {
+  const button = useRef<HTMLButtonElement>(null);
+  const [open, setOpen] = useState(false);
+  const [popup, load] = useLazyModule(() => import("./switcher-popup.tsx"));
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        onPointerEnter={load}
+        onFocus={load}
+        onClick={() => {
+          load();
+          onOpen?.();
+          setOpen(!open);
+        }}
+        className={classNames(
+          "flex h-8 min-w-0 items-center gap-1.5 rounded-md px-2 text-sm font-medium hover:bg-hover aria-expanded:bg-hover [&_svg]:shrink-0",
+          className,
+        )}
+      >
+        {icon}
+        <span className="min-w-0 truncate">{children}</span>
+        <span className="sr-only">: {label}</span>
+        <ChevronsUpDown className="size-3.5 text-faint" aria-hidden />
+      </button>
+      {popup && <popup.SwitcherPopup {...list} label={label} anchor={button} open={open} onOpenChange={setOpen} />}
+    </>
+  );
+}

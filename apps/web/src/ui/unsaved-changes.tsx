@@ -1,0 +1,34 @@
+import { useBlocker } from "@tanstack/react-router";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+
+/**
+ * Asks before the person leaves a page with changes that were not saved, by a link or by closing the tab. Put it into the
+ * form: `<UnsavedChanges when={isChanged} what="build settings" />`. A changed search or hash of the same page doesn't ask.
+ */
+export function UnsavedChanges({ when, what }: { when: boolean; what: string }) {
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => when && current.pathname !== next.pathname,
+    enableBeforeUnload: () => when,
+    withResolver: true,
+  });
+  const isAsking = blocker.status === "blocked";
+  return (
+    <Dialog
+      open={isAsking}
+      onOpenChange={(open) => !open && blocker.reset?.()}
+      title="Leave without saving?"
+      description={`Your changes to the ${what} are not saved yet.`}
+      footer={
+        <>
+          <Button variant="danger-quiet" onClick={() => blocker.proceed?.()}>
+            Discard changes
+          </Button>
+          <Button variant="primary" onClick={() => blocker.reset?.()}>
+            Keep editing
+          </Button>
+        </>
+      }
+    />
+  );
+}

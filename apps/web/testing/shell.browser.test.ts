@@ -1,0 +1,221 @@
+import { newId } from "@towpath/core/ids";
+import { seedOrganization, seedProject } from "@towpath/core/testing";
+import { branch, member } from "@towpath/db/schema";
+import type { Locator, Page } from "playwright-core";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { type Member, seededMember } from "./visitor.ts";
+
+const site = openSite();
+const browser = openBrowser();
+const desktop = { width: 1280, height: 800 };
+let owner: Member;
+let page: Page;
+let org: string;
+let other: string;
+let previewId: string;
+
+beforeAll(async () => {
+  owner = await seededMember(site.url, site.db);
+  org = `/${owner.organization.slug}`;
+  const weather = await seedProject(site.db, owner.organization, { name: "weather-service" });
+  await seedProject(site.db, owner.organization, { name: "invoice-search" });
+  previewId = newId();
+  await site.db.insert(branch).values({ id: previewId, projectId: weather.id, name: "faster-answers" });
+  const second = await seedOrganization(site.db);
+  other = second.slug;
+  const membership = { id: newId(), organizationId: second.id, userId: owner.userId, role: "owner" };
+  await site.db.insert(member).values(membership);
+  page = await browser.signedInPage(site.url, owner);
+});
+
+beforeEach(async () => {
+  await page.setViewportSize(desktop);
+});
+
+const open = async (path: string) => {
+  await page.goto(site.url + path);
+  // Shortcuts work once React owns the page.
+  const main = page.locator("main");
+  await expect.poll(() => main.evaluate((element) => Object.keys(element).join().includes("__reactProps"))).toBe(true);
+};
+const path = () => new URL(page.url()).pathname;
+const chooser = () => page.getByRole("dialog");
+const palette = () => page.getByRole("dialog", { name: "Command palette" });
+const choose = async (dialog: Locator, text: string) => {
+  await dialog.getByRole("combobox").fill(text);
+  await dialog.getByRole("option").first().waitFor();
+  await page.keyboard.press("Enter");
+};
+
+test("UI-4 one bar of 64 px: organization, server and branch, search and Connect; the sidebar's left edge is the logo's", async () => {
+  await open(`${org}/weather-service/logs`);
+  const bar = page.getByRole("banner");
+  expect((await bar.boundingBox())?.height).toBeGreaterThanOrEqual(64);
+  expect((await bar.boundingBox())?.height).toBeLessThanOrEqual(65);
+  for (const name of ["Switch organization", "Switch server", "Switch branch", "Search or jump to", "Connect"])
+    await bar.getByRole("button", { name }).waitFor();
+  const logo = await bar.getByRole("link", { name: "Towpath, your servers" }).boundingBox();
+  const icon = await page.getByRole("link", { name: "Logs", exact: true }).locator("svg").boundingBox();
+  expect(Math.round(icon?.x ?? 0)).toBe(Math.round(logo?.x ?? -1));
+  await expectAccessible(page);
+});
+
+test("UI-4 one heading of 24 px at the same left edge on the pages of a project and of the organization", async () => {
+  const pages = ["servers", "settings/api-keys", "settings/instance", "weather-service/deployments"];
+  const seen: unknown[] = [];
+  for (const each of [...pages, "weather-service/logs", "weather-service/settings", "weather-service/limits"]) {
+    await open(`${org}/${each}`);
+    const heading = page.getByRole("heading", { level: 1 });
+    const left = Math.round((await heading.boundingBox())?.x ?? -1);
+    seen.push([each, left, await heading.evaluate((element) => getComputedStyle(element).fontSize)]);
+    expect(await page.locator("main").count()).toBe(1);
+  }
+  const [[, left] = []] = seen as [string, number, string][];
+  expect(seen).toEqual(seen.map((row) => [(row as string[])[0], left, "24px"]));
+});
+
+test("UI-4 by keyboard alone: the server switcher finds another server and opens the same screen of it", async () => {
+  await open(`${org}/weather-service/logs`);
+  const button = page.getByRole("button", { name: "Switch server" });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await chooser().waitFor();
+  await page.keyboard.press("Escape");
+  await chooser().waitFor({ state: "detached" });
+  expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+  await page.keyboard.press("Enter");
+  await choose(chooser(), "invo");
+  await page.waitForURL(`**${org}/invoice-search/logs`);
+  await button.getByText("invoice-search").waitFor();
+});
+
+test("UI-4 the branch switcher opens the branch on screens that show one, and Connect is about its URL", async () => {
+  await open(`${org}/weather-service/inspector`);
+  await page.getByRole("button", { name: "Switch branch" }).click();
+  await choose(chooser(), "faster");
+  await page.waitForURL(`**${org}/weather-service/inspector?branchId=${previewId}`);
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  await page.getByText("This preview isn't live").waitFor();
+  await expectAccessible(page);
+});
+
+test("AUTH-6 the organization switcher opens the other organization's servers in a new document", async () => {
+  await open(`${org}/servers`);
+  await page.getByRole("button", { name: "Switch organization" }).click();
+  await choose(chooser(), other);
+  await page.waitForURL(`**/${other}/servers`);
+  await page.getByText("No servers yet").waitFor();
+  await page.getByRole("button", { name: "Switch organization" }).click();
+  await choose(chooser(), owner.organization.slug);
+  await page.waitForURL(`**${org}/servers`);
+});
+
+test("UI-4 Ctrl-K opens the palette, which leads to servers, pages and actions; Escape closes it", async () => {
+  await open(`${org}/weather-service/logs`);
+  await page.keyboard.press("Control+k");
+  await palette().getByRole("option", { name: "Deployments" }).waitFor();
+  await expectAccessible(page);
+  await page.setViewportSize(desktop);
+  await page.keyboard.press("Escape");
+  await palette().waitFor({ state: "detached" });
+
+  await page.keyboard.press("Control+k");
+  await choose(palette(), "deployments");
+  await page.waitForURL(`**${org}/weather-service/deployments`);
+  await page.keyboard.press("Control+k");
+  await choose(palette(), "api keys");
+  await page.waitForURL(`**${org}/settings/api-keys`);
+  await page.keyboard.press("Control+k");
+  await choose(palette(), "invoice");
+  await page.waitForURL(`**${org}/invoice-search**`);
+  await page.keyboard.press("Control+k");
+  await choose(palette(), "dark theme");
+  await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+  await page.keyboard.press("Control+k");
+  await choose(palette(), "light theme");
+  await page.keyboard.press("Control+k");
+  await palette().getByRole("combobox").fill("no such thing");
+  await palette().getByText("Nothing has that name.").waitFor();
+  await page.keyboard.press("Escape");
+});
+
+test("UI-4 / focuses the page's search, ? shows the shortcuts, and both are text while someone types", async () => {
+  await open(`${org}/servers`);
+  await page.keyboard.press("/");
+  const field = page.getByRole("searchbox");
+  await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+  await page.keyboard.type("a/b?");
+  expect(await field.inputValue()).toBe("a/b?");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await field.blur();
+  await page.keyboard.press("?");
+  const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await dialog.waitFor();
+  await expectAccessible(page);
+  // WCAG 2.2, 2.1.4: single keys can be switched off.
+  await dialog.getByRole("checkbox").click();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.keyboard.press("?");
+  await page.keyboard.press("Control+k");
+  await palette().waitFor();
+  expect(await dialog.count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await page.evaluate("localStorage.removeItem('shortcuts')");
+});
+
+test("UI-5 at 360 px a drawer holds the sidebar and the switchers; following a link closes it", async () => {
+  await page.setViewportSize({ width: 360, height: 800 });
+  await open(`${org}/weather-service/logs`);
+  await page.getByRole("button", { name: "Menu" }).click();
+  const drawer = page.getByRole("dialog", { name: "Menu" });
+  await drawer.getByRole("button", { name: "Switch organization" }).waitFor();
+  await drawer.getByRole("button", { name: "Switch branch" }).waitFor();
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 360, height: 800 });
+  await drawer.getByRole("link", { name: "Deployments" }).click();
+  await page.waitForURL(`**${org}/weather-service/deployments`);
+  await drawer.waitFor({ state: "detached" });
+});
+
+test("UI-4 offline is said, and taken back", async () => {
+  await open(`${org}/servers`);
+  await page.context().setOffline(true);
+  await page.getByText("You're offline.").waitFor();
+  await page.context().setOffline(false);
+  await page.getByText("You're offline.").waitFor({ state: "detached" });
+});
+
+test("PRJ-11 unsaved settings are asked for before the page is left: kept or discarded", async () => {
+  await open(`${org}/weather-service/settings`);
+  const entrypoint = page.getByRole("textbox", { name: /^Entrypoint/ });
+  await entrypoint.fill("other.py");
+  await page.getByRole("link", { name: "Deployments" }).click();
+  const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+  await dialog.waitFor();
+  await expectAccessible(page);
+  await page.setViewportSize(desktop);
+  await dialog.getByRole("button", { name: "Keep editing" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect([path(), await entrypoint.inputValue()]).toEqual([`${org}/weather-service/settings`, "other.py"]);
+  await page.getByRole("link", { name: "Deployments" }).click();
+  await dialog.getByRole("button", { name: "Discard changes" }).click();
+  await page.waitForURL(`**${org}/weather-service/deployments`);
+});
+
+test("PRJ-11 without changes nothing is asked, and the limits and access pages ask too", async () => {
+  const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+  await open(`${org}/weather-service/limits`);
+  await page.getByRole("link", { name: "Access", exact: true }).click();
+  await page.waitForURL(`**/access`);
+  await page.getByRole("checkbox").first().click();
+  await page.getByRole("link", { name: "Limits" }).click();
+  await dialog.getByRole("button", { name: "Discard changes" }).click();
+  await page.waitForURL(`**/limits`);
+  await page.getByRole("radio").nth(1).click();
+  await page.getByRole("link", { name: "Access", exact: true }).click();
+  await dialog.getByRole("button", { name: "Discard changes" }).click();
+  await page.waitForURL(`**/access`);
+});
