@@ -22,7 +22,7 @@ import {
 import type { SidebarItem } from "~/ui/sidebar-layout.tsx";
 
 /** A screen that the sidebar and the command palette lead to. */
-export type Screen = SidebarItem & {
+type Screen = SidebarItem & {
   /** Only roles with this permission see the entry. */
   readonly permission?: Permission;
   /** Other words that find it in the command palette. */
