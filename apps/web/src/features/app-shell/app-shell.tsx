@@ -4,7 +4,7 @@ import { type ReactNode, useEffect } from "react";
 import { Main } from "~/ui/main.tsx";
 import { OfflineBanner } from "~/ui/offline-banner.tsx";
 import { SidebarLayout, SidebarNavigation } from "~/ui/sidebar-layout.tsx";
-import { isBuildPath, organizationScreens, projectScreens, type ScreenGroup } from "./navigation.tsx";
+import { isBuildPath, type Navigation, organizationScreens, projectScreens } from "./navigation.tsx";
 import { useIsWelcome, useOpenBranch, useOpenProject } from "./shell-location.ts";
 import { TopBar } from "./top-bar.tsx";
 
@@ -58,8 +58,6 @@ export function AppShell({
     </>
   );
 }
-
-export type Navigation = { readonly label: string; readonly groups: readonly ScreenGroup[] };
 
 /** What the sidebar lists: the open project's screens, else the organization's. */
 function useNavigation(organization: OrganizationAccessView | null): Navigation | null {

@@ -2,8 +2,8 @@ import type { OrganizationAccessView, ProfileView } from "@towpath/core/organiza
 import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
 import { Drawer } from "~/ui/drawer.tsx";
 import { SidebarNavigation } from "~/ui/sidebar-layout.tsx";
-import type { Navigation } from "./app-shell.tsx";
 import { BranchSwitcher } from "./branch-switcher.tsx";
+import type { Navigation } from "./navigation.tsx";
 import { OrganizationSwitcher } from "./organization-switcher.tsx";
 
 /** The sidebar as a drawer, on phones and tablets. */

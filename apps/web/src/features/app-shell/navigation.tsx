@@ -29,6 +29,8 @@ type Screen = SidebarItem & {
   readonly keywords?: readonly string[];
 };
 export type ScreenGroup = { readonly label: string; readonly items: readonly Screen[] };
+/** What the sidebar lists; `label` says of what. */
+export type Navigation = { readonly label: string; readonly groups: readonly ScreenGroup[] };
 
 /** The screens of an organization, for a role. */
 export function organizationScreens(organization: {

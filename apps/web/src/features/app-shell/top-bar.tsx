@@ -8,8 +8,8 @@ import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts
 import { IconButton } from "~/ui/icon-button.tsx";
 import { LogoMark } from "~/ui/logo.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
-import type { Navigation } from "./app-shell.tsx";
 import { BranchSwitcher } from "./branch-switcher.tsx";
+import type { Navigation } from "./navigation.tsx";
 import { OrganizationSwitcher } from "./organization-switcher.tsx";
 import { ServerSwitcher, type SwitchableServer } from "./server-switcher.tsx";
 import { useOpenProject } from "./shell-location.ts";

@@ -2,11 +2,8 @@ import { Search } from "lucide-react";
 import { useCallback, useState } from "react";
 import { Kbd } from "~/ui/kbd.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
-import type { PalettePlace } from "./commands.tsx";
+import type { OpenDialog, PalettePlace } from "./commands.tsx";
 import { useCommandKey, useShortcuts } from "./use-shortcuts.ts";
-
-/** Which of the two dialogs is open. */
-export type OpenDialog = "palette" | "shortcuts" | null;
 
 /** The open dialog, and what opens each: the keys of every screen too. */
 export function useCommandDialogs() {

@@ -3,8 +3,7 @@ import { Checkbox } from "~/ui/checkbox.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
 import { SearchList } from "~/ui/search-list.tsx";
-import type { OpenDialog } from "./command-button.tsx";
-import { type PalettePlace, useCommands } from "./commands.tsx";
+import { type OpenDialog, type PalettePlace, useCommands } from "./commands.tsx";
 import { setSingleKeys, useCommandKey, useSingleKeys } from "./use-shortcuts.ts";
 
 /** The command palette and the list of shortcuts; at most one is open (UI-4). */

@@ -27,6 +27,9 @@ import type { SearchAction } from "~/ui/search-list.tsx";
 import { setTheme, type Theme } from "~/ui/theme.ts";
 import { toast } from "~/ui/toast.ts";
 
+/** Which of the two dialogs is open. */
+export type OpenDialog = "palette" | "shortcuts" | null;
+
 /** Where the palette is opened: what it offers depends on it. */
 export type PalettePlace = {
   readonly profile: ProfileView;
