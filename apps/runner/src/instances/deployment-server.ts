@@ -110,13 +110,11 @@ export class DeploymentServer {
     return now - this.#leasedUntil;
   }
 
-  /** Measures its memory, for the placement and for those who look at the server. */
+  /** Measures its memory, for the placement. */
   async measure(): Promise<void> {
     const instance = this.#instance;
     const memoryBytes = (await instance?.handle?.memoryBytes()) ?? null;
-    if (this.#instance !== instance) return;
-    this.#memoryBytes = memoryBytes;
-    if (memoryBytes !== null) instance?.measured(memoryBytes);
+    if (this.#instance === instance) this.#memoryBytes = memoryBytes;
   }
 
   /** Whether it can be dropped: nothing runs or waits, and there is no back-off. */

@@ -12,6 +12,7 @@ export function Tabs<Value extends string>({
   label,
   children,
   className,
+  wrap = false,
 }: {
   value: Value;
   onChange: (value: Value) => void;
@@ -20,19 +21,24 @@ export function Tabs<Value extends string>({
   label: string;
   children?: ReactNode;
   className?: string;
+  /** Many tabs go on in a second row instead of scrolling. */
+  wrap?: boolean;
 }) {
   return (
     <BaseTabs.Root value={value} onValueChange={(next) => onChange(next as Value)} className={className}>
       <BaseTabs.List
         aria-label={label}
         activateOnFocus
-        className="scroll-thin relative flex gap-1 overflow-x-auto border-b"
+        className={classNames("relative flex gap-1 border-b", wrap ? "flex-wrap pb-1" : "scroll-thin overflow-x-auto")}
       >
         {tabs.map((tab) => (
           <BaseTabs.Tab
             key={tab.value}
             value={tab.value}
-            className="flex h-9 shrink-0 items-center gap-1.5 rounded-t-md px-2.5 text-sm font-medium text-muted -outline-offset-2 transition-colors hover:text-ink data-active:text-ink"
+            className={classNames(
+              "flex h-9 shrink-0 items-center gap-1.5 rounded-t-md px-2.5 text-sm font-medium text-muted -outline-offset-2 transition-colors hover:text-ink data-active:text-ink",
+              wrap && "h-8 rounded-md data-active:bg-accent-soft data-active:text-accent-text",
+            )}
           >
             {tab.label}
             {tab.note !== undefined && (
@@ -40,7 +46,9 @@ export function Tabs<Value extends string>({
             )}
           </BaseTabs.Tab>
         ))}
-        <BaseTabs.Indicator className="absolute bottom-0 left-0 h-0.5 w-[var(--active-tab-width)] translate-x-[var(--active-tab-left)] rounded-full bg-accent transition-[translate,width] duration-150 ease-out" />
+        {!wrap && (
+          <BaseTabs.Indicator className="absolute bottom-0 left-0 h-0.5 w-[var(--active-tab-width)] translate-x-[var(--active-tab-left)] rounded-full bg-accent transition-[translate,width] duration-150 ease-out" />
+        )}
       </BaseTabs.List>
       {children}
     </BaseTabs.Root>

@@ -4,8 +4,8 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
-import { connectCommands } from "../project-screen/connect-commands.ts";
-import { ConnectSnippets } from "../project-screen/connect-snippets.tsx";
+import { clientGuides } from "../clients/client-guides.ts";
+import { GuideTabs } from "../clients/guide-tabs.tsx";
 import { decodeToken } from "./decode-token.ts";
 
 type Server = { readonly name: string; readonly url: string };
@@ -68,13 +68,11 @@ function Decoded({ token }: { readonly token: string }) {
 }
 
 function HowToUse({ token, server }: { readonly token: string; readonly server: Server }) {
-  const commands = connectCommands({ ...server, authMode: "towpath-cloud" }, token).filter(({ id }) =>
-    uses.some((use) => use === id),
-  );
+  const guides = clientGuides(server, { way: "key", key: token }).filter(({ id }) => uses.some((use) => use === id));
   return (
     <div>
       <h3 className="mb-1.5 text-sm font-medium">How to use it</h3>
-      <ConnectSnippets commands={commands} />
+      <GuideTabs guides={guides} />
     </div>
   );
 }

@@ -4,8 +4,8 @@ import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
-import { connectCommands } from "../project-screen/connect-commands.ts";
-import { ConnectSnippets } from "../project-screen/connect-snippets.tsx";
+import { clientGuides } from "../clients/client-guides.ts";
+import { GuideTabs } from "../clients/guide-tabs.tsx";
 import { serversQuery } from "../servers/servers.functions.ts";
 
 /** Shows a new key, the only time that it can be seen, and how to use it in each client. */
@@ -54,7 +54,7 @@ function HowToUse({ apiKey, servers }: { readonly apiKey: string; readonly serve
   const [chosen, setChosen] = useState<string | null>(null);
   const server = servers.find(({ id }) => id === chosen) ?? servers[0];
   if (!server) return null;
-  const commands = connectCommands({ name: server.name, url: server.url, authMode: "towpath-cloud" }, apiKey);
+  const guides = clientGuides(server, { way: "key", key: apiKey }).filter(({ snippet }) => snippet !== null);
   return (
     <div className="mt-4">
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-1.5">
@@ -69,7 +69,7 @@ function HowToUse({ apiKey, servers }: { readonly apiKey: string; readonly serve
           />
         ) : null}
       </div>
-      <ConnectSnippets commands={commands} />
+      <GuideTabs guides={guides} wrap />
     </div>
   );
 }

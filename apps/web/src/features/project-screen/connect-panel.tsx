@@ -1,8 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { ProjectDetailView } from "@towpath/core/project";
 import { Callout } from "~/ui/callout.tsx";
-import { connectCommands } from "./connect-commands.ts";
-import { ConnectSnippets } from "./connect-snippets.tsx";
+import { placeholderKey } from "../clients/client-guide.ts";
+import { accessOf, clientGuides } from "../clients/client-guides.ts";
+import { GuideTabs } from "../clients/guide-tabs.tsx";
 import { ServerUrl } from "./project-labels.tsx";
 
 /** A branch other than the default one, which has a URL of its own while it is live. */
@@ -44,7 +45,7 @@ export function ConnectPanel({ project, preview }: { project: ProjectDetailView;
           >
             API keys
           </Link>{" "}
-          and replace <code>YOUR_API_KEY</code> in the snippets below with it. If a client can't connect,{" "}
+          and put it where <code>{placeholderKey}</code> stands below. If a client can't connect,{" "}
           <Link
             to="/$orgSlug/$projectName/sign-ins"
             params={{ orgSlug: project.orgSlug, projectName: project.pathName }}
@@ -60,9 +61,9 @@ export function ConnectPanel({ project, preview }: { project: ProjectDetailView;
           The server authenticates callers itself. Your client will ask for any credentials it needs.
         </Callout>
       )}
-      <ConnectSnippets commands={connectCommands({ ...target, url })} />
+      <GuideTabs guides={clientGuides({ name: target.name, url }, accessOf(authMode))} wrap />
       <p className="text-sm text-muted">
-        Who is connected, and what they may do:{" "}
+        With an API key, a README badge, and who is connected:{" "}
         <Link
           to="/$orgSlug/$projectName/clients"
           params={{ orgSlug: project.orgSlug, projectName: project.pathName }}

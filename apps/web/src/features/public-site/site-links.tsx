@@ -1,14 +1,22 @@
 import { Star } from "lucide-react";
-import type { Site } from "./site.functions.ts";
+
+const repository = "https://github.com/jlowin/fastmcp";
+const docs = "https://gofastmcp.com";
+
+const pages = [
+  { label: "Blog", href: "/blog" },
+  { label: "Docs", href: docs },
+  { label: "Pricing", href: "/pricing" },
+] as const;
 
 export const linkLook =
   "flex h-9 items-center rounded-md px-2.5 text-sm text-muted transition-colors hover:bg-hover hover:text-ink";
 
 /** The framework's repository, with its stars. */
-export function Stars({ site }: { readonly site: Site }) {
+export function Stars() {
   return (
     <a
-      href={site.starUrl}
+      href={repository}
       className={`${linkLook} gap-1.5`}
       rel="noreferrer"
       target="_blank"
@@ -21,12 +29,7 @@ export function Stars({ site }: { readonly site: Site }) {
 }
 
 /** The site's pages. */
-export function Pages({ site }: { readonly site: Site }) {
-  const pages = [
-    { label: "Blog", href: "/blog" },
-    { label: "Docs", href: site.docsUrl },
-    { label: "Pricing", href: "/pricing" },
-  ];
+export function Pages() {
   return pages.map(({ label, href }) => (
     <a
       key={label}

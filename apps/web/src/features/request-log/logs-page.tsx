@@ -9,7 +9,7 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { connectCommands } from "../project-screen/connect-commands.ts";
+import { accessOf, clientGuides } from "../clients/client-guides.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { isFiltered, limitedSearch, timeRangeLabels } from "./log-filters.ts";
@@ -133,7 +133,7 @@ function FirstCall({
       </EmptyState>
     );
   }
-  const command = connectCommands(project).find(({ id }) => id === "inspector");
+  const command = clientGuides(project, accessOf(project.authMode)).find(({ id }) => id === "inspector")?.snippet;
   return (
     <EmptyState
       className="max-w-xl"

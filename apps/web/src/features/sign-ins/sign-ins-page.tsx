@@ -9,7 +9,7 @@ import { Card, CardHeader } from "~/ui/card.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { connectCommands } from "../project-screen/connect-commands.ts";
+import { clientGuides } from "../clients/client-guides.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useLogChanges } from "../request-log/use-log-changes.ts";
@@ -106,7 +106,7 @@ function ModeNote({ mode }: { readonly mode: AuthMode }) {
 type Project = { readonly name: string; readonly url: string; readonly authMode: AuthMode; readonly orgSlug: string };
 
 function HowToTry({ project }: { readonly project: Project }) {
-  const command = connectCommands({ ...project, authMode: "towpath-public" }).find(({ id }) => id === "inspector");
+  const command = clientGuides(project, { way: "open" }).find(({ id }) => id === "inspector")?.snippet;
   return (
     <EmptyState className="max-w-xl" icon={<Stethoscope aria-hidden />} title="No client has tried to connect yet">
       <p>

@@ -1,14 +1,29 @@
-import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
-import { ClientsPage } from "~/features/oauth/clients-page.tsx";
+import { createFileRoute, notFound } from "@tanstack/react-router";
+import { TowpathError } from "@towpath/core/errors";
+import { ClientsPage } from "~/features/clients/clients-page.tsx";
+import { ClientsError, ClientsNotFound, ClientsPending } from "~/features/clients/clients-states.tsx";
 import { connectedClientsQuery } from "~/features/oauth/oauth.functions.ts";
+import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 
-/** PRJ-8, GW-5 */
+/** PRJ-8, PRJ-15, GW-5 */
 export const Route = createFileRoute("/$orgSlug/$projectName/clients")({
-  loader: ({ context, params }) => context.queryClient.ensureQueryData(connectedClientsQuery(params)),
+  loader: async ({ context: { queryClient }, params }) => {
+    try {
+      await Promise.all([
+        queryClient.ensureQueryData(projectQuery(params)),
+        queryClient.ensureQueryData(connectedClientsQuery(params)),
+      ]);
+    } catch (error) {
+      // The project was deleted while one of its pages was open.
+      if (error instanceof TowpathError && error.code === "not_found") throw notFound();
+      throw error;
+    }
+  },
   head: ({ params }) => ({ meta: [{ title: `Clients · ${params.projectName} · Towpath` }] }),
   component: Clients,
-  errorComponent: PageError,
+  pendingComponent: ClientsPending,
+  errorComponent: ClientsError,
+  notFoundComponent: ClientsNotFound,
 });
 
 function Clients() {

@@ -5,9 +5,9 @@ import { Plug } from "lucide-react";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
 import { Button } from "~/ui/button.tsx";
+import { Card, CardHeader } from "~/ui/card.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { PageHeader } from "~/ui/page-header.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
@@ -15,34 +15,31 @@ import { useMay } from "../session/guards.ts";
 import { ClientName } from "./connected-apps.tsx";
 import { connectedClientsQuery, disconnectConnectedClient } from "./oauth.functions.ts";
 
-/** The clients that people connected to a server by signing in (PRJ-8, GW-5). */
-export function ClientsPage({ projectKey }: { readonly projectKey: ProjectKey }) {
+/** The clients that people connected to a server by signing in, with a way to disconnect each (GW-5). */
+export function ConnectedClients({ projectKey }: { readonly projectKey: ProjectKey }) {
   const { data: clients } = useSuspenseQuery(connectedClientsQuery(projectKey));
   return (
-    <>
-      <PageHeader
-        title="Clients"
-        description="Apps that people connected to this server by signing in. Callers with an API key are not listed."
+    <Card className="overflow-hidden">
+      <CardHeader
+        title="Connected by signing in"
+        description="Callers with an API key and of public servers are not listed."
       />
-      <div className="max-w-4xl overflow-hidden rounded-lg border bg-surface">
-        {clients.length === 0 ? (
-          <EmptyState icon={<Plug aria-hidden />} title="No clients yet">
-            An app appears here when somebody of the team pastes the server's address into it and signs in. If that
-            fails,{" "}
-            <Link
-              to="/$orgSlug/$projectName/sign-ins"
-              params={projectKey}
-              className="font-medium text-accent-text underline underline-offset-2"
-            >
-              Sign-ins
-            </Link>{" "}
-            says why.
-          </EmptyState>
-        ) : (
-          <ClientTable clients={clients} projectKey={projectKey} />
-        )}
-      </div>
-    </>
+      {clients.length === 0 ? (
+        <EmptyState icon={<Plug aria-hidden />} title="Nobody has connected a client yet">
+          An app appears here when somebody of the team pastes the server's address into it and signs in. If that fails,{" "}
+          <Link
+            to="/$orgSlug/$projectName/sign-ins"
+            params={projectKey}
+            className="font-medium text-accent-text underline underline-offset-2"
+          >
+            Sign-ins
+          </Link>{" "}
+          says why.
+        </EmptyState>
+      ) : (
+        <ClientTable clients={clients} projectKey={projectKey} />
+      )}
+    </Card>
   );
 }
 

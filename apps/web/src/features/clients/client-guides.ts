@@ -1,0 +1,31 @@
+import {
+  type ClientAccess,
+  type ClientGuide,
+  type ConnectableServer,
+  type GuideInput,
+  placeholderKey,
+} from "./client-guide.ts";
+import { codeGuides } from "./code-guides.ts";
+import { editorGuides } from "./editor-guides.ts";
+import { hostedGuides } from "./hosted-guides.ts";
+import { terminalGuides } from "./terminal-guides.ts";
+
+/**
+ * How to connect each client to a server (PRJ-15), in the order in which they are shown.
+ *
+ * Names and URLs are quoted for the place in which they stand, so none can break out of it.
+ */
+export function clientGuides(server: ConnectableServer, access: ClientAccess): readonly ClientGuide[] {
+  const input: GuideInput = {
+    ...server,
+    access,
+    headers: access.way === "key" ? { Authorization: `Bearer ${access.key}` } : null,
+    key: access.way === "open" ? null : access.key,
+  };
+  return [...editorGuides(input), ...hostedGuides(input), ...terminalGuides(input), ...codeGuides(input)];
+}
+
+/** Access to a server of that mode by a person who has no key at hand. */
+export function accessOf(authMode: "passthrough" | "towpath-cloud" | "towpath-public"): ClientAccess {
+  return authMode === "towpath-cloud" ? { way: "sign-in", key: placeholderKey } : { way: "open" };
+}

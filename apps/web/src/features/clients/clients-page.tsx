@@ -1,0 +1,108 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ProjectDetailView } from "@towpath/core/project";
+import { useState } from "react";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { Segmented } from "~/ui/segmented.tsx";
+import { ConnectedClients } from "../oauth/connected-clients.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { ServerUrl } from "../project-screen/project-labels.tsx";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { placeholderKey } from "./client-guide.ts";
+import { accessOf, clientGuides } from "./client-guides.ts";
+import { GuideTabs } from "./guide-tabs.tsx";
+
+/** How to connect each client, and which are connected (PRJ-8, PRJ-15). */
+export function ClientsPage({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  return (
+    <>
+      <PageHeader title="Clients" description="Connect an app to this server, and see which are connected." />
+      <div className="flex max-w-4xl flex-col gap-5">
+        <ConnectCard project={project} projectKey={projectKey} />
+        {project.authMode === "towpath-cloud" && <ConnectedClients projectKey={projectKey} />}
+      </div>
+    </>
+  );
+}
+
+function ConnectCard({
+  project,
+  projectKey,
+}: {
+  readonly project: ProjectDetailView;
+  readonly projectKey: ProjectKey;
+}) {
+  const [way, setWay] = useState<"sign-in" | "key">("sign-in");
+  const isProtected = project.authMode === "towpath-cloud";
+  const access = isProtected ? { way, key: placeholderKey } : accessOf(project.authMode);
+  return (
+    <Card>
+      <CardHeader
+        title="Connect a client"
+        actions={
+          isProtected && (
+            <Segmented
+              label="How the client gets in"
+              value={way}
+              onChange={setWay}
+              options={[
+                { value: "sign-in", label: "Sign in" },
+                { value: "key", label: "API key" },
+              ]}
+            />
+          )
+        }
+      />
+      <CardBody className="flex flex-col gap-4">
+        {!project.isLive && (
+          <Callout tone="warn" title="Nothing is live yet">
+            Clients can connect once a build of <code>{project.defaultBranch}</code> succeeds.
+          </Callout>
+        )}
+        <ServerUrl url={project.url} />
+        <p className="text-sm text-muted">
+          <HowItGetsIn project={project} way={way} projectKey={projectKey} />
+        </p>
+        {/* Links and commands differ by way; tabs keep the chosen client. */}
+        <GuideTabs guides={clientGuides(project, access)} wrap />
+      </CardBody>
+    </Card>
+  );
+}
+
+const linkLook = "font-medium text-accent-text underline underline-offset-2";
+
+function HowItGetsIn(props: {
+  readonly project: ProjectDetailView;
+  readonly way: "sign-in" | "key";
+  readonly projectKey: ProjectKey;
+}) {
+  const { project, way, projectKey } = props;
+  if (project.authMode === "towpath-public") return "This server is public: the URL is all that a client needs.";
+  if (project.authMode === "passthrough") {
+    return "The server asks callers for credentials itself. Your client will say what it needs.";
+  }
+  if (way === "key") {
+    return (
+      <>
+        Create a key under{" "}
+        <Link to="/$orgSlug/settings/api-keys" params={{ orgSlug: projectKey.orgSlug }} className={linkLook}>
+          API keys
+        </Link>{" "}
+        and put it where <code>{placeholderKey}</code> stands. Best for scripts and for machines without a browser.
+      </>
+    );
+  }
+  return (
+    <>
+      The client opens a browser, and each person signs in as themselves. If that fails,{" "}
+      <Link to="/$orgSlug/$projectName/sign-ins" params={projectKey} className={linkLook}>
+        Sign-ins
+      </Link>{" "}
+      says why.
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { SearchX } from "lucide-react";
+import { Card } from "~/ui/card.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { LoadFailure } from "~/ui/load-failure.tsx";
+import { SkeletonRows } from "~/ui/loading.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+
+/** Skeleton of the clients screen. */
+export function ClientsPending() {
+  return (
+    <>
+      <PageHeader title="Clients" description="Connect an app to this server, and see which are connected." />
+      <Card className="max-w-4xl">
+        <SkeletonRows rows={8} label="Loading clients" />
+      </Card>
+    </>
+  );
+}
+
+/** The clients screen's own error view, which keeps the navigation (PRJ-8). */
+export function ClientsError({ error, reset }: { error: unknown; reset: () => void }) {
+  return (
+    <>
+      <PageHeader title="Clients" />
+      <LoadFailure title="The clients could not be loaded" error={error} reset={reset}>
+        Clients that are connected are not affected.
+      </LoadFailure>
+    </>
+  );
+}
+
+/** The clients screen's own not-found view (PRJ-8). */
+export function ClientsNotFound() {
+  return (
+    <>
+      <PageHeader title="Clients" />
+      <EmptyState icon={<SearchX aria-hidden />} title="This server is gone">
+        It was deleted or renamed while this page was open. Clients that were connected to it can't reach it any more.
+      </EmptyState>
+    </>
+  );
+}
