@@ -156,6 +156,19 @@ test("GW-5 canceling tells the client, and the same request can't be answered ag
   await expectAccessibleInBothThemes();
 });
 
+test("GW-5 a refused request of an app that nobody has connected stays on a page, which leads back to the app", async () => {
+  const { url } = await connectingClient("Broken app");
+  await page.goto(url.replace("code_challenge_method=S256", "code_challenge_method=plain"));
+  await page.getByRole("heading", { name: "This app can't be connected" }).waitFor();
+  expect(await page.getByRole("main").textContent()).toContain(`The app is at ${new URL(redirectUri).host}.`);
+  await expectAccessibleInBothThemes();
+  await page.getByRole("link", { name: "Back to the App" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("back at the client").waitFor();
+  const answer = new URL(page.url()).searchParams;
+  expect([answer.get("error"), answer.get("state"), answer.get("iss")]).toEqual(["invalid_request", "s1", site.url]);
+});
+
 test("GW-5 a client's name is shown as text, however it reads", async () => {
   await signIn(context, site.url, owner);
   const name = `<img src=x onerror="document.title='run'"> ${"long".repeat(20)}`;

@@ -173,6 +173,23 @@ test("GW-5 what must not be sent to a client is shown on a page", async () => {
   }
 });
 
+test("GW-5 a stranger's client makes no link to anywhere: its errors are on a page that names the host", async () => {
+  const clientId = String((await register())[1].client_id);
+  const path = authorizePath(clientId, { response_type: "token" });
+  const response = await owner.visitor.get(path);
+  expect([response.status, response.headers.get("location")]).toEqual([200, null]);
+  const page = await response.text();
+  expect(page).toContain("only supported response_type");
+  expect(page).toContain(`<strong class="font-medium text-ink">${new URL(redirectUri).host}</strong>`);
+  expect(page).toContain("error=unsupported_response_type");
+  await approve(clientId);
+  const known = new URL((await owner.visitor.get(path)).headers.get("location") ?? "");
+  expect([known.origin, known.searchParams.get("error")]).toEqual([
+    new URL(redirectUri).origin,
+    "unsupported_response_type",
+  ]);
+});
+
 test("GW-5 a client is known by its metadata document, which names its host", async () => {
   const server = createServer((request, response) => {
     const id = `http://localhost:${(server.address() as AddressInfo).port}${request.url}`;

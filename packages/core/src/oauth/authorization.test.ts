@@ -97,7 +97,22 @@ test("GW-5 requests without PKCE S256, without resource, or for another server a
   });
   twice.append("resource", passthrough.resource);
   const result = await requestAuthorization({ ctx: suite.platform(), input: { issuer, parameters: twice } });
-  expect(result.kind === "redirect" && new URL(result.location).searchParams.get("error")).toBe("invalid_target");
+  expect(result.kind === "refused" && new URL(result.location).searchParams.get("error")).toBe("invalid_target");
+});
+
+test("GW-5 errors of a client that nobody has connected go to it only when the person has seen where that is", async () => {
+  const bad = { code_challenge_method: "plain" };
+  const refused = await suite.request(bad);
+  expect(refused).toMatchObject({ kind: "refused", host: "app.example", reason: expect.stringContaining("PKCE") });
+  await suite.signIn();
+  expect(await suite.request(bad)).toMatchObject({ kind: "redirect", location: expect.stringContaining(redirectUri) });
+  // Another client of the same redirect URI isn't trusted for it, nor one that everybody has disconnected.
+  expect((await suite.request({ ...bad, client_id: await suite.register() })).kind).toBe("refused");
+  await suite.database.db
+    .update(oauthGrant)
+    .set({ revokedAt: new Date() })
+    .where(eq(oauthGrant.clientId, suite.clientId));
+  expect((await suite.request(bad)).kind).toBe("refused");
 });
 
 test("GW-5 an unknown client or a foreign redirect URI is shown to the user and never redirected to", async () => {

@@ -136,6 +136,8 @@ test("GW-5 no redirect URI runs a script, opens a file or goes to another machin
       "blob:https://a.example/1",
       "about:blank",
       "mailto:a@b.example",
+      "ms-msdt:/id",
+      "search-ms://query=x&crumb=location:files.example",
       "view-source:https://a.example",
       "intent://a#b",
     ],

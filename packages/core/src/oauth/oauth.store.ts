@@ -24,6 +24,13 @@ export async function findRequest(db: Database, requestHash: string) {
   return found;
 }
 
+/** Whether anybody has connected a client, and has not disconnected it. */
+export async function isConnected(db: Database, clientId: string): Promise<boolean> {
+  const connected = and(eq(oauthGrant.clientId, clientId), isNull(oauthGrant.revokedAt));
+  const [found] = await db.select({ id: oauthGrant.id }).from(oauthGrant).where(connected).limit(1);
+  return found !== undefined;
+}
+
 /**
  * Revokes the current grants that match, with their refresh tokens and unused codes. Returns them. Gateways hear of it
  * by a trigger and refuse their access tokens.

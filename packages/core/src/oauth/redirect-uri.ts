@@ -18,6 +18,8 @@ export function isAllowedRedirectUri(uri: string): boolean {
   if (!url || /[^!-~]/.test(uri) || uri.includes("#") || url.username || url.password) return false;
   if (url.protocol === "https:") return true;
   if (url.protocol === "http:") return loopbackHosts.includes(url.hostname);
+  // Windows starts parts of itself by schemes of these names, such as its troubleshooter with `ms-msdt:`.
+  if (/^(ms-(?!appx)|search-)/.test(url.protocol)) return false;
   return !systemSchemes.has(url.protocol) && uri.toLowerCase().startsWith(`${url.protocol}/`);
 }
 

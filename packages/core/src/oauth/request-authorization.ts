@@ -5,6 +5,7 @@ import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { type ClientRow, requireClient } from "./clients.ts";
 import { serverScope } from "./oauth.schema.ts";
+import { isConnected } from "./oauth.store.ts";
 import { OAuthError } from "./oauth-error.ts";
 import { type KnownOfStep, recordedStep } from "./record-step.ts";
 import { isRegisteredRedirectUri, redirectHost, redirectLocation } from "./redirect-uri.ts";
@@ -14,14 +15,20 @@ import { requireResource } from "./server-resource.ts";
 const requestMs = 15 * 60_000;
 const maxStateLength = 4096;
 
-/** The consent page's token, or where to send the browser with an error. */
+/**
+ * The consent page's token, or where to send the browser with an error. `refused`: only once the person has seen where
+ * that is (`host`), and why (`reason`).
+ */
 export type RequestedAuthorization =
   | { readonly kind: "consent"; readonly request: string }
-  | { readonly kind: "redirect"; readonly location: string };
+  | { readonly kind: "redirect"; readonly location: string }
+  | { readonly kind: "refused"; readonly location: string; readonly host: string; readonly reason: string };
 
 /**
  * Checks and stores an authorization request (RFC 6749, section 4.1.1; OAuth 2.1). Nobody needs to be signed in: the
- * consent page asks for that. Once client and redirect URI are known to be right, errors go to the client.
+ * consent page asks for that. Once client and redirect URI are known to be right, errors go to the client. Anyone can
+ * register a client, whose errors would make of this address a link to anywhere (RFC 9700, section 4.11.2): browsers
+ * are sent on at once only for a client that somebody has connected.
  *
  * @throws OAuthError when client or redirect URI are wrong: show it, and don't redirect (section 4.1.2.1)
  */
@@ -34,12 +41,12 @@ export async function requestAuthorization(call: {
   const { resource, state } = parameters;
   const step = { kind: "authorization", resource } as const;
   // Where errors go, once it is known to be right.
-  const checked: { redirectUri: string | null } = { redirectUri: null };
+  const checked: { redirectUri: string | null; clientId: string } = { redirectUri: null, clientId: "" };
   try {
     return await recordedStep(ctx, step, async (known) => {
       const client = await clientOf(ctx, parameters, known);
       const redirectUri = redirectUriOf(client, parameters, known);
-      checked.redirectUri = redirectUri;
+      Object.assign(checked, { redirectUri, clientId: client.id });
       requireCodeWithPkce(parameters, input.parameters);
       const { projectId, url } = await requireResource(ctx, resource);
       const id = newId();
@@ -50,7 +57,9 @@ export async function requestAuthorization(call: {
     const { redirectUri } = checked;
     if (!(error instanceof OAuthError) || redirectUri === null) throw error;
     const answer = { error: error.oauthCode, error_description: error.message, state, iss: input.issuer };
-    return { kind: "redirect", location: redirectLocation(redirectUri, answer) };
+    const location = redirectLocation(redirectUri, answer);
+    if (await isConnected(ctx.db, checked.clientId)) return { kind: "redirect", location };
+    return { kind: "refused", location, host: redirectHost(redirectUri), reason: error.message };
   }
 }
 

@@ -17,13 +17,35 @@ export function OAuthFrame({ title, children }: { readonly title: string; readon
   );
 }
 
-export function OAuthProblem({ title, text }: { readonly title: string; readonly text: string }) {
+/** `back`: the app's own address, which is told what went wrong. */
+export function OAuthProblem({
+  title,
+  text,
+  back = null,
+}: {
+  readonly title: string;
+  readonly text: string;
+  readonly back?: { readonly location: string; readonly host: string } | null;
+}) {
   return (
     <OAuthFrame title={title}>
       <p className="mt-2 text-base break-words text-muted">{text}</p>
-      <a href="/" className={buttonLook({ className: "mt-6 self-start" })}>
-        Return Home
-      </a>
+      <div className="mt-6 flex flex-wrap gap-2">
+        <a href="/" className={buttonLook()}>
+          Return Home
+        </a>
+        {back ? (
+          <a href={back.location} rel="noreferrer" className={buttonLook()}>
+            Back to the App
+          </a>
+        ) : null}
+      </div>
+      {back ? (
+        <p className="mt-5 text-sm break-words text-muted">
+          The app is at <strong className="font-medium text-ink">{back.host}</strong>. Only go there if you just came
+          from it.
+        </p>
+      ) : null}
     </OAuthFrame>
   );
 }

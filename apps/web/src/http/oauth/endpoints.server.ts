@@ -64,8 +64,14 @@ class TooManyRequests extends TowpathError {
   }
 }
 
+/** What a page says of an authorization request that was refused. `back`: where the client can be told so. */
+export type RefusedAuthorization = {
+  readonly reason: string;
+  readonly back: { readonly location: string; readonly host: string } | null;
+};
+
 /** Redirects to the consent page or to the client. What must not be sent to the client is thrown, for the page. */
-export async function authorizeResponse(request: Request): Promise<Response> {
+export async function authorizeResponse(request: Request): Promise<Response | RefusedAuthorization> {
   await limit(request, "authorize");
   const { searchParams } = new URL(request.url);
   // Clients of 2025-03-26 can't say which server they want: the person does.
@@ -78,6 +84,10 @@ export async function authorizeResponse(request: Request): Promise<Response> {
     ctx: asClient(request, { isProgram: false }),
     input: { issuer: services().config.baseUrl, parameters: searchParams },
   });
+  if (result.kind === "refused") {
+    const { reason, location, host } = result;
+    return { reason, back: { location, host } };
+  }
   return redirectTo(result.kind === "consent" ? `/oauth/consent?request=${result.request}` : result.location);
 }
 

@@ -2,8 +2,12 @@ import { createFileRoute } from "@tanstack/react-router";
 import { authorizeOrRefuse } from "~/features/oauth/authorize.server.ts";
 import { OAuthProblem } from "~/features/oauth/consent-states.tsx";
 import { withoutPermission } from "~/http/access.ts";
+import type { RefusedAuthorization } from "~/http/oauth/endpoints.server.ts";
 
-/** Where OAuth clients send people (RFC 6749, section 3.1; GW-5). Shows a page only when the client can't be told. */
+/**
+ * Where OAuth clients send people (RFC 6749, section 3.1; GW-5). Shows a page when the client can't be told what is
+ * wrong, or only if the person wants to.
+ */
 export const Route = createFileRoute("/oauth/authorize")({
   server: {
     handlers: {
@@ -14,7 +18,7 @@ export const Route = createFileRoute("/oauth/authorize")({
     },
   },
   loader: ({ serverContext }) => ({
-    refused: (serverContext as { refused?: string } | undefined)?.refused ?? null,
+    refused: (serverContext as { refused?: RefusedAuthorization } | undefined)?.refused ?? null,
   }),
   head: () => ({ meta: [{ title: "Can't connect · Towpath" }, { name: "robots", content: "noindex" }] }),
   component: Refused,
@@ -22,5 +26,11 @@ export const Route = createFileRoute("/oauth/authorize")({
 
 function Refused() {
   const { refused } = Route.useLoaderData();
-  return <OAuthProblem title="This app can't be connected" text={refused ?? "Go back to the app and connect again."} />;
+  return (
+    <OAuthProblem
+      title="This app can't be connected"
+      text={refused?.reason ?? "Go back to the app and connect again."}
+      back={refused?.back ?? null}
+    />
+  );
 }

@@ -1,10 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type project, route } from "@towpath/db/schema";
+import type { project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import type { Actor, Context } from "../../context/index.ts";
-import { newId } from "../../ids/index.ts";
-import { type SeededOrganization, seedOrganization, seedProject, testContext } from "../../testing/index.ts";
+import {
+  type SeededOrganization,
+  seedExternalRoute,
+  seedOrganization,
+  seedProject,
+  testContext,
+} from "../../testing/index.ts";
 import {
   approveAuthorization,
   exchangeCode,
@@ -54,9 +59,7 @@ export function openOAuthSuite() {
     platform: (more: Partial<Context> = {}): Context => suite.as({ kind: "job", job: "oauth" }, more),
     async seedServer(authMode = "towpath-cloud"): Promise<Server> {
       const { id, name } = await seedProject(database.db, team, { authMode } as Partial<typeof project.$inferInsert>);
-      await database.db
-        .insert(route)
-        .values({ label: name, projectId: id, targetKind: "external", externalServerId: newId() });
+      await seedExternalRoute(database.db, id, name);
       return { id, name, resource: `http://localhost:8080/${name}/mcp` };
     },
     async register(more: Record<string, unknown> = {}): Promise<string> {
